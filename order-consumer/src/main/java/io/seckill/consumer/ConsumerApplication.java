@@ -1,0 +1,16 @@
+package io.seckill.consumer;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+
+/** Writes orders to MySQL, the ledger of record, and keeps their life after it. */
+@SpringBootApplication
+@ConfigurationPropertiesScan
+public class ConsumerApplication {
+
+  /** Starts the service; configuration comes from the environment, see docs/configuration.md. */
+  public static void main(String[] args) {
+    SpringApplication.run(ConsumerApplication.class, args);
+  }
+}

@@ -1,0 +1,5 @@
+/** Carries admitted orders from the Redis outbox to RabbitMQ and loses none on the way. */
+@NullMarked
+package io.seckill.relay;
+
+import org.jspecify.annotations.NullMarked;
