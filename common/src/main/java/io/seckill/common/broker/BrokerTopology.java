@@ -1,0 +1,79 @@
+package io.seckill.common.broker;
+
+import com.rabbitmq.client.BuiltinExchangeType;
+import com.rabbitmq.client.Channel;
+import java.io.IOException;
+import java.util.Map;
+
+/**
+ * Exchanges and queues of the order flow. Relay and consumer both declare them at start; the
+ * declaration is idempotent and closes the channel when the broker has others of the same name.
+ */
+public final class BrokerTopology {
+
+  /** Direct, durable; routing key is {@link #routingKey}. */
+  public static final String ORDERS_EXCHANGE = "seckill.orders";
+
+  /** Direct, durable; routing key is {@link #DEAD_ROUTING_KEY}. */
+  public static final String DEAD_EXCHANGE = "seckill.dead";
+
+  public static final String DEAD_QUEUE = "seckill.orders.dead";
+  public static final String DEAD_ROUTING_KEY = "dead";
+
+  public static final int ORDER_QUEUES = 4;
+
+  /**
+   * Above any honest count: the consumer counts attempts itself, and brokers differ in what counts
+   * as a delivery (RabbitMQ 4 would give up after 20 crashes of a consumer).
+   */
+  private static final int DELIVERY_LIMIT = 1_000_000;
+
+  private BrokerTopology() {}
+
+  /** One SKU's orders share a partition, so they meet in one queue and one consumer's batch. */
+  public static String routingKey(int partition) {
+    return Integer.toString(partition % ORDER_QUEUES);
+  }
+
+  /**
+   * @param index 0..3
+   */
+  public static String orderQueue(int index) {
+    return ORDERS_EXCHANGE + "." + index;
+  }
+
+  /**
+   * Declares everything.
+   *
+   * @throws IOException when the broker refuses or is away; the channel is then closed
+   */
+  public static void declare(Channel channel) throws IOException {
+    channel.exchangeDeclare(ORDERS_EXCHANGE, BuiltinExchangeType.DIRECT, true);
+    channel.exchangeDeclare(DEAD_EXCHANGE, BuiltinExchangeType.DIRECT, true);
+    channel.queueDeclare(DEAD_QUEUE, true, false, false, Map.of("x-queue-type", "quorum"));
+    channel.queueBind(DEAD_QUEUE, DEAD_EXCHANGE, DEAD_ROUTING_KEY);
+    for (int i = 0; i < ORDER_QUEUES; i++) {
+      channel.queueDeclare(orderQueue(i), true, false, false, orderQueueArguments());
+      channel.queueBind(orderQueue(i), ORDERS_EXCHANGE, routingKey(i));
+    }
+  }
+
+  /** Dead-lettering by the broker itself is the last resort, and must not lose the order either. */
+  private static Map<String, Object> orderQueueArguments() {
+    return Map.of(
+        "x-queue-type",
+        "quorum",
+        "x-single-active-consumer",
+        true,
+        "x-delivery-limit",
+        DELIVERY_LIMIT,
+        "x-dead-letter-exchange",
+        DEAD_EXCHANGE,
+        "x-dead-letter-routing-key",
+        DEAD_ROUTING_KEY,
+        "x-dead-letter-strategy",
+        "at-least-once",
+        "x-overflow",
+        "reject-publish");
+  }
+}

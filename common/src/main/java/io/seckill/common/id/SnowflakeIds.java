@@ -1,0 +1,61 @@
+package io.seckill.common.id;
+
+import io.seckill.common.order.OrderId;
+import java.time.Clock;
+
+/**
+ * Makes order ids for one worker. Thread-safe, never blocks, never repeats an id within one worker
+ * id as long as each new instance starts above its predecessor's {@link #lastTimeMs()}.
+ *
+ * <p>When the clock stands still or goes back, ids go on from the last time used; when a
+ * millisecond's 1024 numbers are used up, the next millisecond is borrowed from the future. So time
+ * in an id is never before that of an earlier id, and may be ahead of the clock.
+ */
+public final class SnowflakeIds {
+
+  private static final int SEQUENCES = 1 << OrderId.SEQUENCE_BITS;
+  private static final int WORKERS = 1 << OrderId.WORKER_BITS;
+
+  private final int worker;
+  private final Clock clock;
+  private long lastTimeMs;
+  private int nextSequence;
+
+  /**
+   * @param worker 0..255, leased by this process alone
+   * @param lastTimeMs time up to which ids of this worker may already exist, Unix ms; 0 for none
+   */
+  public SnowflakeIds(int worker, long lastTimeMs, Clock clock) {
+    if (worker < 0 || worker >= WORKERS) {
+      throw new IllegalArgumentException("worker must be 0.." + (WORKERS - 1) + ": " + worker);
+    }
+    this.worker = worker;
+    this.clock = clock;
+    this.lastTimeMs = lastTimeMs;
+    this.nextSequence = SEQUENCES;
+  }
+
+  /**
+   * @param partition 0..15, the SKU's
+   */
+  public synchronized OrderId next(int partition) {
+    long now = clock.millis();
+    if (now > lastTimeMs) {
+      lastTimeMs = now;
+      nextSequence = 0;
+    } else if (nextSequence == SEQUENCES) {
+      lastTimeMs++;
+      nextSequence = 0;
+    }
+    return OrderId.of(lastTimeMs, partition, worker, nextSequence++);
+  }
+
+  /** Latest time used in an id, Unix ms; a successor of this worker id starts above it. */
+  public synchronized long lastTimeMs() {
+    return lastTimeMs;
+  }
+
+  public int worker() {
+    return worker;
+  }
+}

@@ -1,0 +1,93 @@
+package io.seckill.common.order;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What Redis keeps of one admitted order, in the field {@code <orderId>} of the SKU's order hash:
+ * {@code user|key|quantity|seq|admittedAt|epoch|status[reason]|changedAt[|storedOrderId]}. Short,
+ * so that the hash stays packed (values up to 128 bytes).
+ *
+ * @param userId who bought
+ * @param requestId idempotency key of the purchase
+ * @param quantity units
+ * @param seq place in the SKU's row of admissions
+ * @param admittedAt Redis's clock, Unix ms
+ * @param epoch the sale's epoch at admission
+ * @param status latest result known to Redis
+ * @param reason only with REJECTED
+ * @param changedAt Unix ms of the latest result; equals admittedAt while QUEUED
+ * @param storedOrderId the order that MySQL keeps for the same request, when this one is its alias
+ */
+public record AdmissionRecord(
+    long userId,
+    String requestId,
+    int quantity,
+    long seq,
+    long admittedAt,
+    long epoch,
+    OrderStatus status,
+    @Nullable RejectReason reason,
+    long changedAt,
+    @Nullable OrderId storedOrderId) {
+
+  private static final int PARTS = 8;
+  private static final char ALIAS = 'A';
+
+  /** The record that {@code admit.lua} writes for a purchase. */
+  public static AdmissionRecord queued(OrderMessage message) {
+    return new AdmissionRecord(
+        message.userId(),
+        message.requestId(),
+        message.quantity(),
+        message.seq(),
+        message.admittedAt(),
+        message.epoch(),
+        OrderStatus.QUEUED,
+        null,
+        message.admittedAt(),
+        null);
+  }
+
+  /**
+   * @throws IllegalArgumentException when the text is not a record
+   */
+  public static AdmissionRecord parse(String text) {
+    String[] part = text.split("\\|", -1);
+    if (part.length < PARTS || part.length > PARTS + 1 || part[6].isEmpty()) {
+      throw new IllegalArgumentException("not an admission record");
+    }
+    OrderStatus status = OrderStatus.ofLetter(part[6].charAt(0));
+    boolean alias = part.length > PARTS;
+    return new AdmissionRecord(
+        Long.parseLong(part[0]),
+        part[1],
+        Integer.parseInt(part[2]),
+        Long.parseLong(part[3]),
+        Long.parseLong(part[4]),
+        Long.parseLong(part[5]),
+        status,
+        part[6].length() == 1 || alias ? null : RejectReason.ofLetter(part[6].charAt(1)),
+        Long.parseLong(part[7]),
+        alias ? OrderId.parse(part[8]) : null);
+  }
+
+  /** The text form, as Redis keeps it. */
+  public String format() {
+    StringBuilder text = new StringBuilder(96);
+    text.append(userId).append('|').append(requestId).append('|').append(quantity);
+    text.append('|').append(seq).append('|').append(admittedAt).append('|').append(epoch);
+    text.append('|').append(result()).append('|').append(changedAt);
+    if (storedOrderId != null) {
+      text.append('|').append(storedOrderId);
+    }
+    return text.toString();
+  }
+
+  /** Status letter and what qualifies it: {@code Q}, {@code C}, {@code RS}, {@code RA}, ... */
+  private String result() {
+    if (storedOrderId != null) {
+      return "" + status.letter() + ALIAS;
+    }
+    return reason == null ? "" + status.letter() : "" + status.letter() + reason.letter();
+  }
+}

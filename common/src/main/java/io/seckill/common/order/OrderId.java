@@ -1,0 +1,90 @@
+package io.seckill.common.order;
+
+/**
+ * Snowflake id of one order: 41 bits of milliseconds since {@link #EPOCH_MS}, 4 bits of partition,
+ * 8 bits of worker, 10 bits of sequence. Text form is decimal and is what JSON and Redis carry: a
+ * JavaScript or Lua number cannot hold all 63 bits.
+ *
+ * @param value 1..2^63-1
+ */
+public record OrderId(long value) implements Comparable<OrderId> {
+
+  /** 2025-01-01T00:00:00Z; 41 bits reach to 2094. */
+  public static final long EPOCH_MS = 1_735_689_600_000L;
+
+  public static final int PARTITION_BITS = 4;
+  public static final int WORKER_BITS = 8;
+  public static final int SEQUENCE_BITS = 10;
+
+  private static final int WORKER_SHIFT = SEQUENCE_BITS;
+  private static final int PARTITION_SHIFT = WORKER_SHIFT + WORKER_BITS;
+  private static final int TIME_SHIFT = PARTITION_SHIFT + PARTITION_BITS;
+  private static final int MAX_DIGITS = 19;
+
+  public OrderId {
+    if (value <= 0) {
+      throw new IllegalArgumentException("order id must be positive but is " + value);
+    }
+  }
+
+  /**
+   * Puts an id together.
+   *
+   * @param timeMs Unix time in ms, after {@link #EPOCH_MS}
+   * @param partition 0..15
+   * @param worker 0..255
+   * @param sequence 0..1023
+   */
+  public static OrderId of(long timeMs, int partition, int worker, int sequence) {
+    return new OrderId(
+        ((timeMs - EPOCH_MS) << TIME_SHIFT)
+            | ((long) partition << PARTITION_SHIFT)
+            | ((long) worker << WORKER_SHIFT)
+            | sequence);
+  }
+
+  /**
+   * Reads the decimal form: digits only, no sign, no leading zero.
+   *
+   * @throws IllegalArgumentException when the text is anything else
+   */
+  public static OrderId parse(String text) {
+    if (text.isEmpty() || text.length() > MAX_DIGITS || text.charAt(0) == '0') {
+      throw new IllegalArgumentException("not an order id");
+    }
+    long value = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c < '0' || c > '9') {
+        throw new IllegalArgumentException("not an order id");
+      }
+      value = value * 10 + (c - '0'); // 19 digits overflow to a negative value, refused below
+    }
+    return new OrderId(value);
+  }
+
+  /** Redis partition of the order's SKU, 0..15. */
+  public int partition() {
+    return (int) (value >>> PARTITION_SHIFT) & ((1 << PARTITION_BITS) - 1);
+  }
+
+  /** Worker that made the id, 0..255. */
+  public int worker() {
+    return (int) (value >>> WORKER_SHIFT) & ((1 << WORKER_BITS) - 1);
+  }
+
+  /** Unix time in ms at which the id was made, by the clock of the gateway that made it. */
+  public long timeMs() {
+    return (value >>> TIME_SHIFT) + EPOCH_MS;
+  }
+
+  @Override
+  public int compareTo(OrderId other) {
+    return Long.compare(value, other.value);
+  }
+
+  @Override
+  public String toString() {
+    return Long.toString(value);
+  }
+}

@@ -1,0 +1,162 @@
+package io.seckill.common.order;
+
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * The order message as JSON, UTF-8, in the member order that {@code admit.lua} writes. Reading is
+ * strict: unknown or repeated members, other JSON types, trailing text and anything out of bounds
+ * are refused.
+ */
+public final class OrderMessageCodec {
+
+  /** Far above the longest valid message (about 400 bytes). */
+  public static final int MAX_BYTES = 4_096;
+
+  private static final JsonFactory JSON =
+      JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+
+  private OrderMessageCodec() {}
+
+  /** The JSON text; needs no escaping because every member's alphabet excludes what would. */
+  public static String encode(OrderMessage message) {
+    StringBuilder json = new StringBuilder(256);
+    json.append("{\"v\":").append(OrderMessage.VERSION);
+    json.append(",\"orderId\":\"").append(message.orderId()).append('"');
+    json.append(",\"userId\":").append(message.userId());
+    json.append(",\"skuId\":").append(message.skuId());
+    json.append(",\"quantity\":").append(message.quantity());
+    json.append(",\"requestId\":\"").append(message.requestId()).append('"');
+    if (message.traceparent() != null) {
+      json.append(",\"traceparent\":\"").append(message.traceparent()).append('"');
+    }
+    json.append(",\"policy\":\"").append(message.policy()).append('"');
+    json.append(",\"epoch\":").append(message.epoch());
+    json.append(",\"seq\":").append(message.seq());
+    json.append(",\"admittedAt\":").append(message.admittedAt()).append('}');
+    return json.toString();
+  }
+
+  /**
+   * @param body at most {@value #MAX_BYTES} bytes
+   * @throws UnreadableMessageException when it is not a version 1 message within bounds
+   */
+  public static OrderMessage decode(byte[] body) throws UnreadableMessageException {
+    if (body.length > MAX_BYTES) {
+      throw new UnreadableMessageException("message of " + body.length + " bytes");
+    }
+    try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), body)) {
+      return read(parser);
+    } catch (JacksonException e) {
+      throw new UnreadableMessageException("not JSON: " + firstLine(e.getOriginalMessage()));
+    } catch (IllegalArgumentException e) {
+      throw new UnreadableMessageException(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** As {@link #decode(byte[])}, for text that came from Redis. */
+  public static OrderMessage decode(String json) throws UnreadableMessageException {
+    return decode(json.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static OrderMessage read(JsonParser parser) throws UnreadableMessageException {
+    Fields fields = new Fields();
+    expect(parser.nextToken() == JsonToken.START_OBJECT, "not a JSON object");
+    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+      String name = parser.currentName();
+      parser.nextToken();
+      fields.read(name, parser);
+    }
+    expect(parser.nextToken() == null, "text after the message");
+    return fields.toMessage();
+  }
+
+  private static void expect(boolean ok, String otherwise) throws UnreadableMessageException {
+    if (!ok) {
+      throw new UnreadableMessageException(otherwise);
+    }
+  }
+
+  private static String firstLine(@Nullable String text) {
+    return text == null ? "" : text.lines().findFirst().orElse("");
+  }
+
+  /** Members seen so far; 0 and null mean absent, which every required member's bounds exclude. */
+  private static final class Fields {
+    private long version;
+    private @Nullable String orderId;
+    private long userId;
+    private long skuId;
+    private long quantity;
+    private @Nullable String requestId;
+    private @Nullable String traceparent;
+    private @Nullable String policy;
+    private long epoch;
+    private long seq;
+    private long admittedAt;
+
+    void read(String name, JsonParser parser) throws UnreadableMessageException {
+      switch (name) {
+        case "v" -> version = integer(name, parser);
+        case "orderId" -> orderId = text(name, parser);
+        case "userId" -> userId = integer(name, parser);
+        case "skuId" -> skuId = integer(name, parser);
+        case "quantity" -> quantity = integer(name, parser);
+        case "requestId" -> requestId = text(name, parser);
+        case "traceparent" -> traceparent = text(name, parser);
+        case "policy" -> policy = text(name, parser);
+        case "epoch" -> epoch = integer(name, parser);
+        case "seq" -> seq = integer(name, parser);
+        case "admittedAt" -> admittedAt = integer(name, parser);
+        default -> throw new UnreadableMessageException("unknown member");
+      }
+    }
+
+    OrderMessage toMessage() throws UnreadableMessageException {
+      expect(version == OrderMessage.VERSION, "unknown version " + version);
+      expect(quantity <= OrderMessage.MAX_QUANTITY, "quantity out of bounds: " + quantity);
+      return new OrderMessage(
+          OrderId.parse(required("orderId", orderId)),
+          userId,
+          skuId,
+          (int) Math.max(quantity, 0),
+          required("requestId", requestId),
+          policyNamed(required("policy", policy)),
+          epoch,
+          seq,
+          admittedAt,
+          traceparent);
+    }
+
+    private static PurchasePolicy policyNamed(String name) throws UnreadableMessageException {
+      for (PurchasePolicy policy : PurchasePolicy.values()) {
+        if (policy.name().equals(name)) {
+          return policy;
+        }
+      }
+      throw new UnreadableMessageException("unknown policy");
+    }
+
+    private static String required(String name, @Nullable String value)
+        throws UnreadableMessageException {
+      expect(value != null, name + " is missing");
+      return value == null ? "" : value;
+    }
+
+    private static long integer(String name, JsonParser parser) throws UnreadableMessageException {
+      expect(parser.currentToken() == JsonToken.VALUE_NUMBER_INT, name + " is not an integer");
+      return parser.getLongValue();
+    }
+
+    private static String text(String name, JsonParser parser) throws UnreadableMessageException {
+      expect(parser.currentToken() == JsonToken.VALUE_STRING, name + " is not a string");
+      return parser.getString();
+    }
+  }
+}

@@ -1,0 +1,19 @@
+package io.seckill.common.order;
+
+/**
+ * The fixed split of SKUs over Redis hash tags; {@code skuId mod 16}, for an installation's life.
+ */
+public final class Partition {
+
+  public static final int COUNT = 16;
+
+  private Partition() {}
+
+  /**
+   * @param skuId from 1
+   * @return 0..15
+   */
+  public static int ofSku(long skuId) {
+    return (int) (skuId % COUNT);
+  }
+}

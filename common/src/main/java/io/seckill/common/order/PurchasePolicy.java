@@ -1,0 +1,16 @@
+package io.seckill.common.order;
+
+/** What one user may buy of a SKU. */
+public enum PurchasePolicy {
+  /** Once, one unit. */
+  ONE_PER_USER,
+  /** In several orders, up to the SKU's limit of units together. */
+  LIMITED,
+  /** Any number of times; only the bound on one order holds. No quota is kept anywhere. */
+  UNLIMITED;
+
+  /** Whether units per user are counted, in Redis and in MySQL. */
+  public boolean keepsQuota() {
+    return this != UNLIMITED;
+  }
+}

@@ -1,0 +1,34 @@
+package io.seckill.common.order;
+
+/** Why MySQL, or an operator, refused an order that Redis had admitted. */
+public enum RejectReason {
+  /** The stock guard refused: Redis had more than MySQL. */
+  SOLD_OUT('S'),
+  /** The user's quota or the one-per-user key refused: Redis had counted too little. */
+  QUOTA_EXCEEDED('Q'),
+  /** An operator gave up on its dead letter. */
+  DISCARDED('D');
+
+  private final char letter;
+
+  RejectReason(char letter) {
+    this.letter = letter;
+  }
+
+  /** The one letter that stands for this reason in the admission record. */
+  public char letter() {
+    return letter;
+  }
+
+  /**
+   * @throws IllegalArgumentException for a letter no reason has
+   */
+  public static RejectReason ofLetter(char letter) {
+    for (RejectReason reason : values()) {
+      if (reason.letter == letter) {
+        return reason;
+      }
+    }
+    throw new IllegalArgumentException("no reject reason has the letter " + letter);
+  }
+}

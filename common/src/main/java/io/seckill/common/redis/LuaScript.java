@@ -1,0 +1,95 @@
+package io.seckill.common.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisNoScriptException;
+
+/**
+ * A script from the class path, called by its SHA-1. Redis forgets scripts at restart, failover and
+ * SCRIPT FLUSH; NOSCRIPT means that nothing ran, so the script is loaded and called again.
+ */
+public final class LuaScript {
+
+  private final String body;
+  private final String sha;
+
+  private LuaScript(String body) {
+    this.body = body;
+    this.sha = sha1(body);
+  }
+
+  /**
+   * Reads {@code name} from the package of {@code owner}.
+   *
+   * @throws IllegalArgumentException when there is no such resource
+   */
+  public static LuaScript from(Class<?> owner, String name) {
+    try (InputStream in = owner.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new IllegalArgumentException("no script " + name + " beside " + owner.getName());
+      }
+      return new LuaScript(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * @param keys all of one hash tag, at least one
+   * @return what the script returned, as Jedis decodes it (Long, String, List)
+   */
+  public Object call(UnifiedJedis redis, List<String> keys, List<String> args) {
+    try {
+      return redis.evalsha(sha, keys, args);
+    } catch (JedisNoScriptException e) {
+      redis.scriptLoad(body, keys.get(0));
+      return redis.evalsha(sha, keys, args);
+    }
+  }
+
+  /** Queues the call in a pipeline; read its answer with {@link #answer}, never with get(). */
+  public Response<Object> queue(AbstractPipeline pipeline, List<String> keys, List<String> args) {
+    return pipeline.evalsha(sha, keys, args);
+  }
+
+  /**
+   * The answer of a queued call after {@code sync()}; a NOSCRIPT, which did nothing, is called
+   * again by itself, after the other commands of its pipeline.
+   */
+  public Object answer(
+      Response<Object> response, UnifiedJedis redis, List<String> keys, List<String> args) {
+    try {
+      return response.get();
+    } catch (JedisNoScriptException e) {
+      return call(redis, keys, args);
+    }
+  }
+
+  /** SHA-1 of the body, as EVALSHA wants it. */
+  public String sha() {
+    return sha;
+  }
+
+  /** The Lua source. */
+  public String body() {
+    return body;
+  }
+
+  private static String sha1(String text) {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-1");
+      return HexFormat.of().formatHex(digest.digest(text.getBytes(StandardCharsets.UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-1", e);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package io.seckill.common.redis;
+
+import io.seckill.common.order.Partition;
+
+/**
+ * Every key of the pipeline. All keys of a SKU carry its partition as hash tag, so that one script
+ * call touches one cluster slot.
+ *
+ * <p>Per-SKU hashes are split into buckets by user, {@code userId mod buckets}; the bucket count is
+ * fixed at preheat and stands in the SKU's hash.
+ */
+public final class RedisKeys {
+
+  private static final String PREFIX = "seckill:{";
+
+  private RedisKeys() {}
+
+  /** Hash: rules, state, epoch, bucket count, sequence, counters. */
+  public static String sku(long skuId) {
+    return ofSku("sku:", skuId);
+  }
+
+  /** String: units still admissible. */
+  public static String stock(long skuId) {
+    return ofSku("stock:", skuId);
+  }
+
+  /** Hash: user to units taken. */
+  public static String quota(long skuId, int bucket) {
+    return ofSku("quota:", skuId) + ':' + bucket;
+  }
+
+  /** Hash: user and idempotency key to order id and quantity. */
+  public static String requests(long skuId, int bucket) {
+    return ofSku("req:", skuId) + ':' + bucket;
+  }
+
+  /** Hash: order id to {@link io.seckill.common.order.AdmissionRecord}. */
+  public static String orders(long skuId, int bucket) {
+    return ofSku("order:", skuId) + ':' + bucket;
+  }
+
+  /** Hash: order ids already given back. */
+  public static String given(long skuId, int bucket) {
+    return ofSku("given:", skuId) + ':' + bucket;
+  }
+
+  /** Hash: stock change id to its outcome in Redis. */
+  public static String stockChanges(long skuId) {
+    return ofSku("changes:", skuId);
+  }
+
+  /** Set: SKUs preheated in a partition. */
+  public static String skus(int partition) {
+    return of(partition, "skus");
+  }
+
+  /** List: admitted orders not yet taken by a relay; head is the newest. */
+  public static String outbox(int partition) {
+    return of(partition, "outbox");
+  }
+
+  /**
+   * List: orders a lane has taken and the broker has not confirmed.
+   *
+   * @param member the lane's name in {@link #lanes}: {@code <relay>:<n>:<token>}
+   */
+  public static String privateQueue(int partition, String member) {
+    return of(partition, "lane:" + member);
+  }
+
+  /** Sorted set: {@code <relay>:<n>:<token>} with the end of its lease (Redis's clock, Unix ms). */
+  public static String lanes(int partition) {
+    return of(partition, "lanes");
+  }
+
+  /** The bucket that holds a user's part of a SKU's hashes. */
+  public static int bucket(long userId, int buckets) {
+    return (int) (userId % buckets);
+  }
+
+  private static String ofSku(String kind, long skuId) {
+    return of(Partition.ofSku(skuId), kind) + skuId;
+  }
+
+  private static String of(int partition, String rest) {
+    return PREFIX + partition + "}:" + rest;
+  }
+}

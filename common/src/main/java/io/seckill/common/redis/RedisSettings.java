@@ -1,0 +1,113 @@
+package io.seckill.common.redis;
+
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a service reaches Redis; bound from {@code seckill.redis.*}. Absent values take the defaults
+ * named here.
+ *
+ * @param mode single (default), sentinel or cluster
+ * @param url {@code redis[s]://[user:password@]host:port[/db]}; in sentinel and cluster mode only
+ *     user, password, database and TLS are taken from it. Required
+ * @param nodes {@code host:port} of sentinels or of cluster seeds; required in those modes
+ * @param master name of the master set; required in sentinel mode
+ * @param maxConnections size of the pool, 1..1024, default 16
+ * @param maxWait longest wait for a free connection, default 250 ms
+ * @param connectTimeout default 500 ms
+ * @param socketTimeout longest silence of an answer, default 1 s
+ * @param blockingSocketTimeout the same for blocking commands, default 5 s; keep it above the
+ *     command's own time-out. Jedis's own default is to wait for ever
+ */
+public record RedisSettings(
+    Mode mode,
+    String url,
+    List<String> nodes,
+    @Nullable String master,
+    int maxConnections,
+    Duration maxWait,
+    Duration connectTimeout,
+    Duration socketTimeout,
+    Duration blockingSocketTimeout) {
+
+  private static final int DEFAULT_CONNECTIONS = 16;
+  private static final Duration DEFAULT_MAX_WAIT = Duration.ofMillis(250);
+  private static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofMillis(500);
+  private static final Duration DEFAULT_SOCKET_TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration DEFAULT_BLOCKING_TIMEOUT = Duration.ofSeconds(5);
+
+  /** How the servers are arranged. */
+  public enum Mode {
+    SINGLE,
+    SENTINEL,
+    CLUSTER
+  }
+
+  /**
+   * @throws IllegalArgumentException naming the property that is missing or out of bounds
+   */
+  @SuppressWarnings("ConstantValue") // Spring's binder hands in null for what is not configured
+  public RedisSettings {
+    mode = mode == null ? Mode.SINGLE : mode;
+    nodes = nodes == null ? List.of() : List.copyOf(nodes);
+    maxConnections = maxConnections == 0 ? DEFAULT_CONNECTIONS : maxConnections;
+    maxWait = maxWait == null ? DEFAULT_MAX_WAIT : maxWait;
+    connectTimeout = connectTimeout == null ? DEFAULT_CONNECT_TIMEOUT : connectTimeout;
+    socketTimeout = socketTimeout == null ? DEFAULT_SOCKET_TIMEOUT : socketTimeout;
+    blockingSocketTimeout =
+        blockingSocketTimeout == null ? DEFAULT_BLOCKING_TIMEOUT : blockingSocketTimeout;
+    check(url != null && url.matches("rediss?://.*"), "url must be redis[s]://...");
+    check(mode == Mode.SINGLE || !nodes.isEmpty(), "nodes must be set in mode " + mode);
+    check(mode != Mode.SENTINEL || master != null, "master must be set in mode SENTINEL");
+    check(maxConnections >= 1 && maxConnections <= 1024, "max-connections must be 1..1024");
+    checkPositive(maxWait, "max-wait");
+    checkPositive(connectTimeout, "connect-timeout");
+    checkPositive(socketTimeout, "socket-timeout");
+    checkPositive(blockingSocketTimeout, "blocking-socket-timeout");
+  }
+
+  /** One Redis at this address, everything else by default. */
+  public static RedisSettings single(String url) {
+    return new RedisSettings(
+        Mode.SINGLE,
+        url,
+        List.of(),
+        null,
+        DEFAULT_CONNECTIONS,
+        DEFAULT_MAX_WAIT,
+        DEFAULT_CONNECT_TIMEOUT,
+        DEFAULT_SOCKET_TIMEOUT,
+        DEFAULT_BLOCKING_TIMEOUT);
+  }
+
+  /** The same servers with another pool size. */
+  public RedisSettings withMaxConnections(int connections) {
+    return new RedisSettings(
+        mode,
+        url,
+        nodes,
+        master,
+        connections,
+        maxWait,
+        connectTimeout,
+        socketTimeout,
+        blockingSocketTimeout);
+  }
+
+  private static void checkPositive(Duration value, String property) {
+    check(!value.isNegative() && !value.isZero(), property + " must be positive");
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.redis." + otherwise);
+    }
+  }
+
+  /** Without the password. */
+  @Override
+  public String toString() {
+    return "RedisSettings[" + mode + " " + url.replaceAll("//[^@/]*@", "//***@") + "]";
+  }
+}
