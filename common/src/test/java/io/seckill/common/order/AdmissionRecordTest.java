@@ -1,0 +1,51 @@
+package io.seckill.common.order;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class AdmissionRecordTest {
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "42|checkout-0001|2|17|1760000000123|3|Q|1760000000123",
+        "42|checkout-0001|2|17|1760000000123|3|C|1760000000200",
+        "42|checkout-0001|2|17|1760000000123|3|RS|1760000000200",
+        "42|checkout-0001|2|17|1760000000123|3|RQ|1760000000200",
+        "42|checkout-0001|2|17|1760000000123|3|RD|1760000000200",
+        "42|checkout-0001|2|17|1760000000123|3|RA|1760000000200|251117339148419079"
+      })
+  void readsBackItsTextForm(String text) {
+    assertThat(AdmissionRecord.parse(text).format()).isEqualTo(text);
+  }
+
+  @Test
+  void namesTheReasonOfARejection() {
+    AdmissionRecord record = AdmissionRecord.parse("42|checkout-0001|2|17|1|3|RQ|2");
+
+    assertThat(record.status()).isEqualTo(OrderStatus.REJECTED);
+    assertThat(record.reason()).isEqualTo(RejectReason.QUOTA_EXCEEDED);
+  }
+
+  @Test
+  void staysWithinAPackedHashForOrdinaryUsersAndTheLongestKey() {
+    String longestKey = "k".repeat(64);
+    AdmissionRecord record =
+        AdmissionRecord.parse(
+            "9999999999|" + longestKey + "|100|9999999|1760000000123|99|RS|1760000000123");
+
+    assertThat(record.format().length()).isLessThanOrEqualTo(128);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "x", "1|k|1|1|1|1|Q", "1|k|1|1|1|1||1", "1|k|1|1|1|1|Z|1", "a|k|1|1|1|1|Q|1"})
+  void refusesAnythingElse(String text) {
+    assertThatThrownBy(() -> AdmissionRecord.parse(text))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+}

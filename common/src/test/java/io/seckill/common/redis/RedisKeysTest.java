@@ -1,0 +1,55 @@
+package io.seckill.common.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.Partition;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.util.JedisClusterCRC16;
+
+class RedisKeysTest {
+
+  @Test
+  void spellsTheKeysOfTheContract() {
+    assertThat(RedisKeys.sku(1001)).isEqualTo("seckill:{9}:sku:1001");
+    assertThat(RedisKeys.stock(1001)).isEqualTo("seckill:{9}:stock:1001");
+    assertThat(RedisKeys.quota(1001, 4)).isEqualTo("seckill:{9}:quota:1001:4");
+    assertThat(RedisKeys.requests(1001, 4)).isEqualTo("seckill:{9}:req:1001:4");
+    assertThat(RedisKeys.orders(1001, 4)).isEqualTo("seckill:{9}:order:1001:4");
+    assertThat(RedisKeys.given(1001, 4)).isEqualTo("seckill:{9}:given:1001:4");
+    assertThat(RedisKeys.stockChanges(1001)).isEqualTo("seckill:{9}:changes:1001");
+    assertThat(RedisKeys.outbox(9)).isEqualTo("seckill:{9}:outbox");
+    assertThat(RedisKeys.lanes(9)).isEqualTo("seckill:{9}:lanes");
+    assertThat(RedisKeys.skus(9)).isEqualTo("seckill:{9}:skus");
+    assertThat(RedisKeys.privateQueue(9, "r1:0:t")).isEqualTo("seckill:{9}:lane:r1:0:t");
+  }
+
+  /** FACTS 7: all keys of one script share a hash tag. */
+  @Test
+  void putsEveryKeyOfASkuIntoOneClusterSlot() {
+    for (long sku = 1; sku < 100; sku++) {
+      int partition = Partition.ofSku(sku);
+      assertThat(
+              List.of(
+                  RedisKeys.sku(sku),
+                  RedisKeys.stock(sku),
+                  RedisKeys.quota(sku, 3),
+                  RedisKeys.requests(sku, 3),
+                  RedisKeys.orders(sku, 3),
+                  RedisKeys.given(sku, 3),
+                  RedisKeys.stockChanges(sku),
+                  RedisKeys.outbox(partition),
+                  RedisKeys.lanes(partition),
+                  RedisKeys.skus(partition),
+                  RedisKeys.privateQueue(partition, "r:0:t")))
+          .extracting(JedisClusterCRC16::getSlot)
+          .containsOnly(JedisClusterCRC16.getSlot(RedisKeys.sku(sku)));
+    }
+  }
+
+  @Test
+  void keepsEveryUserInABucketOfTheSale() {
+    assertThat(RedisKeys.bucket(Long.MAX_VALUE, 157)).isBetween(0, 156);
+    assertThat(RedisKeys.bucket(1, 1)).isZero();
+  }
+}

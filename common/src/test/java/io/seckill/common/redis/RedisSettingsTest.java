@@ -1,0 +1,41 @@
+package io.seckill.common.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.common.redis.RedisSettings.Mode;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RedisSettingsTest {
+
+  @Test
+  void boundsEveryWaitByDefault() {
+    RedisSettings settings = RedisSettings.single("redis://127.0.0.1:6379");
+
+    // FACTS 5: Jedis's own default for blocking commands is to hang for ever
+    assertThat(settings.blockingSocketTimeout()).isPositive();
+    assertThat(settings.socketTimeout()).isPositive();
+    assertThat(settings.maxWait()).isPositive();
+  }
+
+  @Test
+  void hidesThePassword() {
+    assertThat(RedisSettings.single("redis://gateway:s3cret@127.0.0.1:6379/2").toString())
+        .doesNotContain("s3cret")
+        .contains("127.0.0.1:6379");
+  }
+
+  @Test
+  void namesThePropertyThatIsWrong() {
+    assertThatThrownBy(() -> RedisSettings.single("http://somewhere"))
+        .hasMessageContaining("seckill.redis.url");
+    assertThatThrownBy(
+            () ->
+                new RedisSettings(
+                    Mode.SENTINEL, "redis://h:1", List.of("h:2"), null, 0, null, null, null, null))
+        .hasMessageContaining("seckill.redis.master");
+    assertThatThrownBy(() -> RedisSettings.single("redis://h:1").withMaxConnections(2000))
+        .hasMessageContaining("seckill.redis.max-connections");
+  }
+}
