@@ -1,0 +1,101 @@
+package io.seckill.testing.architecture;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
+import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS;
+import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.lang.syntax.ArchRuleDefinition;
+import org.jspecify.annotations.NullMarked;
+
+/**
+ * What the tree promises, for every module; each module's ArchitectureTest runs the lot on itself.
+ */
+public final class ArchitectureRules {
+
+  private ArchitectureRules() {}
+
+  /**
+   * @param module last part of the module's base package: common, gateway, relay, consumer
+   */
+  public static ArchRule featuresAreFreeOfCycles(String module) {
+    return slices()
+        .matching("io.seckill." + module + ".(*)..")
+        .should()
+        .beFreeOfCycles()
+        .allowEmptyShould(true);
+  }
+
+  /** Packages are features of the sale, not layers or left-overs. */
+  public static ArchRule packagesAreFeatures() {
+    return noClasses()
+        .should()
+        .resideInAnyPackage(
+            "..util..", "..utils..", "..helper..", "..impl..", "..controller..", "..service..")
+        .because("packages are features, STYLE section 1");
+  }
+
+  /**
+   * A service knows common and itself; what services say to each other is a contract, not a class.
+   */
+  public static ArchRule servicesDoNotKnowEachOther(String module) {
+    return noClasses()
+        .that()
+        .resideInAPackage("io.seckill." + module + "..")
+        .should()
+        .dependOnClassesThat(
+            JavaClass.Predicates.resideInAPackage("io.seckill..")
+                .and(
+                    JavaClass.Predicates.resideOutsideOfPackages(
+                        "io.seckill." + module + "..",
+                        "io.seckill.common..",
+                        "io.seckill.testing..")))
+        .because("services talk through Redis, RabbitMQ, MySQL and HTTP only");
+  }
+
+  /** NullAway only checks packages that say so. */
+  public static ArchRule packagesAreNullMarked() {
+    return ArchRuleDefinition.classes().should(resideInANullMarkedPackage());
+  }
+
+  /** Settings come as records, dependencies through constructors. */
+  public static ArchRule nothingIsInjectedIntoFields() {
+    return noFields()
+        .should()
+        .beAnnotatedWith("org.springframework.beans.factory.annotation.Autowired")
+        .orShould()
+        .beAnnotatedWith("org.springframework.beans.factory.annotation.Value")
+        .because("constructor injection and configuration records, STYLE section 5")
+        .allowEmptyShould(true);
+  }
+
+  /** Waiting is for signals, deadlines and Awaitility. */
+  public static ArchRule nobodySleeps() {
+    return noClasses().should().callMethod(Thread.class, "sleep", long.class);
+  }
+
+  /** Logs go through SLF4J. */
+  public static ArchRule logsGoThroughSlf4j() {
+    return com.tngtech.archunit.lang.CompositeArchRule.of(NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS)
+        .and(NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING);
+  }
+
+  private static ArchCondition<JavaClass> resideInANullMarkedPackage() {
+    return new ArchCondition<>("reside in a package annotated @NullMarked") {
+      @Override
+      public void check(JavaClass type, ConditionEvents events) {
+        if (!type.getPackage().isAnnotatedWith(NullMarked.class)) {
+          events.add(
+              SimpleConditionEvent.violated(
+                  type, type.getPackageName() + " has no @NullMarked package-info"));
+        }
+      }
+    };
+  }
+}
