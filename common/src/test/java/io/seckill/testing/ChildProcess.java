@@ -1,0 +1,127 @@
+package io.seckill.testing;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+
+/**
+ * A server process as leader of its own process group, known to the guard of {@link RunDirectory}
+ * from its first moment.
+ */
+final class ChildProcess {
+
+  /** The pid is in the file before the server runs, and stays the same: exec all the way. */
+  private static final String LEAD_A_GROUP = "echo $$ > \"$0\" && exec setsid \"$@\"";
+
+  private static final long STOP_SECONDS = 30;
+  private static final long GONE_SECONDS = 30;
+
+  private final Process process;
+  private final Path pidFile;
+
+  private ChildProcess(Process process, Path pidFile) {
+    this.process = process;
+    this.pidFile = pidFile;
+  }
+
+  /**
+   * @param home where the files pid and log are written
+   * @param environment added to that of this JVM
+   */
+  static ChildProcess start(Path home, List<String> command, Map<String, String> environment) {
+    Path pidFile = home.resolve("pid");
+    List<String> group = new ArrayList<>(List.of("sh", "-c", LEAD_A_GROUP, pidFile.toString()));
+    group.addAll(command);
+    ProcessBuilder builder =
+        new ProcessBuilder(group)
+            .directory(home.toFile())
+            .redirectInput(new File("/dev/null"))
+            .redirectErrorStream(true)
+            .redirectOutput(Redirect.appendTo(home.resolve("log").toFile()));
+    builder.environment().putAll(environment);
+    try {
+      return new ChildProcess(builder.start(), pidFile);
+    } catch (IOException e) {
+      throw new UncheckedIOException("Cannot run " + command, e);
+    }
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  void kill() {
+    List<ProcessHandle> all =
+        Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
+    signal("KILL");
+    awaitEndOf(all);
+  }
+
+  /** Ends the leader by TERM, which ends the others; after 30 s by kill. */
+  void stop() {
+    List<ProcessHandle> all =
+        Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
+    signal("CONT");
+    process.destroy();
+    if (!endsWithin(STOP_SECONDS)) {
+      signal("KILL");
+    }
+    awaitEndOf(all);
+  }
+
+  void freeze() {
+    signal("STOP");
+  }
+
+  void thaw() {
+    signal("CONT");
+  }
+
+  private void signal(String name) {
+    if (process.isAlive()) {
+      String pid = String.valueOf(process.pid());
+      Commands.run(List.of("sh", "-c", "kill -s " + name + " -- -" + pid), Map.of());
+    }
+  }
+
+  private boolean endsWithin(long seconds) {
+    try {
+      return process.waitFor(seconds, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Ports and files are free only when the last of them is gone. */
+  private void awaitEndOf(List<ProcessHandle> all) {
+    for (ProcessHandle handle : all) {
+      awaitEndOf(handle);
+    }
+    try {
+      Files.deleteIfExists(pidFile);
+    } catch (IOException e) {
+      throw new UncheckedIOException("Cannot delete " + pidFile, e);
+    }
+  }
+
+  private static void awaitEndOf(ProcessHandle handle) {
+    try {
+      handle.onExit().get(GONE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IllegalStateException("Process " + handle.pid() + " does not end", e);
+    }
+  }
+}

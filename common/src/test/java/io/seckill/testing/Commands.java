@@ -1,0 +1,51 @@
+package io.seckill.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Runs short commands to their end. */
+final class Commands {
+
+  private static final long TIMEOUT_SECONDS = 60;
+
+  private Commands() {}
+
+  /**
+   * @param environment added to that of this JVM
+   * @return what it printed, errors included
+   * @throws IllegalStateException with what it printed, when it ends with another code than 0 or
+   *     not within 60 s
+   */
+  static String run(List<String> command, Map<String, String> environment) {
+    try {
+      ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+      builder.environment().putAll(environment);
+      return outputOf(builder.start(), command);
+    } catch (IOException e) {
+      throw new UncheckedIOException("Cannot run " + command, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("Interrupted while running " + command, e);
+    }
+  }
+
+  private static String outputOf(Process process, List<String> command)
+      throws IOException, InterruptedException {
+    process.onExit().orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).exceptionally(e -> kill(process));
+    process.getOutputStream().close();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    int code = process.waitFor();
+    if (code != 0) {
+      throw new IllegalStateException(command + " ended with " + code + ": " + output);
+    }
+    return output;
+  }
+
+  private static Process kill(Process process) {
+    return process.destroyForcibly();
+  }
+}

@@ -1,0 +1,51 @@
+package io.seckill.testing;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The epmd of all RabbitMQ nodes of this JVM. Without it the first node would leave one behind as a
+ * daemon, on the port that all Erlang nodes of the machine share.
+ */
+final class ErlangNameServer {
+
+  private static final int SERVICE_PORT = 4369;
+
+  private ErlangNameServer() {}
+
+  /** Its port; the first call starts it, and it lives as long as the JVM. */
+  static int port() {
+    return Holder.PORT;
+  }
+
+  private static final class Holder {
+    private static final int PORT = start();
+  }
+
+  private static int start() {
+    int port = Ports.free(List.of(SERVICE_PORT)).of(SERVICE_PORT);
+    Path home = RunDirectory.newHome("epmd");
+    String epmd = Programs.find("epmd", "erlang-base");
+    ChildProcess.start(
+        home,
+        List.of(epmd, "-port", String.valueOf(port), "-address", "127.0.0.1"),
+        Map.of("ERL_EPMD_PORT", String.valueOf(port)));
+    await().atMost(Duration.ofSeconds(30)).pollDelay(Duration.ZERO).until(() -> listensOn(port));
+    return port;
+  }
+
+  private static boolean listensOn(int port) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

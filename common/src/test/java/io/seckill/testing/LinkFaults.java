@@ -1,0 +1,51 @@
+package io.seckill.testing;
+
+import java.time.Duration;
+
+/** The switches of one {@link TcpProxy}, read by its threads for every piece of data. */
+final class LinkFaults {
+
+  private volatile boolean dropToServer;
+  private volatile boolean dropToClient;
+  private volatile boolean cut;
+  private volatile Duration delay = Duration.ZERO;
+
+  void dropToServer(boolean drop) {
+    dropToServer = drop;
+  }
+
+  void dropToClient(boolean drop) {
+    dropToClient = drop;
+  }
+
+  void cut(boolean on) {
+    cut = on;
+  }
+
+  void delay(Duration duration) {
+    delay = duration;
+  }
+
+  void clear() {
+    dropToServer = false;
+    dropToClient = false;
+    cut = false;
+    delay = Duration.ZERO;
+  }
+
+  boolean dropsToServer() {
+    return dropToServer;
+  }
+
+  boolean dropsToClient() {
+    return dropToClient;
+  }
+
+  boolean isCut() {
+    return cut;
+  }
+
+  long delayMillis() {
+    return delay.toMillis();
+  }
+}

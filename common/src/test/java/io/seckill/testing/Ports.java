@@ -1,0 +1,63 @@
+package io.seckill.testing;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Free ports of 127.0.0.1, by the usual port of the service that listens there. */
+final class Ports {
+
+  /**
+   * Below the ephemeral range of Linux, so that no client takes the port of a server that was
+   * killed.
+   */
+  private static final int FIRST = 20_000;
+
+  private static final int LAST = 32_000;
+
+  private final Map<Integer, Integer> byServicePort;
+
+  private Ports(Map<Integer, Integer> byServicePort) {
+    this.byServicePort = byServicePort;
+  }
+
+  static Ports free(Collection<Integer> servicePorts) {
+    Map<Integer, Integer> chosen = new HashMap<>();
+    for (Integer servicePort : servicePorts) {
+      chosen.put(servicePort, freeExcept(chosen.values()));
+    }
+    return new Ports(chosen);
+  }
+
+  int of(int servicePort) {
+    Integer port = byServicePort.get(servicePort);
+    if (port == null) {
+      throw new IllegalArgumentException("Nothing listens for " + servicePort);
+    }
+    return port;
+  }
+
+  /** Random, so that JVMs that start at the same time hardly ever choose the same one. */
+  private static int freeExcept(Collection<Integer> taken) {
+    while (true) {
+      int port = ThreadLocalRandom.current().nextInt(FIRST, LAST);
+      if (!taken.contains(port) && isFree(port)) {
+        return port;
+      }
+    }
+  }
+
+  private static boolean isFree(int port) {
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,100 @@
+package io.seckill.testing;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * rabbitmq-server as the user of this JVM, in own directories, with an own cookie and an own name
+ * server: it meets no other Erlang node of this machine.
+ */
+final class RabbitProcess implements ServerProgram {
+
+  private static final String PACKAGE = "rabbitmq-server";
+
+  /** The port between Erlang nodes, used by rabbitmqctl. */
+  private static final int DISTRIBUTION_PORT = 25672;
+
+  private final List<String> lines;
+
+  RabbitProcess(List<String> lines) {
+    this.lines = lines;
+  }
+
+  @Override
+  public String name() {
+    return "rabbitmq";
+  }
+
+  @Override
+  public List<Integer> servicePorts() {
+    return List.of(RabbitServer.SERVICE_PORT, RabbitServer.MANAGEMENT_PORT, DISTRIBUTION_PORT);
+  }
+
+  @Override
+  public void prepare(Path home, Ports ports) {
+    ErlangNameServer.port();
+    writeConfiguration(home, ports);
+    ServerFiles.write(home.resolve("advanced.config"), advancedDefaults());
+    ServerFiles.write(home.resolve("enabled_plugins"), List.of("[rabbitmq_management]."));
+  }
+
+  private void writeConfiguration(Path home, Ports ports) {
+    List<String> configuration =
+        new ArrayList<>(
+            List.of(
+                "listeners.tcp.1 = 127.0.0.1:" + ports.of(RabbitServer.SERVICE_PORT),
+                "management.tcp.ip = 127.0.0.1",
+                "management.tcp.port = " + ports.of(RabbitServer.MANAGEMENT_PORT)));
+    configuration.addAll(defaults());
+    configuration.addAll(lines);
+    ServerFiles.write(home.resolve("rabbitmq.conf"), configuration);
+  }
+
+  /** Also those of the container. */
+  static List<String> defaults() {
+    return List.of(
+        "default_user = " + RabbitServer.USER,
+        "default_pass = " + RabbitServer.PASSWORD,
+        "heartbeat = 10",
+        "disk_free_limit.absolute = 1MB",
+        "collect_statistics_interval = 250");
+  }
+
+  /**
+   * Also those of the container: quorum queues report their counters at this tick, every 5 s by
+   * default.
+   */
+  static List<String> advancedDefaults() {
+    return List.of("[{rabbit, [{quorum_tick_interval, 250}]}].");
+  }
+
+  @Override
+  public List<String> command(Path home) {
+    return List.of(Programs.find("rabbitmq-server", PACKAGE));
+  }
+
+  /** The first two keep the configuration of an installed system service out. */
+  @Override
+  public Map<String, String> environment(Path home, Ports ports) {
+    return Map.ofEntries(
+        Map.entry("RABBITMQ_CONF_ENV_FILE", "/dev/null"),
+        Map.entry("RABBITMQ_CONFIG_FILES", home.resolve("none") + "/*.conf"),
+        Map.entry("RABBITMQ_CONFIG_FILE", home.resolve("rabbitmq.conf").toString()),
+        Map.entry("RABBITMQ_ADVANCED_CONFIG_FILE", home.resolve("advanced.config").toString()),
+        Map.entry("RABBITMQ_ENABLED_PLUGINS_FILE", home.resolve("enabled_plugins").toString()),
+        Map.entry("RABBITMQ_MNESIA_BASE", home.resolve("data").toString()),
+        Map.entry("RABBITMQ_LOG_BASE", home.resolve("data/log").toString()),
+        Map.entry("RABBITMQ_LOGS", "-"),
+        Map.entry(
+            "RABBITMQ_NODENAME", "test-" + ports.of(RabbitServer.SERVICE_PORT) + "@localhost"),
+        Map.entry("RABBITMQ_DIST_PORT", String.valueOf(ports.of(DISTRIBUTION_PORT))),
+        Map.entry(
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS", "-kernel inet_dist_use_interface {127,0,0,1}"),
+        Map.entry("RABBITMQ_CTL_ERL_ARGS", "-dist_listen false"),
+        Map.entry("ERL_EPMD_PORT", String.valueOf(ErlangNameServer.port())),
+        Map.entry("ERL_EPMD_ADDRESS", "127.0.0.1"),
+        Map.entry("HOME", home.toString()));
+  }
+}

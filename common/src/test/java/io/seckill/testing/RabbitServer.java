@@ -1,0 +1,143 @@
+package io.seckill.testing;
+
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A RabbitMQ node with its management plugin and one administrator. Counters are at most about 250
+ * ms old, where the defaults of RabbitMQ are 5 s.
+ */
+public final class RabbitServer extends TestServer {
+
+  static final int SERVICE_PORT = 5672;
+  static final int MANAGEMENT_PORT = 15672;
+  static final String USER = "test";
+  static final String PASSWORD = "test";
+
+  private final Machine machine;
+  private final RabbitManagement management;
+  private final AtomicInteger nextVhost = new AtomicInteger();
+
+  private RabbitServer(Machine machine, boolean shared) {
+    super("RabbitMQ", machine, shared);
+    this.machine = machine;
+    this.management = new RabbitManagement(machine.host(), machine.port(MANAGEMENT_PORT));
+  }
+
+  /**
+   * Starts a node for the caller alone, who closes it.
+   *
+   * @param lines lines of rabbitmq.conf, such as {@code "consumer_timeout = 60000"}; they win over
+   *     the defaults
+   */
+  public static RabbitServer start(String... lines) {
+    return started(new RabbitServer(Backend.current().rabbit(List.of(lines)), false));
+  }
+
+  static RabbitServer startShared() {
+    return started(new RabbitServer(Backend.current().rabbit(List.of()), true));
+  }
+
+  private static RabbitServer started(RabbitServer server) {
+    server.start();
+    return server;
+  }
+
+  @Override
+  public int port() {
+    return machine.port(SERVICE_PORT);
+  }
+
+  public int managementPort() {
+    return machine.port(MANAGEMENT_PORT);
+  }
+
+  /** The name of the administrator. */
+  public String username() {
+    return USER;
+  }
+
+  public String password() {
+    return PASSWORD;
+  }
+
+  /** A fresh vhost that no other caller gets, with all permissions for the administrator. */
+  public RabbitVhost newVhost() {
+    String name = "v" + nextVhost.incrementAndGet();
+    RabbitVhost vhost = new RabbitVhost(this, name, host(), port());
+    vhost.recreate();
+    return vhost;
+  }
+
+  /** Counters of one queue, at most about 250 ms old. A queue that does not exist has zeros. */
+  public QueueDepth queueDepth(String vhost, String queue) {
+    return management.queues(vhost).getOrDefault(queue, QueueDepth.EMPTY);
+  }
+
+  /**
+   * Sets the share of memory above which publishers are blocked; applies to the whole node.
+   *
+   * @param fraction 0.0000001 raises the alarm at once (FACTS, fault 19), 0.4 is the default and
+   *     ends it
+   */
+  public void setMemoryWatermark(double fraction) {
+    ctl("set_vm_memory_high_watermark", new java.math.BigDecimal(fraction).toPlainString());
+  }
+
+  /**
+   * Sets the free disk space below which publishers are blocked; applies to the whole node.
+   *
+   * @param limit such as "100000GB", which raises the alarm within seconds, or "1MB", which ends it
+   */
+  public void setDiskFreeLimit(String limit) {
+    ctl("set_disk_free_limit", limit);
+  }
+
+  /**
+   * Closes every client connection of every vhost from the server's side; clients see the reason as
+   * a CONNECTION_FORCED.
+   */
+  public void closeConnections(String reason) {
+    ctl("close_all_connections", reason);
+  }
+
+  /**
+   * Runs rabbitmqctl against this node, quietly; takes about half a second.
+   *
+   * @return what it printed
+   * @throws IllegalStateException with its output when it fails
+   */
+  public String ctl(String... arguments) {
+    List<String> command = new ArrayList<>(List.of("rabbitmqctl", "-q"));
+    command.addAll(List.of(arguments));
+    return machine.run(command).strip();
+  }
+
+  /** Evaluates an Erlang expression on the node, such as {@code "rabbit_misc:version()."}. */
+  public String eval(String expression) {
+    return ctl("eval", expression);
+  }
+
+  RabbitManagement management() {
+    return management;
+  }
+
+  /**
+   * Clients need the listener, {@link #newVhost()} needs the management plugin: both must answer.
+   */
+  @Override
+  void handshake() throws Exception {
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri("amqp://" + USER + ":" + PASSWORD + "@" + host() + ":" + port());
+    factory.setConnectionTimeout(2_000);
+    factory.setHandshakeTimeout(5_000);
+    factory.setAutomaticRecoveryEnabled(false);
+    try (Connection connection = factory.newConnection("readiness of the test server")) {
+      connection.createChannel().close();
+    }
+    management.vhosts();
+  }
+}

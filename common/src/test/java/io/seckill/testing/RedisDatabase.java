@@ -1,0 +1,24 @@
+package io.seckill.testing;
+
+/**
+ * One database of a Redis server.
+ *
+ * @param number what SELECT takes
+ */
+public record RedisDatabase(String host, int port, int number) {
+
+  /** {@code redis://host:port/number}. */
+  public String url() {
+    return "redis://" + host + ":" + port + "/" + number;
+  }
+
+  /** As {@link #url()}, for a user of the ACL. */
+  public String url(String user, String password) {
+    return "redis://" + user + ":" + password + "@" + host + ":" + port + "/" + number;
+  }
+
+  /** The same database, reached through a proxy. */
+  public RedisDatabase via(TcpProxy proxy) {
+    return new RedisDatabase(proxy.host(), proxy.port(), number);
+  }
+}

@@ -1,0 +1,97 @@
+package io.seckill.testing;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A Redis server. It keeps nothing on disk unless its configuration says so. */
+public final class RedisServer extends TestServer {
+
+  static final int SERVICE_PORT = 6379;
+
+  /** Databases of one server; each is handed out once, so it needs no cleaning. */
+  static final int DATABASES = 4096;
+
+  private final Machine machine;
+  private final AtomicInteger nextDatabase = new AtomicInteger();
+
+  private RedisServer(Machine machine, boolean shared) {
+    super("Redis", machine, shared);
+    this.machine = machine;
+  }
+
+  /**
+   * Starts a server for the caller alone, who closes it.
+   *
+   * @param lines lines of redis.conf, such as {@code "appendonly yes"}, {@code "appendfsync
+   *     always"}; they win over the defaults (no AOF, no snapshots)
+   */
+  public static RedisServer start(String... lines) {
+    return started(new RedisServer(Backend.current().redis(List.of(lines)), false));
+  }
+
+  /**
+   * As {@link #start(String...)}, with the users of an ACL file.
+   *
+   * @param aclFile read now; later changes to it have no effect
+   */
+  public static RedisServer start(Path aclFile, String... lines) {
+    List<String> all = new ArrayList<>(AclFile.asConfiguration(aclFile));
+    all.addAll(List.of(lines));
+    return start(all.toArray(String[]::new));
+  }
+
+  static RedisServer startShared() {
+    return started(new RedisServer(Backend.current().redis(List.of()), true));
+  }
+
+  private static RedisServer started(RedisServer server) {
+    server.start();
+    return server;
+  }
+
+  @Override
+  public int port() {
+    return machine.port(SERVICE_PORT);
+  }
+
+  /**
+   * An empty database that no other caller gets.
+   *
+   * @throws IllegalStateException when all 4096 of this server are taken
+   */
+  public RedisDatabase newDatabase() {
+    int number = nextDatabase.getAndIncrement();
+    if (number >= DATABASES) {
+      throw new IllegalStateException("All " + DATABASES + " databases of this Redis are taken");
+    }
+    return new RedisDatabase(host(), port(), number);
+  }
+
+  /**
+   * A server with closed ACLs answers NOAUTH, one that reads its AOF answers LOADING: the first is
+   * ready.
+   */
+  @Override
+  void handshake() throws IOException {
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress(host(), port()), 1_000);
+      socket.setSoTimeout(1_000);
+      socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
+      String answer =
+          new BufferedReader(
+                  new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
+              .readLine();
+      if (answer == null || !(answer.equals("+PONG") || answer.startsWith("-NOAUTH"))) {
+        throw new IOException("Redis answers " + answer);
+      }
+    }
+  }
+}

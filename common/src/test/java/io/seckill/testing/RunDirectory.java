@@ -1,0 +1,71 @@
+package io.seckill.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The directory of all servers of this JVM, and the guard that ends them with the JVM.
+ *
+ * <p>Every server has a home below it, with a file {@code pid} while its process group lives. The
+ * guard is a shell that waits for the end of its standard input, which the system closes however
+ * this JVM ends, kill -9 included. Then it kills the groups that are left, removes the containers
+ * that are left, and deletes the directory. A hook of the JVM could not do that.
+ */
+final class RunDirectory {
+
+  private static final String GUARD =
+      """
+      cat > /dev/null
+      for pid in "$0"/*/pid; do
+        [ -e "$pid" ] && read -r group < "$pid" && kill -s KILL -- "-$group" "$group"
+      done
+      for container in "$0"/*/container; do
+        [ -e "$container" ] && read -r id < "$container" && docker rm -f "$id"
+      done
+      rm -rf "$0" || { sleep 1; rm -rf "$0"; }
+      """;
+
+  private static final AtomicInteger HOMES = new AtomicInteger();
+
+  private RunDirectory() {}
+
+  /** A new directory for one server. */
+  static Path newHome(String name) {
+    Path home = Holder.DIRECTORY.resolve(name + "-" + HOMES.incrementAndGet());
+    ServerFiles.createDirectories(home);
+    return home;
+  }
+
+  private static final class Holder {
+
+    private static final Path DIRECTORY = create();
+
+    /** Held for ever: when it is collected, its end of the guard's standard input may be closed. */
+    @SuppressWarnings("unused")
+    private static final Process GUARDING = guard(DIRECTORY);
+  }
+
+  private static Path create() {
+    try {
+      return Files.createTempDirectory("seckill-test-");
+    } catch (IOException e) {
+      throw new UncheckedIOException("Cannot create a directory for the test servers", e);
+    }
+  }
+
+  /** setsid, so that an interrupt typed at the terminal does not end the guard before its work. */
+  private static Process guard(Path directory) {
+    try {
+      return new ProcessBuilder("setsid", "sh", "-c", GUARD, directory.toString())
+          .redirectOutput(Redirect.DISCARD)
+          .redirectError(Redirect.DISCARD)
+          .start();
+    } catch (IOException e) {
+      throw new UncheckedIOException("Cannot start the guard of the test servers", e);
+    }
+  }
+}
