@@ -1,0 +1,69 @@
+# shellcheck shell=bash
+# What every script here needs: paths, words to the user, waiting.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+LOCAL=$ROOT/.local
+LOG_DIR=$LOCAL/log
+RUN_DIR=$LOCAL/run
+DATA_DIR=$LOCAL/data
+ETC_DIR=$LOCAL/etc
+PROGRAM=${0##*/}
+# Servers live in sbin, which a shell that came through su may lack.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+# Everything written here may hold a secret.
+umask 077
+
+say() { # TEXT: one line of progress, with the seconds since the start
+  printf '%4ds  %s\n' "$SECONDS" "$*"
+}
+
+fail() { # SENTENCE: the one reason for giving up
+  printf '%s: %s\n' "$PROGRAM" "$*" >&2
+  exit 1
+}
+
+has() { # COMMAND: is it there?
+  command -v "$1" >/dev/null 2>&1
+}
+
+is_root() {
+  [[ $(id -u) == 0 ]]
+}
+
+is_debian() {
+  [[ -r /etc/os-release ]] && grep -qx 'ID=debian' /etc/os-release
+}
+
+# One up or down at a time; the lock goes with this process, and no daemon inherits it (9>&-).
+lock_pipeline() {
+  mkdir -p "$LOCAL"
+  exec 9>"$LOCAL/lock"
+  flock -n 9 || fail "another scripts/up or scripts/down is at work in $ROOT; wait for it to end"
+}
+
+render() { # TEMPLATE NAME=VALUE…: prints the template with every @NAME@ replaced
+  local text pair
+  text=$(<"$1")
+  shift
+  for pair in "$@"; do
+    text=${text//"@${pair%%=*}@"/"${pair#*=}"}
+  done
+  printf '%s\n' "$text"
+}
+
+write_file() { # FILE [MODE]: standard input becomes the file, whole or not at all
+  mkdir -p "$(dirname "$1")"
+  cat >"$1.new"
+  chmod "${2:-600}" "$1.new"
+  mv "$1.new" "$1"
+}
+
+port_answers() { # PORT: does somebody listen on it, on this machine?
+  (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+require_free_port() { # PORT WHAT VARIABLE
+  if port_answers "$1"; then
+    fail "port $1, wanted for $2, is taken by another program; free it or set $3 to another port"
+  fi
+}

@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# The demo catalogue and one purchase, over HTTP like everybody else's.
+
+http() { # METHOD URL TOKEN [BODY [HEADER…]]: sets STATUS and BODY; fails only when nobody answers
+  local method=$1 url=$2 token=$3 body=${4:-} answer headers=()
+  shift $(($# < 4 ? $# : 4))
+  local header
+  for header in "$@"; do headers+=(-H "$header"); done
+  # The token goes through a pipe: arguments can be read by every user of the machine.
+  answer=$(curl -sS -m 15 -X "$method" -H @<(printf 'Authorization: Bearer %s\n' "$token") \
+    -H 'Content-Type: application/json' "${headers[@]}" ${body:+--data "$body"} -w '\n%{http_code}' "$url" 2>&1) ||
+    fail "$method $url was not answered: $answer"
+  STATUS=${answer##*$'\n'}
+  BODY=${answer%$'\n'*}
+}
+
+json_text() { # NAME: the text value of a member of BODY
+  [[ $BODY =~ \"$1\"\ *:\ *\"([^\"]*)\" ]] && printf '%s\n' "${BASH_REMATCH[1]}"
+}
+
+create_catalogue() {
+  local admin
+  admin=$(make_token "$HS256_SECRET" operator seckill.admin 600)
+  ensure_on_sale "$admin" 1001 '"name":"Phone, at most five each","priceCents":49900,"stock":10000,"policy":"LIMITED","limitPerUser":5'
+  ensure_on_sale "$admin" 1002 '"name":"Signed print, one each","priceCents":9900,"stock":100,"policy":"ONE_PER_USER","limitPerUser":1'
+  ensure_on_sale "$admin" 1003 '"name":"Cable, as many as you like","priceCents":900,"stock":10000,"policy":"UNLIMITED","limitPerUser":0'
+}
+
+ensure_on_sale() { # TOKEN SKU MEMBERS: what is there already is left as it is
+  local token=$1 sku=$2 members=$3 step
+  http GET "http://127.0.0.1:$GATEWAY_PORT/api/v1/skus/$sku" "$token"
+  [[ $STATUS != 200 ]] || return 0
+  say "putting SKU $sku on sale"
+  http PUT "http://127.0.0.1:$ADMIN_PORT/admin/v1/skus/$sku" "$token" \
+    "{$members,\"opensAt\":\"$(date -u +%FT%TZ)\",\"closesAt\":\"$(date -u -d '+30 days' +%FT%TZ)\"}"
+  [[ $STATUS == 20? ]] || fail "SKU $sku could not be created: $STATUS $BODY"
+  for step in preheat open; do
+    http POST "http://127.0.0.1:$ADMIN_PORT/admin/v1/skus/$sku/$step" "$token"
+    [[ $STATUS == 20? ]] || fail "SKU $sku: $step was refused: $STATUS $BODY"
+  done
+}
+
+# A new shopper each time, so that no quota is in the way.
+buy_one() {
+  local shopper token order deadline=$((SECONDS + 30))
+  shopper=$(date +%s%3N)
+  token=$(make_token "$HS256_SECRET" "$shopper" '' 600)
+  http POST "http://127.0.0.1:$GATEWAY_PORT/api/v1/skus/1001/orders" "$token" '{"quantity":1}' "Idempotency-Key: scripts-up-$shopper"
+  if [[ $STATUS == 409 ]]; then
+    say "no purchase was made, SKU 1001 answers $(json_text code || echo 409)"
+    return
+  fi
+  [[ $STATUS == 202 ]] || fail "the purchase was refused: $STATUS $BODY"
+  order=$(json_text orderId) || fail "the purchase was answered without an order id: $BODY"
+  until [[ $(json_text status) == CONFIRMED ]]; do
+    ((SECONDS < deadline)) || fail "order $order is still $(json_text status), see $LOG_DIR/relay-service.log and $LOG_DIR/order-consumer.log"
+    sleep 0.2
+    http GET "http://127.0.0.1:$GATEWAY_PORT/api/v1/orders/$order" "$token"
+  done
+  say "order $order of shopper $shopper is CONFIRMED, stored in MySQL"
+}

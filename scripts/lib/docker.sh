@@ -1,0 +1,79 @@
+# shellcheck shell=bash
+# The same pipeline in containers: deploy/compose.yaml, with what it needs from .local.
+
+CONTAINER_ETC=$ETC_DIR/containers
+# Two clones on one machine are two projects.
+COMPOSE_PROJECT=seckill-$(printf %s "$ROOT" | sha256sum | cut -c 1-8)
+
+require_docker() {
+  local tool
+  has docker || fail "docker is not installed, and without root on Debian it is needed; install Docker with compose"
+  docker info >/dev/null 2>&1 || fail "the Docker engine does not answer; start it, or let this user reach it (docker info says why)"
+  choose_compose || fail "docker compose is not installed; install Docker's compose plugin or docker-compose"
+  for tool in curl openssl; do
+    has "$tool" || fail "$tool is not installed; install it first"
+  done
+}
+
+choose_compose() { # sets COMPOSE: version 2 is a plugin of docker, version 1 a program
+  if docker compose version >/dev/null 2>&1; then
+    COMPOSE=(docker compose)
+  elif has docker-compose; then
+    COMPOSE=(docker-compose)
+  else
+    return 1
+  fi
+  COMPOSE+=(--env-file "$CONTAINER_ETC/compose.env" -p "$COMPOSE_PROJECT" -f "$ROOT/deploy/compose.yaml")
+}
+
+containers_run() {
+  [[ -n $(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" 2>/dev/null) ]]
+}
+
+start_containers() {
+  containers_run || require_free_container_ports
+  write_container_files
+  say "building and starting the containers (log: $LOG_DIR/docker.log)"
+  mkdir -p "$LOG_DIR"
+  "${COMPOSE[@]}" up -d --build >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
+    fail "the containers did not start; see $LOG_DIR/docker.log, then: ${COMPOSE[*]} logs"
+  await_container_service order-consumer "$CONSUMER_PORT"
+  await_container_service relay-service "$RELAY_PORT"
+  await_container_service gateway-service "$ADMIN_PORT"
+}
+
+require_free_container_ports() {
+  local name default what variable
+  while read -r name default what; do
+    case $name in '' | ERLANG | EPMD) continue ;; esac # stay inside
+    variable=${name}_PORT
+    require_free_port "${!variable}" "$what" "SECKILL_${name}_PORT"
+  done <<<"$PORTS"
+}
+
+await_container_service() { # SERVICE HEALTH-PORT
+  local deadline=$((SECONDS + 120))
+  until service_answers "$2"; do
+    ((SECONDS < deadline)) || fail "$1 did not come up in time; see: ${COMPOSE[*]} logs $1"
+    sleep 0.5
+  done
+  say "$1 is ready"
+}
+
+# Containers read these under users of their own; the directory above keeps other people out.
+write_container_files() {
+  redis_users | write_file "$CONTAINER_ETC/users.acl" 644
+  rabbitmq_definitions | write_file "$CONTAINER_ETC/definitions.json" 644
+  mysql_users | write_file "$CONTAINER_ETC/users.sql" 644
+  {
+    port_lines | sed 's/=/_PORT=/'
+    secret_lines
+    printf 'CONTAINER_ETC=%s\nJAVA_FLAGS=%s\n' "$CONTAINER_ETC" "$JAVA_FLAGS"
+  } | write_file "$CONTAINER_ETC/compose.env"
+}
+
+stop_containers() { # [--volumes]
+  require_docker
+  "${COMPOSE[@]}" down --timeout 40 "$@" >"$LOG_DIR/docker.log" 2>&1 </dev/null ||
+    fail "the containers did not stop; see $LOG_DIR/docker.log"
+}

@@ -1,0 +1,77 @@
+# shellcheck shell=bash
+# Brings in what is missing from Debian's packages, without letting them start a service: not now,
+# and not at the next boot.
+
+POLICY=/usr/sbin/policy-rc.d
+POLICY_SAVED=$POLICY.saved-by-seckill
+
+missing_packages() { # prints the packages behind the commands that are not there
+  has redis-server || echo redis-server
+  has redis-cli || echo redis-tools
+  [[ -x /usr/lib/rabbitmq/bin/rabbitmq-server ]] || echo rabbitmq-server
+  has epmd || echo erlang-base
+  has mariadbd || echo mariadb-server
+  has mariadb || echo mariadb-client
+  has curl || echo curl
+  has openssl || echo openssl
+}
+
+install_missing() { # as root, on Debian
+  local packages
+  mapfile -t packages < <(missing_packages)
+  ((${#packages[@]} > 0)) || return 0
+  is_debian || fail "not installed here: ${packages[*]} (Debian's names); install them, or use scripts/up --docker"
+  is_root || fail "not installed here: ${packages[*]}; run this as root, or install them with apt-get"
+  say "installing ${packages[*]} (log: $LOG_DIR/apt.log)"
+  mkdir -p "$LOG_DIR"
+  (
+    trap allow_service_starts EXIT
+    forbid_service_starts
+    apt_install "${packages[@]}"
+  ) || fail "apt-get could not install ${packages[*]}; see $LOG_DIR/apt.log"
+  disable_at_boot "${packages[@]}"
+}
+
+apt_install() { # PACKAGE…: never takes another package away to make room
+  {
+    apt-get -q update &&
+      DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends --no-remove \
+        -o DPkg::Lock::Timeout=300 install "$@"
+  } >"$LOG_DIR/apt.log" 2>&1 </dev/null
+}
+
+# Packages ask policy-rc.d before they start a service; 101 means no. One that says no already stays
+# as it is, another one steps aside for the time of the installation.
+forbid_service_starts() {
+  allow_service_starts # what a killed run may have left
+  if [[ -e $POLICY || -L $POLICY ]]; then
+    ! service_starts_forbidden || return 0
+    mv "$POLICY" "$POLICY_SAVED"
+  fi
+  printf '#!/bin/sh\n# placed by %s for the time of an installation\nexit 101\n' "$ROOT/scripts" >"$POLICY"
+  chmod 755 "$POLICY"
+}
+
+service_starts_forbidden() {
+  local status=0
+  "$POLICY" redis-server start >/dev/null 2>&1 </dev/null || status=$?
+  ((status == 101))
+}
+
+allow_service_starts() {
+  if grep -qs '^# placed by .* for the time of an installation$' "$POLICY"; then rm -f "$POLICY"; fi
+  if [[ -e $POLICY_SAVED && ! -e $POLICY ]]; then mv "$POLICY_SAVED" "$POLICY"; fi
+}
+
+# A package enables its service for the next boot even when it may not start it now.
+disable_at_boot() { # PACKAGE… that were not there before
+  local package
+  has systemctl || return 0
+  for package in "$@"; do
+    case $package in
+      redis-server) systemctl --quiet disable redis-server.service ;;
+      rabbitmq-server) systemctl --quiet disable rabbitmq-server.service epmd.socket epmd.service ;;
+      mariadb-server) systemctl --quiet disable mariadb.service ;;
+    esac >>"$LOG_DIR/apt.log" 2>&1 || true
+  done
+}

@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# The JDK and the build.
+
+MODULES='order-consumer relay-service gateway-service'
+
+# Sets JAVA to a Java of 17 or newer: the one of JAVA_HOME, else the one on the PATH.
+choose_java() {
+  local version
+  JAVA=${JAVA_HOME:+$JAVA_HOME/bin/}java
+  has "$JAVA" || fail "there is no $JAVA; a JDK of 17 or newer is needed (Debian: apt-get install openjdk-17-jdk-headless)"
+  version=$(java_version "$JAVA")
+  ((version >= 17)) || fail "$JAVA is Java $version; 17 or newer is needed, set JAVA_HOME to one"
+}
+
+java_version() { # JAVA: prints the feature release, 17 of 17.0.15; 0 when it does not say
+  local text
+  text=$("$1" -version 2>&1) || true
+  if [[ $text =~ version\ \"([0-9]+) ]]; then echo "${BASH_REMATCH[1]}"; else echo 0; fi
+}
+
+maven() { # ARGUMENT…
+  if has mvn; then mvn "$@"; else "$ROOT/mvnw" "$@"; fi
+}
+
+jar_of() { # MODULE
+  printf '%s/%s/target/%s.jar\n' "$ROOT" "$1" "$1"
+}
+
+build_services() { # unless every jar is newer than every source
+  ! jars_are_current || return 0
+  has "${JAVA}c" || fail "$JAVA is a runtime without a compiler; a JDK is needed (Debian: apt-get install openjdk-17-jdk-headless)"
+  say "building the services (log: $LOG_DIR/build.log)"
+  mkdir -p "$LOG_DIR"
+  # The format check is for scripts/test. What is built is no secret: images copy it.
+  (cd "$ROOT" && umask 022 && maven -q -B -DskipTests -Dspotless.check.skip=true -pl "${MODULES// /,}" -am package) \
+    >"$LOG_DIR/build.log" 2>&1 </dev/null || fail "the build failed; see $LOG_DIR/build.log"
+}
+
+jars_are_current() {
+  local module jar newer
+  for module in $MODULES; do
+    jar=$(jar_of "$module")
+    [[ -e $jar ]] || return 1
+    newer=$(find "$ROOT/pom.xml" "$ROOT"/{common,"$module"}/{pom.xml,src/main} -newer "$jar" -print -quit)
+    [[ -z $newer ]] || return 1
+  done
+}
+
+home_of() { # JAVA: the directory above its bin
+  local path
+  path=$(readlink -f "$(command -v "$1")")
+  printf '%s\n' "${path%/bin/java}"
+}
+
+find_jdk() { # RELEASE: prints the home of such a JDK: the chosen one, else one under /usr/lib/jvm
+  local home
+  for home in "$(home_of "$JAVA")" /usr/lib/jvm/*; do
+    if [[ -x $home/bin/javac && $(java_version "$home/bin/java") == "$1" ]]; then
+      printf '%s\n' "$home"
+      return
+    fi
+  done
+  return 1
+}

@@ -1,0 +1,66 @@
+# shellcheck shell=bash
+# Background processes, each known by a pid file: its pid, then what tells it from a later process
+# with the same number (its start in ticks since boot, and which boot that was).
+
+birth_of() { # PID: prints the identity of a living process; fails when there is none
+  local stat fields
+  { stat=$(<"/proc/$1/stat"); } 2>/dev/null || return 1
+  # The command's name, in parentheses, may hold anything; the state is the first field behind it.
+  read -r -a fields <<<"${stat##*) }"
+  [[ ${fields[0]} != Z ]] || return 1
+  printf '%s %s\n' "${fields[19]}" "$(</proc/sys/kernel/random/boot_id)"
+}
+
+start_process() { # NAME COMMAND…: runs on when this terminal closes; says what it says to its log
+  local name=$1 log=$LOG_DIR/$1.log
+  shift
+  mkdir -p "$LOG_DIR" "$RUN_DIR"
+  [[ ! -e $log ]] || mv "$log" "$log.1"
+  setsid "$@" >"$log" 2>&1 </dev/null 9>&- &
+  { echo $! && birth_of $!; } | write_file "$RUN_DIR/$name.pid" || true
+}
+
+pid_of() { # NAME: prints the pid of the process that start_process started, if it still lives
+  local pid birth
+  { read -r pid && read -r birth; } 2>/dev/null <"$RUN_DIR/$1.pid" || return 1
+  [[ $(birth_of "$pid") == "$birth" ]] || return 1
+  printf '%s\n' "$pid"
+}
+
+is_running() { # NAME
+  pid_of "$1" >/dev/null
+}
+
+wait_ready() { # NAME WHAT SECONDS CHECK…: until CHECK succeeds; the process must live that long
+  local name=$1 what=$2 deadline=$((SECONDS + $3))
+  shift 3
+  until "$@" >/dev/null 2>&1; do
+    is_running "$name" || fail "$what stopped while starting; see $LOG_DIR/$name.log"
+    ((SECONDS < deadline)) || fail "$what did not come up in time; see $LOG_DIR/$name.log"
+    sleep 0.2
+  done
+}
+
+stop_processes() { # SECONDS NAME…: asks all of them, waits for all, then insists
+  local deadline=$((SECONDS + $1)) name pid asked=()
+  shift
+  for name in "$@"; do
+    pid=$(pid_of "$name") || continue
+    kill -TERM "$pid" 2>/dev/null || true
+    asked+=("$name")
+  done
+  for name in "${asked[@]}"; do await_end "$name" "$deadline"; done
+  for name in "$@"; do rm -f "$RUN_DIR/$name.pid"; done
+}
+
+await_end() { # NAME DEADLINE
+  local pid
+  while pid=$(pid_of "$1"); do
+    if ((SECONDS >= $2)); then
+      say "$1 does not stop by itself, killing it"
+      kill -KILL "$pid" 2>/dev/null || true
+    fi
+    sleep 0.1
+  done
+  say "$1 stopped"
+}

@@ -1,0 +1,151 @@
+# shellcheck shell=bash
+# Private Redis, RabbitMQ and MariaDB as child processes: configuration from deploy/, data and
+# sockets under .local, addresses on 127.0.0.1 only. Services that the machine runs are not touched.
+
+RABBIT_DATA=$DATA_DIR/rabbitmq
+RABBIT_ETC=$ETC_DIR/rabbitmq
+MYSQL_DATA=$DATA_DIR/mysql
+
+start_servers() { # all at once, then waits for each
+  local wait_for=()
+  if ! is_running redis; then start_redis && wait_for+=(redis); fi
+  if ! is_running rabbitmq; then start_rabbitmq && wait_for+=(rabbitmq); fi
+  if ! is_running mysql; then start_mysql && wait_for+=(mysql); fi
+  ((${#wait_for[@]} == 0)) || say "waiting for ${wait_for[*]}"
+  wait_ready redis Redis 60 redis_answers
+  wait_ready mysql MariaDB 120 mysql_answers
+  grant_mysql_users
+  wait_ready rabbitmq RabbitMQ 180 rabbitmq_answers
+  say "Redis, RabbitMQ and MariaDB are ready"
+}
+
+start_redis() {
+  require_free_port "$REDIS_PORT" Redis SECKILL_REDIS_PORT
+  mkdir -p "$DATA_DIR/redis"
+  redis_users | write_file "$ETC_DIR/users.acl"
+  start_process redis redis-server "$ROOT/deploy/redis/redis.conf" \
+    --port "$REDIS_PORT" --dir "$DATA_DIR/redis" --aclfile "$ETC_DIR/users.acl" --daemonize no
+}
+
+redis_users() { # one line a user, as Redis wants it
+  render "$ROOT/deploy/redis/users.acl" \
+    "GATEWAY=$(sha256_of "$REDIS_GATEWAY_PASSWORD")" "RELAY=$(sha256_of "$REDIS_RELAY_PASSWORD")" \
+    "CONSUMER=$(sha256_of "$REDIS_CONSUMER_PASSWORD")" "ADMIN=$(sha256_of "$REDIS_ADMIN_PASSWORD")" |
+    awk '/^#/ || /^$/ { next } /^user / && line { print line; line = "" } { line = line $0 } END { print line }'
+}
+
+sha256_of() { # TEXT: hex
+  printf %s "$1" | sha256sum | cut -c 1-64
+}
+
+redis_answers() {
+  [[ $(REDISCLI_AUTH=$REDIS_ADMIN_PASSWORD redis-cli -p "$REDIS_PORT" --user admin ping) == PONG ]]
+}
+
+start_rabbitmq() {
+  local port
+  for port in AMQP MANAGEMENT PROMETHEUS ERLANG; do
+    local variable=${port}_PORT
+    require_free_port "${!variable}" RabbitMQ "SECKILL_${port}_PORT"
+  done
+  start_epmd
+  mkdir -p "$RABBIT_DATA"
+  rabbitmq_definitions | write_file "$RABBIT_ETC/definitions.json"
+  rabbitmq_addresses | write_file "$RABBIT_ETC/conf.d/10-local.conf"
+  write_file "$RABBIT_ETC/rabbitmq-env.conf" </dev/null
+  write_file "$RABBIT_ETC/enabled_plugins" <"$ROOT/deploy/rabbitmq/enabled_plugins"
+  (
+    rabbitmq_environment
+    start_process rabbitmq /usr/lib/rabbitmq/bin/rabbitmq-server
+  )
+}
+
+# An own port mapper, so that neither a system RabbitMQ's is used nor one is left behind.
+start_epmd() {
+  ! is_running epmd || return 0
+  require_free_port "$EPMD_PORT" "the Erlang port mapper" SECKILL_EPMD_PORT
+  start_process epmd epmd -port "$EPMD_PORT" -address 127.0.0.1
+  wait_ready epmd "the Erlang port mapper" 20 port_answers "$EPMD_PORT"
+}
+
+# Every path and port of the node. RUNNING_UNDER_SYSTEMD makes the start script become the Erlang
+# machine instead of its parent: the pid is the server's own, and it stops in order at SIGTERM.
+rabbitmq_environment() {
+  export HOME=$RABBIT_DATA RUNNING_UNDER_SYSTEMD=true
+  export ERL_EPMD_PORT=$EPMD_PORT ERL_EPMD_ADDRESS=127.0.0.1
+  export RABBITMQ_NODENAME=seckill@localhost RABBITMQ_DIST_PORT=$ERLANG_PORT
+  export RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1}'
+  export RABBITMQ_CONF_ENV_FILE=$RABBIT_ETC/rabbitmq-env.conf
+  export RABBITMQ_CONFIG_FILE=$ROOT/deploy/rabbitmq/rabbitmq.conf RABBITMQ_CONFIG_FILES=$RABBIT_ETC/conf.d
+  export RABBITMQ_ADVANCED_CONFIG_FILE=$RABBIT_ETC/none.config
+  export RABBITMQ_ENABLED_PLUGINS_FILE=$RABBIT_ETC/enabled_plugins
+  export RABBITMQ_MNESIA_BASE=$RABBIT_DATA/mnesia RABBITMQ_LOG_BASE=$LOG_DIR RABBITMQ_LOGS=$LOG_DIR/rabbitmq.server.log
+  export RABBITMQ_GENERATED_CONFIG_DIR=$RABBIT_DATA/config RABBITMQ_PID_FILE=$RABBIT_DATA/pid
+}
+
+rabbitmq_definitions() {
+  render "$ROOT/deploy/rabbitmq/definitions.json" "RELAY=$(rabbitmq_hash "$AMQP_RELAY_PASSWORD")" \
+    "CONSUMER=$(rabbitmq_hash "$AMQP_CONSUMER_PASSWORD")" "ADMIN=$(rabbitmq_hash "$AMQP_ADMIN_PASSWORD")"
+}
+
+rabbitmq_hash() { # PASSWORD: four bytes of salt, then SHA-256 of salt and password
+  local salt
+  salt=$(openssl rand -hex 4)
+  from_hex "$salt$({ from_hex "$salt" && printf %s "$1"; } | sha256sum | cut -c 1-64)" | base64 -w 0
+}
+
+rabbitmq_addresses() {
+  cat <<END
+listeners.tcp.1 = 127.0.0.1:$AMQP_PORT
+management.tcp.ip = 127.0.0.1
+management.tcp.port = $MANAGEMENT_PORT
+prometheus.tcp.ip = 127.0.0.1
+prometheus.tcp.port = $PROMETHEUS_PORT
+load_definitions = $RABBIT_ETC/definitions.json
+END
+}
+
+# The users are there, and the port that services use is open.
+rabbitmq_answers() {
+  port_answers "$AMQP_PORT" &&
+    curl -sf -o /dev/null -m 5 --config <(printf 'user = "admin:%s"\n' "$AMQP_ADMIN_PASSWORD") \
+      "http://127.0.0.1:$MANAGEMENT_PORT/api/permissions/seckill/consumer"
+}
+
+start_mysql() {
+  require_free_port "$MYSQL_PORT" MariaDB SECKILL_MYSQL_PORT
+  [[ -d $MYSQL_DATA/mysql ]] || create_mysql_data
+  start_process mysql mariadbd --defaults-file="$ROOT/deploy/mysql/my.cnf" --user="$(id -un)" \
+    --datadir="$MYSQL_DATA" --bind-address=127.0.0.1 --port="$MYSQL_PORT" --socket=mysql.sock \
+    --pid-file=mysqld.pid --tmpdir="$MYSQL_DATA"
+}
+
+# Into a directory of another name first: a half-made one would be taken for a database.
+create_mysql_data() {
+  say "creating the MariaDB data directory"
+  rm -rf "$MYSQL_DATA.new" "$MYSQL_DATA"
+  mkdir -p "$MYSQL_DATA.new" "$LOG_DIR"
+  mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$MYSQL_DATA.new" --skip-test-db \
+    --auth-root-authentication-method=socket --auth-root-socket-user="$(id -un)" >"$LOG_DIR/mysql-install.log" 2>&1 ||
+    fail "the MariaDB data directory could not be created; see $LOG_DIR/mysql-install.log"
+  mv "$MYSQL_DATA.new" "$MYSQL_DATA"
+}
+
+# Through the socket, whose path is relative because the system bounds it to 107 bytes.
+mysql_as_root() {
+  (cd "$MYSQL_DATA" && exec mariadb --no-defaults --socket=./mysql.sock --user="$(id -un)" "$@")
+}
+
+mysql_answers() {
+  mysql_as_root -e 'SELECT 1'
+}
+
+grant_mysql_users() {
+  mysql_users | mysql_as_root >>"$LOG_DIR/mysql-users.log" 2>&1 ||
+    fail "the MariaDB users could not be created; see $LOG_DIR/mysql-users.log"
+}
+
+mysql_users() {
+  render "$ROOT/deploy/mysql/users.sql" "OWNER=$MYSQL_OWNER_PASSWORD" \
+    "CONSUMER=$MYSQL_CONSUMER_PASSWORD" "GATEWAY=$MYSQL_GATEWAY_PASSWORD"
+}

@@ -1,0 +1,87 @@
+# shellcheck shell=bash
+# The three services as Java processes. Each runs from a copy of its jar: a build in the work tree
+# does not pull the classes away from under it.
+
+APP_DIR=$LOCAL/app
+JAVA_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:+ExitOnOutOfMemoryError}
+
+# The consumer first, because it migrates the tables the gateway reads.
+start_services() {
+  start_service order-consumer "$CONSUMER_PORT"
+  await_service order-consumer "$CONSUMER_PORT"
+  start_service relay-service "$RELAY_PORT"
+  start_service gateway-service "$ADMIN_PORT"
+  await_service relay-service "$RELAY_PORT"
+  await_service gateway-service "$ADMIN_PORT"
+}
+
+start_service() { # MODULE HEALTH-PORT: unless it runs already, from this very jar
+  local jar
+  jar=$(jar_of "$1")
+  if is_running "$1"; then
+    ! cmp -s "$jar" "$APP_DIR/$1.jar" || return 0
+    say "$1 has been built anew, restarting it"
+    stop_processes 40 "$1"
+  fi
+  require_service_ports "$1"
+  say "starting $1"
+  mkdir -p "$APP_DIR"
+  cp "$jar" "$APP_DIR/$1.jar"
+  (
+    common_environment
+    "environment_of_${1//-/_}"
+    # shellcheck disable=SC2086 # flags are words
+    start_process "$1" "$JAVA" $JAVA_FLAGS -jar "$APP_DIR/$1.jar"
+  )
+}
+
+require_service_ports() { # MODULE
+  case $1 in
+    gateway-service)
+      require_free_port "$GATEWAY_PORT" "the shop API" SECKILL_GATEWAY_PORT
+      require_free_port "$ADMIN_PORT" "the admin API" SECKILL_ADMIN_PORT
+      ;;
+    relay-service) require_free_port "$RELAY_PORT" relay-service SECKILL_RELAY_PORT ;;
+    order-consumer) require_free_port "$CONSUMER_PORT" order-consumer SECKILL_CONSUMER_PORT ;;
+  esac
+}
+
+await_service() { # MODULE HEALTH-PORT
+  wait_ready "$1" "$1" 90 service_answers "$2"
+}
+
+service_answers() { # HEALTH-PORT
+  curl -sf -o /dev/null -m 5 "http://127.0.0.1:$1/actuator/health/readiness"
+}
+
+common_environment() {
+  export SERVER_ADDRESS=127.0.0.1 SECKILL_REDIS_MODE=single
+}
+
+environment_of_gateway_service() {
+  export SERVER_PORT=$GATEWAY_PORT SECKILL_ADMIN_PORT=$ADMIN_PORT SECKILL_ADMIN_ADDRESS=127.0.0.1
+  export SECKILL_REDIS_URL=redis://gateway:$REDIS_GATEWAY_PASSWORD@127.0.0.1:$REDIS_PORT/0
+  export SECKILL_CONSUMER_URL=http://127.0.0.1:$CONSUMER_PORT SECKILL_INTERNAL_TOKEN=$INTERNAL_TOKEN
+  export SECKILL_SECURITY_HS256_SECRET=$HS256_SECRET
+  datasource_environment seckill_gateway "$MYSQL_GATEWAY_PASSWORD"
+}
+
+environment_of_relay_service() {
+  export SERVER_PORT=$RELAY_PORT
+  export SECKILL_REDIS_URL=redis://relay:$REDIS_RELAY_PASSWORD@127.0.0.1:$REDIS_PORT/0
+  export SECKILL_BROKER_URL=amqp://relay:$AMQP_RELAY_PASSWORD@127.0.0.1:$AMQP_PORT/seckill
+}
+
+environment_of_order_consumer() {
+  export SERVER_PORT=$CONSUMER_PORT SECKILL_INTERNAL_TOKEN=$INTERNAL_TOKEN
+  export SECKILL_REDIS_URL=redis://consumer:$REDIS_CONSUMER_PASSWORD@127.0.0.1:$REDIS_PORT/0
+  export SECKILL_BROKER_URL=amqp://consumer:$AMQP_CONSUMER_PASSWORD@127.0.0.1:$AMQP_PORT/seckill
+  datasource_environment seckill_consumer "$MYSQL_CONSUMER_PASSWORD"
+  export SPRING_FLYWAY_URL=$SPRING_DATASOURCE_URL SPRING_FLYWAY_USER=seckill_owner SPRING_FLYWAY_PASSWORD=$MYSQL_OWNER_PASSWORD
+}
+
+# useAffectedRows tells a refused quota (0) from an insert (1); rewriting would turn every count into -2.
+datasource_environment() { # USER PASSWORD
+  export SPRING_DATASOURCE_URL="jdbc:mysql://127.0.0.1:$MYSQL_PORT/seckill?useAffectedRows=true&rewriteBatchedStatements=false&connectTimeout=2000&socketTimeout=10000&tcpKeepAlive=true"
+  export SPRING_DATASOURCE_USERNAME=$1 SPRING_DATASOURCE_PASSWORD=$2
+}
