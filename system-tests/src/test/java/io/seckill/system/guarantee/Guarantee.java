@@ -1,0 +1,24 @@
+package io.seckill.system.guarantee;
+
+import java.util.List;
+
+/** One promise of the pipeline; judges a run that has come to rest. */
+@FunctionalInterface
+public interface Guarantee {
+
+  /**
+   * @throws AssertionError naming what was broken, and by which orders or users
+   */
+  void judge(SaleAtRest sale, Purchases purchases);
+
+  /** All promises that hold in every run, whatever crashed. */
+  static List<Guarantee> all() {
+    return List.of(
+        new NeverOversold(),
+        new NothingLost(),
+        new NothingInvented(),
+        new StoredOnce(),
+        new QuotaHeld(),
+        new StoresAgree());
+  }
+}

@@ -1,0 +1,33 @@
+package io.seckill.system.guarantee;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.summingLong;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/** I2: a user's quota in MySQL is the sum of what he owns, and never above the limit. */
+public final class QuotaHeld implements Guarantee {
+
+  @Override
+  public void judge(SaleAtRest sale, Purchases purchases) {
+    if (sale.limit() == 0) {
+      return; // UNLIMITED keeps no quota
+    }
+    Map<Long, Long> owned =
+        sale.orders().stream()
+            .filter(StoredOrder::owns)
+            .collect(groupingBy(StoredOrder::userId, summingLong(StoredOrder::quantity)));
+    assertThat(withoutZeros(sale.mysqlQuota()))
+        .as("quota of SKU %d in MySQL", sale.skuId())
+        .isEqualTo(owned);
+    assertThat(owned.values()).allMatch(units -> units <= sale.limit(), "within the limit");
+  }
+
+  static Map<Long, Long> withoutZeros(Map<Long, Long> quota) {
+    Map<Long, Long> some = new HashMap<>(quota);
+    some.values().removeIf(units -> units == 0);
+    return some;
+  }
+}

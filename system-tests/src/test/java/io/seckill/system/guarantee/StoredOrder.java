@@ -1,0 +1,15 @@
+package io.seckill.system.guarantee;
+
+import java.util.Set;
+
+/** One row of MySQL's {@code orders}, as far as a guarantee cares. */
+public record StoredOrder(
+    String orderId, long userId, String requestId, int quantity, String status) {
+
+  private static final Set<String> OWNING = Set.of("CONFIRMED", "PAID");
+
+  /** Whether its units are the shopper's: member of M in the invariants. */
+  boolean owns() {
+    return OWNING.contains(status);
+  }
+}

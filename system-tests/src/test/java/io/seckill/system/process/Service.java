@@ -1,0 +1,34 @@
+package io.seckill.system.process;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** The three services and where the build leaves their executable jars. */
+public enum Service {
+  GATEWAY("gateway-service"),
+  RELAY("relay-service"),
+  CONSUMER("order-consumer");
+
+  private final String module;
+
+  Service(String module) {
+    this.module = module;
+  }
+
+  /**
+   * The executable jar.
+   *
+   * @throws IllegalStateException when the module has not been packaged
+   */
+  Path jar() {
+    Path jar = Path.of(System.getProperty("seckill.root"), module, "target", module + ".jar");
+    if (!Files.isRegularFile(jar)) {
+      throw new IllegalStateException(jar + " is missing: run mvn package first");
+    }
+    return jar;
+  }
+
+  String module() {
+    return module;
+  }
+}

@@ -1,0 +1,193 @@
+package io.seckill.system.process;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One service as a child process with its own log file under {@code target/logs}. Killed with the
+ * test JVM; {@link #close()} leaves nothing behind.
+ */
+public final class ServiceProcess implements AutoCloseable {
+
+  private static final Duration START_LIMIT = Duration.ofSeconds(90);
+  private static final Duration STOP_LIMIT = Duration.ofSeconds(40);
+  private static final int LOG_TAIL_LINES = 30;
+  private static final HttpClient HTTP =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(2))
+          .build();
+
+  private final Service service;
+  private final String name;
+  private final Map<String, String> environment;
+  private final int healthPort;
+  private Process process;
+
+  private ServiceProcess(
+      Service service, String name, int healthPort, Map<String, String> environment) {
+    this.service = service;
+    this.name = name;
+    this.healthPort = healthPort;
+    this.environment = environment;
+    this.process = launch();
+    Runtime.getRuntime().addShutdownHook(new Thread(this::kill, "kill-" + name));
+  }
+
+  /**
+   * Starts a service; returns at once, see {@link #awaitReady()}.
+   *
+   * @param name unique within the test JVM; names the log file
+   * @param healthPort where its readiness is served
+   */
+  public static ServiceProcess start(
+      Service service, String name, int healthPort, Map<String, String> environment) {
+    return new ServiceProcess(service, name, healthPort, environment);
+  }
+
+  /** Waits until readiness answers 200, at most 90 s; fails early when the process has died. */
+  public ServiceProcess awaitReady() {
+    await(name + " to become ready")
+        .atMost(START_LIMIT)
+        .pollInterval(Duration.ofMillis(200))
+        .failFast(name + " died", this::checkAlive)
+        .until(this::isReady);
+    return this;
+  }
+
+  /** Whether readiness answers 200 now. */
+  public boolean isReady() {
+    HttpRequest request =
+        HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:" + healthPort + "/actuator/health/readiness"))
+            .timeout(Duration.ofSeconds(5))
+            .build();
+    try {
+      return HTTP.send(request, BodyHandlers.discarding()).statusCode() == 200;
+    } catch (IOException e) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** SIGKILL: no shutdown hook, no flush. */
+  public void kill() {
+    process.destroyForcibly();
+    awaitExit(Duration.ofSeconds(10));
+  }
+
+  /** SIGTERM, and a wait for the orderly end; fails when it takes longer than 40 s. */
+  public void stop() {
+    process.destroy();
+    if (!awaitExit(STOP_LIMIT)) {
+      kill();
+      throw new IllegalStateException(name + " did not stop within " + STOP_LIMIT);
+    }
+  }
+
+  /** Starts it again on the same ports after {@link #kill()} or {@link #stop()}. */
+  public ServiceProcess restart() {
+    if (process.isAlive()) {
+      throw new IllegalStateException(name + " is still running");
+    }
+    process = launch();
+    return this;
+  }
+
+  /** SIGSTOP: the process stands still and its connections stay open. */
+  public void freeze() {
+    signal("STOP");
+  }
+
+  /** SIGCONT after {@link #freeze()}. */
+  public void thaw() {
+    signal("CONT");
+  }
+
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  @Override
+  public void close() {
+    if (process.isAlive()) {
+      kill();
+    }
+  }
+
+  private void checkAlive() {
+    if (!process.isAlive()) {
+      throw new IllegalStateException(name + " exited; the end of its log:\n" + logTail());
+    }
+  }
+
+  private Process launch() {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            List.of(
+                System.getProperty("java.home") + "/bin/java",
+                "-Xmx384m",
+                "-XX:+UseSerialGC",
+                "-jar",
+                service.jar().toString()));
+    builder.environment().putAll(environment);
+    builder.redirectErrorStream(true);
+    builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
+    try {
+      Files.createDirectories(log().getParent());
+      return builder.start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Path log() {
+    return Path.of("target", "logs", name + "-" + service.module() + ".log").toAbsolutePath();
+  }
+
+  private String logTail() {
+    try {
+      List<String> lines = Files.readAllLines(log());
+      return String.join(
+          "\n", lines.subList(Math.max(0, lines.size() - LOG_TAIL_LINES), lines.size()));
+    } catch (IOException e) {
+      return "no log at " + log();
+    }
+  }
+
+  private boolean awaitExit(Duration limit) {
+    try {
+      return process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private void signal(String signal) {
+    try {
+      int exit = new ProcessBuilder("kill", "-" + signal, "" + process.pid()).start().waitFor();
+      if (exit != 0) {
+        throw new IllegalStateException("kill -" + signal + " " + name + " exited with " + exit);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
