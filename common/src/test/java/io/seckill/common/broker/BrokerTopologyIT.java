@@ -1,0 +1,79 @@
+package io.seckill.common.broker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.MessageProperties;
+import io.seckill.common.order.Partition;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(TestServers.class)
+class BrokerTopologyIT {
+
+  private Connection connection;
+
+  @BeforeEach
+  void connect(RabbitServer rabbit) throws Exception {
+    RabbitVhost vhost = rabbit.newVhost();
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(vhost.url());
+    connection = factory.newConnection("broker-topology-it");
+  }
+
+  @AfterEach
+  void disconnect() throws IOException {
+    connection.close();
+  }
+
+  @Test
+  void mayBeDeclaredByEveryServiceAtEveryStart() throws Exception {
+    try (Channel channel = connection.createChannel()) {
+      BrokerTopology.declare(channel);
+      BrokerTopology.declare(channel);
+
+      assertThat(channel.isOpen()).isTrue();
+    }
+  }
+
+  @Test
+  void routesEachPartitionToItsQueue() throws Exception {
+    try (Channel channel = connection.createChannel()) {
+      BrokerTopology.declare(channel);
+      channel.confirmSelect();
+      for (int partition = 0; partition < Partition.COUNT; partition++) {
+        channel.basicPublish(
+            BrokerTopology.ORDERS_EXCHANGE,
+            BrokerTopology.routingKey(partition),
+            MessageProperties.PERSISTENT_BASIC,
+            new byte[] {(byte) partition});
+      }
+      channel.waitForConfirmsOrDie(10_000);
+
+      for (int queue = 0; queue < BrokerTopology.ORDER_QUEUES; queue++) {
+        AMQP.Queue.DeclareOk ok = channel.queueDeclarePassive(BrokerTopology.orderQueue(queue));
+        assertThat(ok.getMessageCount()).isEqualTo(Partition.COUNT / BrokerTopology.ORDER_QUEUES);
+      }
+    }
+  }
+
+  @Test
+  void refusesAQueueOfTheSameNameThatIsNotDurableInTheSameWay() throws Exception {
+    Channel channel = connection.createChannel();
+    channel.queueDeclare(BrokerTopology.DEAD_QUEUE, true, false, false, Map.of());
+
+    assertThatThrownBy(() -> BrokerTopology.declare(channel)).isInstanceOf(IOException.class);
+    assertThat(channel.isOpen()).isFalse();
+  }
+}

@@ -1,0 +1,62 @@
+package io.seckill.common.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+
+/** FACTS 8: scripts vanish at restart, failover and SCRIPT FLUSH. */
+@ExtendWith(TestServers.class)
+class LuaScriptIT {
+
+  private static final List<String> KEY = List.of("seckill:{0}:list");
+
+  private final LuaScript append = LuaScript.from(LuaScriptIT.class, "append.lua");
+  private UnifiedJedis redis;
+
+  @BeforeEach
+  void connect(RedisServer server) {
+    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "lua-script-it");
+    redis.scriptFlush(KEY.get(0));
+  }
+
+  @AfterEach
+  void disconnect() {
+    redis.close();
+  }
+
+  @Test
+  void runsOnceWhenRedisHasNotSeenTheScript() {
+    assertThat(append.call(redis, KEY, List.of("a"))).isEqualTo(1L);
+    assertThat(append.call(redis, KEY, List.of("b"))).isEqualTo(2L);
+  }
+
+  @Test
+  void runsOnceEachInAPipelineThatFindsNoScript() {
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      Response<Object> first = append.queue(pipeline, KEY, List.of("a"));
+      Response<Object> second = append.queue(pipeline, KEY, List.of("b"));
+      pipeline.sync();
+
+      assertThat(append.answer(first, redis, KEY, List.of("a"))).isEqualTo(1L);
+      assertThat(append.answer(second, redis, KEY, List.of("b"))).isEqualTo(2L);
+    }
+    assertThat(redis.lrange(KEY.get(0), 0, -1)).containsExactly("a", "b");
+  }
+
+  @Test
+  void refusesAScriptThatIsNotThere() {
+    assertThatThrownBy(() -> LuaScript.from(LuaScriptIT.class, "missing.lua"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("missing.lua");
+  }
+}

@@ -1,0 +1,175 @@
+package io.seckill.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.Purchases;
+import io.seckill.system.guarantee.SaleAtRest;
+import io.seckill.system.shop.Answer;
+import io.seckill.testing.TestServers;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Buys over HTTP from the three real processes and looks at what MySQL and Redis hold after. */
+@ExtendWith(TestServers.class)
+class PipelineIT {
+
+  private static final Duration SETTLED_LIMIT = Duration.ofSeconds(60);
+
+  private static Pipeline pipeline;
+
+  private final Purchases purchases = new Purchases();
+
+  @BeforeAll
+  static void startEverything() {
+    pipeline = Pipeline.start("pipeline");
+  }
+
+  @AfterAll
+  static void stopEverything() {
+    pipeline.close();
+  }
+
+  @Test
+  void sellsALimitedSkuUpToEachUsersLimit() throws SQLException {
+    onSale(1001, PurchasePolicy.LIMITED, 5, 1_000);
+    Map<String, Integer> codes = new HashMap<>();
+    for (int purchase = 0; purchase < 4; purchase++) {
+      buy(1001, 40, 2, "limited-" + purchase).forEach((code, n) -> codes.merge(code, n, Integer::sum));
+    }
+
+    assertThat(codes).isEqualTo(Map.of("202", 80, "QUOTA_EXCEEDED", 80));
+    assertThat(atRest(1001, 80).ownedUnits()).isEqualTo(160);
+  }
+
+  @Test
+  void sellsAOnePerUserSkuOnceToEachOfAHundredAndTellsTheOthersWhy() throws SQLException {
+    onSale(1002, PurchasePolicy.ONE_PER_USER, 1, 100);
+
+    Map<String, Integer> codes = buy(1002, 300, 1, "one-per-user");
+
+    assertThat(codes).isEqualTo(Map.of("202", 100, "SOLD_OUT", 200));
+    assertThat(atRest(1002, 100).mysqlStock()).isZero();
+  }
+
+  @Test
+  void sellsAnUnlimitedSkuToOneUserAgainAndAgain() throws SQLException {
+    onSale(1003, PurchasePolicy.UNLIMITED, 0, 1_000);
+    for (int purchase = 0; purchase < 10; purchase++) {
+      assertThat(buy(1003, 1, 7, "unlimited-" + purchase)).isEqualTo(Map.of("202", 1));
+    }
+
+    assertThat(atRest(1003, 10).ownedUnits()).isEqualTo(70);
+  }
+
+  @Test
+  void answersARepeatWithTheSameOrderAndTakesNothing() throws SQLException {
+    onSale(1004, PurchasePolicy.LIMITED, 5, 50);
+    purchases.attempt(7, "the-same-key");
+    String first = pipeline.shop().buy(7, 1004, 2, "the-same-key").text("orderId");
+    purchases.accepted(7, "the-same-key", first);
+
+    assertThat(pipeline.shop().buy(7, 1004, 2, "the-same-key").text("orderId")).isEqualTo(first);
+    assertThat(pipeline.shop().buy(7, 1004, 3, "the-same-key").code())
+        .isEqualTo("IDEMPOTENCY_KEY_REUSED");
+    assertThat(atRest(1004, 1).ownedUnits()).isEqualTo(2);
+  }
+
+  @Test
+  void showsTheOwnerHowHisOrderSettlesAndNobodyElse() {
+    onSale(1005, PurchasePolicy.LIMITED, 5, 50);
+    String order = pipeline.shop().buy(11, 1005, 1, "watched-order").text("orderId");
+
+    await()
+        .atMost(SETTLED_LIMIT)
+        .until(() -> pipeline.shop().order(11, order).text("status"), "CONFIRMED"::equals);
+    assertThat(pipeline.shop().order(12, order).status()).isEqualTo(404);
+  }
+
+  @Test
+  void takesPaymentAndGivesACancelledOrdersUnitsToTheNextShopper() throws SQLException {
+    onSale(1006, PurchasePolicy.ONE_PER_USER, 1, 2);
+    String paid = confirmed(21, 1006);
+    String cancelled = confirmed(22, 1006);
+    assertThat(pipeline.shop().buy(23, 1006, 1, "third-in-the-row").code()).isEqualTo("SOLD_OUT");
+
+    assertThat(pipeline.shop().pay(21, paid).text("status")).isEqualTo("PAID");
+    assertThat(pipeline.shop().cancel(22, cancelled).text("status")).isEqualTo("CANCELLED");
+
+    await()
+        .atMost(SETTLED_LIMIT)
+        .until(() -> pipeline.shop().buy(23, 1006, 1, "third-in-the-row").status(), s -> s == 202);
+    purchases.attempt(23, "third-in-the-row");
+    assertThat(atRest(1006, 3).ownedUnits()).isEqualTo(2);
+  }
+
+  private static void onSale(long skuId, PurchasePolicy policy, int limit, long stock) {
+    assertThat(pipeline.admin().putSku(skuId, policy, limit, stock).status()).isIn(200, 201);
+    assertThat(pipeline.admin().preheat(skuId).status()).isEqualTo(200);
+    assertThat(pipeline.admin().open(skuId).status()).isEqualTo(200);
+  }
+
+  private String confirmed(long userId, long skuId) {
+    String key = "order-of-" + userId;
+    purchases.attempt(userId, key);
+    String order = pipeline.shop().buy(userId, skuId, 1, key).text("orderId");
+    purchases.accepted(userId, key, order);
+    await()
+        .atMost(SETTLED_LIMIT)
+        .until(() -> pipeline.shop().order(userId, order).text("status"), "CONFIRMED"::equals);
+    return order;
+  }
+
+  /** Users 1..n buy at once; counts 202 and problem codes. */
+  private Map<String, Integer> buy(long skuId, int users, int quantity, String key) {
+    List<CompletableFuture<Answer>> answers = new ArrayList<>();
+    for (long user = 1; user <= users; user++) {
+      long buyer = user;
+      purchases.attempt(buyer, key);
+      answers.add(
+          pipeline
+              .shop()
+              .buyAsync(buyer, skuId, quantity, key)
+              .whenComplete((answer, failure) -> note(buyer, key, answer)));
+    }
+    Map<String, Integer> codes = new HashMap<>();
+    for (CompletableFuture<Answer> answer : answers) {
+      codes.merge(label(answer.join()), 1, Integer::sum);
+    }
+    return codes;
+  }
+
+  private void note(long userId, String key, Answer answer) {
+    if (answer != null && answer.status() == 202) {
+      purchases.accepted(userId, key, answer.text("orderId"));
+    }
+  }
+
+  private static String label(Answer answer) {
+    return answer.status() == 202 ? "202" : answer.code();
+  }
+
+  /** Waits until so many orders are stored and nothing moves, then lets every guarantee judge. */
+  private SaleAtRest atRest(long skuId, long orders) throws SQLException {
+    await()
+        .atMost(SETTLED_LIMIT)
+        .until(() -> pipeline.sales().settledOrders(skuId), settled -> settled == orders);
+    await()
+        .atMost(SETTLED_LIMIT)
+        .until(() -> pipeline.sales().read(skuId), sale -> sale.inPrivateQueues() == 0);
+    SaleAtRest sale = pipeline.sales().read(skuId);
+    Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
+    return sale;
+  }
+}
