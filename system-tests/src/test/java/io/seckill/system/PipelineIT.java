@@ -46,7 +46,8 @@ class PipelineIT {
     onSale(1001, PurchasePolicy.LIMITED, 5, 1_000);
     Map<String, Integer> codes = new HashMap<>();
     for (int purchase = 0; purchase < 4; purchase++) {
-      buy(1001, 40, 2, "limited-" + purchase).forEach((code, n) -> codes.merge(code, n, Integer::sum));
+      buy(1001, 40, 2, "limited-" + purchase)
+          .forEach((code, n) -> codes.merge(code, n, Integer::sum));
     }
 
     assertThat(codes).isEqualTo(Map.of("202", 80, "QUOTA_EXCEEDED", 80));

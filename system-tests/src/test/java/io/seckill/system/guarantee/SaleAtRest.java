@@ -36,7 +36,7 @@ public record SaleAtRest(
     long inPrivateQueues) {
 
   /** Units of CONFIRMED and PAID orders: q(M). */
-  long ownedUnits() {
+  public long ownedUnits() {
     return orders.stream().filter(StoredOrder::owns).mapToLong(StoredOrder::quantity).sum();
   }
 }
