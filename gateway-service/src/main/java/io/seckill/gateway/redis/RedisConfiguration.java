@@ -1,0 +1,25 @@
+package io.seckill.gateway.redis;
+
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisSettings;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import redis.clients.jedis.UnifiedJedis;
+
+/** The gateway's Redis client; its connections open on first use. */
+@Configuration(proxyBeanMethods = false)
+class RedisConfiguration {
+
+  /** Common's record knows nothing of Spring, so it is bound here. */
+  @Bean
+  RedisSettings redisSettings(Environment environment) {
+    return Binder.get(environment).bindOrCreate("seckill.redis", RedisSettings.class);
+  }
+
+  @Bean
+  UnifiedJedis redis(RedisSettings settings) {
+    return RedisClients.open(settings, "gateway");
+  }
+}

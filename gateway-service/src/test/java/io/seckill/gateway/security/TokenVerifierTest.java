@@ -1,0 +1,207 @@
+package io.seckill.gateway.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TokenVerifierTest {
+
+  private static final long NOW_S = 1_800_000_000L;
+
+  private final MovableClock clock = new MovableClock();
+  private final TokenVerifier verifier = new TokenVerifier(secret(Tokens.SECRET), clock);
+
+  @Test
+  void namesTheShopperOfAGenuineToken() {
+    Identity identity = verifier.identify("Bearer " + Tokens.shopper(42));
+
+    assertThat(identity).isEqualTo(new Identity(42, "42", java.util.Set.of()));
+    assertThat(verifier.identify("bearer " + Tokens.shopper(42))).isEqualTo(identity);
+  }
+
+  @Test
+  void namesAnOperatorWhoseSubjectIsNoNumber() {
+    Identity identity = verifier.verify(Tokens.operator("alice@example.com"));
+
+    assertThat(identity).isNotNull();
+    assertThat(identity.isOperator()).isTrue();
+    assertThat(identity.isShopper()).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1", "9223372036854775807"})
+  void takesDecimalSubjectsForShoppers(String subject) {
+    assertThat(verify(subject).isShopper()).isTrue();
+    assertThat(verify(subject).userId()).isEqualTo(Long.parseLong(subject));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "0",
+        "-1",
+        "+1",
+        "01",
+        "1.0",
+        " 1",
+        "9223372036854775808",
+        "99999999999999999999",
+        "12a",
+        "{0}"
+      })
+  void takesNoOtherSubjectForAShopper(String subject) {
+    assertThat(verify(subject).isShopper()).isFalse();
+  }
+
+  @Test
+  void refusesATokenFromTheMomentItExpiresEvenWhenItIsRemembered() {
+    String token = Tokens.signed("{\"sub\":\"1\",\"exp\":" + (NOW_S + 60) + "}");
+    assertThat(verifier.verify(token)).isNotNull();
+
+    clock.now = Instant.ofEpochSecond(NOW_S + 89);
+    assertThat(verifier.verify(token)).as("within the skew").isNotNull();
+    clock.now = Instant.ofEpochSecond(NOW_S + 90);
+    assertThat(verifier.verify(token)).isNull();
+  }
+
+  @Test
+  void refusesATokenBeforeItsTime() {
+    String token =
+        Tokens.signed("{\"sub\":\"1\",\"nbf\":" + (NOW_S + 31) + ",\"exp\":" + (NOW_S + 90) + "}");
+
+    assertThat(verifier.verify(token)).isNull();
+    clock.now = Instant.ofEpochSecond(NOW_S + 1);
+    assertThat(verifier.verify(token)).isNotNull();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"alg\":\"none\"}",
+        "{\"alg\":\"HS384\"}",
+        "{\"alg\":\"RS256\"}",
+        "{\"alg\":\"hs256\"}",
+        "{\"typ\":\"JWT\"}",
+        "{\"alg\":\"HS256\",\"alg\":\"none\"}",
+        "{\"alg\":\"HS256\",\"crit\":[\"b64\"],\"b64\":false}",
+        "[\"HS256\"]",
+        "not json"
+      })
+  void refusesEveryAlgorithmButItsOwn(String header) {
+    String claims = "{\"sub\":\"1\",\"exp\":" + (NOW_S + 60) + "}";
+
+    assertThat(verifier.verify(Tokens.signed(header, claims, Tokens.SECRET))).isNull();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"exp\":1900000000}",
+        "{\"sub\":\"\",\"exp\":1900000000}",
+        "{\"sub\":1,\"exp\":1900000000}",
+        "{\"sub\":\"1\"}",
+        "{\"sub\":\"1\",\"exp\":null}",
+        "{\"sub\":\"1\",\"exp\":\"1900000000\"}",
+        "{\"sub\":\"1\",\"exp\":-1}",
+        "{\"sub\":\"1\",\"exp\":1e999999999}",
+        "{\"sub\":\"1\",\"sub\":\"2\",\"exp\":1900000000}",
+        "{\"sub\":\"1\",\"exp\":1900000000} trailing",
+        "\"1\"",
+        ""
+      })
+  void refusesClaimsItCannotRelyOn(String claims) {
+    assertThat(verifier.verify(Tokens.signed(claims))).isNull();
+  }
+
+  @Test
+  void refusesAForgedOrDamagedToken() {
+    String good = Tokens.shopper(7);
+    String other = Tokens.shopper(8);
+    String signature = good.substring(good.lastIndexOf('.'));
+
+    assertThat(verifier.verify(other.substring(0, other.lastIndexOf('.')) + signature)).isNull();
+    assertThat(verifier.verify(good.substring(0, good.length() - 1))).isNull();
+    assertThat(verifier.verify(good + "A")).isNull();
+    assertThat(verifier.verify(good + "=")).isNull();
+    assertThat(verifier.verify(good + ".x")).isNull();
+    assertThat(verifier.verify(good.substring(0, good.lastIndexOf('.') + 1))).isNull();
+    assertThat(verifier.verify("..")).isNull();
+    assertThat(verifier.verify("")).isNull();
+    assertThat(verifier.verify("a".repeat(5_000))).isNull();
+    assertThat(
+            verifier.verify(
+                Tokens.signed("{\"alg\":\"HS256\"}", "{\"sub\":\"1\"}", "x".repeat(32))))
+        .isNull();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "Bearer", "Bearer ", "Basic dTpw", "x"})
+  void refusesOtherWaysOfAuthorization(String header) {
+    assertThat(verifier.identify(header)).isNull();
+    assertThat(verifier.identify(null)).isNull();
+  }
+
+  @Test
+  void insistsOnIssuerAndAudienceWhenTheyAreConfigured() {
+    TokenVerifier strict =
+        new TokenVerifier(
+            new SecurityProperties(
+                Tokens.SECRET, "", Duration.ofMinutes(5), "https://idp", "shop", Duration.ZERO, 10),
+            clock);
+    String rest = ",\"sub\":\"1\",\"exp\":1900000000}";
+
+    assertThat(
+            strict.verify(
+                Tokens.signed("{\"iss\":\"https://idp\",\"aud\":[\"x\",\"shop\"]" + rest)))
+        .isNotNull();
+    assertThat(strict.verify(Tokens.signed("{\"iss\":\"https://idp\",\"aud\":\"x\"" + rest)))
+        .isNull();
+    assertThat(strict.verify(Tokens.signed("{\"iss\":\"other\",\"aud\":\"shop\"" + rest))).isNull();
+    assertThat(strict.verify(Tokens.shopper(1))).isNull();
+  }
+
+  @Test
+  void doesNotStartWithoutAProperSecret() {
+    assertThatThrownBy(() -> secret(""))
+        .hasMessageContaining("either hs256-secret or jwk-set-uri must be set");
+    assertThatThrownBy(() -> secret("x".repeat(31))).hasMessageContaining("at least 32 bytes");
+    assertThat(secret(Tokens.SECRET)).asString().doesNotContain(Tokens.SECRET);
+  }
+
+  private Identity verify(String subject) {
+    return verifier.verify(
+        Tokens.signed("{\"sub\":\"" + subject + "\",\"exp\":" + (NOW_S + 60) + "}"));
+  }
+
+  private static SecurityProperties secret(String secret) {
+    return new SecurityProperties(
+        secret, "", Duration.ofMinutes(5), "", "", Duration.ofSeconds(30), 1_000);
+  }
+
+  private static final class MovableClock extends Clock {
+    private Instant now = Instant.ofEpochSecond(NOW_S);
+
+    @Override
+    public Instant instant() {
+      return now;
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return this;
+    }
+  }
+}
