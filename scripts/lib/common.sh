@@ -12,6 +12,8 @@ PROGRAM=${0##*/}
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 # Everything written here may hold a secret.
 umask 077
+# The same bytes, dates and order of names for every user.
+export LC_ALL=C.UTF-8
 
 say() { # TEXT: one line of progress, with the seconds since the start
   printf '%4ds  %s\n' "$SECONDS" "$*"

@@ -71,7 +71,7 @@ disable_at_boot() { # PACKAGE… that were not there before
     case $package in
       redis-server) systemctl --quiet disable redis-server.service ;;
       rabbitmq-server) systemctl --quiet disable rabbitmq-server.service epmd.socket epmd.service ;;
-      mariadb-server) systemctl --quiet disable mariadb.service ;;
+      mariadb-server) systemctl --quiet disable mariadb.service mariadb.socket ;;
     esac >>"$LOG_DIR/apt.log" 2>&1 || true
   done
 }
