@@ -14,6 +14,7 @@ interface Backend {
     String name = System.getProperty("seckill.test.servers", "processes");
     return switch (name) {
       case "processes" -> new ProcessBackend();
+      case "containers" -> new ContainerBackend();
       default ->
           throw new IllegalArgumentException(
               "seckill.test.servers is processes or containers, not " + name);

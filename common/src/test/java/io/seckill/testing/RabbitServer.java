@@ -130,6 +130,7 @@ public final class RabbitServer extends TestServer {
    */
   @Override
   void handshake() throws Exception {
+    management.vhosts();
     ConnectionFactory factory = new ConnectionFactory();
     factory.setUri("amqp://" + USER + ":" + PASSWORD + "@" + host() + ":" + port());
     factory.setConnectionTimeout(2_000);
@@ -138,6 +139,5 @@ public final class RabbitServer extends TestServer {
     try (Connection connection = factory.newConnection("readiness of the test server")) {
       connection.createChannel().close();
     }
-    management.vhosts();
   }
 }

@@ -5,7 +5,9 @@ import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.testcontainers.containers.GenericContainer;
 
 /**
  * The directory of all servers of this JVM, and the guard that ends them with the JVM.
@@ -23,11 +25,12 @@ final class RunDirectory {
       for pid in "$0"/*/pid; do
         [ -e "$pid" ] && read -r group < "$pid" && kill -s KILL -- "-$group" "$group"
       done
-      for container in "$0"/*/container; do
-        [ -e "$container" ] && read -r id < "$container" && docker rm -f "$id"
-      done
+      [ ! -e "$0/containers" ] || docker ps -aq --filter "label=$1=$0" | xargs -r docker rm -f -v
       rm -rf "$0" || { sleep 1; rm -rf "$0"; }
       """;
+
+  /** Marks containers of this JVM; its value is the directory. */
+  private static final String LABEL = "io.seckill.testing.run";
 
   private static final AtomicInteger HOMES = new AtomicInteger();
 
@@ -38,6 +41,12 @@ final class RunDirectory {
     Path home = Holder.DIRECTORY.resolve(name + "-" + HOMES.incrementAndGet());
     ServerFiles.createDirectories(home);
     return home;
+  }
+
+  /** Makes a container, before it is created, one of those the guard removes. */
+  static void guardContainer(GenericContainer<?> container) {
+    ServerFiles.write(Holder.DIRECTORY.resolve("containers"), List.of());
+    container.withLabel(LABEL, Holder.DIRECTORY.toString());
   }
 
   private static final class Holder {
@@ -60,7 +69,7 @@ final class RunDirectory {
   /** setsid, so that an interrupt typed at the terminal does not end the guard before its work. */
   private static Process guard(Path directory) {
     try {
-      return new ProcessBuilder("setsid", "sh", "-c", GUARD, directory.toString())
+      return new ProcessBuilder("setsid", "sh", "-c", GUARD, directory.toString(), LABEL)
           .redirectOutput(Redirect.DISCARD)
           .redirectError(Redirect.DISCARD)
           .start();
