@@ -127,6 +127,7 @@ public final class RabbitServer extends TestServer {
 
   /**
    * Clients need the listener, {@link #newVhost()} needs the management plugin: both must answer.
+   * The plugin comes first, for the client library logs a warning for every connection that fails.
    */
   @Override
   void handshake() throws Exception {
