@@ -74,6 +74,11 @@ public final class RedisKeys {
     return of(partition, "lanes");
   }
 
+  /** What every key of a partition begins with, for scripts that make key names themselves. */
+  public static String prefix(int partition) {
+    return of(partition, "");
+  }
+
   /** The bucket that holds a user's part of a SKU's hashes. */
   public static int bucket(long userId, int buckets) {
     return (int) (userId % buckets);
