@@ -1,0 +1,5 @@
+/** Connections to RabbitMQ, opened anew after every failure instead of recovered. */
+@NullMarked
+package io.seckill.consumer.broker;
+
+import org.jspecify.annotations.NullMarked;

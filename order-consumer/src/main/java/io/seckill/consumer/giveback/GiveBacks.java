@@ -1,0 +1,160 @@
+package io.seckill.consumer.giveback;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.redis.RedisBreaker;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Returns units to Redis from the rows of {@code give_back}. Thread-safe.
+ *
+ * <p>{@link #owe} the units in the transaction that makes them free, {@link #deliver} them after
+ * its COMMIT. What is not delivered then, for whatever reason, {@link GiveBackSweep} delivers
+ * later; Redis takes the units of an order once, however often they are delivered.
+ */
+@Component
+public class GiveBacks {
+
+  private static final Logger log = LoggerFactory.getLogger(GiveBacks.class);
+
+  /** Bounds one pipeline. */
+  private static final int CHUNK = 500;
+
+  private final JdbcTemplate jdbc;
+  private final UnifiedJedis redis;
+  private final RedisBreaker breaker;
+  private final LuaScript script = LuaScript.from(GiveBacks.class, "give_back.lua");
+  private final Counter done;
+
+  public GiveBacks(
+      DataSource dataSource, UnifiedJedis redis, RedisBreaker breaker, MeterRegistry meters) {
+    this.jdbc = new JdbcTemplate(dataSource);
+    this.redis = redis;
+    this.breaker = breaker;
+    this.done =
+        Counter.builder("seckill.consumer.givebacks.done")
+            .description("Give-backs Redis has confirmed")
+            .register(meters);
+  }
+
+  /**
+   * Writes down what Redis is owed, in the caller's Spring-managed transaction.
+   *
+   * @throws DataAccessException also when the order has been given back already; the caller rolls
+   *     back
+   * @throws IllegalStateException outside a transaction
+   */
+  public void owe(GiveBack giveBack) {
+    if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+      throw new IllegalStateException("a give-back is owed by a transaction");
+    }
+    jdbc.execute(
+        (ConnectionCallback<Boolean>)
+            connection -> {
+              owe(connection, List.of(giveBack));
+              return true;
+            });
+  }
+
+  /** As {@link #owe(GiveBack)}, in the transaction of this connection. */
+  public void owe(Connection connection, Collection<GiveBack> owed) throws SQLException {
+    GiveBackTable.insert(connection, owed);
+  }
+
+  /** What of these orders is owed and not confirmed by Redis. */
+  public List<GiveBack> pendingOf(Connection connection, Collection<OrderId> orders)
+      throws SQLException {
+    return GiveBackTable.pendingOf(connection, orders);
+  }
+
+  /**
+   * Brings the units to Redis and marks the rows done. Call it after COMMIT, never inside the
+   * transaction. Fails nobody: what does not arrive is left to the sweep.
+   */
+  public void deliver(Collection<GiveBack> owed) {
+    List<GiveBack> all = List.copyOf(owed);
+    for (int from = 0; from < all.size(); from += CHUNK) {
+      deliverChunk(all.subList(from, Math.min(from + CHUNK, all.size())));
+    }
+  }
+
+  private void deliverChunk(List<GiveBack> owed) {
+    List<OrderId> settled = new ArrayList<>();
+    if (!breaker.run(() -> send(owed, settled)) || settled.isEmpty()) {
+      return;
+    }
+    try {
+      jdbc.execute(
+          (ConnectionCallback<Boolean>)
+              connection -> {
+                GiveBackTable.markDone(connection, settled);
+                return true;
+              });
+      done.increment(settled.size());
+    } catch (DataAccessException e) {
+      log.warn("{} give-backs are done but not marked so: {}", settled.size(), e.toString());
+    }
+  }
+
+  private void send(List<GiveBack> owed, List<OrderId> settled) {
+    List<Response<Object>> replies = new ArrayList<>(owed.size());
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (GiveBack one : owed) {
+        replies.add(script.queue(pipeline, keys(one), arguments(one)));
+      }
+      pipeline.sync();
+    }
+    for (int i = 0; i < owed.size(); i++) {
+      GiveBack one = owed.get(i);
+      if (isSettled(one, script.answer(replies.get(i), redis, keys(one), arguments(one)))) {
+        settled.add(one.orderId());
+      }
+    }
+  }
+
+  private static boolean isSettled(GiveBack one, Object reply) {
+    return switch (((Long) reply).intValue()) {
+      case 1, 2 -> true;
+      case 3, 4 -> {
+        log.info("order {}: Redis owes nothing for epoch {} any more", one.orderId(), one.epoch());
+        yield true;
+      }
+      case -1 -> false;
+      default -> throw new IllegalStateException("give_back.lua and its caller disagree: " + reply);
+    };
+  }
+
+  private static List<String> keys(GiveBack one) {
+    return List.of(RedisKeys.sku(one.skuId()));
+  }
+
+  private static List<String> arguments(GiveBack one) {
+    return List.of(
+        RedisKeys.prefix(Partition.ofSku(one.skuId())),
+        Long.toString(one.skuId()),
+        Long.toString(one.userId()),
+        one.orderId().toString(),
+        Long.toString(one.epoch()),
+        Integer.toString(one.stockUnits()),
+        Integer.toString(one.quotaUnits()));
+  }
+}

@@ -1,0 +1,59 @@
+#!lua flags=allow-oom
+-- record_results.lua: write what MySQL decided over the admission records of one SKU, and how far its row has come.
+--
+-- KEYS  1 the SKU's hash; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
+-- ARGV  1 key prefix "seckill:{p}:"  2 SKU  3 time of the results, Unix ms
+--       4 epoch of the progress, or "" when there is none to write
+--       5 orders settled  6 orders settled per second, lately
+--       then 4 per order: order id, user, letters of status and reason, id of the stored order or ""
+-- reply number of records changed; -1 when the sale is gone from Redis or unreadable: nothing changed
+--
+-- Only over a record that is there, and never back: Q, then D, then C, then one of P X E R for good.
+-- Progress goes up only, and only within the epoch it was counted in. Repeating a call changes nothing.
+-- Headed allow-oom: it replaces what is there, and a full Redis is no reason to leave shoppers waiting.
+
+local RANK = { Q = 0, D = 1, C = 2, P = 3, X = 3, E = 3, R = 3 }
+local FIRST, FIELDS = 7, 4
+
+local prefix, sku, now = ARGV[1], ARGV[2], ARGV[3]
+
+-- user mod buckets, for users up to 2^63-1.
+local function bucketOf(user, buckets)
+  if #user <= 15 then
+    return tonumber(user) % buckets
+  end
+  local high, low = tonumber(string.sub(user, 1, -10)), tonumber(string.sub(user, -9))
+  return ((high % buckets) * (1000000000 % buckets) + low) % buckets
+end
+
+if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then
+  return -1
+end
+local f = redis.call('HMGET', KEYS[1], 'buckets', 'epoch', 'settled')
+local buckets = tonumber(f[1] or '')
+if not buckets or buckets < 1 then
+  return -1
+end
+
+if ARGV[4] ~= '' and f[2] == ARGV[4] then
+  if tonumber(ARGV[5]) > (tonumber(f[3] or '') or 0) then
+    redis.call('HSET', KEYS[1], 'settled', ARGV[5], 'rate', ARGV[6], 'rateAt', now)
+  else
+    redis.call('HSET', KEYS[1], 'rate', ARGV[6], 'rateAt', now)
+  end
+end
+
+local changed = 0
+for i = FIRST, #ARGV, FIELDS do
+  local id, user, letters, stored = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+  local key = prefix .. 'order:' .. sku .. ':' .. string.format('%.0f', bucketOf(user, buckets))
+  local record = redis.pcall('HGET', key, id)
+  if type(record) == 'string' then
+    local admission, status = string.match(record, '^([^|]*|[^|]*|[^|]*|[^|]*|[^|]*|[^|]*)|(%a)')
+    if status and RANK[status] and RANK[string.sub(letters, 1, 1)] > RANK[status] then
+      redis.call('HSET', key, id, admission .. '|' .. letters .. '|' .. now .. (stored == '' and '' or '|' .. stored))
+      changed = changed + 1
+    end
+  end
+end
+return changed
