@@ -1,0 +1,131 @@
+package io.seckill.consumer.catalogue;
+
+import io.seckill.consumer.internal.Problem;
+import io.seckill.consumer.internal.ProblemException;
+import jakarta.persistence.EntityManager;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+
+/** Products and the state of their sales, in MySQL. */
+@Component
+class Catalogue {
+
+  static final String IMMUTABLE = "IMMUTABLE_AFTER_PREHEAT";
+
+  private final Products products;
+  private final EntityManager entities;
+  private final TransactionOperations transactions;
+
+  Catalogue(Products products, EntityManager entities, TransactionOperations transactions) {
+    this.products = products;
+    this.entities = entities;
+    this.transactions = transactions;
+  }
+
+  /** A product after an upsert, and whether that created it. */
+  record Upserted(ProductRow row, boolean created) {}
+
+  /**
+   * @throws ProblemException 404 UNKNOWN_SKU
+   */
+  ProductRow find(long skuId) {
+    return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).row();
+  }
+
+  /**
+   * Creates the product; edits all of it before its first preheat; after that only its name and its
+   * closing time, which may only move to later.
+   *
+   * @throws ProblemException 409 IMMUTABLE_AFTER_PREHEAT naming the member that may not change
+   */
+  Upserted upsert(long skuId, ProductRules rules) {
+    if (products.findBySkuId(skuId).isEmpty()) {
+      Optional<ProductRow> created = create(skuId, rules);
+      if (created.isPresent()) {
+        return new Upserted(created.get(), true);
+      }
+    }
+    return new Upserted(required(transactions.execute(tx -> edit(skuId, rules))), false);
+  }
+
+  /** Moves the sale to a state that may follow the present one; being there already is success. */
+  ProductRow move(long skuId, SaleState target) {
+    return required(
+        transactions.execute(
+            tx -> {
+              products.move(skuId, target, SaleState.before(target));
+              ProductRow row = find(skuId);
+              if (row.state() != target) {
+                throw ProblemException.saleConflict(
+                    "ILLEGAL_TRANSITION",
+                    "A sale that is " + row.state() + " cannot become " + target + ".",
+                    row.state().name());
+              }
+              return row;
+            }));
+  }
+
+  static ProblemException unknown() {
+    return ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product.");
+  }
+
+  /** Empty when another request has created it meanwhile; JPA's transaction is spoilt by that. */
+  private Optional<ProductRow> create(long skuId, ProductRules rules) {
+    try {
+      transactions.executeWithoutResult(tx -> entities.persist(new Product(skuId, rules)));
+      return products.findBySkuId(skuId).map(Product::row);
+    } catch (DataIntegrityViolationException e) {
+      return Optional.empty();
+    }
+  }
+
+  private ProductRow edit(long skuId, ProductRules rules) {
+    Product product = products.lock(skuId).orElseThrow(Catalogue::unknown);
+    if (product.state() == SaleState.NEW) {
+      rewrite(skuId, rules);
+    } else {
+      refuseImmutable(product.rules(), rules);
+      products.rename(skuId, rules.name(), rules.closesAt());
+    }
+    return find(skuId);
+  }
+
+  private void rewrite(long skuId, ProductRules rules) {
+    products.rewrite(
+        skuId,
+        rules.name(),
+        rules.priceCents(),
+        rules.stock(),
+        rules.policy(),
+        rules.limitPerUser(),
+        rules.opensAt(),
+        rules.closesAt());
+  }
+
+  private static void refuseImmutable(ProductRules now, ProductRules wanted) {
+    refuse(now.priceCents() != wanted.priceCents(), "priceCents", "cannot change");
+    refuse(now.stock() != wanted.stock(), "stock", "changes only through /stock");
+    refuse(now.policy() != wanted.policy(), "policy", "cannot change");
+    refuse(now.limitPerUser() != wanted.limitPerUser(), "limitPerUser", "cannot change");
+    refuse(!now.opensAt().equals(wanted.opensAt()), "opensAt", "cannot change");
+    refuse(wanted.closesAt().isBefore(now.closesAt()), "closesAt", "can only move to later");
+  }
+
+  private static void refuse(boolean changed, String field, String rule) {
+    if (changed) {
+      throw ProblemException.fieldConflict(
+          IMMUTABLE, field + " " + rule + " after the first preheat.", field);
+    }
+  }
+
+  /** A transaction's callback here never answers null. */
+  private static <T> T required(@Nullable T value) {
+    if (value == null) {
+      throw new IllegalStateException("a transaction without an answer");
+    }
+    return value;
+  }
+}

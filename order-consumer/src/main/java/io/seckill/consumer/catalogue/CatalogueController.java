@@ -1,0 +1,80 @@
+package io.seckill.consumer.catalogue;
+
+import io.seckill.consumer.internal.AuditLog;
+import io.seckill.consumer.internal.JsonBody;
+import io.seckill.consumer.internal.Operator;
+import io.seckill.consumer.internal.PathIds;
+import io.seckill.consumer.internal.ProblemException;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Products and sale states on the internal port. */
+@RestController
+@RequestMapping("/internal/v1/skus/{sku}")
+class CatalogueController {
+
+  private final Catalogue catalogue;
+  private final Preheat preheat;
+  private final AuditLog audit;
+
+  CatalogueController(Catalogue catalogue, Preheat preheat, AuditLog audit) {
+    this.catalogue = catalogue;
+    this.preheat = preheat;
+    this.audit = audit;
+  }
+
+  @GetMapping
+  ProductRow show(@PathVariable String sku) {
+    return catalogue.find(PathIds.sku(sku));
+  }
+
+  @PutMapping
+  ResponseEntity<ProductRow> put(@PathVariable String sku, Operator operator, JsonBody body) {
+    long skuId = PathIds.sku(sku);
+    ProductRules rules = ProductRules.of(body);
+    Catalogue.Upserted upserted =
+        audited(
+            operator,
+            "put",
+            skuId,
+            () -> catalogue.upsert(skuId, rules),
+            done -> (done.created() ? "created stock=" : "edited stock=") + done.row().stock());
+    return ResponseEntity.status(upserted.created() ? 201 : 200).body(upserted.row());
+  }
+
+  @PostMapping("/preheat")
+  ProductRow preheat(@PathVariable String sku, Operator operator) {
+    long skuId = PathIds.sku(sku);
+    return audited(
+        operator, "preheat", skuId, () -> preheat.of(skuId), row -> "epoch=" + row.epoch());
+  }
+
+  @PostMapping("/state")
+  ProductRow state(@PathVariable String sku, Operator operator, JsonBody body) {
+    long skuId = PathIds.sku(sku);
+    SaleState target = body.oneOf("state", SaleState.REQUESTABLE);
+    body.end();
+    return audited(
+        operator, "state", skuId, () -> catalogue.move(skuId, target), row -> "state=" + target);
+  }
+
+  private <T> T audited(
+      Operator operator, String action, long skuId, Supplier<T> work, Function<T, String> outcome) {
+    String subject = "sku=" + skuId;
+    try {
+      T done = work.get();
+      audit.record(operator, action, subject, outcome.apply(done));
+      return done;
+    } catch (ProblemException e) {
+      audit.record(operator, action, subject, "refused=" + e.problem().code());
+      throw e;
+    }
+  }
+}

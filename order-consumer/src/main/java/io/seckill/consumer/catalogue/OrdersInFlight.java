@@ -1,0 +1,76 @@
+package io.seckill.consumer.catalogue;
+
+import io.seckill.common.redis.RedisKeys;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Counts what is still on its way between Redis and MySQL for one SKU. Ask it while the product row
+ * is locked and the sale is not running, so that nothing new is admitted or settled meanwhile.
+ */
+@Component
+class OrdersInFlight {
+
+  private final JdbcClient jdbc;
+  private final UnifiedJedis redis;
+
+  OrdersInFlight(JdbcClient jdbc, UnifiedJedis redis) {
+    this.jdbc = jdbc;
+    this.redis = redis;
+  }
+
+  /**
+   * What stands in the way of a new epoch.
+   *
+   * @param orders admitted and not settled, at least 0
+   * @param giveBacks units owed to Redis by orders that ended, in orders
+   * @param deadLetters waiting for an operator
+   */
+  record Count(long orders, long giveBacks, long deadLetters) {
+
+    boolean isNone() {
+      return orders == 0 && giveBacks == 0 && deadLetters == 0;
+    }
+
+    @Override
+    public String toString() {
+      return orders
+          + " orders not settled, "
+          + giveBacks
+          + " give-backs pending, "
+          + deadLetters
+          + " dead letters open";
+    }
+  }
+
+  /**
+   * Redis counts only when it holds this very epoch. Data of an older one was proven quiet when it
+   * was superseded, and a preheat that got no further than MySQL must be able to be repeated; when
+   * Redis has nothing, there is nothing that give-backs could go to either.
+   *
+   * @param settled orders of the SKU settled in MySQL, in the sequence Redis counts in
+   */
+  Count of(long skuId, long epoch, long settled) {
+    List<@Nullable String> sale = redis.hmget(RedisKeys.sku(skuId), "epoch", "seq");
+    boolean sameEpoch = Long.toString(epoch).equals(sale.get(0));
+    String seq = sale.get(1);
+    long orders = sameEpoch && seq != null ? Math.max(0, Long.parseLong(seq) - settled) : 0;
+    return new Count(orders, sameEpoch ? pendingGiveBacks(skuId) : 0, openDeadLetters(skuId));
+  }
+
+  private long pendingGiveBacks(long skuId) {
+    return count("SELECT COUNT(*) FROM give_back WHERE done_at IS NULL AND sku_id = :sku", skuId);
+  }
+
+  private long openDeadLetters(long skuId) {
+    return count("SELECT COUNT(*) FROM dead_letter WHERE state = 'OPEN' AND sku_id = :sku", skuId);
+  }
+
+  private long count(String sql, long skuId) {
+    return jdbc.sql(sql).params(Map.of("sku", skuId)).query(Long.class).single();
+  }
+}

@@ -1,0 +1,120 @@
+package io.seckill.consumer.catalogue;
+
+import io.seckill.common.order.PurchasePolicy;
+import jakarta.persistence.Column;
+import jakarta.persistence.Convert;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EnumType;
+import jakarta.persistence.Enumerated;
+import jakarta.persistence.Id;
+import jakarta.persistence.Table;
+import java.time.Instant;
+
+/**
+ * One row of {@code products} as it was read, or one about to be inserted. It has no setters, and
+ * no column can be updated through it: other transactions count in stock, lastSeq and settled, and
+ * a flush of an entity would write back what was read. Every change is an UPDATE of {@link
+ * Products}.
+ */
+@Entity
+@Table(name = "products")
+class Product {
+
+  @Id
+  @Column(name = "sku_id", updatable = false)
+  private long skuId;
+
+  @Column(updatable = false)
+  private String name;
+
+  @Column(name = "price_cents", updatable = false)
+  private long priceCents;
+
+  @Column(updatable = false)
+  private long stock;
+
+  @Column(name = "initial_stock", updatable = false)
+  private long initialStock;
+
+  @Enumerated(EnumType.STRING)
+  @Column(updatable = false)
+  private PurchasePolicy policy;
+
+  @Column(name = "limit_per_user", updatable = false)
+  private int limitPerUser;
+
+  @Convert(converter = UtcMillis.class)
+  @Column(name = "opens_at", updatable = false)
+  private Instant opensAt;
+
+  @Convert(converter = UtcMillis.class)
+  @Column(name = "closes_at", updatable = false)
+  private Instant closesAt;
+
+  @Enumerated(EnumType.STRING)
+  @Column(updatable = false)
+  private SaleState state;
+
+  @Column(updatable = false)
+  private long epoch;
+
+  @Column(name = "last_seq", updatable = false)
+  private long lastSeq;
+
+  @Column(updatable = false)
+  private long settled;
+
+  /** For Hibernate, which fills the fields. */
+  @SuppressWarnings("NullAway.Init")
+  protected Product() {}
+
+  Product(long skuId, ProductRules rules) {
+    this.skuId = skuId;
+    this.name = rules.name();
+    this.priceCents = rules.priceCents();
+    this.stock = rules.stock();
+    this.initialStock = rules.stock();
+    this.policy = rules.policy();
+    this.limitPerUser = rules.limitPerUser();
+    this.opensAt = rules.opensAt();
+    this.closesAt = rules.closesAt();
+    this.state = SaleState.NEW;
+  }
+
+  SaleState state() {
+    return state;
+  }
+
+  long epoch() {
+    return epoch;
+  }
+
+  long settled() {
+    return settled;
+  }
+
+  /**
+   * The rules as an edit would have to repeat them; stock is the opening stock with all changes.
+   */
+  ProductRules rules() {
+    return new ProductRules(
+        name, priceCents, initialStock, policy, limitPerUser, opensAt, closesAt);
+  }
+
+  ProductRow row() {
+    return new ProductRow(
+        skuId,
+        name,
+        priceCents,
+        stock,
+        initialStock,
+        policy,
+        limitPerUser,
+        opensAt,
+        closesAt,
+        state,
+        epoch,
+        lastSeq,
+        settled);
+  }
+}

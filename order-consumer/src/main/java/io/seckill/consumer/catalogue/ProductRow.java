@@ -1,0 +1,28 @@
+package io.seckill.consumer.catalogue;
+
+import io.seckill.common.order.PurchasePolicy;
+import java.time.Instant;
+
+/**
+ * A product as the internal API shows it; columns as in the table.
+ *
+ * @param stock units still sellable
+ * @param initialStock opening stock + added - withdrawn
+ * @param epoch raised by every preheat, 0 before the first
+ * @param lastSeq highest admission sequence stored
+ * @param settled orders settled
+ */
+record ProductRow(
+    long skuId,
+    String name,
+    long priceCents,
+    long stock,
+    long initialStock,
+    PurchasePolicy policy,
+    int limitPerUser,
+    Instant opensAt,
+    Instant closesAt,
+    SaleState state,
+    long epoch,
+    long lastSeq,
+    long settled) {}

@@ -1,0 +1,55 @@
+package io.seckill.consumer.catalogue;
+
+import io.seckill.common.order.PurchasePolicy;
+import jakarta.persistence.LockModeType;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Optional;
+import org.springframework.data.jpa.repository.Lock;
+import org.springframework.data.jpa.repository.Modifying;
+import org.springframework.data.jpa.repository.Query;
+import org.springframework.data.repository.Repository;
+
+/** The table {@code products}. Every change names its columns and its condition. */
+interface Products extends Repository<Product, Long> {
+
+  Optional<Product> findBySkuId(long skuId);
+
+  /** Reads the row and holds it until the transaction ends. */
+  @Lock(LockModeType.PESSIMISTIC_WRITE)
+  @Query("select p from Product p where p.skuId = :skuId")
+  Optional<Product> lock(long skuId);
+
+  /** Rewrites everything of a product that was never preheated; 0 when it was. */
+  @Modifying(clearAutomatically = true)
+  @Query(
+      "update Product p set p.name = :name, p.priceCents = :priceCents, p.stock = :stock,"
+          + " p.initialStock = :stock, p.policy = :policy, p.limitPerUser = :limitPerUser,"
+          + " p.opensAt = :opensAt, p.closesAt = :closesAt"
+          + " where p.skuId = :skuId and p.state = NEW")
+  int rewrite(
+      long skuId,
+      String name,
+      long priceCents,
+      long stock,
+      PurchasePolicy policy,
+      int limitPerUser,
+      Instant opensAt,
+      Instant closesAt);
+
+  @Modifying(clearAutomatically = true)
+  @Query("update Product p set p.name = :name, p.closesAt = :closesAt where p.skuId = :skuId")
+  int rename(long skuId, String name, Instant closesAt);
+
+  /** Begins an epoch: what was admitted in earlier ones is settled or proven gone. */
+  @Modifying(clearAutomatically = true)
+  @Query(
+      "update Product p set p.state = PREHEATED, p.epoch = p.epoch + 1, p.settled = p.lastSeq"
+          + " where p.skuId = :skuId and p.state in :from")
+  int preheat(long skuId, Collection<SaleState> from);
+
+  /** 0 when the sale is in no state of {@code from}. */
+  @Modifying(clearAutomatically = true)
+  @Query("update Product p set p.state = :to where p.skuId = :skuId and p.state in :from")
+  int move(long skuId, SaleState to, Collection<SaleState> from);
+}

@@ -1,0 +1,35 @@
+package io.seckill.consumer.catalogue;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/** {@code NEW -> PREHEATED -> OPEN <-> PAUSED -> CLOSED}; a preheat leads back to PREHEATED. */
+public enum SaleState {
+  /** Never preheated: everything about the product may still be edited. */
+  NEW,
+  PREHEATED,
+  OPEN,
+  PAUSED,
+  CLOSED;
+
+  /** What an operator may ask for; PREHEATED comes by preheat alone. */
+  static final Set<SaleState> REQUESTABLE = EnumSet.of(OPEN, PAUSED, CLOSED);
+
+  /** States from which a preheat may start. */
+  static final Set<SaleState> PREHEATABLE = EnumSet.of(NEW, PREHEATED, CLOSED);
+
+  /** States from which {@code target} follows, without itself. */
+  static Set<SaleState> before(SaleState target) {
+    return switch (target) {
+      case OPEN -> EnumSet.of(PREHEATED, PAUSED);
+      case PAUSED -> EnumSet.of(OPEN);
+      case CLOSED -> EnumSet.of(PREHEATED, OPEN, PAUSED);
+      case NEW, PREHEATED -> EnumSet.noneOf(SaleState.class);
+    };
+  }
+
+  /** Whether shoppers may be buying. */
+  boolean isRunning() {
+    return this == OPEN || this == PAUSED;
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * What is for sale: products, their rules, and the state of their sales. Single rows go through
+ * JPA, which never writes the columns that the batch path of the ledger counts in.
+ */
+@NullMarked
+package io.seckill.consumer.catalogue;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,42 @@
+package io.seckill.consumer.internal;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * @param token what callers of {@code /internal/v1} carry as bearer token, at least 16 characters;
+ *     required, the service does not start without
+ * @param maxBody longest request body, 1 KB..1 MB
+ */
+@ConfigurationProperties("seckill.internal")
+record InternalProperties(@Nullable String token, @DefaultValue("16KB") DataSize maxBody) {
+
+  private static final int MIN_TOKEN_LENGTH = 16;
+
+  InternalProperties {
+    check(token != null && token.length() >= MIN_TOKEN_LENGTH, "token must have 16 characters");
+    check(
+        maxBody.toBytes() >= 1_024 && maxBody.toBytes() <= 1_048_576, "max-body must be 1KB..1MB");
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.internal." + otherwise);
+    }
+  }
+
+  String requiredToken() {
+    if (token == null) {
+      throw new IllegalStateException("the constructor refuses an absent token");
+    }
+    return token;
+  }
+
+  /** Without the token. */
+  @Override
+  public String toString() {
+    return "InternalProperties[maxBody=" + maxBody + "]";
+  }
+}

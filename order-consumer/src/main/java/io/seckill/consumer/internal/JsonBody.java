@@ -1,0 +1,176 @@
+package io.seckill.consumer.internal;
+
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashSet;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.regex.Pattern;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A request body, read member by member: a JSON object without repeated members or trailing text,
+ * in which a number is a number, a text a text and null the same as absent. Every refusal names the
+ * member. What was not asked for is refused by {@link #end}.
+ */
+public final class JsonBody {
+
+  private static final JsonMapper STRICT =
+      JsonMapper.builder()
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .enable(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
+          .build();
+
+  /** Names that may be repeated to the caller and in a log line. */
+  private static final Pattern HARMLESS = Pattern.compile("[A-Za-z0-9_]{1,64}");
+
+  /** What DATETIME of MySQL can hold, less a day for every time zone. */
+  private static final Instant EARLIEST = Instant.parse("1970-01-02T00:00:00Z");
+
+  private static final Instant LATEST = Instant.parse("9999-12-30T00:00:00Z");
+
+  private final JsonNode members;
+  private final Set<String> asked = new HashSet<>();
+
+  private JsonBody(JsonNode members) {
+    this.members = members;
+  }
+
+  /**
+   * @throws ProblemException 400 when it is not one JSON object
+   */
+  static JsonBody parse(byte[] body) {
+    try {
+      JsonNode node = STRICT.readTree(body);
+      if (!node.isObject()) {
+        throw ProblemException.invalid("body", "The body must be a JSON object.");
+      }
+      return new JsonBody(node);
+    } catch (JacksonException e) {
+      throw ProblemException.invalid("body", "The body is not valid JSON.");
+    }
+  }
+
+  /**
+   * @return an integer from min to max, both included
+   * @throws ProblemException 400 naming the member
+   */
+  public long integer(String name, long min, long max) {
+    return optionalInteger(name, min, max)
+        .orElseThrow(() -> ProblemException.invalid(name, name + " is missing."));
+  }
+
+  /** As {@link #integer}; empty when absent or null. */
+  public OptionalLong optionalInteger(String name, long min, long max) {
+    JsonNode value = member(name);
+    if (isAbsent(value)) {
+      return OptionalLong.empty();
+    }
+    if (!value.isIntegralNumber()
+        || !value.canConvertToLong()
+        || value.longValue() < min
+        || value.longValue() > max) {
+      throw ProblemException.invalid(
+          name, name + " must be an integer from " + min + " to " + max + ".");
+    }
+    return OptionalLong.of(value.longValue());
+  }
+
+  /**
+   * @param maxLength in UTF-16 units
+   * @return a text of at least one character, none of them a control character or half of a pair
+   * @throws ProblemException 400 naming the member
+   */
+  public String text(String name, int maxLength) {
+    String text = string(name);
+    if (text.isBlank() || text.length() > maxLength || !isPrintable(text)) {
+      throw ProblemException.invalid(
+          name, name + " must be 1.." + maxLength + " characters without control characters.");
+    }
+    return text;
+  }
+
+  /**
+   * @return the constant of that name, case counts
+   * @throws ProblemException 400 naming the member
+   */
+  public <E extends Enum<E>> E oneOf(String name, Set<E> allowed) {
+    String text = string(name);
+    return allowed.stream()
+        .filter(constant -> constant.name().equals(text))
+        .findFirst()
+        .orElseThrow(
+            () -> ProblemException.invalid(name, name + " must be one of " + allowed + "."));
+  }
+
+  /**
+   * @return a moment in whole milliseconds
+   * @throws ProblemException 400 naming the member
+   */
+  public Instant instant(String name) {
+    String text = string(name);
+    try {
+      Instant instant = Instant.parse(text);
+      if (text.endsWith("Z")
+          && instant.equals(instant.truncatedTo(ChronoUnit.MILLIS))
+          && instant.isAfter(EARLIEST)
+          && instant.isBefore(LATEST)) {
+        return instant;
+      }
+    } catch (DateTimeException e) {
+      // refused below, as the other unfit texts
+    }
+    throw ProblemException.invalid(
+        name, name + " must be a time such as 2026-11-21T10:00:00Z, with at most milliseconds.");
+  }
+
+  /**
+   * Ends the reading.
+   *
+   * @throws ProblemException 400 when the body has members that were not asked for
+   */
+  public void end() {
+    for (String name : members.propertyNames()) {
+      if (!asked.contains(name)) {
+        String shown = HARMLESS.matcher(name).matches() ? name : "body";
+        throw ProblemException.invalid(shown, "The body has a member that is not known here.");
+      }
+    }
+  }
+
+  private String string(String name) {
+    JsonNode value = member(name);
+    if (isAbsent(value)) {
+      throw ProblemException.invalid(name, name + " is missing.");
+    }
+    if (!value.isString()) {
+      throw ProblemException.invalid(name, name + " must be a text.");
+    }
+    return value.stringValue();
+  }
+
+  private JsonNode member(String name) {
+    asked.add(name);
+    return members.path(name);
+  }
+
+  private static boolean isAbsent(JsonNode value) {
+    return value.isMissingNode() || value.isNull();
+  }
+
+  private static boolean isPrintable(String text) {
+    return text.codePoints()
+        .allMatch(
+            c ->
+                !Character.isISOControl(c)
+                    && Character.getType(c) != Character.SURROGATE
+                    && Character.getType(c) != Character.LINE_SEPARATOR
+                    && Character.getType(c) != Character.PARAGRAPH_SEPARATOR);
+  }
+}

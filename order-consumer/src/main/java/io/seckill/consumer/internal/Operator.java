@@ -1,0 +1,32 @@
+package io.seckill.consumer.internal;
+
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who asks for an administrative change; the gateway takes it from the verified token.
+ *
+ * @param name 1..64 printable ASCII characters without spaces, so that it is safe in a log line
+ */
+public record Operator(String name) {
+
+  static final String HEADER = "X-Operator";
+
+  private static final Pattern NAME = Pattern.compile("[\\x21-\\x7e]{1,64}");
+
+  /**
+   * @throws ProblemException 400 when the header is absent or unfit
+   */
+  static Operator of(@Nullable String header) {
+    if (header == null || !NAME.matcher(header).matches()) {
+      throw ProblemException.invalid(
+          HEADER, HEADER + " must be 1..64 printable characters without spaces.");
+    }
+    return new Operator(header);
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,67 @@
+package io.seckill.consumer.internal;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.transaction.TransactionException;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.WebRequest;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Makes every failure of a request a problem+json with a stable code, and keeps the text of
+ * exceptions to the log.
+ */
+@RestControllerAdvice
+class ProblemAdvice extends ResponseEntityExceptionHandler {
+
+  private static final Logger log = LoggerFactory.getLogger(ProblemAdvice.class);
+
+  @ExceptionHandler
+  ResponseEntity<Object> onProblem(ProblemException e) {
+    return ProblemResponses.response(e.problem(), HttpHeaders.EMPTY);
+  }
+
+  /** MySQL or Redis is away, slow or refuses: whether the request was carried out is unknown. */
+  @ExceptionHandler({DataAccessException.class, TransactionException.class, JedisException.class})
+  ResponseEntity<Object> onStoreTrouble(RuntimeException e) {
+    log.warn("A store failed under a request of the internal port", e);
+    return ProblemResponses.response(
+        ProblemException.unavailable("A store does not answer; send the same request again.")
+            .problem(),
+        HttpHeaders.EMPTY);
+  }
+
+  @ExceptionHandler
+  ResponseEntity<Object> onDefect(RuntimeException e) {
+    log.error("A request of the internal port failed", e);
+    return ProblemResponses.response(
+        ProblemException.of(500, Problem.INTERNAL_ERROR, "The request failed.").problem(),
+        HttpHeaders.EMPTY);
+  }
+
+  /** What the web framework refuses by itself: wrong path, method or media type. */
+  @Override
+  protected @Nullable ResponseEntity<Object> handleExceptionInternal(
+      Exception e,
+      @Nullable Object body,
+      HttpHeaders headers,
+      HttpStatusCode status,
+      WebRequest request) {
+    String detail =
+        body instanceof ProblemDetail problem && problem.getDetail() != null
+            ? problem.getDetail()
+            : "The request was refused.";
+    return ProblemResponses.response(
+        ProblemException.of(status.value(), ProblemResponses.codeOf(status.value()), detail)
+            .problem(),
+        headers);
+  }
+}

@@ -1,0 +1,26 @@
+package io.seckill.consumer.internal;
+
+/**
+ * A request body whose very bytes are signed, so nothing may be read from it before the signature
+ * has been checked.
+ */
+public final class SignedBody {
+
+  private final byte[] bytes;
+
+  SignedBody(byte[] bytes) {
+    this.bytes = bytes;
+  }
+
+  /** The bytes as they came; not a copy. */
+  public byte[] bytes() {
+    return bytes;
+  }
+
+  /**
+   * @throws ProblemException 400 when it is not one JSON object
+   */
+  public JsonBody asJson() {
+    return JsonBody.parse(bytes);
+  }
+}

@@ -1,0 +1,110 @@
+package io.seckill.consumer.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Calls of the internal port, as the gateway makes them. */
+public final class InternalApi {
+
+  private static final HttpClient HTTP =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(5))
+          .build();
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  private final String base;
+  private final Map<String, String> headers;
+
+  InternalApi(String base, String token) {
+    this(
+        base,
+        Map.of(
+            "Authorization", "Bearer " + token,
+            "X-Operator", "tester",
+            "Content-Type", "application/json"));
+  }
+
+  private InternalApi(String base, Map<String, String> headers) {
+    this.base = base;
+    this.headers = headers;
+  }
+
+  /**
+   * What came back.
+   *
+   * @param body a missing node when empty
+   */
+  public record Answer(int status, String contentType, JsonNode body, String text) {
+
+    /** The code of a problem, "" of anything else. */
+    public String code() {
+      return body.path("code").asString("");
+    }
+
+    /** The field a problem names, "" when none. */
+    public String field() {
+      return body.path("field").asString("");
+    }
+  }
+
+  /** The same caller with another header; an empty value leaves it out. */
+  public InternalApi with(String header, String value) {
+    Map<String, String> changed = new LinkedHashMap<>(headers);
+    changed.remove(header);
+    if (!value.isEmpty()) {
+      changed.put(header, value);
+    }
+    return new InternalApi(base, changed);
+  }
+
+  public Answer get(String path) {
+    return send("GET", path, new byte[0]);
+  }
+
+  public Answer put(String path, String body) {
+    return send("PUT", path, body.getBytes(StandardCharsets.UTF_8));
+  }
+
+  public Answer post(String path, String body) {
+    return send("POST", path, body.getBytes(StandardCharsets.UTF_8));
+  }
+
+  public Answer post(String path) {
+    return post(path, "");
+  }
+
+  /** Any method and any bytes. */
+  public Answer send(String method, String path, byte[] body) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(base + path))
+            .timeout(Duration.ofSeconds(30))
+            .method(
+                method,
+                body.length == 0 ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body));
+    headers.forEach(request::header);
+    try {
+      HttpResponse<String> response = HTTP.send(request.build(), BodyHandlers.ofString());
+      String type = response.headers().firstValue("Content-Type").orElse("");
+      JsonNode json = type.contains("json") ? JSON.readTree(response.body()) : JSON.missingNode();
+      return new Answer(response.statusCode(), type, json, response.body());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+}

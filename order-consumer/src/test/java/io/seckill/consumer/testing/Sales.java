@@ -1,0 +1,65 @@
+package io.seckill.consumer.testing;
+
+import io.seckill.common.redis.RedisKeys;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Products and sales of tests, made the way operators make them. */
+public final class Sales {
+
+  private final TestConsumer consumer;
+
+  public Sales(TestConsumer consumer) {
+    this.consumer = consumer;
+  }
+
+  /** A body for PUT. */
+  public static String product(String policy, int limit, long stock) {
+    return """
+    {"name":"Phone","priceCents":9900,"stock":%d,"policy":"%s","limitPerUser":%d,
+     "opensAt":"2026-01-01T00:00:00Z","closesAt":"2036-01-01T00:00:00.123Z"}
+    """
+        .formatted(stock, policy, limit);
+  }
+
+  /** Creates, preheats and opens a sale in MySQL. */
+  public void openInMySql(long skuId, String policy, int limit, long stock) {
+    require(consumer.api().put("/internal/v1/skus/" + skuId, product(policy, limit, stock)));
+    require(consumer.api().post("/internal/v1/skus/" + skuId + "/preheat"));
+    require(consumer.api().post("/internal/v1/skus/" + skuId + "/state", "{\"state\":\"OPEN\"}"));
+  }
+
+  /** As the gateway's preheat script leaves Redis, with one bucket; epoch 1 and state OPEN. */
+  public void openInRedis(long skuId, String policy, int limit, long stock) {
+    Map<String, String> sale = new LinkedHashMap<>();
+    sale.put("policy", policy);
+    sale.put("limit", Integer.toString(limit));
+    sale.put("maxPerOrder", "100");
+    sale.put("opensAt", "1767225600000");
+    sale.put("closesAt", "2082758400000");
+    sale.put("state", "OPEN");
+    sale.put("epoch", "1");
+    sale.put("buckets", "1");
+    sale.put("seq", "0");
+    sale.put("admittedOrders", "0");
+    sale.put("admittedUnits", "0");
+    sale.put("publishedOrders", "0");
+    sale.put("publishedUnits", "0");
+    sale.put("settled", "0");
+    sale.put("expiresAt", "2082931200000");
+    consumer.redis().hset(RedisKeys.sku(skuId), sale);
+    consumer.redis().set(RedisKeys.stock(skuId), Long.toString(stock));
+  }
+
+  /** Both halves. */
+  public void open(long skuId, String policy, int limit, long stock) {
+    openInMySql(skuId, policy, limit, stock);
+    openInRedis(skuId, policy, limit, stock);
+  }
+
+  private static void require(InternalApi.Answer answer) {
+    if (answer.status() / 100 != 2) {
+      throw new IllegalStateException(answer.status() + " " + answer.text());
+    }
+  }
+}
