@@ -11,9 +11,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import redis.clients.jedis.RedisClient;
@@ -29,19 +28,34 @@ public final class Pipeline implements AutoCloseable {
   private static final String INTERNAL_TOKEN = "internal-" + UUID.randomUUID();
 
   private final String name;
-  private final String redisUrl = TestServers.redis().newDatabase().url();
-  private final String brokerUrl = TestServers.rabbit().newVhost().url();
-  private final MySqlDatabase mysql = TestServers.mysql().newDatabase();
+  private final String redisUrl;
+  private final String brokerUrl;
+  private final MySqlDatabase mysql;
   private final int shopPort = freePort();
   private final int adminPort = freePort();
   private final int relayPort = freePort();
   private final int consumerPort = freePort();
   private final Tokens tokens = new Tokens(JWT_SECRET);
-  private final List<ServiceProcess> services = new ArrayList<>();
-  private final UnifiedJedis redis = RedisClient.create(redisUrl);
+  private final Map<Service, ServiceProcess> services = new EnumMap<>(Service.class);
+  private final UnifiedJedis redis;
 
-  private Pipeline(String name) {
+  private Pipeline(String name, Stores stores) {
     this.name = name;
+    this.redisUrl = stores.redisUrl();
+    this.brokerUrl = stores.brokerUrl();
+    this.mysql = stores.mysql();
+    this.redis = RedisClient.create(redisUrl);
+  }
+
+  /** Where a pipeline keeps its data; nobody else uses it meanwhile. */
+  public record Stores(String redisUrl, String brokerUrl, MySqlDatabase mysql) {
+
+    private static Stores ofSharedServers() {
+      return new Stores(
+          TestServers.redis().newDatabase().url(),
+          TestServers.rabbit().newVhost().url(),
+          TestServers.mysql().newDatabase());
+    }
   }
 
   /**
@@ -50,7 +64,7 @@ public final class Pipeline implements AutoCloseable {
    * @param name names the log files under {@code target/logs}
    */
   public static Pipeline start(String name) {
-    Pipeline pipeline = new Pipeline(name);
+    Pipeline pipeline = over(name, Stores.ofSharedServers());
     try {
       pipeline.startServices();
       return pipeline;
@@ -58,6 +72,50 @@ public final class Pipeline implements AutoCloseable {
       pipeline.close();
       throw e;
     }
+  }
+
+  /**
+   * A pipeline of which nothing runs yet; see {@link #run}.
+   *
+   * @param name names the log files under {@code target/logs}
+   */
+  public static Pipeline over(String name, Stores stores) {
+    return new Pipeline(name, stores);
+  }
+
+  /**
+   * Starts one service unless it runs, and waits until it is ready. The consumer migrates the
+   * database, so it runs first.
+   */
+  public ServiceProcess run(Service service) {
+    return launch(service).awaitReady();
+  }
+
+  /** SIGTERM for one service, if it runs, and a wait for its orderly end. */
+  public void stop(Service service) {
+    ServiceProcess process = services.get(service);
+    if (process != null && process.isAlive()) {
+      process.stop();
+    }
+  }
+
+  /** The port of a service that serves health and metrics. */
+  public int healthPort(Service service) {
+    return switch (service) {
+      case GATEWAY -> adminPort;
+      case RELAY -> relayPort;
+      case CONSUMER -> consumerPort;
+    };
+  }
+
+  /** Where shoppers reach the gateway. */
+  public int shopPort() {
+    return shopPort;
+  }
+
+  /** Signs as the gateway expects. */
+  public Tokens tokens() {
+    return tokens;
   }
 
   /** The shoppers' side of the gateway. */
@@ -77,24 +135,35 @@ public final class Pipeline implements AutoCloseable {
 
   @Override
   public void close() {
-    for (int last = services.size() - 1; last >= 0; last--) {
-      services.get(last).close();
-    }
+    services.values().forEach(ServiceProcess::close);
     redis.close();
   }
 
   /** The consumer migrates the database, so it comes first; the others start together. */
   private void startServices() {
-    service(Service.CONSUMER, consumerPort, consumerEnvironment()).awaitReady();
-    ServiceProcess relay = service(Service.RELAY, relayPort, relayEnvironment());
-    service(Service.GATEWAY, adminPort, gatewayEnvironment()).awaitReady();
+    run(Service.CONSUMER);
+    ServiceProcess relay = launch(Service.RELAY);
+    run(Service.GATEWAY);
     relay.awaitReady();
   }
 
-  private ServiceProcess service(Service service, int healthPort, Map<String, String> environment) {
-    ServiceProcess process = ServiceProcess.start(service, name, healthPort, environment);
-    services.add(process);
+  private ServiceProcess launch(Service service) {
+    ServiceProcess process = services.get(service);
+    if (process == null) {
+      process = ServiceProcess.start(service, name, healthPort(service), environment(service));
+      services.put(service, process);
+    } else if (!process.isAlive()) {
+      process.restart();
+    }
     return process;
+  }
+
+  private Map<String, String> environment(Service service) {
+    return switch (service) {
+      case GATEWAY -> gatewayEnvironment();
+      case RELAY -> relayEnvironment();
+      case CONSUMER -> consumerEnvironment();
+    };
   }
 
   private Map<String, String> consumerEnvironment() {

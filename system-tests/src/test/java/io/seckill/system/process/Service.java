@@ -20,7 +20,7 @@ public enum Service {
    *
    * @throws IllegalStateException when the module has not been packaged
    */
-  Path jar() {
+  public Path jar() {
     Path jar = Path.of(System.getProperty("seckill.root"), module, "target", module + ".jar");
     if (!Files.isRegularFile(jar)) {
       throw new IllegalStateException(jar + " is missing: run mvn package first");
@@ -28,7 +28,7 @@ public enum Service {
     return jar;
   }
 
-  String module() {
+  public String module() {
     return module;
   }
 }

@@ -11,6 +11,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +24,11 @@ public final class ServiceProcess implements AutoCloseable {
 
   private static final Duration START_LIMIT = Duration.ofSeconds(90);
   private static final Duration STOP_LIMIT = Duration.ofSeconds(40);
+
+  /** System property with the flags of the services' JVMs, separated by blanks. */
+  private static final String JVM_FLAGS = "seckill.service.flags";
+
+  private static final String DEFAULT_JVM_FLAGS = "-Xmx384m -XX:+UseSerialGC";
   private static final int LOG_TAIL_LINES = 30;
   private static final HttpClient HTTP =
       HttpClient.newBuilder()
@@ -136,14 +142,11 @@ public final class ServiceProcess implements AutoCloseable {
   }
 
   private Process launch() {
-    ProcessBuilder builder =
-        new ProcessBuilder(
-            List.of(
-                System.getProperty("java.home") + "/bin/java",
-                "-Xmx384m",
-                "-XX:+UseSerialGC",
-                "-jar",
-                service.jar().toString()));
+    List<String> command = new ArrayList<>();
+    command.add(System.getProperty("java.home") + "/bin/java");
+    command.addAll(List.of(System.getProperty(JVM_FLAGS, DEFAULT_JVM_FLAGS).split(" ")));
+    command.addAll(List.of("-jar", service.jar().toString()));
+    ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().putAll(environment);
     builder.redirectErrorStream(true);
     builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
