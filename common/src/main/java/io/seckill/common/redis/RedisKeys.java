@@ -74,6 +74,11 @@ public final class RedisKeys {
     return of(partition, "lanes");
   }
 
+  /** Hash: worker number of order ids to its lease; one for the whole installation. */
+  public static String workers() {
+    return "seckill:{workers}:leases";
+  }
+
   /** What every key of a partition begins with, for scripts that make key names themselves. */
   public static String prefix(int partition) {
     return of(partition, "");

@@ -1,5 +1,6 @@
 package io.seckill.gateway.redis;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -21,5 +22,10 @@ class RedisConfiguration {
   @Bean
   UnifiedJedis redis(RedisSettings settings) {
     return RedisClients.open(settings, "gateway");
+  }
+
+  @Bean
+  RedisBreaker redisBreaker(UnifiedJedis redis, BreakerProperties settings, MeterRegistry meters) {
+    return new RedisBreaker(redis, settings, meters);
   }
 }

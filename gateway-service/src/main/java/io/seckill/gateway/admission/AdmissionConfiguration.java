@@ -1,0 +1,118 @@
+package io.seckill.gateway.admission;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.gateway.redis.Coalescer;
+import io.seckill.gateway.redis.RedisBreaker;
+import java.time.Clock;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import redis.clients.jedis.UnifiedJedis;
+
+/** Puts the purchase path together. */
+@Configuration(proxyBeanMethods = false)
+class AdmissionConfiguration {
+
+  @Bean
+  SoldOutShield soldOutShield(AdmissionProperties settings) {
+    return new SoldOutShield(settings.soldOutShield());
+  }
+
+  @Bean
+  VerifiedServers verifiedServers(MeterRegistry meters) {
+    VerifiedServers servers = new VerifiedServers();
+    Gauge.builder("seckill.held.skus", () -> servers.held().size()).register(meters);
+    Gauge.builder("seckill.redis.verified", () -> servers.allVerified() ? 1 : 0).register(meters);
+    return servers;
+  }
+
+  @Bean(destroyMethod = "") // the watch releases it, after its own thread has ended
+  WorkerLease workerLease(UnifiedJedis redis, AdmissionProperties settings) {
+    return new WorkerLease(redis, Clock.systemUTC(), settings.workerLease());
+  }
+
+  @Bean
+  SaleWatch saleWatch(
+      UnifiedJedis redis,
+      JdbcTemplate mysql,
+      VerifiedServers servers,
+      WorkerLease lease,
+      AdmissionProperties settings) {
+    return new SaleWatch(
+        redis,
+        new LedgerSales(mysql),
+        servers,
+        lease,
+        settings.watchInterval(),
+        settings.workerLease());
+  }
+
+  @Bean
+  AdmissionMetrics admissionMetrics(MeterRegistry meters) {
+    return new AdmissionMetrics(meters);
+  }
+
+  @Bean
+  Coalescer<Purchase> admitQueue(
+      UnifiedJedis redis,
+      RedisBreaker breaker,
+      VerifiedServers servers,
+      WorkerLease lease,
+      SaleWatch watch,
+      SoldOutShield shield,
+      AdmissionProperties settings,
+      MeterRegistry meters) {
+    AdmitCall call =
+        new AdmitCall(
+            redis,
+            breaker,
+            servers,
+            lease,
+            watch::wake,
+            shield,
+            settings.replicas(),
+            settings.replicasTimeout());
+    return measured("admit", new Coalescer<>("admit", settings.coalescing(), call), meters);
+  }
+
+  @Bean
+  Coalescer<Purchase> lookUpQueue(
+      UnifiedJedis redis,
+      RedisBreaker breaker,
+      VerifiedServers servers,
+      SaleWatch watch,
+      SoldOutShield shield,
+      Coalescer<Purchase> admitQueue,
+      AdmissionProperties settings,
+      MeterRegistry meters) {
+    SeenCall call =
+        new SeenCall(
+            redis,
+            breaker,
+            servers,
+            watch::wake,
+            shield,
+            purchase -> Admissions.enqueue(admitQueue, purchase));
+    return measured("look-up", new Coalescer<>("look-up", settings.coalescing(), call), meters);
+  }
+
+  @Bean
+  Admissions admissions(
+      VerifiedServers servers,
+      RedisBreaker breaker,
+      SoldOutShield shield,
+      AdmissionMetrics metrics,
+      Coalescer<Purchase> admitQueue,
+      Coalescer<Purchase> lookUpQueue) {
+    return new Admissions(servers, breaker, shield, metrics, admitQueue, lookUpQueue);
+  }
+
+  private static Coalescer<Purchase> measured(
+      String name, Coalescer<Purchase> queue, MeterRegistry meters) {
+    Gauge.builder("seckill.queue.depth", queue, Coalescer::depth)
+        .tag("queue", name)
+        .register(meters);
+    return queue;
+  }
+}

@@ -1,0 +1,64 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.gateway.redis.CoalescerProperties;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How purchases reach Redis.
+ *
+ * @param threads batches on their way at once, 1..64; needs as many Redis connections
+ * @param batchesPerPartition how many of them for one hot partition, 1..threads
+ * @param maxBatch most purchases in one script call, 1..64
+ * @param queueCapacity most purchases waiting per partition; beyond it the answer is BUSY
+ * @param queueWait longest wait before a purchase is sent, else BUSY
+ * @param answerWithin longest time to any answer
+ * @param maxPerOrder most units of one order, refused before Redis; a SKU's own bound may be lower
+ * @param replicas replicas that must confirm before "queued" is answered, 0 for none
+ * @param replicasTimeout longest wait for them, below seckill.redis.socket-timeout
+ * @param soldOutShield how long stock 0, once seen, is believed without asking; 0 for never
+ * @param watchInterval how often Redis is compared with MySQL
+ * @param workerLease how long a worker number is kept without renewal
+ */
+@ConfigurationProperties("seckill.admission")
+record AdmissionProperties(
+    @DefaultValue("3") int threads,
+    @DefaultValue("3") int batchesPerPartition,
+    @DefaultValue("64") int maxBatch,
+    @DefaultValue("4096") int queueCapacity,
+    @DefaultValue("120ms") Duration queueWait,
+    @DefaultValue("270ms") Duration answerWithin,
+    @DefaultValue("100") int maxPerOrder,
+    @DefaultValue("0") int replicas,
+    @DefaultValue("100ms") Duration replicasTimeout,
+    @DefaultValue("100ms") Duration soldOutShield,
+    @DefaultValue("1s") Duration watchInterval,
+    @DefaultValue("10s") Duration workerLease) {
+
+  AdmissionProperties {
+    check(
+        maxPerOrder >= 1 && maxPerOrder <= OrderMessage.MAX_QUANTITY,
+        "max-per-order must be 1.." + OrderMessage.MAX_QUANTITY);
+    check(replicas >= 0 && replicas <= 16, "replicas must be 0..16");
+    check(replicasTimeout.toMillis() >= 1, "replicas-timeout must be at least 1 ms");
+    check(!soldOutShield.isNegative(), "sold-out-shield must not be negative");
+    check(watchInterval.toMillis() >= 10, "watch-interval must be at least 10 ms");
+    check(workerLease.toMillis() >= 500, "worker-lease must be at least 500 ms");
+  }
+
+  /**
+   * @throws IllegalArgumentException naming the bound that is broken
+   */
+  CoalescerProperties coalescing() {
+    return new CoalescerProperties(
+        threads, batchesPerPartition, maxBatch, queueCapacity, queueWait, answerWithin);
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.admission." + otherwise);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.gateway.admission.Admission.Cause;
+import io.seckill.gateway.admission.Admission.Refused;
+import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.redis.Coalescer;
+import io.seckill.gateway.redis.RedisBreaker;
+import io.seckill.gateway.redis.Ticket.Failure;
+import java.util.function.Consumer;
+
+/**
+ * The way of a purchase inside the gateway: hold, breaker and shield answer at once; the rest goes
+ * to Redis together with its neighbours. Never blocks.
+ */
+final class Admissions {
+
+  private static final Admission SOLD_OUT = new Refused(Refusal.SOLD_OUT);
+  private static final Admission UNVERIFIED = new Unknown(Cause.UNVERIFIED);
+  private static final Admission HELD = new Unknown(Cause.HELD);
+  private static final Admission BREAKER = new Unknown(Cause.BREAKER);
+
+  private final VerifiedServers servers;
+  private final RedisBreaker breaker;
+  private final SoldOutShield shield;
+  private final AdmissionMetrics metrics;
+  private final Coalescer<Purchase> admit;
+  private final Coalescer<Purchase> lookUp;
+
+  Admissions(
+      VerifiedServers servers,
+      RedisBreaker breaker,
+      SoldOutShield shield,
+      AdmissionMetrics metrics,
+      Coalescer<Purchase> admit,
+      Coalescer<Purchase> lookUp) {
+    this.servers = servers;
+    this.breaker = breaker;
+    this.shield = shield;
+    this.metrics = metrics;
+    this.admit = admit;
+    this.lookUp = lookUp;
+  }
+
+  /**
+   * Decides on one attempt.
+   *
+   * @param answer called once, by this thread or another, within seckill.admission.answer-within
+   */
+  void submit(PurchaseAttempt attempt, Consumer<Admission> answer) {
+    Purchase purchase = new Purchase(attempt, answer);
+    if (servers.replicationId(attempt.partition()) == null) {
+      purchase.answer(UNVERIFIED);
+    } else if (servers.isHeld(attempt.skuId())) {
+      purchase.answer(HELD);
+    } else if (breaker.isOpen()) {
+      purchase.answer(BREAKER);
+    } else if (shield.covers(attempt.skuId())) {
+      shielded(purchase);
+    } else {
+      metrics.shieldMiss();
+      enqueue(admit, purchase);
+    }
+  }
+
+  /** Only a key that the shopper brought can be a repeat. */
+  private void shielded(Purchase purchase) {
+    metrics.shieldHit();
+    if (purchase.attempt().keyFromShopper()) {
+      enqueue(lookUp, purchase);
+    } else {
+      purchase.answer(SOLD_OUT);
+    }
+  }
+
+  static void enqueue(Coalescer<Purchase> queue, Purchase purchase) {
+    if (!queue.offer(purchase.attempt().partition(), purchase)) {
+      purchase.fail(Failure.NOT_SENT);
+    }
+  }
+}

@@ -1,0 +1,174 @@
+package io.seckill.gateway.admission;
+
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.admission.Admission.Cause;
+import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.redis.Coalescer;
+import io.seckill.gateway.redis.RedisBreaker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisNoScriptException;
+
+/**
+ * Carries a batch of purchases through {@code admit.lua}, and through WAIT when replicas must
+ * confirm. Thread-safe.
+ */
+final class AdmitCall implements Coalescer.Carrier<Purchase> {
+
+  private static final LuaScript SCRIPT = LuaScript.from(AdmitCall.class, "admit.lua");
+  private static final int FIELDS = 6;
+  private static final int HEAD = 3;
+  private static final Admission NO_WORKER = new Unknown(Cause.NO_WORKER);
+  private static final Admission UNVERIFIED = new Unknown(Cause.UNVERIFIED);
+  private static final Admission BREAKER = new Unknown(Cause.BREAKER);
+  private static final Admission REPLICAS = new Unknown(Cause.REPLICAS);
+
+  private final UnifiedJedis redis;
+  private final RedisBreaker breaker;
+  private final VerifiedServers servers;
+  private final OrderIds orderIds;
+  private final Runnable onOtherServer;
+  private final SoldOutShield shield;
+  private final int replicas;
+  private final long replicasTimeoutMs;
+
+  /**
+   * @param onOtherServer called when a batch met a server that is not verified
+   * @param replicas replicas that must confirm, 0 for none
+   */
+  AdmitCall(
+      UnifiedJedis redis,
+      RedisBreaker breaker,
+      VerifiedServers servers,
+      OrderIds orderIds,
+      Runnable onOtherServer,
+      SoldOutShield shield,
+      int replicas,
+      Duration replicasTimeout) {
+    this.redis = redis;
+    this.breaker = breaker;
+    this.servers = servers;
+    this.orderIds = orderIds;
+    this.onOtherServer = onOtherServer;
+    this.shield = shield;
+    this.replicas = replicas;
+    this.replicasTimeoutMs = replicasTimeout.toMillis();
+  }
+
+  /**
+   * @param confirmed whether enough replicas have what the reply tells
+   */
+  private record Reply(Object value, boolean confirmed) {}
+
+  @Override
+  public void carry(int partition, List<Purchase> purchases) {
+    // The server first, then the ids: whoever verified it has also confirmed the worker's lease.
+    String server = servers.replicationId(partition);
+    List<OrderId> ids = server == null ? List.of() : ids(partition, purchases.size());
+    if (server == null || ids.isEmpty()) {
+      answerAll(purchases, server == null ? UNVERIFIED : NO_WORKER);
+      return;
+    }
+    List<String> keys = List.of(RedisKeys.outbox(partition));
+    List<String> args = arguments(partition, server, purchases, ids);
+    try {
+      long askedNanos = System.nanoTime();
+      Reply reply = breaker.call(() -> replicas == 0 ? call(keys, args) : callAndWait(keys, args));
+      answer(partition, server, purchases, ids, reply, askedNanos);
+    } catch (CallNotPermittedException e) {
+      answerAll(purchases, BREAKER);
+    }
+  }
+
+  /** Empty when this gateway may not make ids. */
+  private List<OrderId> ids(int partition, int count) {
+    List<OrderId> ids = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      @Nullable OrderId id = orderIds.next(partition);
+      if (id == null) {
+        return List.of();
+      }
+      ids.add(id);
+    }
+    return ids;
+  }
+
+  private List<String> arguments(
+      int partition, String server, List<Purchase> purchases, List<OrderId> ids) {
+    List<String> args = new ArrayList<>(HEAD + FIELDS * purchases.size());
+    args.add(RedisKeys.prefix(partition));
+    args.add(server);
+    args.add(replicas == 0 ? "0" : "1");
+    for (int i = 0; i < purchases.size(); i++) {
+      PurchaseAttempt attempt = purchases.get(i).attempt();
+      args.add(Long.toString(attempt.skuId()));
+      args.add(Long.toString(attempt.userId()));
+      args.add(attempt.requestId());
+      args.add(Integer.toString(attempt.quantity()));
+      args.add(ids.get(i).toString());
+      args.add(attempt.traceparent() == null ? "" : attempt.traceparent());
+    }
+    return args;
+  }
+
+  private Reply call(List<String> keys, List<String> args) {
+    return new Reply(SCRIPT.call(redis, keys, args), true);
+  }
+
+  /** On one connection: WAIT speaks of nothing but what its own connection wrote. */
+  private Reply callAndWait(List<String> keys, List<String> args) {
+    try {
+      return pipeline(keys, args);
+    } catch (JedisNoScriptException e) {
+      redis.scriptLoad(SCRIPT.body(), keys.get(0));
+      return pipeline(keys, args);
+    }
+  }
+
+  private Reply pipeline(List<String> keys, List<String> args) {
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      Response<Object> reply = SCRIPT.queue(pipeline, keys, args);
+      Response<Long> confirmations =
+          pipeline.waitReplicas(keys.get(0), replicas, replicasTimeoutMs);
+      pipeline.sync();
+      return new Reply(reply.get(), confirmations.get() >= replicas);
+    }
+  }
+
+  private void answer(
+      int partition,
+      String server,
+      List<Purchase> purchases,
+      List<OrderId> ids,
+      Reply reply,
+      long askedNanos) {
+    if (reply.value() instanceof Long) {
+      servers.otherServer(partition, server);
+      onOtherServer.run();
+      answerAll(purchases, UNVERIFIED);
+      return;
+    }
+    List<?> texts = (List<?>) reply.value();
+    for (int i = 0; i < purchases.size(); i++) {
+      Admission outcome = ScriptReplies.read((String) texts.get(i), ids.get(i));
+      if (outcome instanceof Admission.Refused no && no.reason() == Refusal.SOLD_OUT) {
+        shield.raise(purchases.get(i).attempt().skuId(), askedNanos);
+      }
+      boolean promise =
+          outcome instanceof Admission.Admitted || outcome instanceof Admission.Repeated;
+      purchases.get(i).answer(promise && !reply.confirmed() ? REPLICAS : outcome);
+    }
+  }
+
+  private static void answerAll(List<Purchase> purchases, Admission outcome) {
+    purchases.forEach(purchase -> purchase.answer(outcome));
+  }
+}

@@ -1,0 +1,40 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.gateway.admission.Admission.Busy;
+import io.seckill.gateway.admission.Admission.Cause;
+import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.redis.Ticket;
+import java.util.function.Consumer;
+
+/** An attempt on its way to Redis and back; answered once. */
+final class Purchase extends Ticket {
+
+  private static final Admission BUSY = new Busy();
+  private static final Admission UNKNOWN = new Unknown(Cause.REDIS);
+
+  private final PurchaseAttempt attempt;
+  private final Consumer<Admission> answer;
+
+  /**
+   * @param answer called once, by any thread
+   */
+  Purchase(PurchaseAttempt attempt, Consumer<Admission> answer) {
+    this.attempt = attempt;
+    this.answer = answer;
+  }
+
+  PurchaseAttempt attempt() {
+    return attempt;
+  }
+
+  void answer(Admission outcome) {
+    if (settle()) {
+      answer.accept(outcome);
+    }
+  }
+
+  @Override
+  public void fail(Failure failure) {
+    answer(failure == Failure.NOT_SENT ? BUSY : UNKNOWN);
+  }
+}

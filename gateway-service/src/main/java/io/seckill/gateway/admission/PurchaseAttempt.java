@@ -1,0 +1,23 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.common.order.Partition;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt to buy; every field lies within the bounds of {@link
+ * io.seckill.common.order.OrderMessage}.
+ *
+ * @param keyFromShopper whether the shopper brought the key; one we made cannot be a repeat
+ */
+record PurchaseAttempt(
+    long skuId,
+    long userId,
+    String requestId,
+    boolean keyFromShopper,
+    int quantity,
+    @Nullable String traceparent) {
+
+  int partition() {
+    return Partition.ofSku(skuId);
+  }
+}

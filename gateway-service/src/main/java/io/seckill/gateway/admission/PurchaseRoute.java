@@ -1,0 +1,156 @@
+package io.seckill.gateway.admission;
+
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.gateway.http.Answers;
+import io.seckill.gateway.http.BodyReader;
+import io.seckill.gateway.http.CorrelationId;
+import io.seckill.gateway.http.HttpAnswer;
+import io.seckill.gateway.http.ProblemCode;
+import io.seckill.gateway.http.SafeText;
+import io.seckill.gateway.limits.RateLimits;
+import io.seckill.gateway.security.Identity;
+import io.seckill.gateway.security.TokenVerifier;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.boot.reactor.netty.NettyRouteProvider;
+import org.springframework.stereotype.Component;
+import reactor.core.publisher.Mono;
+import reactor.netty.http.server.HttpServerRequest;
+import reactor.netty.http.server.HttpServerResponse;
+import reactor.netty.http.server.HttpServerRoutes;
+
+/**
+ * {@code POST /api/v1/skus/{sku}/orders}, a thin handler on the server's own event loop: the hot
+ * path of a sale. Everything from outside is checked here, before it comes near Redis.
+ */
+@Component
+final class PurchaseRoute implements NettyRouteProvider {
+
+  private static final String PREFIX = "/api/v1/skus/";
+  private static final String SUFFIX = "/orders";
+  private static final String KEY_HEADER = "Idempotency-Key";
+  private static final int MIN_KEY_CHARS = 8;
+  private static final int MAX_KEY_CHARS = 64;
+  private static final int MAX_BODY_BYTES = 4_096;
+
+  private final TokenVerifier tokens;
+  private final RateLimits limits;
+  private final Admissions admissions;
+  private final AdmissionMetrics metrics;
+  private final int maxPerOrder;
+
+  PurchaseRoute(
+      TokenVerifier tokens,
+      RateLimits limits,
+      Admissions admissions,
+      AdmissionMetrics metrics,
+      AdmissionProperties settings) {
+    this.tokens = tokens;
+    this.limits = limits;
+    this.admissions = admissions;
+    this.metrics = metrics;
+    this.maxPerOrder = settings.maxPerOrder();
+  }
+
+  @Override
+  public HttpServerRoutes apply(HttpServerRoutes routes) {
+    return routes.route(PurchaseRoute::isPurchase, this::purchase);
+  }
+
+  private static boolean isPurchase(HttpServerRequest request) {
+    return request.method().equals(HttpMethod.POST) && skuText(request.uri()) != null;
+  }
+
+  private Publisher<Void> purchase(HttpServerRequest request, HttpServerResponse response) {
+    metrics.request();
+    String correlationId = CorrelationId.of(request);
+    Mono<HttpAnswer> answer =
+        BodyReader.read(request, MAX_BODY_BYTES)
+            .flatMap(body -> decide(request, body, correlationId))
+            .onErrorResume(
+                BodyReader.TooLargeException.class,
+                e -> {
+                  response.keepAlive(false); // the rest of the body is not worth reading
+                  return refused(ProblemCode.PAYLOAD_TOO_LARGE, correlationId);
+                });
+    return answer.flatMap(done -> Mono.from(Answers.send(response, done, correlationId)));
+  }
+
+  private Mono<HttpAnswer> decide(HttpServerRequest request, byte[] body, String correlationId) {
+    HttpHeaders headers = request.requestHeaders();
+    if (!limits.admitsAddress(request)) {
+      return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
+    }
+    Identity identity = tokens.identify(headers.get(HttpHeaderNames.AUTHORIZATION));
+    if (identity == null) {
+      return refused(ProblemCode.UNAUTHORIZED, correlationId);
+    } else if (!identity.isShopper()) {
+      return refused(ProblemCode.FORBIDDEN, correlationId);
+    } else if (!limits.admitsUser(identity.userId())) {
+      return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
+    }
+    PurchaseAttempt attempt = attempt(request, headers, body, identity);
+    return attempt == null
+        ? refused(ProblemCode.INVALID_REQUEST, correlationId)
+        : submit(attempt, correlationId);
+  }
+
+  /** Null when anything is absent, malformed or out of bounds. */
+  private @Nullable PurchaseAttempt attempt(
+      HttpServerRequest request, HttpHeaders headers, byte[] body, Identity identity) {
+    String sku = skuText(request.uri());
+    long skuId = sku == null ? 0 : SafeText.positive(sku, OrderMessage.MAX_SKU_ID);
+    int quantity = PurchaseBody.quantity(body);
+    List<String> keys = headers.getAll(KEY_HEADER);
+    boolean keyGiven = !keys.isEmpty();
+    if (skuId == 0 || quantity == 0 || quantity > maxPerOrder || (keyGiven && !isKey(keys))) {
+      return null;
+    }
+    String traceparent = headers.get("traceparent");
+    return new PurchaseAttempt(
+        skuId,
+        identity.userId(),
+        keyGiven ? keys.get(0) : CorrelationId.orNew(null),
+        keyGiven,
+        quantity,
+        traceparent != null && SafeText.isTraceparent(traceparent) ? traceparent : null);
+  }
+
+  private static boolean isKey(List<String> keys) {
+    return keys.size() == 1 && SafeText.isWord(keys.get(0), MIN_KEY_CHARS, MAX_KEY_CHARS);
+  }
+
+  private Mono<HttpAnswer> submit(PurchaseAttempt attempt, String correlationId) {
+    return Mono.create(
+        sink -> {
+          long startedNanos = System.nanoTime();
+          admissions.submit(
+              attempt,
+              outcome -> {
+                metrics.outcome(outcome, System.nanoTime() - startedNanos);
+                sink.success(PurchaseAnswers.of(attempt, outcome, correlationId));
+              });
+        });
+  }
+
+  private static Mono<HttpAnswer> refused(ProblemCode code, String correlationId) {
+    return Mono.just(HttpAnswer.problem(code, correlationId));
+  }
+
+  /** The path's SKU, still unchecked; null when the path is another one. */
+  private static @Nullable String skuText(String uri) {
+    int query = uri.indexOf('?');
+    int end = (query < 0 ? uri.length() : query) - SUFFIX.length();
+    if (end <= PREFIX.length()
+        || !uri.startsWith(PREFIX)
+        || !uri.startsWith(SUFFIX, end)
+        || uri.indexOf('/', PREFIX.length()) != end) {
+      return null;
+    }
+    return uri.substring(PREFIX.length(), end);
+  }
+}

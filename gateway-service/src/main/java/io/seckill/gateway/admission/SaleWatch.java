@@ -1,0 +1,239 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.admission.LedgerSales.Sale;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Compares Redis with MySQL: before the first admission on a server's data, and then again and
+ * again. A SKU of which MySQL knows more than Redis (a higher epoch or sequence, or a sale where
+ * Redis has none) is held until it is rebuilt; the others go on.
+ *
+ * <p>One thread of its own; it also keeps the worker lease, so that after a loss of data no order
+ * id is used before Redis has confirmed the lease anew.
+ */
+final class SaleWatch implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(SaleWatch.class);
+  private static final LuaScript INSPECT = LuaScript.from(SaleWatch.class, "inspect.lua");
+  private static final long TICK_MS = 50;
+  private static final int FIELDS = 3;
+
+  private final UnifiedJedis redis;
+  private final LedgerSales ledger;
+  private final VerifiedServers servers;
+  private final WorkerLease lease;
+  private final long intervalNanos;
+  private final long renewNanos;
+  private final ScheduledExecutorService thread =
+      Executors.newSingleThreadScheduledExecutor(SaleWatch::daemon);
+  private final ScheduledFuture<?> ticking;
+  private long comparedNanos;
+  private long renewedNanos;
+  private boolean mysqlAway;
+
+  /** What Redis knows of a sale; epoch and sequence 0 and an empty state when it has none. */
+  private record Data(String state, long epoch, long seq) {
+    static final Data ABSENT = new Data("", 0, 0);
+  }
+
+  /** One partition as it was seen. */
+  private record Partitioned(String replicationId, Map<Long, Data> sales) {}
+
+  SaleWatch(
+      UnifiedJedis redis,
+      LedgerSales ledger,
+      VerifiedServers servers,
+      WorkerLease lease,
+      Duration interval,
+      Duration workerLease) {
+    this.redis = redis;
+    this.ledger = ledger;
+    this.servers = servers;
+    this.lease = lease;
+    this.intervalNanos = interval.toNanos();
+    this.renewNanos = workerLease.toNanos() / 4;
+    this.comparedNanos = System.nanoTime() - intervalNanos;
+    this.renewedNanos = System.nanoTime() - renewNanos;
+    this.ticking = thread.scheduleWithFixedDelay(this::tick, 0, TICK_MS, TimeUnit.MILLISECONDS);
+  }
+
+  /** Looks at once, not only at the next tick; called when a script met another server. */
+  void wake() {
+    if (!thread.isShutdown()) {
+      thread.execute(this::tick);
+    }
+  }
+
+  private void tick() {
+    try {
+      keepLease();
+      boolean due = System.nanoTime() - comparedNanos >= intervalNanos;
+      if (due || !servers.allVerified()) {
+        compare();
+      }
+    } catch (JedisException e) {
+      log.debug("redis cannot be inspected: {}", e.toString());
+    } catch (DataAccessException e) {
+      if (!mysqlAway) {
+        log.warn(
+            "mysql cannot be asked; partitions that are not verified stay held: {}", e.toString());
+      }
+      mysqlAway = true;
+    } catch (RuntimeException e) { // a throw would end the schedule
+      log.error("the watch over the sales failed", e);
+    }
+  }
+
+  private void keepLease() {
+    if (lease.worker() < 0 || System.nanoTime() - renewedNanos >= renewNanos) {
+      renewedNanos = System.nanoTime();
+      lease.renew();
+    }
+  }
+
+  /**
+   * MySQL is read first: whatever it knows then, a Redis that lost nothing knows too when it is
+   * read after.
+   */
+  private void compare() {
+    List<Sale> sales = ledger.all();
+    mysqlAway = false;
+    Map<Integer, List<Sale>> byPartition =
+        sales.stream().collect(Collectors.groupingBy(sale -> Partition.ofSku(sale.skuId())));
+    List<Partitioned> seen = new ArrayList<>(Partition.COUNT);
+    for (int p = 0; p < Partition.COUNT; p++) {
+      seen.add(inspect(p, byPartition.getOrDefault(p, List.of())));
+    }
+    hold(suspects(sales, seen), seen);
+    verify(seen);
+    comparedNanos = System.nanoTime();
+  }
+
+  private Partitioned inspect(int partition, List<Sale> sales) {
+    List<String> args =
+        Stream.concat(
+                Stream.of(RedisKeys.prefix(partition)),
+                sales.stream().map(sale -> Long.toString(sale.skuId())))
+            .toList();
+    List<?> reply = (List<?>) INSPECT.call(redis, List.of(RedisKeys.outbox(partition)), args);
+    Map<Long, Data> data = new HashMap<>();
+    for (int i = 0; i < sales.size(); i++) {
+      int at = 1 + i * FIELDS;
+      data.put(sales.get(i).skuId(), data(reply, at));
+    }
+    return new Partitioned((String) reply.get(0), data);
+  }
+
+  private static Data data(List<?> reply, int at) {
+    String state = (String) reply.get(at);
+    return state.isEmpty()
+        ? Data.ABSENT
+        : new Data(state, number(reply.get(at + 1)), number(reply.get(at + 2)));
+  }
+
+  private static long number(Object text) {
+    String digits = (String) text;
+    return digits.matches("\\d{1,18}") ? Long.parseLong(digits) : 0;
+  }
+
+  private static Set<Long> suspects(List<Sale> sales, List<Partitioned> seen) {
+    return sales.stream()
+        .filter(sale -> isSuspect(sale, data(seen, sale.skuId())))
+        .map(Sale::skuId)
+        .collect(Collectors.toSet());
+  }
+
+  private static Data data(List<Partitioned> seen, long skuId) {
+    return seen.get(Partition.ofSku(skuId)).sales().getOrDefault(skuId, Data.ABSENT);
+  }
+
+  /** Nothing is sold where Redis says so itself, or where neither of the two sells. */
+  private static boolean isSuspect(Sale sale, Data data) {
+    boolean sells = data.state().equals("OPEN");
+    boolean gone = data.equals(Data.ABSENT) && sale.sells();
+    boolean behind = data.epoch() < sale.epoch() || data.seq() < sale.lastSeq();
+    return gone || (sells && (behind || !sale.sells()));
+  }
+
+  /**
+   * A sale that Redis calls open and MySQL does not was perhaps opened between the two readings;
+   * MySQL, which is written first then, is asked again before it is held for that.
+   */
+  private void hold(Set<Long> suspects, List<Partitioned> seen) {
+    Set<Long> held = suspects.isEmpty() ? suspects : suspects(readAgain(suspects), seen);
+    report(held);
+    servers.hold(held);
+  }
+
+  private List<Sale> readAgain(Set<Long> suspects) {
+    return ledger.all().stream().filter(sale -> suspects.contains(sale.skuId())).toList();
+  }
+
+  private void report(Set<Long> held) {
+    for (Long skuId : held) {
+      if (!servers.isHeld(skuId)) {
+        log.error(
+            "sku {} is held: mysql knows more of its sale than redis, it must be rebuilt", skuId);
+      }
+    }
+    for (Long skuId : servers.held()) {
+      if (!held.contains(skuId)) {
+        log.info("sku {} is no longer held", skuId);
+      }
+    }
+  }
+
+  /** After the holds are in force, and only under a lease that this data confirms. */
+  private void verify(List<Partitioned> seen) {
+    boolean changed = false;
+    for (int p = 0; p < Partition.COUNT; p++) {
+      changed |= !seen.get(p).replicationId().equals(servers.replicationId(p));
+    }
+    if (!changed || !lease.renew()) {
+      return;
+    }
+    for (int p = 0; p < Partition.COUNT; p++) {
+      servers.verified(p, seen.get(p).replicationId());
+    }
+    log.info("redis data verified: replication id {}", seen.get(0).replicationId());
+  }
+
+  /** Ends the thread, then gives the worker number back. */
+  @Override
+  public void close() {
+    ticking.cancel(false);
+    thread.shutdown();
+    try {
+      if (thread.awaitTermination(2, TimeUnit.SECONDS)) {
+        lease.release();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work, "sale-watch");
+    thread.setDaemon(true);
+    return thread;
+  }
+}

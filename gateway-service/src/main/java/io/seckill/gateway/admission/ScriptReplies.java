@@ -1,0 +1,66 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.gateway.admission.Admission.Admitted;
+import io.seckill.gateway.admission.Admission.Cause;
+import io.seckill.gateway.admission.Admission.Refused;
+import io.seckill.gateway.admission.Admission.Repeated;
+import io.seckill.gateway.admission.Admission.Unknown;
+
+/** Reads what {@code admit.lua} and {@code seen.lua} answer for one purchase. */
+final class ScriptReplies {
+
+  private static final Admission UNKNOWN_SKU = new Refused(Refusal.UNKNOWN_SKU);
+  private static final Admission NOT_OPEN = new Refused(Refusal.NOT_OPEN);
+  private static final Admission PAUSED = new Refused(Refusal.PAUSED);
+  private static final Admission CLOSED = new Refused(Refusal.CLOSED);
+  private static final Admission QUANTITY = new Refused(Refusal.QUANTITY);
+  private static final Admission QUOTA_EXCEEDED = new Refused(Refusal.QUOTA_EXCEEDED);
+  private static final Admission SOLD_OUT = new Refused(Refusal.SOLD_OUT);
+  private static final Admission TOO_FEW_LEFT = new Refused(Refusal.TOO_FEW_LEFT);
+  private static final Admission KEY_REUSED = new Refused(Refusal.IDEMPOTENCY_KEY_REUSED);
+  private static final Admission BROKEN_DATA = new Unknown(Cause.BROKEN_DATA);
+
+  private ScriptReplies() {}
+
+  /**
+   * @param sent the order id that went with the purchase
+   */
+  static Admission read(String reply, OrderId sent) {
+    return switch (reply.charAt(0)) {
+      case 'A' -> new Admitted(sent, Long.parseLong(reply, 2, reply.length(), 10));
+      case 'S' -> repeated(reply);
+      case 'K' -> KEY_REUSED;
+      case 'U' -> UNKNOWN_SKU;
+      case 'N' -> NOT_OPEN;
+      case 'P' -> PAUSED;
+      case 'C' -> CLOSED;
+      case 'I' -> QUANTITY;
+      case 'Q' -> QUOTA_EXCEEDED;
+      case 'O' -> SOLD_OUT;
+      case 'F' -> TOO_FEW_LEFT;
+      case 'B' -> BROKEN_DATA;
+      default -> throw new IllegalStateException("a script and its caller disagree: " + reply);
+    };
+  }
+
+  /**
+   * {@code S|order id|settled|record}; without a record, which no script of ours takes away, the
+   * order still stands, only its place is lost.
+   */
+  static Admission repeated(String reply) {
+    int idEnd = reply.indexOf('|', 2);
+    int settledEnd = reply.indexOf('|', idEnd + 1);
+    OrderId orderId = OrderId.parse(reply.substring(2, idEnd));
+    if (settledEnd + 1 == reply.length()) {
+      return new Repeated(orderId, OrderStatus.QUEUED, 1);
+    }
+    AdmissionRecord record = AdmissionRecord.parse(reply.substring(settledEnd + 1));
+    OrderStatus status = record.status();
+    boolean waits = status == OrderStatus.QUEUED || status == OrderStatus.DELAYED;
+    long settled = Long.parseLong(reply, idEnd + 1, settledEnd, 10);
+    return new Repeated(orderId, status, waits ? Math.max(1, record.seq() - settled) : 0);
+  }
+}

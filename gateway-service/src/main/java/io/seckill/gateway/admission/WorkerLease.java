@@ -1,0 +1,146 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.common.id.SnowflakeIds;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Order ids under a worker number leased in Redis. Two gateways never make the same id: each uses
+ * only times up to a horizon that Redis holds in writing, and a successor to the number starts
+ * above it, whatever their clocks do. Without a lease that is known to hold there are no ids.
+ *
+ * <p>Ids may be taken by any thread; {@link #renew} and {@link #release} belong to one.
+ */
+final class WorkerLease implements OrderIds {
+
+  private static final Logger log = LoggerFactory.getLogger(WorkerLease.class);
+  private static final LuaScript SCRIPT = LuaScript.from(WorkerLease.class, "lease.lua");
+
+  private final UnifiedJedis redis;
+  private final Clock clock;
+  private final long leaseMs;
+  private final String token = UUID.randomUUID().toString();
+  private volatile @Nullable Held held;
+
+  /** Latest time used under numbers that were lost: should one come back to us, ids go on above. */
+  private long lastTimeMs;
+
+  /**
+   * @param untilNanos System.nanoTime() at which we stop believing in the lease
+   * @param horizonMs latest time an id may carry
+   */
+  private record Held(SnowflakeIds ids, long untilNanos, long horizonMs) {}
+
+  WorkerLease(UnifiedJedis redis, Clock clock, Duration lease) {
+    this.redis = redis;
+    this.clock = clock;
+    this.leaseMs = lease.toMillis();
+  }
+
+  @Override
+  public @Nullable OrderId next(int partition) {
+    Held now = held;
+    if (now == null || System.nanoTime() - now.untilNanos() >= 0) {
+      return null;
+    }
+    OrderId id = now.ids().next(partition);
+    return id.timeMs() <= now.horizonMs() ? id : null;
+  }
+
+  /** The number held, or -1. */
+  int worker() {
+    Held now = held;
+    return now == null || System.nanoTime() - now.untilNanos() >= 0 ? -1 : now.ids().worker();
+  }
+
+  /**
+   * Renews the lease, or takes another number when it is lost. When Redis does not answer, the
+   * lease just runs out.
+   *
+   * @return whether a lease is held that Redis confirmed now
+   */
+  boolean renew() {
+    try {
+      Held now = held;
+      boolean renewed = now != null && renew(now);
+      return renewed || take();
+    } catch (JedisException e) {
+      log.warn("worker lease not renewed: {}", e.toString());
+      return false;
+    }
+  }
+
+  /** Gives the number back, with the exact time up to which it was used. */
+  void release() {
+    Held now = held;
+    held = null;
+    if (now != null) {
+      try {
+        call("release", now.ids().lastTimeMs(), now.ids().worker());
+      } catch (JedisException e) {
+        log.info(
+            "worker {} not released, its lease will run out: {}", now.ids().worker(), e.toString());
+      }
+    }
+  }
+
+  private boolean renew(Held now) {
+    long sentNanos = System.nanoTime();
+    long latest = Math.max(now.ids().lastTimeMs(), clock.millis());
+    List<String> reply = call("renew", latest + 2 * leaseMs, now.ids().worker());
+    if (reply.isEmpty()) {
+      held = null;
+      lastTimeMs = now.ids().lastTimeMs();
+      log.warn("worker {} was lost, taking another number", now.ids().worker());
+      return false;
+    }
+    held = new Held(now.ids(), until(sentNanos), Long.parseLong(reply.get(2)));
+    return true;
+  }
+
+  private boolean take() {
+    long sentNanos = System.nanoTime();
+    int start = ThreadLocalRandom.current().nextInt(1 << OrderId.WORKER_BITS);
+    List<String> reply = call("take", Math.max(clock.millis(), lastTimeMs) + 2 * leaseMs, start);
+    if (reply.isEmpty()) {
+      log.error("all worker numbers are leased: no order ids, no admission");
+      return false;
+    }
+    int worker = Integer.parseInt(reply.get(0));
+    long usedUpTo = Math.max(Long.parseLong(reply.get(1)), lastTimeMs);
+    SnowflakeIds ids = new SnowflakeIds(worker, usedUpTo, clock);
+    held = new Held(ids, until(sentNanos), Long.parseLong(reply.get(2)));
+    log.info("worker {} leased", worker);
+    return true;
+  }
+
+  /** A little earlier than Redis believes, measured from before the request left. */
+  private long until(long sentNanos) {
+    return sentNanos + Duration.ofMillis(leaseMs - leaseMs / 10).toNanos();
+  }
+
+  @SuppressWarnings("unchecked") // lease.lua answers with texts
+  private List<String> call(String operation, long horizonMs, int worker) {
+    return (List<String>)
+        SCRIPT.call(
+            redis,
+            List.of(RedisKeys.workers()),
+            List.of(
+                operation,
+                token,
+                Long.toString(leaseMs),
+                Long.toString(horizonMs),
+                Integer.toString(worker)));
+  }
+}

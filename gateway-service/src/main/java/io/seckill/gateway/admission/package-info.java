@@ -1,0 +1,7 @@
+/**
+ * The atomic yes or no on one purchase: scripts, coalescing, shield, breaker, and the HTTP door.
+ */
+@NullMarked
+package io.seckill.gateway.admission;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,58 @@
+package io.seckill.gateway.http;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import java.io.ByteArrayOutputStream;
+import reactor.core.publisher.Mono;
+import reactor.netty.http.server.HttpServerRequest;
+
+/** Reads a request's body into memory, up to a bound. */
+public final class BodyReader {
+
+  private static final byte[] EMPTY = new byte[0];
+
+  private BodyReader() {}
+
+  /** The body is longer than allowed; the connection holds an unread rest. */
+  public static final class TooLargeException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    TooLargeException() {
+      super(
+          "request body too large", null, false, false); // an answer, not a defect: no stack trace
+    }
+  }
+
+  /**
+   * The whole body; empty when there is none.
+   *
+   * @param maxBytes a longer body ends in {@link TooLargeException}, before it is read when its
+   *     length is announced
+   */
+  public static Mono<byte[]> read(HttpServerRequest request, int maxBytes) {
+    String length = request.requestHeaders().get(HttpHeaderNames.CONTENT_LENGTH);
+    if (length == null) {
+      return readBounded(request, maxBytes);
+    }
+    // The codec has checked that it is a number, and hands on no more than so many bytes.
+    return length.length() > 9 || Integer.parseInt(length) > maxBytes
+        ? Mono.error(new TooLargeException())
+        : request.receive().aggregate().asByteArray().defaultIfEmpty(EMPTY);
+  }
+
+  private static Mono<byte[]> readBounded(HttpServerRequest request, int maxBytes) {
+    return request
+        .receive()
+        .collect(ByteArrayOutputStream::new, (body, part) -> append(body, part, maxBytes))
+        .map(ByteArrayOutputStream::toByteArray);
+  }
+
+  private static void append(ByteArrayOutputStream body, ByteBuf part, int maxBytes) {
+    if (body.size() + part.readableBytes() > maxBytes) {
+      throw new TooLargeException();
+    }
+    byte[] bytes = new byte[part.readableBytes()];
+    part.getBytes(part.readerIndex(), bytes);
+    body.writeBytes(bytes);
+  }
+}

@@ -1,0 +1,50 @@
+package io.seckill.gateway.limits;
+
+import java.util.List;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Limits on purchases; a rate of 0 switches one off.
+ *
+ * @param userPerSecond purchases a second of one user, 0..1,000,000
+ * @param userBurst how many at once, from 1
+ * @param addressPerSecond purchases a second from one address (IPv6: one /64), 0..1,000,000
+ * @param addressBurst how many at once, from 1
+ * @param maxKeys most users, and most addresses, remembered, 1..10,000,000; about 150 bytes each
+ * @param trustedProxies networks ({@code 10.0.0.0/8}, {@code ::1/128}) whose X-Forwarded-For is
+ *     believed; nobody else's is
+ */
+@ConfigurationProperties("seckill.limits")
+record RateLimitProperties(
+    @DefaultValue("0") double userPerSecond,
+    @DefaultValue("20") int userBurst,
+    @DefaultValue("0") double addressPerSecond,
+    @DefaultValue("200") int addressBurst,
+    @DefaultValue("100000") int maxKeys,
+    @DefaultValue List<String> trustedProxies) {
+
+  private static final double MAX_RATE = 1_000_000;
+
+  RateLimitProperties {
+    check(userPerSecond >= 0 && userPerSecond <= MAX_RATE, "user-per-second must be 0..1000000");
+    check(
+        addressPerSecond >= 0 && addressPerSecond <= MAX_RATE,
+        "address-per-second must be 0..1000000");
+    check(userBurst >= 1, "user-burst must be at least 1");
+    check(addressBurst >= 1, "address-burst must be at least 1");
+    check(maxKeys >= 1 && maxKeys <= 10_000_000, "max-keys must be 1..10000000");
+    trustedProxies.forEach(Network::parse);
+    trustedProxies = List.copyOf(trustedProxies);
+  }
+
+  List<Network> proxies() {
+    return trustedProxies.stream().map(Network::parse).toList();
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.limits." + otherwise);
+    }
+  }
+}

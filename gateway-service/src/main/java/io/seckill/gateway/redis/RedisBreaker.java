@@ -1,0 +1,114 @@
+package io.seckill.gateway.redis;
+
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/**
+ * Stands between this gateway and a Redis that is dead or slow: while it is open nothing is sent,
+ * so that threads and queues stay free. An error that Redis itself answers is no reason to open; it
+ * came quickly.
+ */
+public final class RedisBreaker {
+
+  private static final Logger log = LoggerFactory.getLogger(RedisBreaker.class);
+
+  private final UnifiedJedis redis;
+  private final CircuitBreaker breaker;
+  private final Counter linkErrors;
+  private final Counter errorReplies;
+  private final Counter notPermitted;
+
+  RedisBreaker(UnifiedJedis redis, BreakerProperties settings, MeterRegistry meters) {
+    this.redis = redis;
+    this.breaker = CircuitBreaker.of("redis", config(settings));
+    this.linkErrors = errors(meters, "link");
+    this.errorReplies = errors(meters, "reply");
+    this.notPermitted = errors(meters, "breaker");
+    for (State state : new State[] {State.CLOSED, State.OPEN, State.HALF_OPEN}) {
+      Gauge.builder("seckill.redis.breaker.state", () -> breaker.getState() == state ? 1 : 0)
+          .tag("state", tag(state))
+          .register(meters);
+      Counter transitions =
+          Counter.builder("seckill.redis.breaker.transitions")
+              .tag("to", tag(state))
+              .register(meters);
+      breaker
+          .getEventPublisher()
+          .onStateTransition(
+              event -> {
+                if (event.getStateTransition().getToState() == state) {
+                  transitions.increment();
+                  log.warn("redis breaker: {}", event.getStateTransition());
+                }
+              });
+    }
+  }
+
+  /** Whether a call would be refused now. */
+  public boolean isOpen() {
+    return breaker.getState() == State.OPEN;
+  }
+
+  /**
+   * Calls Redis unless the breaker is open.
+   *
+   * @throws CallNotPermittedException when it is open: nothing was sent
+   * @throws redis.clients.jedis.exceptions.JedisException from Redis or the way to it
+   */
+  public <T> T call(Supplier<T> work) {
+    try {
+      return breaker.executeSupplier(work);
+    } catch (CallNotPermittedException e) {
+      notPermitted.increment();
+      throw e;
+    } catch (JedisConnectionException e) {
+      linkErrors.increment();
+      dropIdleConnections();
+      throw e;
+    } catch (JedisDataException e) {
+      errorReplies.increment();
+      throw e;
+    }
+  }
+
+  /** One broken connection means that the others of its time are broken too. */
+  private void dropIdleConnections() {
+    if (redis instanceof RedisClient client) {
+      client.getPool().clear();
+    }
+  }
+
+  private static CircuitBreakerConfig config(BreakerProperties settings) {
+    return CircuitBreakerConfig.custom()
+        .slidingWindowSize(settings.window())
+        .minimumNumberOfCalls(settings.minimumCalls())
+        .failureRateThreshold(settings.failurePercent())
+        .slowCallDurationThreshold(settings.slowCall())
+        .slowCallRateThreshold(settings.slowPercent())
+        .waitDurationInOpenState(settings.openFor())
+        .permittedNumberOfCallsInHalfOpenState(settings.trialCalls())
+        .automaticTransitionFromOpenToHalfOpenEnabled(true)
+        .ignoreExceptions(JedisDataException.class)
+        .build();
+  }
+
+  private static Counter errors(MeterRegistry meters, String kind) {
+    return Counter.builder("seckill.redis.errors").tag("kind", kind).register(meters);
+  }
+
+  private static String tag(State state) {
+    return state.name().toLowerCase(java.util.Locale.ROOT);
+  }
+}

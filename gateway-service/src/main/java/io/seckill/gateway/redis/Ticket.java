@@ -1,0 +1,38 @@
+package io.seckill.gateway.redis;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * One request on its way through a {@link Coalescer}; answered exactly once, whoever is first: the
+ * batch that carried it, or the deadline.
+ */
+public abstract class Ticket {
+
+  /** Why a ticket got no answer from Redis. */
+  public enum Failure {
+    /** Never sent: the queue was full, or it stood there too long. */
+    NOT_SENT,
+    /** Sent, or about to be; what Redis did is not known. */
+    UNKNOWN
+  }
+
+  private final AtomicBoolean settled = new AtomicBoolean();
+  private final long bornNanos = System.nanoTime();
+
+  /** Time since the request came in. */
+  protected final long ageNanos() {
+    return System.nanoTime() - bornNanos;
+  }
+
+  final long bornNanos() {
+    return bornNanos;
+  }
+
+  /** True for the first caller only, who then gives the answer. */
+  protected final boolean settle() {
+    return settled.compareAndSet(false, true);
+  }
+
+  /** Gives the answer for a request that Redis did not answer; no effect on an answered one. */
+  public abstract void fail(Failure failure);
+}

@@ -1,0 +1,15 @@
+#!lua flags=no-writes
+-- inspect.lua: whose data this is, and how far the sales of one partition have come. Changes nothing.
+--
+-- KEYS  1 outbox, only to name the cluster slot
+-- ARGV  1 key prefix "seckill:{p}:", then the SKUs
+-- reply {replication id, then per SKU: state, epoch, sequence}; "" for what is absent or unreadable
+
+local reply = { string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') }
+for i = 2, #ARGV do
+  local f = redis.pcall('HMGET', ARGV[1] .. 'sku:' .. ARGV[i], 'state', 'epoch', 'seq')
+  for j = 1, 3 do
+    reply[#reply + 1] = (not f.err and f[j]) or ''
+  end
+end
+return reply

@@ -1,0 +1,54 @@
+-- lease.lua: take, renew or give up the number of one maker of order ids.
+--
+-- KEYS  1 hash: worker number -> token|lease end (this server's clock, Unix ms)|horizon (Unix ms)
+-- ARGV  1 "take" | "renew" | "release"   2 token of the maker   3 lease in ms   4 horizon wished for, Unix ms
+--       5 the maker's number; for take: where to begin to look, so that after a loss of data two makers hardly meet
+-- reply take: {number, horizon of the predecessor, own horizon}, or {} when all numbers are leased
+--       renew: {number, "0", own horizon}, or {} when the number belongs to another token
+--       release: {}
+-- The horizon is what makes ids unique, whatever clocks do: a maker uses no time above its own horizon, a successor
+-- starts above the predecessor's. The lease only keeps makers from taking each other's number.
+
+local LAST = 255
+local op, token, lease, wish = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+local function parse(value)
+  local owner, ends, horizon = string.match(value or '', '^([^|]*)|(%d+)|(%d+)$')
+  return owner, tonumber(ends or '0'), tonumber(horizon or '0')
+end
+
+if op == 'take' then
+  -- Never used before used, and the longest expired first: the last to be taken is one whose owner may be asleep.
+  local best, bestEnds, bestHorizon
+  for i = 0, LAST do
+    local number = (tonumber(ARGV[5]) + i) % (LAST + 1)
+    local _, ends, horizon = parse(redis.call('HGET', KEYS[1], number))
+    if ends < now and (not best or ends < bestEnds) then
+      best, bestEnds, bestHorizon = number, ends, horizon
+    end
+  end
+  if not best then
+    return {}
+  end
+  local own = math.max(wish, bestHorizon + lease)
+  redis.call('HSET', KEYS[1], best, token .. '|' .. text(now + lease) .. '|' .. text(own))
+  return { text(best), text(bestHorizon), text(own) }
+end
+
+local number = ARGV[5]
+local owner, _, horizon = parse(redis.call('HGET', KEYS[1], number))
+if owner ~= token then
+  return {}
+elseif op == 'release' then
+  redis.call('HSET', KEYS[1], number, '|1|' .. text(wish))
+  return {}
+end
+local own = math.max(wish, horizon)
+redis.call('HSET', KEYS[1], number, token .. '|' .. text(now + lease) .. '|' .. text(own))
+return { number, '0', text(own) }

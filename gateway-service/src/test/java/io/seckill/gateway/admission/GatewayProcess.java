@@ -1,0 +1,102 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.gateway.GatewayApplication;
+import io.seckill.gateway.security.Tokens;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** The whole gateway inside the test's JVM, on ports of its own, against real stores. */
+final class GatewayProcess implements AutoCloseable {
+
+  static final String KEY = "Idempotency-Key";
+
+  private final ConfigurableApplicationContext context;
+  private final HttpClient http =
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+
+  private GatewayProcess(ConfigurableApplicationContext context) {
+    this.context = context;
+  }
+
+  /**
+   * Starts it and waits until it admits.
+   *
+   * @param properties {@code name=value}, over the defaults
+   */
+  static GatewayProcess start(String redisUrl, Ledger ledger, String... properties) {
+    GatewayProcess gateway = startHeld(redisUrl, ledger, properties);
+    Promise.soon(() -> gateway.bean(VerifiedServers.class).allVerified());
+    return gateway;
+  }
+
+  /** Starts it; admission may still be held. */
+  static GatewayProcess startHeld(String redisUrl, Ledger ledger, String... properties) {
+    List<String> all = new ArrayList<>();
+    all.add("server.port=0");
+    all.add("seckill.admin.port=0");
+    all.add("seckill.redis.url=" + redisUrl);
+    all.add("spring.datasource.url=" + ledger.url());
+    all.add("spring.datasource.username=" + ledger.username());
+    all.add("spring.datasource.password=" + ledger.password());
+    all.add("seckill.security.hs256-secret=" + Tokens.SECRET);
+    all.add("seckill.internal.token=0123456789abcdef0123456789abcdef");
+    all.addAll(List.of(properties));
+    return new GatewayProcess(
+        new SpringApplicationBuilder(GatewayApplication.class)
+            .run(all.stream().map(property -> "--" + property).toArray(String[]::new)));
+  }
+
+  int port() {
+    return ((WebServerApplicationContext) context).getWebServer().getPort();
+  }
+
+  <T> T bean(Class<T> type) {
+    return context.getBean(type);
+  }
+
+  /** A purchase like any shopper's. */
+  HttpResponse<String> buy(long sku, long user, String key, int quantity) {
+    return send(request(sku, user).header(KEY, key), "{\"quantity\":" + quantity + "}");
+  }
+
+  HttpRequest.Builder request(long sku, long user) {
+    return request("/api/v1/skus/" + sku + "/orders")
+        .header("Authorization", "Bearer " + Tokens.shopper(user));
+  }
+
+  HttpRequest.Builder request(String path) {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path))
+        .timeout(Duration.ofSeconds(10));
+  }
+
+  HttpResponse<String> send(HttpRequest.Builder request, String body) {
+    return send(request.POST(BodyPublishers.ofString(body)).build());
+  }
+
+  HttpResponse<String> send(HttpRequest request) {
+    try {
+      return http.send(request, BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    context.close();
+  }
+}

@@ -1,0 +1,98 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.TcpProxy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A MySQL database with the schema of order-consumer's migrations, and rows a test wants there. */
+final class Ledger {
+
+  private final MySqlDatabase database;
+
+  private Ledger(MySqlDatabase database) {
+    this.database = database;
+  }
+
+  static Ledger create(MySqlServer server) {
+    Ledger ledger = new Ledger(server.newDatabase());
+    ledger.migrations().forEach(ledger::execute);
+    return ledger;
+  }
+
+  Ledger via(TcpProxy proxy) {
+    return new Ledger(database.via(proxy));
+  }
+
+  String url() {
+    return database.jdbcUrl();
+  }
+
+  String username() {
+    return database.username();
+  }
+
+  String password() {
+    return database.password();
+  }
+
+  /** Writes a sale, over what stands there. */
+  void sale(long sku, String state, long epoch, long lastSeq) {
+    String sql =
+        "REPLACE INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+            + " limit_per_user, opens_at, closes_at, state, epoch, last_seq)"
+            + " VALUES (?, 'thing', 100, 100, 100, 'UNLIMITED', 0, UTC_TIMESTAMP(),"
+            + " UTC_TIMESTAMP() + INTERVAL 1 DAY, ?, ?, ?)";
+    try (Connection connection = database.connect();
+        PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setLong(1, sku);
+      statement.setString(2, state);
+      statement.setLong(3, epoch);
+      statement.setLong(4, lastSeq);
+      statement.executeUpdate();
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private void execute(String sql) {
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new AssertionError(sql, e);
+    }
+  }
+
+  private List<String> migrations() {
+    Path directory =
+        Path.of(
+            System.getProperty("seckill.root"), "order-consumer/src/main/resources/db/migration");
+    try (Stream<Path> files = Files.list(directory)) {
+      return files
+          .sorted()
+          .map(Ledger::read)
+          .flatMap(text -> Stream.of(text.replaceAll("--[^\n]*", "").split(";", -1)))
+          .filter(statement -> !statement.isBlank())
+          .toList();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

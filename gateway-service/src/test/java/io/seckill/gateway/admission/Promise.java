@@ -1,0 +1,16 @@
+package io.seckill.gateway.admission;
+
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+
+/** Waiting for what must come, with room for a loaded machine. */
+final class Promise {
+
+  private Promise() {}
+
+  static void soon(Callable<Boolean> condition) {
+    await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(20)).until(condition);
+  }
+}
