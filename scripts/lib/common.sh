@@ -63,9 +63,3 @@ write_file() { # FILE [MODE]: standard input becomes the file, whole or not at a
 port_answers() { # PORT: does somebody listen on it, on this machine?
   (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
-
-require_free_port() { # PORT WHAT VARIABLE
-  if port_answers "$1"; then
-    fail "port $1, wanted for $2, is taken by another program; free it or set $3 to another port"
-  fi
-}

@@ -30,8 +30,12 @@ containers_run() {
   [[ -n $(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" 2>/dev/null) ]]
 }
 
+# Every container publishes its ports or none runs; the port mapper stays inside.
+is_contained() { # OWNER of a port
+  [[ $1 == epmd ]] || containers_run
+}
+
 start_containers() {
-  containers_run || require_free_container_ports
   write_container_files
   say "building and starting the containers (log: $LOG_DIR/docker.log)"
   mkdir -p "$LOG_DIR"
@@ -40,15 +44,6 @@ start_containers() {
   await_container_service order-consumer "$CONSUMER_PORT"
   await_container_service relay-service "$RELAY_PORT"
   await_container_service gateway-service "$ADMIN_PORT"
-}
-
-require_free_container_ports() {
-  local name default what variable
-  while read -r name default what; do
-    case $name in '' | ERLANG | EPMD) continue ;; esac # stay inside
-    variable=${name}_PORT
-    require_free_port "${!variable}" "$what" "SECKILL_${name}_PORT"
-  done <<<"$PORTS"
 }
 
 await_container_service() { # SERVICE HEALTH-PORT
@@ -62,7 +57,7 @@ await_container_service() { # SERVICE HEALTH-PORT
 
 # Containers read these under users of their own; the directory above keeps other people out.
 write_container_files() {
-  redis_users | write_file "$CONTAINER_ETC/users.acl" 644
+  redis_users 8 | write_file "$CONTAINER_ETC/users.acl" 644
   rabbitmq_definitions | write_file "$CONTAINER_ETC/definitions.json" 644
   mysql_users | write_file "$CONTAINER_ETC/users.sql" 644
   {
@@ -72,8 +67,10 @@ write_container_files() {
   } | write_file "$CONTAINER_ETC/compose.env"
 }
 
-stop_containers() { # [--volumes]
+stop_containers() { # ARGUMENT…: of compose down
   require_docker
+  mkdir -p "$LOG_DIR"
+  say "stopping the containers"
   "${COMPOSE[@]}" down --timeout 40 "$@" >"$LOG_DIR/docker.log" 2>&1 </dev/null ||
     fail "the containers did not stop; see $LOG_DIR/docker.log"
 }

@@ -20,18 +20,27 @@ start_servers() { # all at once, then waits for each
 }
 
 start_redis() {
-  require_free_port "$REDIS_PORT" Redis SECKILL_REDIS_PORT
   mkdir -p "$DATA_DIR/redis"
-  redis_users | write_file "$ETC_DIR/users.acl"
+  redis_users "$(redis_version)" | write_file "$ETC_DIR/users.acl"
   start_process redis redis-server "$ROOT/deploy/redis/redis.conf" \
     --port "$REDIS_PORT" --dir "$DATA_DIR/redis" --aclfile "$ETC_DIR/users.acl" --daemonize no
 }
 
-redis_users() { # one line a user, as Redis wants it
-  render "$ROOT/deploy/redis/users.acl" \
+redis_users() { # VERSION of the server; one line a user, as Redis wants it
+  local newer=''
+  ! at_least "$1" 7.2 || newer=+client\|setinfo
+  render "$ROOT/deploy/redis/users.acl" "SINCE_7_2=$newer" \
     "GATEWAY=$(sha256_of "$REDIS_GATEWAY_PASSWORD")" "RELAY=$(sha256_of "$REDIS_RELAY_PASSWORD")" \
     "CONSUMER=$(sha256_of "$REDIS_CONSUMER_PASSWORD")" "ADMIN=$(sha256_of "$REDIS_ADMIN_PASSWORD")" |
-    awk '/^#/ || /^$/ { next } /^user / && line { print line; line = "" } { line = line $0 } END { print line }'
+    awk '/^#/ || /^$/ { next } /^user / && line { print line; line = "" } { $1 = $1; line = line $0 " " } END { print line }'
+}
+
+at_least() { # VERSION WANTED
+  [[ $(printf '%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]
+}
+
+redis_version() {
+  redis-server --version | sed 's/.* v=\([0-9.]*\).*/\1/'
 }
 
 sha256_of() { # TEXT: hex
@@ -43,11 +52,6 @@ redis_answers() {
 }
 
 start_rabbitmq() {
-  local port
-  for port in AMQP MANAGEMENT PROMETHEUS ERLANG; do
-    local variable=${port}_PORT
-    require_free_port "${!variable}" RabbitMQ "SECKILL_${port}_PORT"
-  done
   start_epmd
   mkdir -p "$RABBIT_DATA"
   rabbitmq_definitions | write_file "$RABBIT_ETC/definitions.json"
@@ -63,7 +67,6 @@ start_rabbitmq() {
 # An own port mapper, so that neither a system RabbitMQ's is used nor one is left behind.
 start_epmd() {
   ! is_running epmd || return 0
-  require_free_port "$EPMD_PORT" "the Erlang port mapper" SECKILL_EPMD_PORT
   start_process epmd epmd -port "$EPMD_PORT" -address 127.0.0.1
   wait_ready epmd "the Erlang port mapper" 20 port_answers "$EPMD_PORT"
 }
@@ -113,7 +116,6 @@ rabbitmq_answers() {
 }
 
 start_mysql() {
-  require_free_port "$MYSQL_PORT" MariaDB SECKILL_MYSQL_PORT
   [[ -d $MYSQL_DATA/mysql ]] || create_mysql_data
   start_process mysql mariadbd --defaults-file="$ROOT/deploy/mysql/my.cnf" --user="$(id -un)" \
     --datadir="$MYSQL_DATA" --bind-address=127.0.0.1 --port="$MYSQL_PORT" --socket=mysql.sock \

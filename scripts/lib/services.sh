@@ -7,15 +7,15 @@ JAVA_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:+ExitOnOutOfMemoryError}
 
 # The consumer first, because it migrates the tables the gateway reads.
 start_services() {
-  start_service order-consumer "$CONSUMER_PORT"
+  start_service order-consumer
   await_service order-consumer "$CONSUMER_PORT"
-  start_service relay-service "$RELAY_PORT"
-  start_service gateway-service "$ADMIN_PORT"
+  start_service relay-service
+  start_service gateway-service
   await_service relay-service "$RELAY_PORT"
   await_service gateway-service "$ADMIN_PORT"
 }
 
-start_service() { # MODULE HEALTH-PORT: unless it runs already, from this very jar
+start_service() { # MODULE: unless it runs already, from this very jar
   local jar
   jar=$(jar_of "$1")
   if is_running "$1"; then
@@ -23,7 +23,6 @@ start_service() { # MODULE HEALTH-PORT: unless it runs already, from this very j
     say "$1 has been built anew, restarting it"
     stop_processes 40 "$1"
   fi
-  require_service_ports "$1"
   say "starting $1"
   mkdir -p "$APP_DIR"
   cp "$jar" "$APP_DIR/$1.jar"
@@ -33,17 +32,6 @@ start_service() { # MODULE HEALTH-PORT: unless it runs already, from this very j
     # shellcheck disable=SC2086 # flags are words
     start_process "$1" "$JAVA" $JAVA_FLAGS -jar "$APP_DIR/$1.jar"
   )
-}
-
-require_service_ports() { # MODULE
-  case $1 in
-    gateway-service)
-      require_free_port "$GATEWAY_PORT" "the shop API" SECKILL_GATEWAY_PORT
-      require_free_port "$ADMIN_PORT" "the admin API" SECKILL_ADMIN_PORT
-      ;;
-    relay-service) require_free_port "$RELAY_PORT" relay-service SECKILL_RELAY_PORT ;;
-    order-consumer) require_free_port "$CONSUMER_PORT" order-consumer SECKILL_CONSUMER_PORT ;;
-  esac
 }
 
 await_service() { # MODULE HEALTH-PORT

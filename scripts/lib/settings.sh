@@ -1,19 +1,19 @@
 # shellcheck shell=bash
 # Ports and secrets of this pipeline: chosen or generated once, remembered under .local.
 
-# name, default, what listens there; SECKILL_<name>_PORT chooses another
+# name, default, whose it is, what listens there; SECKILL_<name>_PORT chooses another
 PORTS='
-GATEWAY    18080 the shop API
-ADMIN      18081 the admin API
-RELAY      18082 relay-service
-CONSUMER   18083 order-consumer
-REDIS      16379 Redis
-MYSQL      13306 MySQL
-AMQP       15670 RabbitMQ
-MANAGEMENT 15680 the RabbitMQ management UI
-PROMETHEUS 15690 the RabbitMQ metrics
-ERLANG     15660 the Erlang distribution of RabbitMQ
-EPMD       15650 the Erlang port mapper
+GATEWAY    18080 gateway-service the shop API
+ADMIN      18081 gateway-service the admin API
+RELAY      18082 relay-service   relay-service
+CONSUMER   18083 order-consumer  order-consumer
+REDIS      16379 redis           Redis
+MYSQL      13306 mysql           MySQL
+AMQP       15670 rabbitmq        RabbitMQ
+MANAGEMENT 15680 rabbitmq        the RabbitMQ management UI
+PROMETHEUS 15690 rabbitmq        the RabbitMQ metrics
+ERLANG     15660 rabbitmq        the Erlang distribution of RabbitMQ
+EPMD       15650 epmd            the Erlang port mapper
 '
 SECRETS='
 REDIS_GATEWAY_PASSWORD REDIS_RELAY_PASSWORD REDIS_CONSUMER_PASSWORD REDIS_ADMIN_PASSWORD
@@ -24,9 +24,9 @@ HS256_SECRET INTERNAL_TOKEN
 
 # Sets GATEWAY_PORT, ADMIN_PORT, …: from the environment, else as last time, else the default.
 choose_ports() {
-  local name default what variable value remembered=()
+  local name default rest variable value remembered=()
   [[ ! -e $LOCAL/ports ]] || mapfile -t remembered <"$LOCAL/ports"
-  while read -r name default what; do
+  while read -r name default rest; do
     [[ -n $name ]] || continue
     variable=SECKILL_${name}_PORT
     value=$(remembered_port "$name" "${remembered[@]}")
@@ -58,6 +58,18 @@ port_lines() { # NAME=PORT, a line each
     [[ -n $name ]] || continue
     variable=${name}_PORT
     printf '%s=%s\n' "$name" "${!variable}"
+  done <<<"$PORTS"
+}
+
+# Before anything is built or started: a port that somebody else has is known at once.
+require_free_ports() { # IS-OURS: a command that tells whether the owner named is running already
+  local name default owner what variable
+  while read -r name default owner what; do
+    [[ -n $name ]] || continue
+    variable=${name}_PORT
+    if ! "$1" "$owner" && port_answers "${!variable}"; then
+      fail "port ${!variable}, wanted for $what, is taken by another program; free it or set SECKILL_$variable to another port"
+    fi
   done <<<"$PORTS"
 }
 
