@@ -1,0 +1,90 @@
+package io.seckill.gateway.web;
+
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.http.server.reactive.HttpHandler;
+import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
+import org.springframework.stereotype.Component;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.HttpProtocol;
+import reactor.netty.http.server.HttpServer;
+
+/**
+ * The admin port: a second HTTP server in front of the same handler, which marks its requests. It
+ * starts before the shoppers' server and stops after it, so that probes can follow both. At stop it
+ * takes nothing new and waits a bounded time for what is in hand.
+ */
+@Component
+final class AdminPort implements SmartLifecycle {
+
+  /** Environment property with the port in use, once started. */
+  static final String LOCAL_PORT_PROPERTY = "local.admin.port";
+
+  private static final Logger log = LoggerFactory.getLogger(AdminPort.class);
+  private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(75);
+
+  private final AdminPortProperties settings;
+  private final HttpHandler handler;
+  private final ConfigurableEnvironment environment;
+  private volatile @Nullable DisposableServer server;
+
+  AdminPort(
+      AdminPortProperties settings, HttpHandler handler, ConfigurableEnvironment environment) {
+    this.settings = settings;
+    this.handler = handler;
+    this.environment = environment;
+  }
+
+  @Override
+  public void start() {
+    HttpHandler marked =
+        (request, response) -> handler.handle(request, response).contextWrite(Port.ADMIN::mark);
+    DisposableServer started =
+        HttpServer.create()
+            .host(settings.address())
+            .port(settings.port())
+            .protocol(HttpProtocol.HTTP11)
+            .idleTimeout(IDLE_TIMEOUT)
+            // With a group, disposeNow waits for the exchanges in hand.
+            .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE))
+            .handle(new ReactorHttpHandlerAdapter(marked))
+            .bindNow();
+    server = started;
+    publish(started.port());
+    log.info("admin port {} is open", started.port());
+  }
+
+  @Override
+  public void stop() {
+    DisposableServer running = server;
+    if (running != null) {
+      server = null;
+      running.disposeNow(settings.stopTimeout());
+    }
+  }
+
+  @Override
+  public boolean isRunning() {
+    return server != null;
+  }
+
+  @Override
+  public int getPhase() {
+    return WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE - 1;
+  }
+
+  private void publish(int port) {
+    environment
+        .getPropertySources()
+        .addFirst(new MapPropertySource(LOCAL_PORT_PROPERTY, Map.of(LOCAL_PORT_PROPERTY, port)));
+  }
+}

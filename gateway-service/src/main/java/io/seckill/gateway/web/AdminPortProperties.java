@@ -1,0 +1,31 @@
+package io.seckill.gateway.web;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * The second port.
+ *
+ * @param port 0..65535; 0 takes a free one, published as {@code local.admin.port}
+ * @param address interface to listen on, an IP address or a host name
+ * @param stopTimeout longest wait for requests in hand at stop, positive
+ */
+@ConfigurationProperties("seckill.admin")
+record AdminPortProperties(
+    @DefaultValue("8081") int port,
+    @DefaultValue("0.0.0.0") String address,
+    @DefaultValue("5s") Duration stopTimeout) {
+
+  AdminPortProperties {
+    check(port >= 0 && port <= 65_535, "port must be 0..65535 but is " + port);
+    check(!address.isBlank(), "address must not be empty");
+    check(!stopTimeout.isNegative() && !stopTimeout.isZero(), "stop-timeout must be positive");
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.admin." + otherwise);
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package io.seckill.gateway.web;
+
+import io.seckill.gateway.security.Identity;
+import io.seckill.gateway.security.TokenVerifier;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.stereotype.Component;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebFilter;
+import org.springframework.web.server.WebFilterChain;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import reactor.core.publisher.Mono;
+
+/**
+ * Who may call what: on the shopper port everything but the open addresses needs a shopper's token,
+ * on the admin port everything but probes and metrics needs one with the operators' scope.
+ */
+@Component
+@Order(Ordered.HIGHEST_PRECEDENCE + 3)
+final class AuthenticationFilter implements WebFilter {
+
+  private static final List<PathPattern> OPEN_TO_SHOPPERS =
+      patterns("/api/v1/skus/{sku}", "/api/v1/openapi.yaml");
+  private static final List<PathPattern> OPEN_TO_OPERATORS =
+      patterns("/actuator/**", "/api/v1/metrics/**", "/api/v1/health");
+
+  private final TokenVerifier tokens;
+
+  AuthenticationFilter(TokenVerifier tokens) {
+    this.tokens = tokens;
+  }
+
+  @Override
+  public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+    ServerHttpRequest request = exchange.getRequest();
+    Port port = Port.of(exchange);
+    if (isOpen(port, request)) {
+      return chain.filter(exchange);
+    }
+    Identity identity = tokens.identify(request.getHeaders().getFirst(HttpHeaders.AUTHORIZATION));
+    Problem refusal = refusal(port, identity);
+    if (refusal != null || identity == null) {
+      return ProblemWriter.write(exchange, refusal == null ? Problem.UNAUTHENTICATED : refusal);
+    }
+    Caller.remember(exchange, identity);
+    return chain.filter(exchange);
+  }
+
+  private static final Problem FORBIDDEN =
+      Problem.of(403, Problem.FORBIDDEN, "The token lacks the operators' scope.");
+
+  private static @Nullable Problem refusal(Port port, @Nullable Identity identity) {
+    if (identity == null) {
+      return Problem.UNAUTHENTICATED;
+    }
+    return switch (port) {
+      case SHOPPER -> identity.isShopper() ? null : Problem.UNAUTHENTICATED;
+      case ADMIN -> identity.isOperator() ? null : FORBIDDEN;
+    };
+  }
+
+  private static boolean isOpen(Port port, ServerHttpRequest request) {
+    PathContainer path = request.getPath().pathWithinApplication();
+    boolean reads =
+        HttpMethod.GET.equals(request.getMethod()) || HttpMethod.HEAD.equals(request.getMethod());
+    List<PathPattern> open = port == Port.ADMIN ? OPEN_TO_OPERATORS : OPEN_TO_SHOPPERS;
+    return reads && open.stream().anyMatch(pattern -> pattern.matches(path));
+  }
+
+  private static List<PathPattern> patterns(String... texts) {
+    return Arrays.stream(texts).map(PathPatternParser.defaultInstance::parse).toList();
+  }
+}

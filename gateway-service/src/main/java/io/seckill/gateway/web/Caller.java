@@ -1,0 +1,36 @@
+package io.seckill.gateway.web;
+
+import io.seckill.gateway.security.Identity;
+import org.springframework.web.server.ServerWebExchange;
+
+/** The identity that the authentication filter found, for handlers. */
+public final class Caller {
+
+  private static final String ATTRIBUTE = Caller.class.getName();
+  private static final int MAX_OPERATOR_CHARS = 64;
+
+  private Caller() {}
+
+  static void remember(ServerWebExchange exchange, Identity identity) {
+    exchange.getAttributes().put(ATTRIBUTE, identity);
+  }
+
+  /** Who calls; only behind an address that needs a token. */
+  public static Identity of(ServerWebExchange exchange) {
+    return exchange.getRequiredAttribute(ATTRIBUTE);
+  }
+
+  /**
+   * The operator's name for audit lines and headers: at most 64 printable ASCII characters, others
+   * replaced, so that a token's subject can neither break a header nor forge a log line.
+   */
+  public static String operatorOf(ServerWebExchange exchange) {
+    String subject = of(exchange).subject();
+    StringBuilder name = new StringBuilder(subject.length());
+    for (int i = 0; i < Math.min(subject.length(), MAX_OPERATOR_CHARS); i++) {
+      char c = subject.charAt(i);
+      name.append(c > ' ' && c < 127 ? c : '?');
+    }
+    return name.toString();
+  }
+}

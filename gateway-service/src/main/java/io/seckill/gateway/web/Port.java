@@ -1,0 +1,58 @@
+package io.seckill.gateway.web;
+
+import java.util.List;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/** The two doors of the gateway, and which addresses are behind which. */
+enum Port {
+  /** {@code server.port}: open to the world. */
+  SHOPPER,
+  /** {@code seckill.admin.port}: operators, probes and metrics; not reachable from outside. */
+  ADMIN;
+
+  private static final String ATTRIBUTE = Port.class.getName();
+
+  /** Matched as routes are, so that an encoded or decorated path cannot pass for another. */
+  private static final List<PathPattern> ADMIN_PATHS =
+      List.of(
+          pattern("/admin/**"),
+          pattern("/ops/**"),
+          pattern("/actuator/**"),
+          pattern("/api/v1/metrics/**"),
+          pattern("/api/v1/health"));
+
+  /** Marks, for the filters, the requests that are handled under this context as the port's. */
+  Context mark(Context context) {
+    return context.put(ATTRIBUTE, this);
+  }
+
+  /** The door of a request that is handled under this context. */
+  static Port of(ContextView context) {
+    return context.getOrDefault(ATTRIBUTE, SHOPPER) == ADMIN ? ADMIN : SHOPPER;
+  }
+
+  /** Keeps what {@link #of(ContextView)} told, for later filters. */
+  void remember(ServerWebExchange exchange) {
+    exchange.getAttributes().put(ATTRIBUTE, this);
+  }
+
+  /** The door that was remembered. */
+  static Port of(ServerWebExchange exchange) {
+    return exchange.getRequiredAttribute(ATTRIBUTE);
+  }
+
+  /** Whether the address is behind this door. */
+  boolean serves(PathContainer path) {
+    boolean adminPath = ADMIN_PATHS.stream().anyMatch(pattern -> pattern.matches(path));
+    return adminPath == (this == ADMIN);
+  }
+
+  private static PathPattern pattern(String text) {
+    return PathPatternParser.defaultInstance.parse(text);
+  }
+}

@@ -1,0 +1,28 @@
+package io.seckill.gateway.web;
+
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.stereotype.Component;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebFilter;
+import org.springframework.web.server.WebFilterChain;
+import reactor.core.publisher.Mono;
+
+/** An address on the wrong port does not exist: 404, before anything looks at it. */
+@Component
+@Order(Ordered.HIGHEST_PRECEDENCE + 2)
+final class PortFilter implements WebFilter {
+
+  @Override
+  public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+    return Mono.deferContextual(context -> filter(Port.of(context), exchange, chain));
+  }
+
+  private static Mono<Void> filter(Port port, ServerWebExchange exchange, WebFilterChain chain) {
+    port.remember(exchange);
+    return port.serves(exchange.getRequest().getPath().pathWithinApplication())
+        ? chain.filter(exchange)
+        : ProblemWriter.write(
+            exchange, Problem.of(404, Problem.NOT_FOUND, "There is nothing at this address."));
+  }
+}

@@ -1,0 +1,56 @@
+package io.seckill.gateway.web;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An answer that is a problem: thrown by a handler, written by {@link ProblemWriter}. Carries what
+ * the caller may know and nothing else; it has no stack trace, being an answer and not a defect.
+ */
+@SuppressWarnings("serial") // never serialized; Duration and String are anyway
+public final class ProblemException extends RuntimeException {
+
+  private final Problem problem;
+
+  public ProblemException(Problem problem) {
+    super(problem.status() + " " + problem.code(), null, false, false);
+    this.problem = problem;
+  }
+
+  /** 400: {@code field} of the body, path or query is not what it must be. */
+  public static ProblemException invalid(String field, String detail) {
+    return new ProblemException(
+        new Problem(400, Problem.INVALID_REQUEST, detail, field, null, null, null));
+  }
+
+  /** 404 with its own code, e.g. UNKNOWN_SKU. */
+  public static ProblemException notFound(String code, String detail) {
+    return of(404, code, detail);
+  }
+
+  /** 409 with its own code. */
+  public static ProblemException conflict(String code, String detail) {
+    return of(409, code, detail);
+  }
+
+  /** 503: what the request needs is away; the same request may be sent again. */
+  public static ProblemException unavailable(String code, String detail) {
+    return new ProblemException(
+        new Problem(503, code, detail, null, null, null, Duration.ofSeconds(1)));
+  }
+
+  /** Any status with its code. */
+  public static ProblemException of(int status, String code, String detail) {
+    return new ProblemException(Problem.of(status, code, detail));
+  }
+
+  /** What the caller is told. */
+  public Problem problem() {
+    return problem;
+  }
+
+  @Override
+  public @Nullable String getMessage() {
+    return super.getMessage() + ": " + problem.detail();
+  }
+}

@@ -1,0 +1,82 @@
+package io.seckill.gateway.web;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.io.buffer.DataBufferLimitException;
+import org.springframework.http.HttpHeaders;
+import org.springframework.stereotype.Component;
+import org.springframework.web.ErrorResponse;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebExceptionHandler;
+import reactor.core.publisher.Mono;
+
+/**
+ * Makes every failure a problem: what handlers threw on purpose as they said it, what Spring found
+ * wrong with a request by a code of ours, and everything else as 500 without a word about it.
+ */
+@Component
+@Order(-2) // before Boot's own, which would answer with exception texts' cousins
+final class ProblemExceptionHandler implements WebExceptionHandler {
+
+  private static final Logger log = LoggerFactory.getLogger(ProblemExceptionHandler.class);
+
+  @Override
+  public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
+    if (exchange.getResponse().isCommitted()) {
+      return Mono.error(failure);
+    }
+    if (failure instanceof ErrorResponse error) {
+      copyAllow(error, exchange);
+    }
+    return ProblemWriter.write(exchange, problem(exchange, failure));
+  }
+
+  private static Problem problem(ServerWebExchange exchange, Throwable failure) {
+    if (failure instanceof ProblemException known) {
+      return known.problem();
+    }
+    if (causedByLimit(failure)) {
+      return ofStatus(413);
+    }
+    if (failure instanceof ErrorResponse error && error.getStatusCode().value() < 500) {
+      return ofStatus(error.getStatusCode().value());
+    }
+    log.error(
+        "request failed, correlation id {}",
+        exchange.getAttributes().get(CorrelationFilter.ATTRIBUTE),
+        failure);
+    return Problem.of(500, "INTERNAL_ERROR", "The request failed.");
+  }
+
+  private static boolean causedByLimit(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof DataBufferLimitException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static Problem ofStatus(int status) {
+    return switch (status) {
+      case 400 -> Problem.of(status, Problem.INVALID_REQUEST, "The request cannot be read.");
+      case 404 -> Problem.of(status, Problem.NOT_FOUND, "There is nothing at this address.");
+      case 405 ->
+          Problem.of(status, "METHOD_NOT_ALLOWED", "The address does not take this method.");
+      case 406 ->
+          Problem.of(status, "NOT_ACCEPTABLE", "The answer has none of the accepted types.");
+      case 413 -> Problem.of(status, "PAYLOAD_TOO_LARGE", "The body is larger than accepted.");
+      case 415 ->
+          Problem.of(status, "UNSUPPORTED_MEDIA_TYPE", "The body must be application/json.");
+      default -> Problem.of(status, "REFUSED", "The request is refused.");
+    };
+  }
+
+  private static void copyAllow(ErrorResponse error, ServerWebExchange exchange) {
+    String allow = error.getHeaders().getFirst(HttpHeaders.ALLOW);
+    if (allow != null) {
+      exchange.getResponse().getHeaders().set(HttpHeaders.ALLOW, allow);
+    }
+  }
+}
