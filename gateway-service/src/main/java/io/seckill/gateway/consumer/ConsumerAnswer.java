@@ -1,0 +1,10 @@
+package io.seckill.gateway.consumer;
+
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A good answer of order-consumer.
+ *
+ * @param status 200..299
+ */
+public record ConsumerAnswer(int status, JsonNode body) {}

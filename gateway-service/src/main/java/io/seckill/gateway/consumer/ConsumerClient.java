@@ -1,0 +1,261 @@
+package io.seckill.gateway.consumer;
+
+import io.netty.channel.ChannelOption;
+import io.seckill.gateway.web.Problem;
+import io.seckill.gateway.web.ProblemException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.MediaType;
+import org.springframework.http.client.reactive.ReactorClientHttpConnector;
+import org.springframework.stereotype.Component;
+import org.springframework.web.reactive.function.client.ClientResponse;
+import org.springframework.web.reactive.function.client.WebClient;
+import reactor.core.publisher.Mono;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.resources.ConnectionProvider;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Calls order-consumer's internal port. Its refusals (4xx) come back as problems with its codes;
+ * anything else that is not a good answer is 503 {@value #UNAVAILABLE}: after a write the outcome
+ * is then unknown, and the same call may be made again. Never blocks.
+ */
+@Component
+public final class ConsumerClient implements DisposableBean {
+
+  /** Problem code: order-consumer is away, slow or not making sense. */
+  public static final String UNAVAILABLE = "LEDGER_UNAVAILABLE";
+
+  public static final String OPERATOR_HEADER = "X-Operator";
+  public static final String IDEMPOTENCY_KEY_HEADER = "Idempotency-Key";
+
+  private static final Logger log = LoggerFactory.getLogger(ConsumerClient.class);
+  private static final int MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+  private static final Pattern CODE = Pattern.compile("[A-Z][A-Z0-9_]{1,63}");
+  private static final Pattern SENTENCE = Pattern.compile("[\\x20-\\x7e]{1,300}");
+  private static final Pattern MEMBER = Pattern.compile("[A-Za-z0-9_]{1,64}");
+
+  private static final JsonMapper JSON =
+      JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
+
+  private final ConnectionProvider connections;
+  private final WebClient client;
+  private final Duration timeout;
+
+  ConsumerClient(ConsumerProperties settings, InternalProperties internal) {
+    this.timeout = settings.timeout();
+    this.connections =
+        ConnectionProvider.builder("order-consumer")
+            .maxConnections(settings.maxConnections())
+            .pendingAcquireMaxCount(settings.maxWaiting())
+            .pendingAcquireTimeout(settings.timeout())
+            .maxIdleTime(Duration.ofSeconds(20))
+            .build();
+    this.client = client(settings, internal, connections);
+  }
+
+  private static WebClient client(
+      ConsumerProperties settings, InternalProperties internal, ConnectionProvider connections) {
+    HttpClient http =
+        HttpClient.create(connections)
+            .option(
+                ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) settings.connectTimeout().toMillis())
+            .responseTimeout(settings.timeout());
+    return WebClient.builder()
+        .baseUrl(settings.url().toString())
+        .clientConnector(new ReactorClientHttpConnector(http))
+        .defaultHeader(HttpHeaders.AUTHORIZATION, "Bearer " + internal.token())
+        .codecs(codecs -> codecs.defaultCodecs().maxInMemorySize(MAX_ANSWER_BYTES))
+        .build();
+  }
+
+  /** 404 UNKNOWN_SKU when MySQL does not know it. */
+  public Mono<Product> product(long skuId) {
+    return exchange(HttpMethod.GET, sku(skuId, ""), null, Map.of()).map(ConsumerClient::product);
+  }
+
+  /** Creates or edits a SKU; the status tells which. */
+  public Mono<ConsumerAnswer> putProduct(long skuId, ProductEdit edit, String operator) {
+    return exchange(HttpMethod.PUT, sku(skuId, ""), edit, Map.of(OPERATOR_HEADER, operator));
+  }
+
+  /** Raises the epoch; 409 while the sale runs or has orders in flight. */
+  public Mono<Product> preheat(long skuId, String operator) {
+    return exchange(
+            HttpMethod.POST, sku(skuId, "/preheat"), Map.of(), Map.of(OPERATOR_HEADER, operator))
+        .map(ConsumerClient::product);
+  }
+
+  /** Moves the sale; 409 when the transition is not legal. */
+  public Mono<Product> changeState(long skuId, SaleState state, String operator) {
+    return exchange(
+            HttpMethod.POST,
+            sku(skuId, "/state"),
+            Map.of("state", state.name()),
+            Map.of(OPERATOR_HEADER, operator))
+        .map(ConsumerClient::product);
+  }
+
+  /** Adds or withdraws units in MySQL and Redis, once per key. */
+  public Mono<ConsumerAnswer> changeStock(
+      long skuId, long delta, String reason, String key, String operator) {
+    return exchange(
+        HttpMethod.POST,
+        sku(skuId, "/stock"),
+        Map.of("delta", delta, "reason", reason),
+        Map.of(OPERATOR_HEADER, operator, IDEMPOTENCY_KEY_HEADER, key));
+  }
+
+  /**
+   * An action of its owner on an order.
+   *
+   * @param action {@code payment} or {@code cancel}
+   */
+  public Mono<ConsumerAnswer> onOrder(String orderId, String action, long userId) {
+    return exchange(
+        HttpMethod.POST,
+        "/internal/v1/orders/" + orderId + '/' + action,
+        Map.of("userId", userId),
+        Map.of());
+  }
+
+  /**
+   * A page of dead letters, newest first.
+   *
+   * @param query already checked and encoded, starting with {@code ?}, or empty
+   */
+  public Mono<ConsumerAnswer> deadLetters(String query) {
+    return exchange(HttpMethod.GET, "/internal/v1/dead-letters" + query, null, Map.of());
+  }
+
+  /** One dead letter with its payload. */
+  public Mono<ConsumerAnswer> deadLetter(long id) {
+    return exchange(HttpMethod.GET, "/internal/v1/dead-letters/" + id, null, Map.of());
+  }
+
+  /** Sends a dead letter through all guards again. */
+  public Mono<ConsumerAnswer> replay(long id, String operator) {
+    return exchange(
+        HttpMethod.POST,
+        "/internal/v1/dead-letters/" + id + "/replay",
+        Map.of(),
+        Map.of(OPERATOR_HEADER, operator));
+  }
+
+  /** Gives a dead letter up for good. */
+  public Mono<ConsumerAnswer> discard(long id, String reason, String operator) {
+    return exchange(
+        HttpMethod.POST,
+        "/internal/v1/dead-letters/" + id + "/discard",
+        Map.of("reason", reason),
+        Map.of(OPERATOR_HEADER, operator));
+  }
+
+  /** Whether order-consumer answers and calls itself ready. Never fails. */
+  public Mono<Boolean> isReady() {
+    return client
+        .get()
+        .uri("/actuator/health/readiness")
+        .exchangeToMono(
+            answer -> answer.releaseBody().thenReturn(answer.statusCode().value() == 200))
+        .timeout(timeout)
+        .onErrorReturn(false);
+  }
+
+  @Override
+  public void destroy() {
+    connections.disposeLater().block(timeout);
+  }
+
+  private static String sku(long skuId, String rest) {
+    return "/internal/v1/skus/" + skuId + rest;
+  }
+
+  private Mono<ConsumerAnswer> exchange(
+      HttpMethod method, String path, @Nullable Object body, Map<String, String> headers) {
+    WebClient.RequestBodySpec request =
+        client.method(method).uri(path).headers(all -> headers.forEach(all::set));
+    if (body != null) {
+      request.contentType(MediaType.APPLICATION_JSON).bodyValue(JSON.writeValueAsBytes(body));
+    }
+    return request
+        .exchangeToMono(ConsumerClient::read)
+        .timeout(timeout)
+        .onErrorMap(failure -> !(failure instanceof ProblemException), f -> away(method, path, f));
+  }
+
+  private static ProblemException away(HttpMethod method, String path, Throwable failure) {
+    log.warn("order-consumer did not answer {} {}: {}", method, path, failure.toString());
+    return unavailable();
+  }
+
+  private static ProblemException unavailable() {
+    return ProblemException.unavailable(
+        UNAVAILABLE,
+        "The ledger cannot be reached at the moment; the same request may be repeated.");
+  }
+
+  private static Mono<ConsumerAnswer> read(ClientResponse response) {
+    int status = response.statusCode().value();
+    return response
+        .bodyToMono(byte[].class)
+        .defaultIfEmpty(new byte[0])
+        .map(bytes -> answer(status, bytes));
+  }
+
+  private static ConsumerAnswer answer(int status, byte[] bytes) {
+    JsonNode body = bytes.length == 0 ? JSON.createObjectNode() : JSON.readTree(bytes);
+    if (status >= 200 && status < 300) {
+      return new ConsumerAnswer(status, body);
+    }
+    // 401 and 403 are between the services: our token is wrong, not the caller's.
+    if (status >= 400 && status < 500 && status != 401 && status != 403) {
+      throw new ProblemException(refusal(status, body));
+    }
+    throw new IllegalStateException("answered " + status);
+  }
+
+  private static Problem refusal(int status, JsonNode body) {
+    return new Problem(
+        status,
+        text(body, "code", CODE, "REFUSED"),
+        text(body, "detail", SENTENCE, "The ledger refuses."),
+        textOrNull(body, "field", MEMBER),
+        textOrNull(body, "orderStatus", CODE),
+        textOrNull(body, "saleState", CODE),
+        null);
+  }
+
+  private static String text(JsonNode body, String name, Pattern accepted, String otherwise) {
+    String value = textOrNull(body, name, accepted);
+    return value == null ? otherwise : value;
+  }
+
+  /** What another service says is repeated to callers only when it is harmless. */
+  private static @Nullable String textOrNull(JsonNode body, String name, Pattern accepted) {
+    JsonNode value = body.path(name);
+    return value.isString() && accepted.matcher(value.stringValue()).matches()
+        ? value.stringValue()
+        : null;
+  }
+
+  /** The product row of an answer. */
+  public static Product product(ConsumerAnswer answer) {
+    try {
+      return JSON.treeToValue(answer.body(), Product.class);
+    } catch (JacksonException e) {
+      log.warn("order-consumer's answer is no product row: {}", e.getOriginalMessage());
+      throw unavailable();
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package io.seckill.gateway.consumer;
+
+import java.net.URI;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Where order-consumer's internal port is, and how long it may take.
+ *
+ * @param url http(s) address without a path
+ * @param connectTimeout 10 ms..30 s
+ * @param timeout longest wait for a whole answer, at least the connect time-out, up to 60 s; beyond
+ *     it the outcome is unknown
+ * @param maxConnections 1..256
+ * @param maxWaiting requests that may wait for a connection, 1..10,000; more are refused at once
+ */
+@ConfigurationProperties("seckill.consumer")
+record ConsumerProperties(
+    @DefaultValue("http://127.0.0.1:8083") URI url,
+    @DefaultValue("500ms") Duration connectTimeout,
+    @DefaultValue("5s") Duration timeout,
+    @DefaultValue("32") int maxConnections,
+    @DefaultValue("256") int maxWaiting) {
+
+  ConsumerProperties {
+    check("http".equals(url.getScheme()) || "https".equals(url.getScheme()), "url must be http(s)");
+    check(url.getHost() != null, "url must name a host");
+    check(
+        connectTimeout.toMillis() >= 10 && connectTimeout.toSeconds() <= 30,
+        "connect-timeout must be 10ms..30s");
+    check(timeout.compareTo(connectTimeout) >= 0, "timeout is shorter than connect-timeout");
+    check(timeout.toSeconds() <= 60, "timeout must be at most 60s");
+    check(maxConnections >= 1 && maxConnections <= 256, "max-connections must be 1..256");
+    check(maxWaiting >= 1 && maxWaiting <= 10_000, "max-waiting must be 1..10000");
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.consumer." + otherwise);
+    }
+  }
+}

@@ -1,0 +1,26 @@
+package io.seckill.gateway.consumer;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * What services prove themselves with to each other.
+ *
+ * @param token at least 16 printable ASCII characters; required
+ */
+@ConfigurationProperties("seckill.internal")
+record InternalProperties(@DefaultValue("") String token) {
+
+  InternalProperties {
+    if (!token.matches("[!-~]{16,256}")) {
+      throw new IllegalArgumentException(
+          "seckill.internal.token must be set to 16..256 printable ASCII characters");
+    }
+  }
+
+  /** Without the token. */
+  @Override
+  public String toString() {
+    return "InternalProperties[***]";
+  }
+}

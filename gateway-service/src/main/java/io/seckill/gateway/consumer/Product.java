@@ -1,0 +1,30 @@
+package io.seckill.gateway.consumer;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+import io.seckill.common.order.PurchasePolicy;
+import java.time.Instant;
+
+/**
+ * A row of {@code products}, as order-consumer answers it.
+ *
+ * @param stock units still sellable
+ * @param initialStock opening units + added - withdrawn
+ * @param limitPerUser units; 1 for ONE_PER_USER, 0 for UNLIMITED
+ * @param epoch 0 before the first preheat
+ * @param lastSeq highest admission sequence stored
+ * @param settled orders settled, on the scale of lastSeq
+ */
+public record Product(
+    long skuId,
+    String name,
+    long priceCents,
+    long stock,
+    long initialStock,
+    PurchasePolicy policy,
+    int limitPerUser,
+    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
+    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt,
+    SaleState state,
+    long epoch,
+    long lastSeq,
+    long settled) {}

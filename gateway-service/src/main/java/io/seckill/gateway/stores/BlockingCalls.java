@@ -1,0 +1,78 @@
+package io.seckill.gateway.stores;
+
+import io.seckill.gateway.web.Problem;
+import io.seckill.gateway.web.ProblemException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Runs blocking calls to one store on threads of its own: so many at once, so many waiting, the
+ * rest refused with 503 BUSY at once. A caller waits no longer than the time-out; a failure of the
+ * store is 503 with the store's code and is never told to the caller in its own words.
+ */
+public final class BlockingCalls implements DisposableBean {
+
+  private static final Logger log = LoggerFactory.getLogger(BlockingCalls.class);
+
+  private final String store;
+  private final String unavailableCode;
+  private final Duration timeout;
+  private final Scheduler threads;
+
+  /**
+   * @param store for thread names and log lines
+   * @param unavailableCode problem code when the store fails or does not answer in time
+   * @param threads calls at once
+   * @param waiting calls that may wait for a thread
+   */
+  public BlockingCalls(
+      String store, String unavailableCode, int threads, int waiting, Duration timeout) {
+    this.store = store;
+    this.unavailableCode = unavailableCode;
+    this.timeout = timeout;
+    this.threads = Schedulers.newBoundedElastic(threads, waiting, "calls-" + store, 60, true);
+  }
+
+  /** The call's answer; it is empty when the call returns null. */
+  public <T> Mono<T> call(Callable<? extends T> call) {
+    return Mono.<T>fromCallable(call)
+        .subscribeOn(threads)
+        .timeout(timeout)
+        .onErrorMap(failure -> !(failure instanceof ProblemException), this::problem);
+  }
+
+  /** As {@link #call}, for a call without an answer. */
+  public Mono<Void> run(Runnable call) {
+    return call(() -> {
+          call.run();
+          return Boolean.TRUE;
+        })
+        .then();
+  }
+
+  private ProblemException problem(Throwable failure) {
+    if (failure instanceof RejectedExecutionException) {
+      return ProblemException.unavailable(Problem.BUSY, "Too many requests at the same time.");
+    }
+    if (failure instanceof TimeoutException) {
+      log.warn("{} did not answer within {}", store, timeout);
+    } else {
+      log.warn("{} failed", store, failure);
+    }
+    return ProblemException.unavailable(
+        unavailableCode, "What this request needs is away at the moment; it may be repeated.");
+  }
+
+  @Override
+  public void destroy() {
+    threads.dispose();
+  }
+}

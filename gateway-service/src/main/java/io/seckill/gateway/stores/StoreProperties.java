@@ -1,0 +1,41 @@
+package io.seckill.gateway.stores;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Bounds of blocking calls.
+ *
+ * @param redisThreads calls to Redis at once, 1..64
+ * @param redisTimeout longest wait of a caller, 50 ms..10 s
+ * @param mysqlThreads reads of MySQL at once, 1..64; keep the connection pool at least as large
+ * @param mysqlTimeout longest wait of a caller, 50 ms..30 s
+ * @param waiting calls that may wait for a thread, 1..10,000, for each store
+ */
+@ConfigurationProperties("seckill.stores")
+record StoreProperties(
+    @DefaultValue("4") int redisThreads,
+    @DefaultValue("1s") Duration redisTimeout,
+    @DefaultValue("6") int mysqlThreads,
+    @DefaultValue("3s") Duration mysqlTimeout,
+    @DefaultValue("256") int waiting) {
+
+  StoreProperties {
+    check(redisThreads >= 1 && redisThreads <= 64, "redis-threads must be 1..64");
+    check(mysqlThreads >= 1 && mysqlThreads <= 64, "mysql-threads must be 1..64");
+    check(waiting >= 1 && waiting <= 10_000, "waiting must be 1..10000");
+    check(
+        redisTimeout.toMillis() >= 50 && redisTimeout.toSeconds() <= 10,
+        "redis-timeout must be 50ms..10s");
+    check(
+        mysqlTimeout.toMillis() >= 50 && mysqlTimeout.toSeconds() <= 30,
+        "mysql-timeout must be 50ms..30s");
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.stores." + otherwise);
+    }
+  }
+}
