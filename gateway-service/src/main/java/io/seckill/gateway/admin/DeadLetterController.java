@@ -1,0 +1,96 @@
+package io.seckill.gateway.admin;
+
+import io.seckill.gateway.consumer.ConsumerAnswer;
+import io.seckill.gateway.consumer.ConsumerClient;
+import io.seckill.gateway.web.Caller;
+import io.seckill.gateway.web.PathIds;
+import io.seckill.gateway.web.ProblemException;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
+
+/** Dead letters, for operators; order-consumer keeps them. */
+@RestController
+@RequestMapping("/admin/v1/dead-letters")
+final class DeadLetterController {
+
+  private static final Set<String> STATES = Set.of("OPEN", "REPLAYED", "DISCARDED");
+  private static final int DEFAULT_LIMIT = 50;
+  private static final int MAX_LIMIT = 200;
+
+  private final ConsumerClient consumer;
+  private final AuditLog audit;
+
+  DeadLetterController(ConsumerClient consumer, AuditLog audit) {
+    this.consumer = consumer;
+    this.audit = audit;
+  }
+
+  @GetMapping
+  Mono<ResponseEntity<JsonNode>> list(
+      @RequestParam(required = false) @Nullable String state,
+      @RequestParam(required = false) @Nullable String limit) {
+    if (state != null && !STATES.contains(state)) {
+      throw ProblemException.invalid("state", "state must be OPEN, REPLAYED or DISCARDED.");
+    }
+    String query = "?limit=" + limit(limit) + (state == null ? "" : "&state=" + state);
+    return pass(consumer.deadLetters(query));
+  }
+
+  @GetMapping("/{id}")
+  Mono<ResponseEntity<JsonNode>> show(@PathVariable String id) {
+    return pass(consumer.deadLetter(PathIds.number("id", id)));
+  }
+
+  @PostMapping("/{id}/replay")
+  Mono<ResponseEntity<JsonNode>> replay(@PathVariable String id, ServerWebExchange exchange) {
+    long letter = PathIds.number("id", id);
+    return pass(
+        audit.write(
+            exchange,
+            "replay",
+            "deadLetter=" + letter,
+            consumer.replay(letter, Caller.operatorOf(exchange))));
+  }
+
+  @PostMapping(path = "/{id}/discard", consumes = MediaType.APPLICATION_JSON_VALUE)
+  Mono<ResponseEntity<JsonNode>> discard(
+      @PathVariable String id,
+      @RequestBody(required = false) byte @Nullable [] body,
+      ServerWebExchange exchange) {
+    long letter = PathIds.number("id", id);
+    String reason = DiscardBody.checked(body == null ? new byte[0] : body);
+    return pass(
+        audit.write(
+            exchange,
+            "discard",
+            "deadLetter=" + letter,
+            consumer.discard(letter, reason, Caller.operatorOf(exchange))));
+  }
+
+  private static Mono<ResponseEntity<JsonNode>> pass(Mono<ConsumerAnswer> answer) {
+    return answer.map(good -> ResponseEntity.status(good.status()).body(good.body()));
+  }
+
+  private static int limit(@Nullable String text) {
+    if (text == null) {
+      return DEFAULT_LIMIT;
+    }
+    long limit = PathIds.number("limit", text);
+    if (limit > MAX_LIMIT) {
+      throw ProblemException.invalid("limit", "limit must be 1.." + MAX_LIMIT + ".");
+    }
+    return (int) limit;
+  }
+}

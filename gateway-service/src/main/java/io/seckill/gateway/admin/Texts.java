@@ -1,0 +1,33 @@
+package io.seckill.gateway.admin;
+
+import io.seckill.gateway.web.ProblemException;
+import org.jspecify.annotations.Nullable;
+
+/** Free text from operators, which will stand in one line of something. */
+final class Texts {
+
+  private Texts() {}
+
+  /**
+   * @return 1..max characters, none of them a control character, a line break of any kind or half
+   *     of a surrogate pair
+   * @throws ProblemException 400 naming the field
+   */
+  static String line(String field, @Nullable String text, int max) {
+    if (text == null || text.isBlank() || text.length() > max || !isOneLine(text)) {
+      throw ProblemException.invalid(
+          field, field + " must be 1.." + max + " characters without control characters.");
+    }
+    return text;
+  }
+
+  private static boolean isOneLine(String text) {
+    return text.codePoints()
+        .allMatch(
+            c ->
+                !Character.isISOControl(c)
+                    && Character.getType(c) != Character.SURROGATE
+                    && Character.getType(c) != Character.LINE_SEPARATOR
+                    && Character.getType(c) != Character.PARAGRAPH_SEPARATOR);
+  }
+}

@@ -1,0 +1,85 @@
+package io.seckill.gateway.preheat;
+
+import io.seckill.gateway.consumer.ConsumerClient;
+import io.seckill.gateway.consumer.Product;
+import io.seckill.gateway.stores.BlockingCalls;
+import java.util.Map;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+import reactor.core.publisher.Mono;
+
+/**
+ * Loads a SKU's stock, rules and earlier orders from MySQL into Redis under a new epoch. MySQL
+ * raises the epoch first; then everything is read in one snapshot and written by steps that each
+ * check the epoch, so that a crash at any point, or two operators at once, leave either the old
+ * sale closed, or an unfinished load that admits nothing, or the finished one. Repeating it is the
+ * recovery.
+ */
+@Component
+public class Preheat {
+
+  private final ConsumerClient consumer;
+  private final SaleInRedis redis;
+  private final StoredSale mysql;
+  private final BlockingCalls calls;
+  private final TransactionTemplate snapshot;
+
+  Preheat(
+      ConsumerClient consumer,
+      SaleInRedis redis,
+      StoredSale mysql,
+      @Qualifier("preheatCalls") BlockingCalls calls,
+      PlatformTransactionManager transactions) {
+    this.consumer = consumer;
+    this.redis = redis;
+    this.mysql = mysql;
+    this.calls = calls;
+    this.snapshot = new TransactionTemplate(transactions);
+    this.snapshot.setReadOnly(true);
+    this.snapshot.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+  }
+
+  /**
+   * The product with its new epoch, once Redis holds it; fails with 409 while the sale runs or has
+   * orders on their way, and with 503 when a store is away: then it is to be repeated.
+   */
+  public Mono<Product> run(long skuId, String operator) {
+    return consumer
+        .product(skuId)
+        .flatMap(product -> calls.run(() -> redis.refuseWhileMoving(product)))
+        .then(Mono.defer(() -> consumer.preheat(skuId, operator)))
+        .flatMap(product -> calls.call(() -> load(product)));
+  }
+
+  private Product load(Product raised) {
+    return java.util.Objects.requireNonNull(snapshot.execute(status -> loadSnapshot(raised)));
+  }
+
+  private Product loadSnapshot(Product raised) {
+    Product product = mysql.now(raised);
+    if (product.epoch() != raised.epoch()) {
+      SaleInRedis.refuseOvertaken(0);
+    }
+    int toClear = redis.begin(product, mysql.count(product.skuId()));
+    redis.clear(product, toClear);
+    Map<String, String> contained = loadEarlierOrders(product);
+    redis.finish(product, contained);
+    return product;
+  }
+
+  private Map<String, String> loadEarlierOrders(Product product) {
+    long sku = product.skuId();
+    SaleLoader loader = redis.loader(product);
+    if (product.policy().keepsQuota()) {
+      mysql.loadQuotas(sku, loader);
+    }
+    mysql.loadOrders(sku, loader);
+    mysql.loadAliases(sku, loader);
+    mysql.loadGivenBack(sku, product.epoch(), loader);
+    loader.flush();
+    return mysql.containedChanges(sku, product.epoch());
+  }
+}

@@ -1,0 +1,172 @@
+package io.seckill.gateway.preheat;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.RejectReason;
+import io.seckill.gateway.consumer.Product;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * What MySQL knows of one sale. Meant to be asked within one transaction of REPEATABLE READ, so
+ * that all answers are of one moment. Lists are streamed, not gathered. Every method blocks.
+ */
+@Component
+class StoredSale {
+
+  /** Makes Connector/J hand out rows as they arrive instead of gathering all of them. */
+  private static final int STREAM = Integer.MIN_VALUE;
+
+  private static final String ORDER_COLUMNS =
+      """
+      o.user_id, o.request_id, o.quantity, o.seq, o.admitted_at, o.epoch, o.status, o.reason,
+      o.updated_at
+      """;
+
+  private final JdbcClient mysql;
+
+  StoredSale(JdbcClient mysql) {
+    this.mysql = mysql;
+  }
+
+  /** Stock and epoch of this moment; the other columns are those of {@code product}. */
+  Product now(Product product) {
+    return mysql
+        .sql("SELECT stock, initial_stock, epoch FROM products WHERE sku_id = ?")
+        .param(product.skuId())
+        .query(
+            (row, n) ->
+                new Product(
+                    product.skuId(),
+                    product.name(),
+                    product.priceCents(),
+                    row.getLong(1),
+                    row.getLong(2),
+                    product.policy(),
+                    product.limitPerUser(),
+                    product.opensAt(),
+                    product.closesAt(),
+                    product.state(),
+                    row.getLong(3),
+                    product.lastSeq(),
+                    product.settled()))
+        .single();
+  }
+
+  StoredOrders count(long sku) {
+    return mysql
+        .sql(
+            """
+            SELECT COUNT(*), COALESCE(SUM(n), 0) FROM (
+              SELECT quantity AS n FROM orders WHERE sku_id = :sku
+              UNION ALL
+              SELECT o.quantity FROM orders o JOIN order_alias a ON a.stored_order_id = o.order_id
+              WHERE o.sku_id = :sku) admitted
+            """)
+        .param("sku", sku)
+        .query((row, n) -> new StoredOrders(row.getLong(1), row.getLong(2)))
+        .single();
+  }
+
+  void loadQuotas(long sku, SaleLoader loader) {
+    mysql
+        .sql("SELECT user_id, owned_count FROM user_quota WHERE sku_id = ? AND owned_count > 0")
+        .withFetchSize(STREAM)
+        .param(sku)
+        .query(
+            row -> {
+              loader.quota(row.getLong(1), row.getLong(2));
+            });
+  }
+
+  void loadOrders(long sku, SaleLoader loader) {
+    mysql
+        .sql("SELECT o.order_id, " + ORDER_COLUMNS + " FROM orders o WHERE o.sku_id = ?")
+        .withFetchSize(STREAM)
+        .param(sku)
+        .query(
+            row -> {
+              loader.order(new OrderId(row.getLong("order_id")), record(row, null));
+            });
+  }
+
+  void loadAliases(long sku, SaleLoader loader) {
+    mysql
+        .sql(
+            "SELECT a.order_id, a.stored_order_id, "
+                + ORDER_COLUMNS
+                + """
+                 FROM orders o JOIN order_alias a ON a.stored_order_id = o.order_id
+                WHERE o.sku_id = ?
+                """)
+        .withFetchSize(STREAM)
+        .param(sku)
+        .query(
+            row -> {
+              OrderId stored = new OrderId(row.getLong("stored_order_id"));
+              loader.alias(new OrderId(row.getLong("order_id")), record(row, stored));
+            });
+  }
+
+  /** Units that came back after the epoch was raised are in the stock that is being loaded. */
+  void loadGivenBack(long sku, long epoch, SaleLoader loader) {
+    mysql
+        .sql(
+            """
+            SELECT order_id, user_id, stock_units, quota_units FROM give_back
+            WHERE sku_id = ? AND epoch = ?
+            """)
+        .withFetchSize(STREAM)
+        .params(sku, epoch)
+        .query(
+            row -> {
+              loader.givenBack(
+                  new OrderId(row.getLong(1)), row.getLong(2), row.getLong(3), row.getLong(4));
+            });
+  }
+
+  /** Additions of this epoch that are in MySQL's stock and still on their way to Redis. */
+  Map<String, String> containedChanges(long sku, long epoch) {
+    Map<String, String> contained = new HashMap<>();
+    mysql
+        .sql(
+            """
+            SELECT change_id FROM stock_change
+            WHERE sku_id = ? AND epoch = ? AND state IN ('MYSQL_DONE', 'DONE')
+            """)
+        .params(sku, epoch)
+        .query(String.class)
+        .list()
+        .forEach(id -> contained.put(id, "DONE"));
+    return contained;
+  }
+
+  private static AdmissionRecord record(ResultSet row, @Nullable OrderId stored)
+      throws SQLException {
+    String reason = row.getString("reason");
+    return new AdmissionRecord(
+        row.getLong("user_id"),
+        row.getString("request_id"),
+        row.getInt("quantity"),
+        row.getLong("seq"),
+        millis(row, "admitted_at"),
+        row.getLong("epoch"),
+        stored != null ? OrderStatus.REJECTED : OrderStatus.valueOf(row.getString("status")),
+        stored != null || reason == null ? null : RejectReason.valueOf(reason),
+        millis(row, "updated_at"),
+        stored);
+  }
+
+  /** DATETIME columns hold UTC. */
+  private static long millis(ResultSet row, String column) throws SQLException {
+    return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC).toEpochMilli();
+  }
+}
