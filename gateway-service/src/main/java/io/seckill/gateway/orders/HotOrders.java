@@ -1,0 +1,180 @@
+package io.seckill.gateway.orders;
+
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.redis.Coalescer;
+import io.seckill.gateway.redis.CoalescerProperties;
+import io.seckill.gateway.redis.RedisBreaker;
+import io.seckill.gateway.redis.Ticket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Reads orders from Redis: concurrent readers of a partition share one script call. Nobody waits
+ * longer than {@code seckill.orders.answer-within}, and nobody at all while the breaker is open.
+ */
+@Component
+final class HotOrders implements DisposableBean {
+
+  private static final LuaScript STATUS = LuaScript.from(HotOrders.class, "order_status.lua");
+  private static final LuaScript OF_USER = LuaScript.from(HotOrders.class, "user_orders.lua");
+  private static final LuaScript RESULT = LuaScript.from(HotOrders.class, "order_result.lua");
+  private static final int MAX_BATCH = 64;
+  private static final int MAX_SKUS_LISTED = 64;
+
+  private final UnifiedJedis redis;
+  private final RedisBreaker breaker;
+  private final Coalescer<Read> reads;
+
+  HotOrders(UnifiedJedis redis, RedisBreaker breaker, OrderProperties settings) {
+    this.redis = redis;
+    this.breaker = breaker;
+    this.reads =
+        new Coalescer<>(
+            "status",
+            new CoalescerProperties(
+                settings.threads(),
+                1,
+                MAX_BATCH,
+                settings.queueCapacity(),
+                settings.answerWithin(),
+                settings.answerWithin()),
+            this::carry);
+  }
+
+  /** What a reading found. */
+  sealed interface Answer {
+    /** There, as it says. */
+    record Found(HotOrder order) implements Answer {}
+
+    /** Redis holds no such order for this user. */
+    record Absent() implements Answer {}
+
+    /** Redis did not answer. */
+    record Unavailable() implements Answer {}
+  }
+
+  private static final Answer ABSENT = new Answer.Absent();
+  private static final Answer UNAVAILABLE = new Answer.Unavailable();
+
+  /** One reader's place in a batch. */
+  private static final class Read extends Ticket {
+    private final OrderId id;
+    private final String user;
+    private final String skuHint;
+    private final CompletableFuture<Answer> answer = new CompletableFuture<>();
+
+    Read(OrderId id, long userId, @Nullable Long skuHint) {
+      this.id = id;
+      this.user = Long.toString(userId);
+      this.skuHint = skuHint == null ? "" : skuHint.toString();
+    }
+
+    void answer(Answer found) {
+      if (settle()) {
+        answer.complete(found);
+      }
+    }
+
+    @Override
+    public void fail(Failure failure) {
+      answer(UNAVAILABLE);
+    }
+  }
+
+  /**
+   * The order as Redis has it in the user's bucket; whose it is, the record says. The future never
+   * fails.
+   *
+   * @param skuHint where to look first, or null
+   */
+  CompletableFuture<Answer> read(OrderId id, long userId, @Nullable Long skuHint) {
+    Read read = new Read(id, userId, skuHint);
+    if (breaker.isOpen() || !reads.offer(id.partition(), read)) {
+      return CompletableFuture.completedFuture(UNAVAILABLE);
+    }
+    return read.answer;
+  }
+
+  /** The user's orders without a result, over all partitions; blocks for up to 16 short calls. */
+  List<HotOrder> withoutResult(long userId) {
+    List<HotOrder> found = new ArrayList<>();
+    for (int p = 0; p < Partition.COUNT; p++) {
+      List<?> reply =
+          (List<?>)
+              OF_USER.call(
+                  redis,
+                  List.of(RedisKeys.skus(p)),
+                  List.of(
+                      RedisKeys.prefix(p),
+                      Long.toString(userId),
+                      Integer.toString(MAX_SKUS_LISTED)));
+      long now = Long.parseLong(String.valueOf(reply.get(0)));
+      for (int i = 1; i + 1 < reply.size(); i += 2) {
+        OrderId id = OrderId.parse(String.valueOf(reply.get(i)));
+        HotOrder order = HotOrder.parse(id, String.valueOf(reply.get(i + 1)), now);
+        if (order != null) {
+          found.add(order);
+        }
+      }
+    }
+    return found;
+  }
+
+  /**
+   * Writes a result over the record it was computed from, unless another came first. Blocks.
+   *
+   * @param record the new record, whose status may replace the old one's
+   * @return whether it was written
+   */
+  boolean writeBack(HotOrder seen, String record) {
+    String key =
+        RedisKeys.orders(seen.skuId(), RedisKeys.bucket(seen.record().userId(), seen.buckets()));
+    Object written =
+        RESULT.call(redis, List.of(key), List.of(seen.id().toString(), seen.text(), record));
+    return Long.valueOf(1).equals(written);
+  }
+
+  private void carry(int partition, List<Read> batch) {
+    List<String> keys = List.of(RedisKeys.skus(partition));
+    List<String> args = args(partition, batch);
+    try {
+      answer(batch, (List<?>) breaker.call(() -> STATUS.call(redis, keys, args)));
+    } catch (JedisException | CallNotPermittedException e) {
+      batch.forEach(read -> read.answer(UNAVAILABLE)); // the breaker has counted and logged it
+    }
+  }
+
+  private static void answer(List<Read> batch, List<?> reply) {
+    long now = Long.parseLong(String.valueOf(reply.get(0)));
+    for (int i = 0; i < batch.size(); i++) {
+      HotOrder found = HotOrder.parse(batch.get(i).id, String.valueOf(reply.get(i + 1)), now);
+      batch.get(i).answer(found == null ? ABSENT : new Answer.Found(found));
+    }
+  }
+
+  private static List<String> args(int partition, List<Read> batch) {
+    List<String> args = new ArrayList<>(1 + 3 * batch.size());
+    args.add(RedisKeys.prefix(partition));
+    for (Read read : batch) {
+      args.add(read.id.toString());
+      args.add(read.user);
+      args.add(read.skuHint);
+    }
+    return args;
+  }
+
+  @Override
+  public void destroy() {
+    reads.close();
+  }
+}

@@ -1,0 +1,115 @@
+package io.seckill.gateway.orders;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.seckill.common.order.OrderId;
+import io.seckill.gateway.stores.BlockingCalls;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.stereotype.Component;
+
+/**
+ * Looks orders up in MySQL for those who poll: the same order at most once a second, whatever came
+ * out, and many orders by one statement. Never blocks; bounded in what waits and what is
+ * remembered.
+ */
+@Component
+final class LedgerLookup {
+
+  private static final int MAX_BATCH = 200;
+  private static final int MAX_WAITING = 10_000;
+  private static final int MAX_STATEMENTS = 3;
+  private static final long REMEMBERED = 50_000;
+
+  private final StoredOrders mysql;
+  private final BlockingCalls calls;
+  private final BlockingQueue<Wait> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
+  private final AtomicInteger statements = new AtomicInteger();
+  private final Cache<OrderId, CompletableFuture<Answer>> recent =
+      Caffeine.newBuilder().expireAfterWrite(Duration.ofSeconds(1)).maximumSize(REMEMBERED).build();
+
+  LedgerLookup(StoredOrders mysql, @Qualifier("mysqlCalls") BlockingCalls calls) {
+    this.mysql = mysql;
+    this.calls = calls;
+  }
+
+  /**
+   * What MySQL said.
+   *
+   * @param order empty when MySQL does not know the order, or did not answer
+   * @param known false when MySQL did not answer
+   */
+  record Answer(Optional<StoredOrder> order, boolean known) {
+
+    static final Answer UNKNOWN = new Answer(Optional.empty(), false);
+  }
+
+  private record Wait(OrderId id, CompletableFuture<Answer> answer) {}
+
+  /** The latest that MySQL said of the order, up to a second old. The future never fails. */
+  CompletableFuture<Answer> find(OrderId id) {
+    CompletableFuture<Answer> mine = new CompletableFuture<>();
+    CompletableFuture<Answer> shared = recent.get(id, ignored -> mine);
+    if (shared == mine) {
+      submit(new Wait(id, mine));
+    }
+    return shared;
+  }
+
+  /** Forgets what was said of an order, because it has just been changed through this gateway. */
+  void forget(OrderId id) {
+    recent.invalidate(id);
+  }
+
+  private void submit(Wait wait) {
+    if (waiting.offer(wait)) {
+      readMore();
+    } else {
+      wait.answer.complete(Answer.UNKNOWN);
+    }
+  }
+
+  private void readMore() {
+    if (statements.incrementAndGet() > MAX_STATEMENTS) {
+      statements.decrementAndGet(); // those under way look again before they end
+      return;
+    }
+    List<Wait> batch = new ArrayList<>();
+    waiting.drainTo(batch, MAX_BATCH);
+    if (batch.isEmpty()) {
+      statements.decrementAndGet();
+      return;
+    }
+    calls
+        .call(() -> mysql.find(batch.stream().map(Wait::id).toList()))
+        .subscribe(found -> answer(batch, found), failure -> fail(batch));
+  }
+
+  private void answer(List<Wait> batch, Map<OrderId, StoredOrder> found) {
+    statements.decrementAndGet();
+    for (Wait wait : batch) {
+      wait.answer.complete(new Answer(Optional.ofNullable(found.get(wait.id)), true));
+    }
+    readWaiting();
+  }
+
+  private void fail(List<Wait> batch) {
+    statements.decrementAndGet();
+    batch.forEach(wait -> wait.answer.complete(Answer.UNKNOWN));
+    readWaiting();
+  }
+
+  private void readWaiting() {
+    if (!waiting.isEmpty()) {
+      readMore();
+    }
+  }
+}

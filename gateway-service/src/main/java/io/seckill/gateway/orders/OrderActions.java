@@ -1,0 +1,102 @@
+package io.seckill.gateway.orders;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.RejectReason;
+import io.seckill.gateway.consumer.ConsumerAnswer;
+import io.seckill.gateway.consumer.ConsumerClient;
+import io.seckill.gateway.web.Problem;
+import io.seckill.gateway.web.ProblemException;
+import java.time.DateTimeException;
+import java.time.Instant;
+import org.springframework.stereotype.Component;
+import reactor.core.publisher.Mono;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+
+/** What an owner may do with an order; order-consumer decides and writes. */
+@Component
+final class OrderActions {
+
+  private final ConsumerClient consumer;
+  private final OrderStatuses statuses;
+
+  OrderActions(ConsumerClient consumer, OrderStatuses statuses) {
+    this.consumer = consumer;
+    this.statuses = statuses;
+  }
+
+  /** An action, as the internal port calls it, and the code of its refusal. */
+  enum Action {
+    PAY("payment", "NOT_PAYABLE"),
+    CANCEL("cancel", "NOT_CANCELLABLE");
+
+    private final String path;
+    private final String refusal;
+
+    Action(String path, String refusal) {
+      this.path = path;
+      this.refusal = refusal;
+    }
+  }
+
+  /**
+   * The order after the action; 404 for a stranger's, 409 with the status that stands in the way.
+   */
+  Mono<OrderView> run(Action action, OrderId id, long userId) {
+    return call(action, id, userId)
+        .onErrorResume(ProblemException.class, e -> secondThought(e, action, id, userId));
+  }
+
+  /** MySQL does not know the id: it may still be queued, or be another name of a stored order. */
+  private Mono<OrderView> secondThought(
+      ProblemException e, Action action, OrderId id, long userId) {
+    if (e.problem().status() != 404) {
+      return Mono.error(e);
+    }
+    return Mono.fromFuture(statuses.of(id, userId))
+        .flatMap(
+            status -> {
+              OrderView order = StatusProblems.known(status);
+              return order.orderId().equals(id)
+                  ? Mono.error(tooEarly(action, order.status()))
+                  : call(action, order.orderId(), userId);
+            });
+  }
+
+  private Mono<OrderView> call(Action action, OrderId id, long userId) {
+    return consumer
+        .onOrder(id.toString(), action.path, userId)
+        .map(this::order)
+        .doOnTerminate(() -> statuses.changed(id));
+  }
+
+  private static ProblemException tooEarly(Action action, OrderStatus status) {
+    return new ProblemException(
+        new Problem(
+            409, action.refusal, "The order is " + status + ".", null, status.name(), null, null));
+  }
+
+  private OrderView order(ConsumerAnswer answer) {
+    try {
+      return statuses.view(row(answer.body()));
+    } catch (JacksonException | IllegalArgumentException | DateTimeException e) {
+      throw ProblemException.unavailable(
+          ConsumerClient.UNAVAILABLE, "The ledger's answer cannot be read.");
+    }
+  }
+
+  private static StoredOrder row(JsonNode row) {
+    JsonNode reason = row.path("reason");
+    return new StoredOrder(
+        OrderId.parse(row.required("orderId").stringValue()),
+        row.required("userId").longValue(),
+        row.required("skuId").longValue(),
+        row.required("quantity").intValue(),
+        OrderStatus.valueOf(row.required("status").stringValue()),
+        reason.isString() ? RejectReason.valueOf(reason.stringValue()) : null,
+        Instant.parse(row.required("admittedAt").stringValue()),
+        Instant.parse(row.required("createdAt").stringValue()),
+        Instant.parse(row.required("updatedAt").stringValue()));
+  }
+}

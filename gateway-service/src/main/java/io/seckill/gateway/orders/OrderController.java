@@ -1,0 +1,133 @@
+package io.seckill.gateway.orders;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.gateway.web.Caller;
+import io.seckill.gateway.web.PathIds;
+import io.seckill.gateway.web.ProblemException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.MediaType;
+import org.springframework.http.codec.ServerSentEvent;
+import org.springframework.web.bind.annotation.DeleteMapping;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A shopper's orders. The status of one order has a faster way, {@link StatusRoute}. */
+@RestController
+@RequestMapping("/api/v1/orders")
+final class OrderController {
+
+  private static final int DEFAULT_LIMIT = 20;
+  private static final int MAX_LIMIT = 100;
+
+  private final OrderStatuses statuses;
+  private final OrderLists lists;
+  private final OrderEvents events;
+  private final OrderActions actions;
+  private final OrderProperties settings;
+
+  OrderController(
+      OrderStatuses statuses,
+      OrderLists lists,
+      OrderEvents events,
+      OrderActions actions,
+      OrderProperties settings) {
+    this.statuses = statuses;
+    this.lists = lists;
+    this.events = events;
+    this.actions = actions;
+    this.settings = settings;
+  }
+
+  @GetMapping(produces = MediaType.APPLICATION_JSON_VALUE)
+  Mono<String> list(
+      @RequestParam(required = false) @Nullable String limit,
+      @RequestParam(required = false) @Nullable String cursor,
+      ServerWebExchange exchange) {
+    return lists
+        .page(Caller.of(exchange).userId(), before(cursor), limit(limit))
+        .map(OrderLists.Page::json);
+  }
+
+  /** For what the faster way does not take, HEAD for one. */
+  @GetMapping(path = "/{id}", produces = MediaType.APPLICATION_JSON_VALUE)
+  Mono<String> show(@PathVariable String id, ServerWebExchange exchange) {
+    return status(id, exchange).map(OrderView::json);
+  }
+
+  @GetMapping(path = "/{id}/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
+  Mono<Flux<ServerSentEvent<String>>> events(@PathVariable String id, ServerWebExchange exchange) {
+    long userId = Caller.of(exchange).userId();
+    OrderId orderId = orderId(id);
+    return status(id, exchange)
+        .map(now -> withHeartbeat(events.watch(now, orderId, userId).map(OrderController::event)));
+  }
+
+  @PostMapping(path = "/{id}/payment", produces = MediaType.APPLICATION_JSON_VALUE)
+  Mono<String> pay(@PathVariable String id, ServerWebExchange exchange) {
+    return act(OrderActions.Action.PAY, id, exchange);
+  }
+
+  @DeleteMapping(path = "/{id}", produces = MediaType.APPLICATION_JSON_VALUE)
+  Mono<String> cancel(@PathVariable String id, ServerWebExchange exchange) {
+    return act(OrderActions.Action.CANCEL, id, exchange);
+  }
+
+  private Mono<String> act(OrderActions.Action action, String id, ServerWebExchange exchange) {
+    return actions.run(action, orderId(id), Caller.of(exchange).userId()).map(OrderView::json);
+  }
+
+  private Mono<OrderView> status(String id, ServerWebExchange exchange) {
+    return Mono.fromFuture(statuses.of(orderId(id), Caller.of(exchange).userId()))
+        .map(StatusProblems::known);
+  }
+
+  private Flux<ServerSentEvent<String>> withHeartbeat(Flux<ServerSentEvent<String>> changes) {
+    return changes.publish(
+        shared ->
+            Flux.merge(
+                shared,
+                Flux.interval(settings.heartbeat())
+                    .onBackpressureDrop()
+                    .map(beat -> ServerSentEvent.<String>builder().comment("").build())
+                    .takeUntilOther(shared.ignoreElements())));
+  }
+
+  private static ServerSentEvent<String> event(OrderView order) {
+    return ServerSentEvent.<String>builder().event("status").data(order.json()).build();
+  }
+
+  /** What is not an order id is nobody's order. */
+  private static OrderId orderId(String text) {
+    try {
+      return OrderId.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new ProblemException(StatusProblems.UNKNOWN);
+    }
+  }
+
+  private static int limit(@Nullable String text) {
+    if (text == null) {
+      return DEFAULT_LIMIT;
+    }
+    long limit = PathIds.number("limit", text);
+    if (limit > MAX_LIMIT) {
+      throw ProblemException.invalid("limit", "limit must be 1.." + MAX_LIMIT + ".");
+    }
+    return (int) limit;
+  }
+
+  private static long before(@Nullable String cursor) {
+    try {
+      return cursor == null ? Long.MAX_VALUE : OrderId.parse(cursor).value();
+    } catch (IllegalArgumentException e) {
+      throw ProblemException.invalid("cursor", "cursor must be the next of an earlier page.");
+    }
+  }
+}

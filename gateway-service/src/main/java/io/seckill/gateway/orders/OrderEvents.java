@@ -1,0 +1,200 @@
+package io.seckill.gateway.orders;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.gateway.web.Problem;
+import io.seckill.gateway.web.ProblemException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
+
+/**
+ * Watches orders for those who keep a stream open. One thread asks for all watched orders every
+ * period; the reads join the other status reads on their way to Redis, 64 to a call. A slow reader
+ * gets the latest state only. Streams are bounded in number, in all and per user, and all end when
+ * the gateway stops.
+ */
+@Component
+final class OrderEvents implements SmartLifecycle {
+
+  private static final Logger log = LoggerFactory.getLogger(OrderEvents.class);
+  private static final Duration LONGEST = Duration.ofHours(1);
+
+  private final OrderStatuses statuses;
+  private final OrderProperties settings;
+  private final Map<OrderId, Watched> watched = new ConcurrentHashMap<>();
+  private final Map<Long, Integer> streamsOfUser = new ConcurrentHashMap<>();
+  private final AtomicInteger streams = new AtomicInteger();
+  private volatile @Nullable ScheduledExecutorService poller;
+
+  OrderEvents(OrderStatuses statuses, OrderProperties settings, MeterRegistry meters) {
+    this.statuses = statuses;
+    this.settings = settings;
+    Gauge.builder("seckill.order.streams", streams, AtomicInteger::get).register(meters);
+  }
+
+  /** One order and the streams that watch it. */
+  private static final class Watched {
+    private final OrderId id;
+    private final long userId;
+    private final Set<FluxSink<OrderView>> sinks = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private volatile @Nullable OrderView latest;
+
+    Watched(OrderId id, long userId) {
+      this.id = id;
+      this.userId = userId;
+    }
+
+    /** Called for one answer at a time. */
+    void show(OrderView order) {
+      if (!order.equals(latest)) {
+        latest = order;
+        sinks.forEach(sink -> sink.next(order));
+      }
+      if (order.status().isFinal()) {
+        end();
+      }
+    }
+
+    void end() {
+      sinks.forEach(FluxSink::complete);
+    }
+  }
+
+  /**
+   * The order's state now and whenever it changes, until it is final; its owner has been checked.
+   *
+   * @throws ProblemException when subscribed: 429 for too many streams of this user, 503 BUSY for
+   *     too many in all
+   */
+  Flux<OrderView> watch(OrderView now, OrderId asked, long userId) {
+    if (now.status().isFinal()) {
+      return Flux.just(now);
+    }
+    Flux<OrderView> changes =
+        Flux.create(sink -> register(sink, asked, userId), FluxSink.OverflowStrategy.LATEST);
+    return changes.startWith(now).distinctUntilChanged().take(LONGEST);
+  }
+
+  private void register(FluxSink<OrderView> sink, OrderId id, long userId) {
+    ProblemException refusal = takePlace(userId);
+    if (refusal != null) {
+      sink.error(refusal);
+      return;
+    }
+    watched.compute(
+        id,
+        (key, existing) -> {
+          Watched one = existing == null ? new Watched(id, userId) : existing;
+          one.sinks.add(sink);
+          return one;
+        });
+    sink.onDispose(() -> unregister(sink, id, userId));
+    if (poller == null) {
+      sink.complete();
+    }
+  }
+
+  private @Nullable ProblemException takePlace(long userId) {
+    if (streams.incrementAndGet() > settings.maxStreams()) {
+      streams.decrementAndGet();
+      return ProblemException.unavailable(Problem.BUSY, "Too many open streams.");
+    }
+    if (streamsOfUser.merge(userId, 1, Integer::sum) > settings.maxStreamsPerUser()) {
+      givePlaceBack(userId);
+      return ProblemException.of(429, Problem.TOO_MANY_REQUESTS, "Too many open streams of yours.");
+    }
+    return null;
+  }
+
+  private void givePlaceBack(long userId) {
+    streams.decrementAndGet();
+    streamsOfUser.computeIfPresent(userId, (user, n) -> n == 1 ? null : n - 1);
+  }
+
+  private void unregister(FluxSink<OrderView> sink, OrderId id, long userId) {
+    watched.computeIfPresent(
+        id,
+        (key, one) -> {
+          one.sinks.remove(sink);
+          return one.sinks.isEmpty() ? null : one;
+        });
+    givePlaceBack(userId);
+  }
+
+  private void poll() {
+    try {
+      watched.values().forEach(this::ask);
+    } catch (RuntimeException e) { // a throw would end the schedule
+      log.error("watched orders were not read", e);
+    }
+  }
+
+  private void ask(Watched one) {
+    if (one.asked.compareAndSet(false, true)) {
+      Mono.fromFuture(statuses.of(one.id, one.userId))
+          .doFinally(signal -> one.asked.set(false))
+          .subscribe(status -> answer(one, status));
+    }
+  }
+
+  private static void answer(Watched one, OrderStatuses.Status status) {
+    if (status instanceof OrderStatuses.Status.Known known) {
+      one.show(known.order());
+    } else if (status instanceof OrderStatuses.Status.NotFound) {
+      one.end(); // its sale's data have left Redis, and MySQL never had it
+    }
+  }
+
+  @Override
+  public void start() {
+    ScheduledExecutorService started =
+        Executors.newSingleThreadScheduledExecutor(
+            work -> {
+              Thread thread = new Thread(work, "order-events");
+              thread.setDaemon(true);
+              return thread;
+            });
+    long periodMs = settings.eventPeriod().toMillis();
+    var unused =
+        started.scheduleWithFixedDelay(this::poll, periodMs, periodMs, TimeUnit.MILLISECONDS);
+    poller = started;
+  }
+
+  @Override
+  public void stop() {
+    ScheduledExecutorService running = poller;
+    poller = null;
+    if (running != null) {
+      running.shutdownNow();
+    }
+    watched.values().forEach(Watched::end);
+  }
+
+  @Override
+  public boolean isRunning() {
+    return poller != null;
+  }
+
+  /** Ends before the servers begin to wait for requests in hand, which streams would hold up. */
+  @Override
+  public int getPhase() {
+    return SmartLifecycle.DEFAULT_PHASE;
+  }
+}

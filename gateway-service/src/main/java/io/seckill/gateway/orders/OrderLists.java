@@ -1,0 +1,91 @@
+package io.seckill.gateway.orders;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.gateway.stores.BlockingCalls;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.stereotype.Component;
+import reactor.core.publisher.Mono;
+
+/**
+ * A user's orders, newest first: what MySQL has, and what still waits in Redis. Without Redis the
+ * waiting ones are missing; without MySQL there is no list.
+ */
+@Component
+final class OrderLists {
+
+  private final HotOrders redis;
+  private final StoredOrders mysql;
+  private final OrderStatuses statuses;
+  private final BlockingCalls redisCalls;
+  private final BlockingCalls mysqlCalls;
+
+  OrderLists(
+      HotOrders redis,
+      StoredOrders mysql,
+      OrderStatuses statuses,
+      @Qualifier("redisCalls") BlockingCalls redisCalls,
+      @Qualifier("mysqlCalls") BlockingCalls mysqlCalls) {
+    this.redis = redis;
+    this.mysql = mysql;
+    this.statuses = statuses;
+    this.redisCalls = redisCalls;
+    this.mysqlCalls = mysqlCalls;
+  }
+
+  /**
+   * One page.
+   *
+   * @param more whether older orders follow the last one
+   */
+  record Page(List<OrderView> orders, boolean more) {
+
+    String json() {
+      StringBuilder json = new StringBuilder(64 + 256 * orders.size());
+      json.append("{\"orders\":[");
+      for (int i = 0; i < orders.size(); i++) {
+        json.append(i == 0 ? "" : ",");
+        orders.get(i).appendTo(json);
+      }
+      json.append("],\"next\":");
+      if (more) {
+        json.append('"').append(orders.get(orders.size() - 1).orderId()).append('"');
+      } else {
+        json.append("null");
+      }
+      return json.append('}').toString();
+    }
+  }
+
+  /**
+   * A page of at most {@code limit} orders with ids below {@code before}.
+   *
+   * @param limit 1..100
+   */
+  Mono<Page> page(long userId, long before, int limit) {
+    // Redis first: an order that is stored in between is then seen twice, not never.
+    return redisCalls
+        .call(() -> redis.withoutResult(userId))
+        .onErrorReturn(List.of())
+        .flatMap(
+            waiting ->
+                mysqlCalls
+                    .call(() -> mysql.ofUser(userId, before, limit + 1))
+                    .map(stored -> merge(waiting, stored, before, limit)));
+  }
+
+  private Page merge(List<HotOrder> waiting, List<StoredOrder> stored, long before, int limit) {
+    Map<OrderId, OrderView> byId = new TreeMap<>(Comparator.reverseOrder());
+    waiting.stream()
+        .filter(order -> order.id().value() < before)
+        .forEach(order -> byId.put(order.id(), statuses.view(order)));
+    stored.forEach(order -> byId.put(order.id(), statuses.view(order)));
+    List<OrderView> orders = new ArrayList<>(byId.values());
+    boolean more = orders.size() > limit;
+    return new Page(more ? orders.subList(0, limit) : orders, more);
+  }
+}

@@ -1,0 +1,54 @@
+package io.seckill.gateway.orders;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How orders are looked up and watched.
+ *
+ * @param threads batches of status reads at once, 1..16
+ * @param queueCapacity status reads that may wait per partition, 1..100,000; more go to MySQL
+ * @param answerWithin longest wait for Redis, 50 ms..5 s; beyond it MySQL answers
+ * @param staleAfter a QUEUED order of this age is looked up in MySQL, 500 ms..1 min
+ * @param rateMaxAge an older rate says nothing about the wait, 1 s..5 min
+ * @param maxStreams event streams at once, 0..100,000
+ * @param maxStreamsPerUser of them one user's, 1..100
+ * @param eventPeriod how often watched orders are read, 50 ms..10 s
+ * @param heartbeat comment on a silent stream, 1 s..1 min
+ */
+@ConfigurationProperties("seckill.orders")
+record OrderProperties(
+    @DefaultValue("2") int threads,
+    @DefaultValue("4096") int queueCapacity,
+    @DefaultValue("300ms") Duration answerWithin,
+    @DefaultValue("2s") Duration staleAfter,
+    @DefaultValue("15s") Duration rateMaxAge,
+    @DefaultValue("5000") int maxStreams,
+    @DefaultValue("5") int maxStreamsPerUser,
+    @DefaultValue("250ms") Duration eventPeriod,
+    @DefaultValue("15s") Duration heartbeat) {
+
+  OrderProperties {
+    check(threads >= 1 && threads <= 16, "threads must be 1..16");
+    check(queueCapacity >= 1 && queueCapacity <= 100_000, "queue-capacity must be 1..100000");
+    check(isWithin(answerWithin, 50, 5_000), "answer-within must be 50ms..5s");
+    check(isWithin(staleAfter, 500, 60_000), "stale-after must be 500ms..1m");
+    check(isWithin(rateMaxAge, 1_000, 300_000), "rate-max-age must be 1s..5m");
+    check(maxStreams >= 0 && maxStreams <= 100_000, "max-streams must be 0..100000");
+    check(
+        maxStreamsPerUser >= 1 && maxStreamsPerUser <= 100, "max-streams-per-user must be 1..100");
+    check(isWithin(eventPeriod, 50, 10_000), "event-period must be 50ms..10s");
+    check(isWithin(heartbeat, 1_000, 60_000), "heartbeat must be 1s..1m");
+  }
+
+  private static boolean isWithin(Duration value, long minMs, long maxMs) {
+    return value.toMillis() >= minMs && value.toMillis() <= maxMs;
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.orders." + otherwise);
+    }
+  }
+}

@@ -1,0 +1,32 @@
+package io.seckill.gateway.orders;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import io.seckill.common.order.PurchasePolicy;
+import java.time.Instant;
+
+/**
+ * What anyone may see of a SKU.
+ *
+ * @param limitPerUser units; 0 for no limit
+ * @param state of the sale in MySQL, NEW before the first preheat
+ * @param open whether both stores call the sale open
+ * @param soldOut whether no unit is left to be admitted
+ */
+record SkuPage(
+    long skuId,
+    String name,
+    long priceCents,
+    PurchasePolicy policy,
+    int limitPerUser,
+    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
+    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt,
+    String state,
+    @JsonIgnore boolean open,
+    boolean soldOut) {
+
+  /** Whether a purchase may succeed at this moment. */
+  boolean onSaleAt(Instant now) {
+    return open && !soldOut && !now.isBefore(opensAt) && now.isBefore(closesAt);
+  }
+}

@@ -1,0 +1,40 @@
+package io.seckill.gateway.orders;
+
+import io.seckill.gateway.web.Problem;
+import io.seckill.gateway.web.ProblemException;
+import java.time.Duration;
+
+/** How "no status" is told. */
+final class StatusProblems {
+
+  static final Problem UNKNOWN = Problem.of(404, Problem.UNKNOWN_ORDER, "There is no such order.");
+
+  private static final Problem UNAVAILABLE =
+      new Problem(
+          503,
+          "STATUS_UNAVAILABLE",
+          "The order cannot be looked up at the moment.",
+          null,
+          null,
+          null,
+          Duration.ofSeconds(1));
+
+  private StatusProblems() {}
+
+  /** The problem that a status other than {@code Known} is. */
+  static Problem of(OrderStatuses.Status status) {
+    return status instanceof OrderStatuses.Status.NotFound ? UNKNOWN : UNAVAILABLE;
+  }
+
+  /**
+   * The order.
+   *
+   * @throws ProblemException 404 or 503 when there is none to show
+   */
+  static OrderView known(OrderStatuses.Status status) {
+    if (status instanceof OrderStatuses.Status.Known known) {
+      return known.order();
+    }
+    throw new ProblemException(of(status));
+  }
+}

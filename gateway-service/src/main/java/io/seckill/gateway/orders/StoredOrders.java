@@ -1,0 +1,170 @@
+package io.seckill.gateway.orders;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.RejectReason;
+import io.seckill.common.order.UnreadableMessageException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** Orders in MySQL, read only. Every method blocks. */
+@Component
+class StoredOrders {
+
+  private static final String COLUMNS =
+      """
+      o.order_id, o.user_id, o.sku_id, o.quantity, o.status, o.reason, o.admitted_at, o.created_at,
+      o.updated_at
+      """;
+
+  private final JdbcClient mysql;
+
+  StoredOrders(JdbcClient mysql) {
+    this.mysql = mysql;
+  }
+
+  /**
+   * The orders of these ids, by the id asked for: stored, an alias of a stored one, or waiting
+   * among the dead letters. Ids that MySQL does not know are absent.
+   *
+   * @param ids 1..200
+   */
+  Map<OrderId, StoredOrder> find(Collection<OrderId> ids) {
+    Map<OrderId, StoredOrder> found = new HashMap<>();
+    Set<Long> missing = values(ids);
+    stored(missing).forEach(order -> found.put(order.id(), order));
+    found.keySet().forEach(id -> missing.remove(id.value()));
+    if (!missing.isEmpty()) {
+      found.putAll(aliases(missing));
+      found.keySet().forEach(id -> missing.remove(id.value()));
+    }
+    if (!missing.isEmpty()) {
+      delayed(missing).forEach(order -> found.put(order.id(), order));
+    }
+    return found;
+  }
+
+  /**
+   * A user's orders, newest first.
+   *
+   * @param before only ids below this one
+   * @param limit most orders, from 1
+   */
+  List<StoredOrder> ofUser(long userId, long before, int limit) {
+    return mysql
+        .sql(
+            "SELECT "
+                + COLUMNS
+                + """
+                FROM orders o WHERE o.user_id = ? AND o.order_id < ?
+                ORDER BY o.order_id DESC LIMIT ?
+                """)
+        .params(userId, before, limit)
+        .query((row, n) -> order(row))
+        .list();
+  }
+
+  private List<StoredOrder> stored(Set<Long> ids) {
+    return mysql
+        .sql("SELECT " + COLUMNS + " FROM orders o WHERE o.order_id IN (:ids)")
+        .param("ids", ids)
+        .query((row, n) -> order(row))
+        .list();
+  }
+
+  private Map<OrderId, StoredOrder> aliases(Set<Long> ids) {
+    Map<OrderId, StoredOrder> found = new HashMap<>();
+    mysql
+        .sql(
+            "SELECT a.order_id AS alias_id, "
+                + COLUMNS
+                + """
+                FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id
+                WHERE a.order_id IN (:ids)
+                """)
+        .param("ids", ids)
+        .query(
+            row -> {
+              found.put(new OrderId(row.getLong("alias_id")), order(row));
+            });
+    return found;
+  }
+
+  /** The payload tells what the table's columns do not. */
+  private List<StoredOrder> delayed(Set<Long> ids) {
+    List<StoredOrder> found = new ArrayList<>();
+    mysql
+        .sql(
+            """
+            SELECT payload, first_failed_at, last_failed_at FROM dead_letter
+            WHERE order_id IN (:ids) AND state = 'OPEN'
+            """)
+        .param("ids", ids)
+        .query(
+            row -> {
+              addDelayed(row, found);
+            });
+    return found;
+  }
+
+  private static void addDelayed(ResultSet row, List<StoredOrder> found) throws SQLException {
+    OrderMessage message;
+    try {
+      message = OrderMessageCodec.decode(row.getBytes("payload"));
+    } catch (UnreadableMessageException e) {
+      return; // nobody can say whose order that is
+    }
+    found.add(
+        new StoredOrder(
+            message.orderId(),
+            message.userId(),
+            message.skuId(),
+            message.quantity(),
+            OrderStatus.DELAYED,
+            null,
+            Instant.ofEpochMilli(message.admittedAt()),
+            instant(row, "first_failed_at"),
+            instant(row, "last_failed_at")));
+  }
+
+  private static StoredOrder order(ResultSet row) throws SQLException {
+    String reason = row.getString("reason");
+    return new StoredOrder(
+        new OrderId(row.getLong("order_id")),
+        row.getLong("user_id"),
+        row.getLong("sku_id"),
+        row.getInt("quantity"),
+        OrderStatus.valueOf(row.getString("status")),
+        reason == null ? null : RejectReason.valueOf(reason),
+        instant(row, "admitted_at"),
+        instant(row, "created_at"),
+        instant(row, "updated_at"));
+  }
+
+  /** DATETIME columns hold UTC; milliseconds are what Redis keeps too. */
+  private static Instant instant(ResultSet row, String column) throws SQLException {
+    Instant exact = row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
+    return exact.truncatedTo(ChronoUnit.MILLIS);
+  }
+
+  private static Set<Long> values(Collection<OrderId> ids) {
+    Set<Long> values = new HashSet<>();
+    ids.forEach(id -> values.add(id.value()));
+    return values;
+  }
+}
