@@ -46,7 +46,7 @@ public final class MySqlServer extends TestServer {
   }
 
   private static MySqlServer started(MySqlServer server) {
-    server.launch();
+    server.start();
     return server;
   }
 

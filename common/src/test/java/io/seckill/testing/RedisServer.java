@@ -53,7 +53,7 @@ public final class RedisServer extends TestServer {
   }
 
   private static RedisServer started(RedisServer server) {
-    server.launch();
+    server.start();
     return server;
   }
 

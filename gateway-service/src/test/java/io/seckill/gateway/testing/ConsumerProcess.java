@@ -1,0 +1,117 @@
+package io.seckill.gateway.testing;
+
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** The real order-consumer as a child process; migrates its database at start. */
+public final class ConsumerProcess implements AutoCloseable {
+
+  public static final String TOKEN = "token-of-the-tests-0123456789";
+
+  private static final HttpClient HTTP =
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+
+  private final int port;
+  private final Process process;
+
+  private ConsumerProcess(int port, Process process) {
+    this.port = port;
+    this.process = process;
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill-consumer"));
+  }
+
+  /** Starts it and waits until it is ready, at most 90 s. */
+  public static ConsumerProcess start(
+      RedisDatabase redis, RabbitVhost rabbit, MySqlDatabase mysql) {
+    int port = freePort();
+    Path root = Path.of(System.getProperty("seckill.root"));
+    Path log = root.resolve("gateway-service/target/logs/order-consumer-" + port + ".log");
+    ProcessBuilder command =
+        new ProcessBuilder(
+            System.getProperty("java.home") + "/bin/java",
+            "-Xmx256m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-jar",
+            root.resolve("order-consumer/target/order-consumer.jar").toString());
+    command
+        .environment()
+        .putAll(
+            Map.of(
+                "SERVER_PORT", Integer.toString(port),
+                "SECKILL_INTERNAL_TOKEN", TOKEN,
+                "SECKILL_REDIS_URL", redis.url(),
+                "SECKILL_BROKER_URL", rabbit.url(),
+                "SPRING_DATASOURCE_URL", mysql.jdbcUrl(),
+                "SPRING_DATASOURCE_USERNAME", mysql.username(),
+                "SPRING_DATASOURCE_PASSWORD", mysql.password(),
+                "SPRING_FLYWAY_URL", mysql.jdbcUrl(),
+                "SPRING_FLYWAY_USER", mysql.username(),
+                "SPRING_FLYWAY_PASSWORD", mysql.password()));
+    try {
+      Files.createDirectories(log.getParent());
+      ConsumerProcess consumer =
+          new ConsumerProcess(
+              port, command.redirectErrorStream(true).redirectOutput(log.toFile()).start());
+      await("order-consumer to become ready, see " + log)
+          .atMost(Duration.ofSeconds(90))
+          .failFast("order-consumer died, see " + log, () -> !consumer.process.isAlive())
+          .until(consumer::isReady);
+      return consumer;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  public String url() {
+    return "http://127.0.0.1:" + port;
+  }
+
+  private boolean isReady() throws InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(url() + "/actuator/health/readiness"))
+            .timeout(Duration.ofSeconds(5))
+            .build();
+    try {
+      return HTTP.send(request, BodyHandlers.discarding()).statusCode() == 200;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroy();
+    try {
+      if (!process.waitFor(20, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

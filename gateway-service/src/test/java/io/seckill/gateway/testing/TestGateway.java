@@ -1,0 +1,151 @@
+package io.seckill.gateway.testing;
+
+import io.seckill.gateway.GatewayApplication;
+import io.seckill.gateway.security.Tokens;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.RedisDatabase;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** The whole gateway in this JVM, on two free ports, and a client of it. */
+public final class TestGateway implements AutoCloseable {
+
+  private final ConfigurableApplicationContext context;
+  private final HttpClient http =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(2))
+          .build();
+
+  private TestGateway(ConfigurableApplicationContext context) {
+    this.context = context;
+  }
+
+  /**
+   * Starts it.
+   *
+   * @param properties {@code name=value}, over the defaults
+   */
+  public static TestGateway start(
+      RedisDatabase redis, MySqlDatabase mysql, String consumerUrl, String... properties) {
+    List<String> all =
+        new ArrayList<>(
+            List.of(
+                "server.port=0",
+                "seckill.admin.port=0",
+                "seckill.redis.url=" + redis.url(),
+                "spring.datasource.url=" + mysql.jdbcUrl(),
+                "spring.datasource.username=" + mysql.username(),
+                "spring.datasource.password=" + mysql.password(),
+                "seckill.security.hs256-secret=" + Tokens.SECRET,
+                "seckill.consumer.url=" + consumerUrl,
+                "seckill.internal.token=" + ConsumerProcess.TOKEN));
+    all.addAll(List.of(properties));
+    return new TestGateway(
+        new SpringApplicationBuilder(GatewayApplication.class)
+            .registerShutdownHook(false)
+            .run(all.stream().map(property -> "--" + property).toArray(String[]::new)));
+  }
+
+  public int shopPort() {
+    return Integer.parseInt(context.getEnvironment().getRequiredProperty("local.server.port"));
+  }
+
+  public int adminPort() {
+    return Integer.parseInt(context.getEnvironment().getRequiredProperty("local.admin.port"));
+  }
+
+  public <T> T bean(Class<T> type) {
+    return context.getBean(type);
+  }
+
+  /** A request on the shopper port. */
+  public HttpRequest.Builder shop(String path) {
+    return request(shopPort(), path);
+  }
+
+  /** A request on the admin port. */
+  public HttpRequest.Builder admin(String path) {
+    return request(adminPort(), path);
+  }
+
+  /** GET by a shopper. */
+  public Answer get(long user, String path) {
+    return send(shop(path).header("Authorization", shopper(user)).GET());
+  }
+
+  /** A method with or without a body, by a shopper. */
+  public Answer call(long user, String method, String path, @Nullable String body) {
+    return send(json(shop(path), method, body).header("Authorization", shopper(user)));
+  }
+
+  /** A purchase. */
+  public Answer buy(long user, long sku, int quantity, String key) {
+    return send(
+        json(shop("/api/v1/skus/" + sku + "/orders"), "POST", "{\"quantity\":" + quantity + "}")
+            .header("Authorization", shopper(user))
+            .header("Idempotency-Key", key));
+  }
+
+  /** GET by an operator. */
+  public Answer adminGet(String path) {
+    return send(admin(path).header("Authorization", operator()).GET());
+  }
+
+  /** A method with or without a JSON body, by an operator. */
+  public Answer operate(String method, String path, @Nullable String body) {
+    return send(json(admin(path), method, body).header("Authorization", operator()));
+  }
+
+  public Answer send(HttpRequest.Builder request) {
+    try {
+      return new Answer(http.send(request.build(), BodyHandlers.ofString()));
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError(e);
+    }
+  }
+
+  public HttpClient http() {
+    return http;
+  }
+
+  public static String shopper(long user) {
+    return "Bearer " + Tokens.shopper(user);
+  }
+
+  public static String operator() {
+    return "Bearer " + Tokens.operator("olga");
+  }
+
+  private static HttpRequest.Builder json(
+      HttpRequest.Builder request, String method, @Nullable String body) {
+    return body == null
+        ? request.method(method, BodyPublishers.noBody())
+        : request
+            .method(method, BodyPublishers.ofString(body))
+            .header("Content-Type", "application/json");
+  }
+
+  private static HttpRequest.Builder request(int port, String path) {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+        .timeout(Duration.ofSeconds(20));
+  }
+
+  @Override
+  public void close() {
+    context.close();
+  }
+}
