@@ -46,7 +46,7 @@ public final class MySqlServer extends TestServer {
   }
 
   private static MySqlServer started(MySqlServer server) {
-    server.start();
+    server.launch();
     return server;
   }
 

@@ -9,6 +9,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * A RabbitMQ node with its management plugin and one administrator. Counters are at most about 250
  * ms old, where the defaults of RabbitMQ are 5 s.
+ *
+ * <p>RabbitMQ 3.10.8 has a hole that kill -9 shows: a quorum queue younger than about a second
+ * comes back empty, also when its messages were confirmed. A test that kills the node declares its
+ * queues, then calls {@link #restart()}, then publishes.
  */
 public final class RabbitServer extends TestServer {
 
@@ -42,7 +46,7 @@ public final class RabbitServer extends TestServer {
   }
 
   private static RabbitServer started(RabbitServer server) {
-    server.start();
+    server.launch();
     return server;
   }
 

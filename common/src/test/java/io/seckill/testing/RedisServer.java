@@ -53,7 +53,7 @@ public final class RedisServer extends TestServer {
   }
 
   private static RedisServer started(RedisServer server) {
-    server.start();
+    server.launch();
     return server;
   }
 

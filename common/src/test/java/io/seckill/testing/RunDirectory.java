@@ -36,6 +36,11 @@ final class RunDirectory {
 
   private RunDirectory() {}
 
+  /** Exists while this JVM runs. */
+  static Path path() {
+    return Holder.DIRECTORY;
+  }
+
   /** A new directory for one server. */
   static Path newHome(String name) {
     Path home = Holder.DIRECTORY.resolve(name + "-" + HOMES.incrementAndGet());

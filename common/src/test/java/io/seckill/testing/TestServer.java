@@ -58,7 +58,7 @@ public abstract sealed class TestServer implements AutoCloseable
    */
   public final void restart() {
     ownServer().stop();
-    start();
+    launch();
   }
 
   /**
@@ -101,7 +101,7 @@ public abstract sealed class TestServer implements AutoCloseable
    *
    * @throws ServerStartException when it ends or stays silent; the machine is closed then
    */
-  final void start() {
+  final void launch() {
     try {
       machine.launch();
       awaitAnswer();

@@ -1,0 +1,88 @@
+package io.seckill.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(TestServers.class)
+class NothingLeftBehindIT {
+
+  @Test
+  void leavesNoServerAndNoFileWhenTheJvmIsKilled() throws Exception {
+    Process jvm = startServersInAnotherJvm();
+    String[] ready = awaitReady(jvm);
+    Path directory = Path.of(ready[1]);
+    List<Integer> ports = Arrays.stream(ready).skip(2).map(Integer::valueOf).toList();
+    assertThat(directory).isDirectory();
+    assertThat(ports).allMatch(NothingLeftBehindIT::answers);
+
+    jvm.destroyForcibly().waitFor();
+
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> ports.stream().noneMatch(port -> answers(port)));
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(() -> assertThat(directory).doesNotExist());
+    assertThat(processesOf(directory)).isEmpty();
+  }
+
+  @Test
+  void leavesNothingOfAServerThatIsClosed() {
+    RedisServer redis = RedisServer.start();
+    int port = redis.port();
+    redis.close();
+
+    assertThat(answers(port)).isFalse();
+    assertThat(redis.isRunning()).isFalse();
+  }
+
+  private static Process startServersInAnotherJvm() throws IOException {
+    return new ProcessBuilder(
+            ProcessHandle.current().info().command().orElseThrow(),
+            "-Dseckill.test.servers=" + System.getProperty("seckill.test.servers", "processes"),
+            "-cp",
+            System.getProperty("java.class.path"),
+            ServersOfAKilledJvm.class.getName())
+        .redirectErrorStream(true)
+        .start();
+  }
+
+  private static String[] awaitReady(Process jvm) throws IOException {
+    BufferedReader output =
+        new BufferedReader(new InputStreamReader(jvm.getInputStream(), StandardCharsets.UTF_8));
+    for (String line = output.readLine(); line != null; line = output.readLine()) {
+      if (line.startsWith("ready ")) {
+        return line.split(" ");
+      }
+    }
+    throw new AssertionError("The other JVM ended before its servers were ready");
+  }
+
+  private static List<String> processesOf(Path directory) {
+    return ProcessHandle.allProcesses()
+        .flatMap(process -> process.info().commandLine().stream())
+        .filter(command -> command.contains(directory.toString()))
+        .toList();
+  }
+
+  private static boolean answers(int port) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

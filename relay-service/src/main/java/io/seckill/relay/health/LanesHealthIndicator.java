@@ -1,0 +1,74 @@
+package io.seckill.relay.health;
+
+import io.seckill.relay.lane.LaneStatus;
+import io.seckill.relay.lane.RelayLanes;
+import io.seckill.relay.lane.RelaySettings;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.stereotype.Component;
+
+/**
+ * DOWN, with the reason, when a lane has not moved for {@code seckill.relay.stuck-after} while
+ * there is work for it, or when Redis has not been seen for so long. The answer over HTTP has no
+ * details; the reason is in the log, once per change.
+ */
+@Component
+class LanesHealthIndicator implements HealthIndicator {
+
+  private static final Logger log = LoggerFactory.getLogger(LanesHealthIndicator.class);
+
+  private final RelayLanes lanes;
+  private final Duration stuckAfter;
+  private boolean up = true;
+
+  LanesHealthIndicator(RelayLanes lanes, RelaySettings settings) {
+    this.lanes = lanes;
+    this.stuckAfter = settings.stuckAfter();
+  }
+
+  @Override
+  public Health health() {
+    Optional<String> trouble = trouble();
+    report(trouble);
+    return trouble
+        .map(reason -> Health.down().withDetail("reason", reason).build())
+        .orElseGet(() -> Health.up().build());
+  }
+
+  private Optional<String> trouble() {
+    if (lanes.sinceRedisSeen().compareTo(stuckAfter) > 0) {
+      return Optional.of("Redis not seen for " + lanes.sinceRedisSeen().toSeconds() + " s");
+    }
+    return lanes.statuses().stream().filter(this::isStuck).findFirst().map(this::describe);
+  }
+
+  private boolean isStuck(LaneStatus lane) {
+    boolean work = lane.outstanding() > 0 || lanes.backlog(lane.partition()).outbox() > 0;
+    return work && lane.sinceMoved().compareTo(stuckAfter) > 0;
+  }
+
+  private String describe(LaneStatus lane) {
+    return "lane %s (%s) has not moved for %d s, %d orders wait in its outbox: %s"
+        .formatted(
+            lane.lane(),
+            lane.state(),
+            lane.sinceMoved().toSeconds(),
+            lanes.backlog(lane.partition()).outbox(),
+            lane.reason());
+  }
+
+  private synchronized void report(Optional<String> trouble) {
+    if (trouble.isPresent() == up) {
+      up = trouble.isEmpty();
+      if (up) {
+        log.info("ready again: all lanes move");
+      } else {
+        log.error("not ready: {}", trouble.get());
+      }
+    }
+  }
+}

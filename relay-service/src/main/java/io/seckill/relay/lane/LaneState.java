@@ -1,0 +1,17 @@
+package io.seckill.relay.lane;
+
+/** What a lane is doing; one log line per change. */
+public enum LaneState {
+  /** Not yet connected for the first time. */
+  STARTING,
+  /** Takes and publishes; also when there is nothing to take. */
+  RUNNING,
+  /** Connected, but an alarm of the broker blocks publishing. Takes nothing. */
+  BLOCKED,
+  /** The broker is away or refuses. Takes nothing, tries again. */
+  BROKER_TROUBLE,
+  /** Redis is away or refuses. Tries again. */
+  REDIS_TROUBLE,
+  /** Ended. */
+  STOPPED
+}

@@ -1,0 +1,70 @@
+package io.seckill.relay.lane;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
+import io.github.resilience4j.micrometer.tagged.TaggedCircuitBreakerMetrics;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.relay.metrics.RelayMeters;
+import io.seckill.relay.publish.BrokerConnector;
+import io.seckill.relay.publish.BrokerSettings;
+import io.seckill.relay.recovery.LeaseSettings;
+import java.time.Duration;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+
+@Configuration(proxyBeanMethods = false)
+class RelayConfiguration {
+
+  @Bean
+  RedisSettings redisSettings(Environment environment) {
+    return Binder.get(environment).bindOrCreate("seckill.redis", RedisSettings.class);
+  }
+
+  @Bean
+  RelayMeters relayMeters(MeterRegistry registry) {
+    return new RelayMeters(registry);
+  }
+
+  @Bean
+  CircuitBreaker brokerBreaker(MeterRegistry registry) {
+    CircuitBreakerRegistry breakers = CircuitBreakerRegistry.of(breakerConfig());
+    CircuitBreaker breaker = breakers.circuitBreaker("broker");
+    TaggedCircuitBreakerMetrics.ofCircuitBreakerRegistry(breakers).bindTo(registry);
+    return breaker;
+  }
+
+  /** Small and quick: the library's defaults (100 calls, 60 s) would hide an outage. */
+  static CircuitBreakerConfig breakerConfig() {
+    return CircuitBreakerConfig.custom()
+        .slidingWindowType(SlidingWindowType.COUNT_BASED)
+        .slidingWindowSize(16)
+        .minimumNumberOfCalls(4)
+        .failureRateThreshold(50)
+        .waitDurationInOpenState(Duration.ofSeconds(2))
+        .permittedNumberOfCallsInHalfOpenState(2)
+        .maxWaitDurationInHalfOpenState(Duration.ofSeconds(10))
+        .build();
+  }
+
+  @Bean
+  BrokerConnector brokerConnector(
+      BrokerSettings broker, RelaySettings relay, CircuitBreaker breaker, RelayMeters meters) {
+    return new BrokerConnector(
+        broker, relay.maxUnconfirmed(), relay.confirmTimeout(), breaker, meters);
+  }
+
+  @Bean
+  RelayLanes relayLanes(
+      RelaySettings relay,
+      LeaseSettings lease,
+      RedisSettings redis,
+      BrokerConnector broker,
+      RelayMeters meters) {
+    return new RelayLanes(relay, lease, redis, broker, meters);
+  }
+}

@@ -1,0 +1,408 @@
+package io.seckill.relay.lane;
+
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.relay.metrics.RelayMeters;
+import io.seckill.relay.publish.BrokerConnector;
+import io.seckill.relay.publish.BrokerLink;
+import io.seckill.relay.publish.BrokerTroubleException;
+import io.seckill.relay.publish.OutboundOrder;
+import io.seckill.relay.recovery.DeadQueues;
+import io.seckill.relay.recovery.LaneLease;
+import io.seckill.relay.recovery.LifeOverException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * One thread that carries the orders of one partition from the outbox to the broker, with one
+ * connection to each and one private queue. Only this thread takes and publishes; confirms arrive
+ * on the broker connection's thread.
+ *
+ * <p>An order leaves the private queue only after its confirm. After any error, and at the start of
+ * a connection, the lane knows nothing of what its private queue holds beyond what is confirmed: it
+ * settles that, publishes the rest again, and takes new orders when the queue is empty.
+ */
+final class RelayLane implements Runnable {
+
+  private static final Logger log = LoggerFactory.getLogger(RelayLane.class);
+
+  /**
+   * Longest wait for confirms before looking into the outbox again: latency against round trips.
+   */
+  private static final Duration CONFIRM_PAUSE = Duration.ofMillis(4);
+
+  /** Wait between looks at a full Redis, or at a blocked broker. */
+  private static final Duration PAUSE = Duration.ofMillis(100);
+
+  private final String name;
+  private final RelaySettings settings;
+  private final RedisSettings redisSettings;
+  private final BrokerConnector broker;
+  private final LaneLease lease;
+  private final LaneStatus status;
+  private final RelayMeters meters;
+  private final Backoff backoff;
+  private final CountDownLatch stop = new CountDownLatch(1);
+  private final CountDownLatch stopped = new CountDownLatch(1);
+
+  private @Nullable UnifiedJedis redis;
+  private volatile @Nullable BrokerLink link;
+  private @Nullable PrivateQueue queue;
+
+  /** Confirmed by the broker, not yet removed from the private queue. Survives both servers. */
+  private List<OutboundOrder> confirmed = new ArrayList<>();
+
+  /** Orders published on the present link, or confirmed, that are not settled. */
+  private int outstanding;
+
+  /** Looks in a row that found no new confirm; a silent broker is looked at less often. */
+  private int quietRounds;
+
+  /** Whether the private queue may hold orders that are not among the outstanding. */
+  private boolean strays = true;
+
+  RelayLane(
+      String name,
+      RelaySettings settings,
+      RedisSettings redisSettings,
+      BrokerConnector broker,
+      LaneLease lease,
+      RelayMeters meters) {
+    this.name = name;
+    this.settings = settings;
+    this.redisSettings = patientFor(settings.pollInterval(), redisSettings);
+    this.broker = broker;
+    this.lease = lease;
+    this.status = new LaneStatus(name, lease.partition());
+    this.meters = meters;
+    this.backoff = new Backoff(settings.backOff(), settings.maxBackOff());
+  }
+
+  /** One connection, whose time-outs lie above the wait of BRPOPLPUSH. */
+  private static RedisSettings patientFor(Duration poll, RedisSettings from) {
+    Duration patience = poll.plus(from.socketTimeout());
+    return new RedisSettings(
+        from.mode(),
+        from.url(),
+        from.nodes(),
+        from.master(),
+        1,
+        from.maxWait(),
+        from.connectTimeout(),
+        patience,
+        patience);
+  }
+
+  LaneStatus status() {
+    return status;
+  }
+
+  @Override
+  public void run() {
+    try {
+      while (!stopping()) {
+        attempt();
+      }
+      drain();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      disconnectBroker(); // before the release: nothing is published after it
+      release();
+      status.enter(LaneState.STOPPED, "");
+      stopped.countDown();
+    }
+  }
+
+  /** Works until something breaks or the lane is to stop. */
+  private void attempt() throws InterruptedException {
+    try {
+      connect();
+      recover();
+      status.enter(LaneState.RUNNING, "");
+      while (!stopping()) {
+        round();
+      }
+    } catch (LifeOverException e) {
+      lifeOver();
+    } catch (BrokerTroubleException e) {
+      brokerTrouble(e);
+    } catch (JedisException e) {
+      redisTrouble(e);
+    }
+  }
+
+  private void connect() throws BrokerTroubleException {
+    if (link == null) {
+      link = broker.open(name);
+    }
+    if (redis == null) {
+      redis = RedisClients.open(redisSettings, name);
+    }
+    if (queue == null) {
+      queue = new PrivateQueue(lease.partition(), lease.begin(redis()));
+      strays = false;
+    }
+  }
+
+  /**
+   * Settles what is confirmed and publishes again, page by page, what else the private queue holds.
+   * First waits for the fate of what is in flight, so that only the unknown is sent twice.
+   */
+  private void recover() throws BrokerTroubleException, LifeOverException, InterruptedException {
+    while (strays && !stopping()) {
+      while (outstanding > 0 && !stopping()) {
+        settleOnly();
+      }
+      if (stopping()) {
+        return;
+      }
+      List<String> left = queue().contents(redis(), settings.maxUnconfirmed());
+      strays = !left.isEmpty();
+      meters.republished(left.size());
+      publish(left);
+    }
+  }
+
+  private void settleOnly() throws BrokerTroubleException, LifeOverException, InterruptedException {
+    awaitConfirms();
+    if (!confirmed.isEmpty()) {
+      exchange(0, Duration.ZERO);
+    }
+  }
+
+  private void round() throws BrokerTroubleException, LifeOverException, InterruptedException {
+    awaitConfirms();
+    if (link().isBlocked()) {
+      blocked();
+      return;
+    }
+    int room = Math.min(settings.maxUnconfirmed() - outstanding + confirmed.size(), link().room());
+    if (room == 0 && confirmed.isEmpty()) {
+      return;
+    }
+    boolean idle = outstanding == 0;
+    Exchange exchange = exchange(room, idle ? settings.pollInterval() : Duration.ZERO);
+    publish(exchange.taken());
+    strays = exchange.queueLength() > outstanding;
+    adoptUpTo(room - exchange.taken().size());
+    recover();
+    if (exchange.refused() && exchange.taken().isEmpty()) {
+      stop.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+  }
+
+  /** Waits a moment for confirms; returns at once when nothing is in flight. */
+  private void awaitConfirms() throws BrokerTroubleException, InterruptedException {
+    Duration pause = quietRounds < 4 ? CONFIRM_PAUSE : PAUSE;
+    link().awaitConfirmed(Math.max(1, settings.maxUnconfirmed() / 4), pause);
+    confirmed.addAll(link().takeConfirmed());
+    quietRounds = confirmed.isEmpty() ? quietRounds + 1 : 0;
+    lease.worked();
+    link().check();
+  }
+
+  private Exchange exchange(int most, Duration wait) throws LifeOverException {
+    Exchange exchange = queue().exchange(redis(), confirmed, most, wait);
+    if (!confirmed.isEmpty() || !exchange.taken().isEmpty() || exchange.queueLength() == 0) {
+      status.moved();
+    }
+    meters.settled(confirmed.size());
+    outstanding -= confirmed.size();
+    confirmed.clear();
+    status.outstanding(outstanding, link().pending());
+    backoff.reset();
+    return exchange;
+  }
+
+  private void publish(List<String> values) throws BrokerTroubleException {
+    if (values.isEmpty()) {
+      return;
+    }
+    List<OutboundOrder> orders = new ArrayList<>(values.size());
+    for (String value : values) {
+      orders.add(read(value));
+    }
+    outstanding += orders.size();
+    link().publish(orders);
+    status.outstanding(outstanding, link().pending());
+  }
+
+  private OutboundOrder read(String value) {
+    OutboundOrder order = OutboundOrder.of(value);
+    if (order.defect() != null) {
+      meters.unreadable();
+      log.error("lane {}: unreadable outbox entry becomes a dead letter: {}", name, order.defect());
+    }
+    return order;
+  }
+
+  private void adoptUpTo(int room) throws BrokerTroubleException, LifeOverException {
+    for (String dead : lease.deadMembers()) {
+      if (room <= 0 || dead.equals(queue().member())) {
+        continue;
+      }
+      List<String> orders =
+          DeadQueues.adopt(redis(), lease.partition(), queue().member(), dead, room);
+      if (!orders.isEmpty()) {
+        log.info("lane {}: adopted {} orders of {}", name, orders.size(), dead);
+        meters.adopted(orders.size());
+        room -= orders.size();
+        publish(orders);
+      }
+    }
+  }
+
+  private void blocked() throws InterruptedException {
+    status.enter(LaneState.BLOCKED, "an alarm of the broker blocks publishing");
+    stop.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+    if (!link().isBlocked()) {
+      status.enter(LaneState.RUNNING, "");
+    }
+  }
+
+  private void lifeOver() {
+    log.warn(
+        "lane {}: life {} was fenced by another lane, beginning a new one", name, lease.member());
+    meters.lifeLost();
+    disconnectBroker(); // answers still to come concern orders that are somebody else's now
+    confirmed.clear();
+    forgetOutstanding();
+    queue = null;
+    try {
+      lease.end(redis());
+    } catch (JedisException e) {
+      log.warn(
+          "lane {}: cannot tell of the ended life, the orphan search will: {}", name, e.toString());
+    }
+  }
+
+  private void brokerTrouble(BrokerTroubleException cause) throws InterruptedException {
+    BrokerLink broken = link;
+    if (broken != null) {
+      if (broken.isAway()) {
+        broker.linkBroken(cause);
+      } else {
+        broken.awaitAnswered(PAUSE.multipliedBy(2)); // only what was refused is to be sent twice
+      }
+      confirmed.addAll(broken.takeConfirmed());
+    }
+    disconnectBroker();
+    forgetOutstanding();
+    status.enter(LaneState.BROKER_TROUBLE, String.valueOf(cause.getMessage()));
+    pause();
+  }
+
+  private void redisTrouble(JedisException cause) throws InterruptedException {
+    disconnectRedis(); // the next connection may find another master
+    strays = true;
+    status.enter(LaneState.REDIS_TROUBLE, cause.toString());
+    pause();
+  }
+
+  /** What is not confirmed is unknown from now on. */
+  private void forgetOutstanding() {
+    outstanding = confirmed.size();
+    strays = true;
+    status.outstanding(outstanding, 0);
+  }
+
+  private void pause() throws InterruptedException {
+    stop.await(backoff.next().toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  /** Waits for the confirms of what is in flight and settles them; the rest stays for adoption. */
+  private void drain() throws InterruptedException {
+    long deadline = System.nanoTime() + settings.drainTimeout().toNanos();
+    try {
+      while (link != null && redis != null && outstanding > 0 && System.nanoTime() < deadline) {
+        settleOnly();
+      }
+    } catch (BrokerTroubleException | LifeOverException | JedisException e) {
+      log.warn(
+          "lane {}: stops with {} orders in its private queue: {}",
+          name,
+          outstanding,
+          e.toString());
+    }
+  }
+
+  private void release() {
+    try {
+      if (redis != null) {
+        lease.end(redis);
+      }
+    } catch (JedisException e) {
+      log.warn("lane {}: cannot release its lease, it will run out: {}", name, e.toString());
+    } finally {
+      disconnectRedis();
+    }
+  }
+
+  private void disconnectBroker() {
+    BrokerLink current = link;
+    link = null;
+    if (current != null) {
+      current.close();
+    }
+  }
+
+  private void disconnectRedis() {
+    UnifiedJedis current = redis;
+    redis = null;
+    if (current != null) {
+      current.close();
+    }
+  }
+
+  private boolean stopping() {
+    return stop.getCount() == 0;
+  }
+
+  /** Asks the lane to stop after its present round. From any thread. */
+  void requestStop() {
+    stop.countDown();
+  }
+
+  /** Waits for the end; cuts the link to the broker when the time is up. From any thread. */
+  void awaitStopped(Duration wait) throws InterruptedException {
+    if (!stopped.await(Math.max(0, wait.toMillis()), TimeUnit.MILLISECONDS)) {
+      BrokerLink stuck = link;
+      if (stuck != null) {
+        stuck.close();
+      }
+    }
+  }
+
+  private BrokerLink link() {
+    BrokerLink current = link;
+    if (current == null) {
+      throw new IllegalStateException("not connected to the broker");
+    }
+    return current;
+  }
+
+  private UnifiedJedis redis() {
+    UnifiedJedis current = redis;
+    if (current == null) {
+      throw new IllegalStateException("not connected to Redis");
+    }
+    return current;
+  }
+
+  private PrivateQueue queue() {
+    PrivateQueue current = queue;
+    if (current == null) {
+      throw new IllegalStateException("between lives");
+    }
+    return current;
+  }
+}

@@ -1,0 +1,142 @@
+package io.seckill.relay.lane;
+
+import io.micrometer.core.instrument.Tags;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.relay.metrics.RelayMeters;
+import io.seckill.relay.publish.BrokerConnector;
+import io.seckill.relay.recovery.LaneLease;
+import io.seckill.relay.recovery.LeaseKeeper;
+import io.seckill.relay.recovery.LeaseSettings;
+import io.seckill.relay.recovery.PartitionBacklog;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Owner of all lanes of this relay and of the keeper of their leases. Start does not wait for Redis
+ * or the broker; a stop tells all lanes first and then waits for them together.
+ */
+public final class RelayLanes implements SmartLifecycle {
+
+  private static final Logger log = LoggerFactory.getLogger(RelayLanes.class);
+
+  /** After the drain: the round that was under way and the release of the lease. */
+  private static final Duration STOP_MARGIN = Duration.ofSeconds(2);
+
+  private final RelaySettings settings;
+  private final List<RelayLane> lanes = new ArrayList<>();
+  private final LeaseKeeper keeper;
+  private volatile boolean running;
+
+  RelayLanes(
+      RelaySettings settings,
+      LeaseSettings leaseSettings,
+      RedisSettings redisSettings,
+      BrokerConnector broker,
+      RelayMeters meters) {
+    this.settings = settings;
+    List<LaneLease> leases = new ArrayList<>();
+    for (int n = 0; n < Partition.COUNT * settings.lanesPerPartition(); n++) {
+      int partition = n % Partition.COUNT;
+      LaneLease lease = new LaneLease(settings.name(), n, partition, leaseSettings.duration());
+      leases.add(lease);
+      lanes.add(
+          new RelayLane(settings.name() + "-" + n, settings, redisSettings, broker, lease, meters));
+    }
+    this.keeper = new LeaseKeeper(redisSettings, leaseSettings, leases);
+    lanes.forEach(lane -> register(lane.status(), meters));
+    for (int partition = 0; partition < Partition.COUNT; partition++) {
+      register(partition, meters);
+    }
+  }
+
+  private static void register(LaneStatus status, RelayMeters meters) {
+    Tags tags = Tags.of("lane", status.lane(), "partition", Integer.toString(status.partition()));
+    meters.gauge(
+        "private.queue", "orders taken and not settled, per lane", tags, status::outstanding);
+    meters.gauge("in.flight", "publishes without an answer, per lane", tags, status::inFlight);
+    for (LaneState state : LaneState.values()) {
+      meters.gauge(
+          "lane.state",
+          "1 for the state a lane is in",
+          tags.and("state", state.name().toLowerCase(Locale.ROOT)),
+          () -> status.state() == state ? 1 : 0);
+    }
+  }
+
+  private void register(int partition, RelayMeters meters) {
+    Tags tags = Tags.of("partition", Integer.toString(partition));
+    meters.gauge(
+        "outbox.depth",
+        "orders no lane has taken yet",
+        tags,
+        () -> keeper.backlog(partition).outbox());
+    meters.gauge(
+        "outbox.oldest.age.seconds",
+        "time since the admission of the oldest of them",
+        tags,
+        () -> keeper.backlog(partition).oldestAgeMs() / (double) TimeUnit.SECONDS.toMillis(1));
+  }
+
+  @Override
+  public void start() {
+    running = true;
+    thread(keeper, "relay-leases").start();
+    for (RelayLane lane : lanes) {
+      thread(lane, "lane-" + lane.status().lane()).start();
+    }
+    log.info("relay {} started {} lanes", settings.name(), lanes.size());
+  }
+
+  private static Thread thread(Runnable work, String name) {
+    Thread thread = new Thread(work, name);
+    thread.setUncaughtExceptionHandler(
+        (dead, cause) -> log.error("{} died; readiness will say so", dead.getName(), cause));
+    return thread;
+  }
+
+  @Override
+  public void stop() {
+    lanes.forEach(RelayLane::requestStop);
+    long deadline =
+        System.nanoTime()
+            + settings.drainTimeout().plus(settings.pollInterval()).plus(STOP_MARGIN).toNanos();
+    try {
+      for (RelayLane lane : lanes) {
+        lane.awaitStopped(Duration.ofNanos(deadline - System.nanoTime()));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      keeper.requestStop(); // last: draining lanes needed their leases
+      running = false;
+      log.info("relay {} stopped", settings.name());
+    }
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  /** What each lane is doing. */
+  public List<LaneStatus> statuses() {
+    return lanes.stream().map(RelayLane::status).toList();
+  }
+
+  /** What waits in a partition, as seen last. */
+  public PartitionBacklog backlog(int partition) {
+    return keeper.backlog(partition);
+  }
+
+  /** Time since Redis was last seen. */
+  public Duration sinceRedisSeen() {
+    return keeper.sinceSeen();
+  }
+}

@@ -1,0 +1,63 @@
+package io.seckill.relay.lane;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * @param name shown in keys, logs and at the servers, 1..40 of {@code [A-Za-z0-9_.-]}; the host's
+ *     name in application.yml. Need not be unique
+ * @param lanesPerPartition 1..8; a relay runs 16 times as many lanes, each one thread, one
+ *     connection to Redis and one to the broker
+ * @param maxUnconfirmed orders of one lane in its private queue and in flight, 1..4096; bounds
+ *     memory and what a crash sends twice
+ * @param pollInterval longest wait of one BRPOPLPUSH, whole seconds, 1 s..10 s; also how fast an
+ *     idle lane notices a stop or a dead neighbour
+ * @param confirmTimeout longest wait for a confirm, 1 s..5 min, then the lane opens a new channel
+ *     and publishes again; time blocked by an alarm does not count
+ * @param drainTimeout longest time a stop waits for confirms, not shorter than confirmTimeout
+ * @param backOff first wait after a failure, doubled up to maxBackOff, jittered by half
+ * @param maxBackOff longest wait between two attempts
+ * @param stuckAfter readiness is DOWN when a lane has not moved for so long while there is work
+ */
+@ConfigurationProperties("seckill.relay")
+public record RelaySettings(
+    @DefaultValue("relay") String name,
+    @DefaultValue("1") int lanesPerPartition,
+    @DefaultValue("512") int maxUnconfirmed,
+    @DefaultValue("1s") Duration pollInterval,
+    @DefaultValue("10s") Duration confirmTimeout,
+    @DefaultValue("20s") Duration drainTimeout,
+    @DefaultValue("100ms") Duration backOff,
+    @DefaultValue("5s") Duration maxBackOff,
+    @DefaultValue("60s") Duration stuckAfter) {
+
+  /**
+   * @throws IllegalArgumentException naming the property that is out of bounds
+   */
+  public RelaySettings {
+    check(name.matches("[A-Za-z0-9_.-]{1,40}"), "name must be 1..40 of [A-Za-z0-9_.-]: " + name);
+    check(lanesPerPartition >= 1 && lanesPerPartition <= 8, "lanes-per-partition must be 1..8");
+    check(maxUnconfirmed >= 1 && maxUnconfirmed <= 4096, "max-unconfirmed must be 1..4096");
+    check(
+        pollInterval.toSeconds() >= 1
+            && pollInterval.toSeconds() <= 10
+            && pollInterval.toMillis() % 1000 == 0,
+        "poll-interval must be whole seconds, 1s..10s");
+    check(
+        confirmTimeout.toSeconds() >= 1 && confirmTimeout.toMinutes() <= 5,
+        "confirm-timeout must be 1s..5m");
+    check(
+        drainTimeout.compareTo(confirmTimeout) >= 0,
+        "drain-timeout must not be shorter than confirm-timeout");
+    check(!backOff.isNegative() && !backOff.isZero(), "back-off must be positive");
+    check(maxBackOff.compareTo(backOff) >= 0, "max-back-off must not be shorter than back-off");
+    check(!stuckAfter.isNegative() && !stuckAfter.isZero(), "stuck-after must be positive");
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.relay." + otherwise);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package io.seckill.relay.publish;
+
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.seckill.relay.metrics.RelayMeters;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLContext;
+
+/**
+ * Opens links to the broker. The client's automatic recovery is off: after it, confirms of lost
+ * publishes would look good, and sequence numbers start again.
+ *
+ * <p>A circuit breaker, shared by all lanes, keeps them from storming a broker that is away: while
+ * it is open no lane connects, and a lane without a link takes nothing, so that the outbox carries
+ * the backlog. It counts what tells of the broker as a whole: failed connects, broken links,
+ * missing confirms. A full or missing queue concerns its own lanes only. Slow confirms do not
+ * count: with full windows their latency is window ÷ rate, at best.
+ */
+public final class BrokerConnector {
+
+  private final ConnectionFactory template;
+  private final boolean tls;
+  private final CircuitBreaker breaker;
+  private final RelayMeters meters;
+  private final int window;
+  private final Duration confirmTimeout;
+
+  /**
+   * @param window most unconfirmed publishes of a link
+   * @param confirmTimeout longest wait for a confirm before the link is given up
+   * @throws IllegalArgumentException when the URL is no AMQP address
+   */
+  public BrokerConnector(
+      BrokerSettings settings,
+      int window,
+      Duration confirmTimeout,
+      CircuitBreaker breaker,
+      RelayMeters meters) {
+    this.template = factory(settings);
+    this.tls = settings.url().startsWith("amqps:");
+    this.window = window;
+    this.confirmTimeout = confirmTimeout;
+    this.breaker = breaker;
+    this.meters = meters;
+  }
+
+  /**
+   * Connects, declares the topology, switches confirms on.
+   *
+   * @param name shown in the broker's list of connections
+   * @throws BrokerTroubleException when it failed or the circuit breaker is open
+   */
+  public BrokerLink open(String name) throws BrokerTroubleException {
+    if (!breaker.tryAcquirePermission()) {
+      throw new BrokerTroubleException("the circuit breaker is open", null);
+    }
+    long start = System.nanoTime();
+    try {
+      BrokerLink link = connect(name);
+      breaker.onSuccess(System.nanoTime() - start, TimeUnit.NANOSECONDS);
+      return link;
+    } catch (IOException | TimeoutException | RuntimeException e) {
+      breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
+      throw new BrokerTroubleException("connecting failed: " + rootMessage(e), e);
+    }
+  }
+
+  /** Tells the circuit breaker that a link broke without its lane's doing. */
+  public void linkBroken(BrokerTroubleException cause) {
+    breaker.onError(0, TimeUnit.NANOSECONDS, cause);
+  }
+
+  private BrokerLink connect(String name) throws IOException, TimeoutException {
+    CorkedSocketFactory cork = new CorkedSocketFactory();
+    ConnectionFactory factory = template.clone();
+    if (!tls) {
+      factory.setSocketFactory(cork);
+    }
+    Connection connection = factory.newConnection(name);
+    return BrokerLink.over(connection, cork, window, confirmTimeout, meters);
+  }
+
+  private static ConnectionFactory factory(BrokerSettings settings) {
+    ConnectionFactory factory = new ConnectionFactory();
+    try {
+      factory.setUri(settings.url());
+      if (settings.url().startsWith("amqps:")) {
+        factory.useSslProtocol(SSLContext.getDefault()); // setUri alone would trust anyone
+        factory.enableHostnameVerification();
+      }
+    } catch (URISyntaxException | GeneralSecurityException e) {
+      throw new IllegalArgumentException("seckill.broker.url is not usable", e);
+    }
+    factory.setAutomaticRecoveryEnabled(false);
+    factory.setTopologyRecoveryEnabled(false);
+    factory.setConnectionTimeout((int) settings.connectTimeout().toMillis());
+    factory.setHandshakeTimeout((int) settings.handshakeTimeout().toMillis());
+    factory.setChannelRpcTimeout((int) settings.rpcTimeout().toMillis());
+    factory.setRequestedHeartbeat((int) settings.heartbeat().toSeconds());
+    return factory;
+  }
+
+  private static String rootMessage(Throwable e) {
+    Throwable root = e;
+    while (root.getCause() != null && root.getCause() != root) {
+      root = root.getCause();
+    }
+    return root.getClass().getSimpleName() + " " + root.getMessage();
+  }
+}

@@ -1,0 +1,52 @@
+package io.seckill.relay.publish;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How the relay reaches RabbitMQ.
+ *
+ * @param url {@code amqp[s]://user:password@host:port/vhost}; amqps checks certificate and host
+ *     name. Required
+ * @param connectTimeout longest wait for a TCP connection
+ * @param handshakeTimeout longest wait for login and tuning
+ * @param rpcTimeout longest wait for one answer on a channel; the client's own default is 10 min
+ * @param heartbeat 1 s..60 s; a silent link is given up after two to three of them
+ */
+@ConfigurationProperties("seckill.broker")
+public record BrokerSettings(
+    String url,
+    @DefaultValue("2s") Duration connectTimeout,
+    @DefaultValue("5s") Duration handshakeTimeout,
+    @DefaultValue("5s") Duration rpcTimeout,
+    @DefaultValue("5s") Duration heartbeat) {
+
+  /**
+   * @throws IllegalArgumentException naming the property that is missing or out of bounds
+   */
+  @SuppressWarnings("ConstantValue") // Spring's binder hands in null for what is not configured
+  public BrokerSettings {
+    check(url != null && url.matches("amqps?://.+"), "url must be amqp[s]://...");
+    checkPositive(connectTimeout, "connect-timeout");
+    checkPositive(handshakeTimeout, "handshake-timeout");
+    checkPositive(rpcTimeout, "rpc-timeout");
+    check(heartbeat.toSeconds() >= 1 && heartbeat.toSeconds() <= 60, "heartbeat must be 1s..60s");
+  }
+
+  private static void checkPositive(Duration value, String property) {
+    check(!value.isNegative() && !value.isZero(), property + " must be positive");
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.broker." + otherwise);
+    }
+  }
+
+  /** Without the password. */
+  @Override
+  public String toString() {
+    return "BrokerSettings[" + url.replaceAll("//[^@/]*@", "//***@") + "]";
+  }
+}

@@ -1,0 +1,104 @@
+package io.seckill.relay.publish;
+
+import com.rabbitmq.client.AMQP;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.UnreadableMessageException;
+import java.nio.charset.StandardCharsets;
+import java.util.Date;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One entry of the outbox with what publishing it needs. An entry that is not a valid order message
+ * must neither block its lane nor be lost: it goes to the dead-letter exchange, with the reason.
+ */
+public final class OutboundOrder {
+
+  /** Header of an unreadable entry: why it is a dead letter. */
+  public static final String REASON_HEADER = "x-seckill-reason";
+
+  private static final String APP_ID = "seckill-relay";
+  private static final String TYPE = "order.v1";
+  private static final int PERSISTENT = 2;
+
+  private final String value;
+  private final @Nullable OrderMessage message;
+  private final @Nullable String defect;
+
+  private OutboundOrder(String value, @Nullable OrderMessage message, @Nullable String defect) {
+    this.value = value;
+    this.message = message;
+    this.defect = defect;
+  }
+
+  /** Reads an entry as Redis holds it; never fails. */
+  public static OutboundOrder of(String value) {
+    try {
+      return new OutboundOrder(value, OrderMessageCodec.decode(value), null);
+    } catch (UnreadableMessageException e) {
+      return new OutboundOrder(value, null, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** The entry exactly as it lies in Redis. */
+  public String value() {
+    return value;
+  }
+
+  /** The order, or null for an unreadable entry. */
+  public @Nullable OrderMessage message() {
+    return message;
+  }
+
+  /** Why the entry is unreadable, or null. */
+  public @Nullable String defect() {
+    return defect;
+  }
+
+  String exchange() {
+    return message == null ? BrokerTopology.DEAD_EXCHANGE : BrokerTopology.ORDERS_EXCHANGE;
+  }
+
+  String routingKey() {
+    return message == null
+        ? BrokerTopology.DEAD_ROUTING_KEY
+        : BrokerTopology.routingKey(Partition.ofSku(message.skuId()));
+  }
+
+  /** The order id; an unreadable entry has an id made of its content, the same at every attempt. */
+  String messageId() {
+    return message == null
+        ? UUID.nameUUIDFromBytes(body()).toString()
+        : message.orderId().toString();
+  }
+
+  byte[] body() {
+    return value.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @SuppressWarnings("JavaUtilDate") // the client's type for timestamps
+  AMQP.BasicProperties properties() {
+    AMQP.BasicProperties.Builder properties =
+        new AMQP.BasicProperties.Builder()
+            .messageId(messageId())
+            .deliveryMode(PERSISTENT)
+            .contentType("application/json")
+            .appId(APP_ID)
+            .type(TYPE);
+    if (message == null) {
+      return properties
+          .timestamp(new Date())
+          .headers(Map.of(REASON_HEADER, "unreadable outbox entry: " + defect))
+          .build();
+    }
+    properties.timestamp(new Date(message.admittedAt()));
+    if (message.traceparent() != null) {
+      properties.headers(Map.of("traceparent", message.traceparent()));
+    }
+    return properties.build();
+  }
+}

@@ -1,0 +1,221 @@
+package io.seckill.relay.publish;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The publishes of one channel that the broker has not answered, by publish sequence number. The
+ * lane's thread puts in and takes out; the connection's thread brings the answers. Bounded by its
+ * capacity, in memory too.
+ *
+ * <p>Confirmed means acked and not returned: the return of an unroutable message comes before its
+ * ack. The first nack or return is <em>trouble</em>; it never goes away, the lane replaces the
+ * channel and publishes again what its private queue still holds.
+ */
+final class UnconfirmedWindow {
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition answered = lock.newCondition();
+  private final @Nullable OutboundOrder[] orders;
+  private final long[] sentAt;
+  private final boolean[] returned;
+
+  /** Sequence numbers from first up to, not including, next are in the arrays or answered. */
+  private long first = 1;
+
+  private long next = 1;
+  private int pending;
+  private List<OutboundOrder> confirmed = new ArrayList<>();
+  private @Nullable String trouble;
+
+  UnconfirmedWindow(int capacity) {
+    orders = new OutboundOrder[capacity];
+    sentAt = new long[capacity];
+    returned = new boolean[capacity];
+  }
+
+  /**
+   * Enters a publish that is about to be sent; there must be room.
+   *
+   * @param tag the channel's sequence numbers, without a gap
+   */
+  void enter(long tag, OutboundOrder order, long nanos) {
+    lock.lock();
+    try {
+      if (tag != next || room() == 0) {
+        throw new IllegalStateException(
+            "publish " + tag + " into a window of " + first + ".." + next);
+      }
+      int slot = slot(tag);
+      orders[slot] = order;
+      sentAt[slot] = nanos;
+      returned[slot] = false;
+      next++;
+      pending++;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Publishes that may be entered now, 0..capacity. */
+  int room() {
+    lock.lock();
+    try {
+      return orders.length - (int) (next - first);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int pending() {
+    lock.lock();
+    try {
+      return pending;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Answers one publish, or all up to this one.
+   *
+   * @param confirmTimes told the send time of each confirmed publish
+   * @return how many were answered
+   */
+  int answer(long tag, boolean multiple, boolean ack, ConfirmTimes confirmTimes) {
+    lock.lock();
+    try {
+      int before = pending;
+      for (long t = multiple ? first : Math.max(tag, first); t <= tag && t < next; t++) {
+        answerOne(slot(t), ack, confirmTimes);
+      }
+      while (first < next && orders[slot(first)] == null) {
+        first++;
+      }
+      answered.signalAll();
+      return before - pending;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void answerOne(int slot, boolean ack, ConfirmTimes confirmTimes) {
+    OutboundOrder order = orders[slot];
+    if (order == null) {
+      return;
+    }
+    orders[slot] = null;
+    pending--;
+    if (!ack) {
+      troubled("the broker refused a message (nack): queue full or without a leader");
+    } else if (!returned[slot]) {
+      confirmTimes.confirmed(sentAt[slot]);
+      confirmed.add(order);
+    }
+  }
+
+  /** Marks a publish as unroutable; its ack, still to come, does not count. */
+  void returned(String messageId, String reason) {
+    lock.lock();
+    try {
+      for (long t = first; t < next; t++) {
+        OutboundOrder order = orders[slot(t)];
+        if (order != null && !returned[slot(t)] && order.messageId().equals(messageId)) {
+          returned[slot(t)] = true;
+          break;
+        }
+      }
+      troubled("the broker returned a message: " + reason);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Nothing more will be answered, or not in a way to rely on. The first reason stays. */
+  void fail(String reason) {
+    lock.lock();
+    try {
+      troubled(reason);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void troubled(String reason) {
+    if (trouble == null) {
+      trouble = reason;
+    }
+    answered.signalAll();
+  }
+
+  /** Why this channel cannot be used any longer, or null. */
+  @Nullable String trouble() {
+    lock.lock();
+    try {
+      return trouble;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes out what was confirmed since the last call, in the order of the confirms. */
+  List<OutboundOrder> takeConfirmed() {
+    lock.lock();
+    try {
+      List<OutboundOrder> taken = confirmed;
+      confirmed = new ArrayList<>();
+      return taken;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Send time ({@link System#nanoTime}) of the oldest publish without an answer; now if none. */
+  long oldestSentAt() {
+    lock.lock();
+    try {
+      return pending == 0 ? System.nanoTime() : sentAt[slot(first)];
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until this many were confirmed, nothing is pending, trouble came, or time is up. */
+  void awaitConfirmed(int enough, long nanos) throws InterruptedException {
+    await(() -> confirmed.size() >= enough || pending == 0 || trouble != null, nanos);
+  }
+
+  /** Waits until nothing is pending or time is up; for publishes whose fate is still to come. */
+  boolean awaitAnswered(long nanos) throws InterruptedException {
+    return await(() -> pending == 0, nanos);
+  }
+
+  private boolean await(BooleanSupplier condition, long nanos) throws InterruptedException {
+    long left = nanos;
+    lock.lock();
+    try {
+      while (!condition.getAsBoolean()) {
+        if (left <= 0) {
+          return false;
+        }
+        left = answered.awaitNanos(left);
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private int slot(long tag) {
+    return (int) (tag % orders.length);
+  }
+
+  /** Learns when each confirmed publish was sent ({@link System#nanoTime}). */
+  interface ConfirmTimes {
+    void confirmed(long sentAt);
+  }
+}

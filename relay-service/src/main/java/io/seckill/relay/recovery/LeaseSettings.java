@@ -1,0 +1,45 @@
+package io.seckill.relay.recovery;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * When a lane counts as gone. A relay that dies is adopted within {@code duration} + 2 × {@code
+ * renewInterval} + the lanes' poll interval.
+ *
+ * @param duration life without renewal, at least 3 × renewInterval, up to 5 min
+ * @param renewInterval also how often dead queues are looked for, 100 ms..10 s
+ * @param handOverAfter a lane that cannot work for so long (no broker, stuck) is not renewed any
+ *     more, so that a relay with a better link takes its private queue over
+ * @param quietPeriod how long a dead private queue must be empty before it is forgotten; at least
+ *     10 s, above poll interval + socket time-out
+ */
+@ConfigurationProperties("seckill.relay.lease")
+public record LeaseSettings(
+    @DefaultValue("6s") Duration duration,
+    @DefaultValue("1s") Duration renewInterval,
+    @DefaultValue("10s") Duration handOverAfter,
+    @DefaultValue("60s") Duration quietPeriod) {
+
+  /**
+   * @throws IllegalArgumentException naming the property that is out of bounds
+   */
+  public LeaseSettings {
+    check(
+        renewInterval.toMillis() >= 100 && renewInterval.toSeconds() <= 10,
+        "renew-interval must be 100ms..10s");
+    check(
+        duration.compareTo(renewInterval.multipliedBy(3)) >= 0 && duration.toMinutes() <= 5,
+        "duration must be at least 3 times renew-interval, at most 5m");
+    check(
+        !handOverAfter.isNegative() && !handOverAfter.isZero(), "hand-over-after must be positive");
+    check(quietPeriod.toSeconds() >= 10, "quiet-period must be at least 10s");
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.relay.lease." + otherwise);
+    }
+  }
+}

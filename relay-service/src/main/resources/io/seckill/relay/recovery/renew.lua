@@ -1,0 +1,26 @@
+#!lua flags=allow-oom
+-- renew.lua: renew leases of one relay's lanes in a partition and look for dead private queues.
+-- KEYS  1 lanes
+-- ARGV  1 lease in ms  2 quiet period in ms  3 prefix of private queues  4.. members to renew
+-- reply {now in ms, dead member...}: lives that are over, or whose lease has ended, with orders left
+-- A lapsed lease is renewed as long as nobody fenced it (adopt.lua): fencing is what takes a life's
+-- rights away, the clock only allows it. An empty dead queue is forgotten after the quiet period;
+-- a claim that comes even later is found by the orphan search.
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+for i = 4, #ARGV do
+  local score = redis.call('ZSCORE', KEYS[1], ARGV[i])
+  if score and tonumber(score) > 0 then
+    redis.call('ZADD', KEYS[1], string.format('%.0f', now + tonumber(ARGV[1])), ARGV[i])
+  end
+end
+local reply = {now}
+local ended = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'WITHSCORES')
+for i = 1, #ended, 2 do
+  if redis.call('LLEN', ARGV[3] .. ended[i]) > 0 then
+    reply[#reply + 1] = ended[i]
+  elseif math.abs(tonumber(ended[i + 1])) < now - tonumber(ARGV[2]) then
+    redis.call('ZREM', KEYS[1], ended[i])
+  end
+end
+return reply

@@ -1,0 +1,129 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Delivery;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.relay.publish.OutboundOrder;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(TestServers.class)
+class RelayLaneIT {
+
+  private static final Duration SOON = Duration.ofSeconds(30);
+
+  private RedisDatabase redis;
+  private RabbitVhost rabbit;
+  private TestOutbox outbox;
+  private TestBroker broker;
+
+  @BeforeEach
+  void connect(RedisServer redisServer, RabbitServer rabbitServer) throws Exception {
+    redis = redisServer.newDatabase();
+    rabbit = rabbitServer.newVhost();
+    outbox = new TestOutbox(redis.url());
+    broker = new TestBroker(rabbit.url());
+  }
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+    broker.close();
+  }
+
+  @Test
+  void carriesEveryOrderOnceFromAllPartitionsToTheirQueues() {
+    List<String> admitted = outbox.admit(4_000, TestOutbox.skusOfEveryPartition());
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+
+      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+      assertThat(broker.duplicates()).isZero();
+      assertThat(outbox.waiting()).isZero();
+      assertThat(relay.count("settled")).isEqualTo(4_000);
+    }
+  }
+
+  @Test
+  void keepsTheOrderOfAdmissionWithinASku() {
+    List<String> admitted = outbox.admit(2_000, 1603);
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> relay.count("settled") == 2_000);
+
+      await().atMost(SOON).until(() -> broker.seen() == 2_000);
+
+      assertThat(broker.orders())
+          .allMatch(order -> order.getEnvelope().getRoutingKey().equals("3"))
+          .extracting(order -> order.getProperties().getMessageId())
+          .containsExactlyElementsOf(admitted);
+    }
+  }
+
+  @Test
+  void setsThePropertiesOfTheMessage() throws Exception {
+    String traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    OrderMessage order = outbox.message(1605, 2, traceparent);
+    outbox.admitText(5, OrderMessageCodec.encode(order));
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> relay.count("settled") == 1);
+    }
+    await().atMost(SOON).until(() -> broker.seen() == 1);
+    Delivery message = broker.orders().get(0);
+    assertThat(message.getEnvelope().getRoutingKey()).isEqualTo("1");
+    assertThat(OrderMessageCodec.decode(message.getBody())).isEqualTo(order);
+    assertThat(message.getProperties().getMessageId()).isEqualTo(order.orderId().toString());
+    assertThat(message.getProperties().getDeliveryMode()).isEqualTo(2);
+    assertThat(message.getProperties().getContentType()).isEqualTo("application/json");
+    assertThat(message.getProperties().getAppId()).isEqualTo("seckill-relay");
+    assertThat(message.getProperties().getType()).isEqualTo("order.v1");
+    assertThat(message.getProperties().getTimestamp()).isNotNull();
+    assertThat(message.getProperties().getHeaders().get("traceparent")).hasToString(traceparent);
+  }
+
+  @Test
+  void countsPublishedOrdersAndUnitsOnlyWhereTheSkuIsPreheated() {
+    outbox.preheat(1601);
+    outbox.admitText(1, OrderMessageCodec.encode(outbox.message(1601, 3, null)));
+    outbox.admitText(1, OrderMessageCodec.encode(outbox.message(1601, 4, null)));
+    outbox.admitText(1, OrderMessageCodec.encode(outbox.message(1617, 5, null)));
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> relay.count("settled") == 3);
+      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+    }
+    assertThat(outbox.counter(1601, "publishedOrders")).isEqualTo(2);
+    assertThat(outbox.counter(1601, "publishedUnits")).isEqualTo(7);
+    assertThat(outbox.redis().exists(RedisKeys.sku(1617))).isFalse();
+  }
+
+  @Test
+  void sendsAnUnreadableEntryToTheDeadLettersAndGoesOn() {
+    outbox.admitText(7, "{\"v\":9}");
+    List<String> admitted = outbox.admit(3, 1607);
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> relay.count("settled") == 4);
+      assertThat(relay.count("unreadable")).isEqualTo(1);
+    }
+    await().atMost(SOON).until(() -> broker.deadLetters().size() == 1 && broker.seen() == 3);
+    Delivery dead = broker.deadLetters().get(0);
+    assertThat(new String(dead.getBody(), StandardCharsets.UTF_8)).isEqualTo("{\"v\":9}");
+    assertThat(dead.getProperties().getHeaders().get(OutboundOrder.REASON_HEADER).toString())
+        .contains("unknown version 9");
+    assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+    assertThat(outbox.inPrivateQueues()).isZero();
+  }
+}

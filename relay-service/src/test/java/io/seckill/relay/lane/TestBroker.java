@@ -1,0 +1,78 @@
+package io.seckill.relay.lane;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.Delivery;
+import io.seckill.common.broker.BrokerTopology;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Consumes what reaches the order queues and the dead letters, and keeps count of it. */
+final class TestBroker implements AutoCloseable {
+
+  private final Connection connection;
+  private final Channel channel;
+  private final List<Delivery> orders = new ArrayList<>();
+  private final List<Delivery> deadLetters = new ArrayList<>();
+  private final Map<String, Integer> deliveries = new LinkedHashMap<>();
+
+  TestBroker(String url) throws Exception {
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(url);
+    factory.setAutomaticRecoveryEnabled(false);
+    connection = factory.newConnection("test");
+    channel = connection.createChannel();
+    BrokerTopology.declare(channel);
+    for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
+      channel.basicConsume(
+          BrokerTopology.orderQueue(i), true, (tag, order) -> received(order), tag -> {});
+    }
+    channel.basicConsume(
+        BrokerTopology.DEAD_QUEUE, true, (tag, letter) -> receivedDead(letter), tag -> {});
+  }
+
+  private synchronized void received(Delivery order) {
+    orders.add(order);
+    deliveries.merge(order.getProperties().getMessageId(), 1, Integer::sum);
+  }
+
+  private synchronized void receivedDead(Delivery letter) {
+    deadLetters.add(letter);
+  }
+
+  /** Everything delivered from the order queues, in the order of arrival. */
+  synchronized List<Delivery> orders() {
+    return List.copyOf(orders);
+  }
+
+  synchronized List<Delivery> deadLetters() {
+    return List.copyOf(deadLetters);
+  }
+
+  /** Order ids seen so far, with how often each came. */
+  synchronized Map<String, Integer> deliveries() {
+    return Map.copyOf(deliveries);
+  }
+
+  /** Number of different orders seen so far. */
+  synchronized int seen() {
+    return deliveries.size();
+  }
+
+  /** Deliveries beyond the first of each order. */
+  synchronized int duplicates() {
+    return orders.size() - deliveries.size();
+  }
+
+  Channel channel() {
+    return channel;
+  }
+
+  @Override
+  public void close() {
+    connection.abort(1_000);
+  }
+}

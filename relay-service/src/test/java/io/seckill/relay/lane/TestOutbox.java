@@ -1,0 +1,112 @@
+package io.seckill.relay.lane;
+
+import io.seckill.common.id.SnowflakeIds;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.Response;
+
+/** Admits orders as admit.lua would, and sees what is left of them in Redis. */
+final class TestOutbox implements AutoCloseable {
+
+  private final RedisClient redis;
+  private final SnowflakeIds ids = new SnowflakeIds(1, 0, Clock.systemUTC());
+  private long seq;
+
+  TestOutbox(String redisUrl) {
+    this.redis = RedisClient.create(redisUrl);
+  }
+
+  RedisClient redis() {
+    return redis;
+  }
+
+  /** Preheats a SKU as far as the relay looks at it. */
+  void preheat(long sku) {
+    redis.hset(RedisKeys.sku(sku), Map.of("state", "OPEN", "epoch", "1"));
+  }
+
+  OrderMessage message(long sku) {
+    return message(sku, 1 + seq % 3 == 0 ? 1 : 2, null);
+  }
+
+  OrderMessage message(long sku, int quantity, String traceparent) {
+    seq++;
+    return new OrderMessage(
+        ids.next(Partition.ofSku(sku)),
+        seq,
+        sku,
+        quantity,
+        "request-" + seq,
+        PurchasePolicy.UNLIMITED,
+        1,
+        seq,
+        System.currentTimeMillis(),
+        traceparent);
+  }
+
+  /** Puts orders of these SKUs, in turn, into their outboxes; returns their ids in that order. */
+  List<String> admit(int orders, long... skus) {
+    List<String> admitted = new ArrayList<>(orders);
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (int i = 0; i < orders; i++) {
+        OrderMessage message = message(skus[i % skus.length]);
+        admitted.add(message.orderId().toString());
+        pipeline.lpush(
+            RedisKeys.outbox(Partition.ofSku(message.skuId())), OrderMessageCodec.encode(message));
+      }
+    }
+    return admitted;
+  }
+
+  /** Puts any text into the outbox of a partition. */
+  void admitText(int partition, String text) {
+    redis.lpush(RedisKeys.outbox(partition), text);
+  }
+
+  long waiting() {
+    List<Response<Long>> lengths = new ArrayList<>();
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (int p = 0; p < Partition.COUNT; p++) {
+        lengths.add(pipeline.llen(RedisKeys.outbox(p)));
+      }
+    }
+    return lengths.stream().mapToLong(Response::get).sum();
+  }
+
+  /** Keys of all private queues that hold something. */
+  Set<String> privateQueues() {
+    return redis.keys("seckill:{*}:lane:*");
+  }
+
+  long inPrivateQueues() {
+    return privateQueues().stream().mapToLong(redis::llen).sum();
+  }
+
+  /** Counter of a SKU's hash; 0 when it is not there. */
+  long counter(long sku, String field) {
+    String value = redis.hget(RedisKeys.sku(sku), field);
+    return value == null ? 0 : Long.parseLong(value);
+  }
+
+  static long[] skusOfEveryPartition() {
+    long[] skus = new long[Partition.COUNT];
+    Arrays.setAll(skus, p -> 1600 + p);
+    return skus;
+  }
+
+  @Override
+  public void close() {
+    redis.close();
+  }
+}

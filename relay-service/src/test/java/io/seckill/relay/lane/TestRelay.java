@@ -1,0 +1,99 @@
+package io.seckill.relay.lane;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.relay.metrics.RelayMeters;
+import io.seckill.relay.publish.BrokerConnector;
+import io.seckill.relay.publish.BrokerSettings;
+import io.seckill.relay.recovery.LeaseSettings;
+import java.time.Duration;
+import java.util.List;
+
+/** A relay inside the test's JVM, with time-outs short enough for tests. */
+final class TestRelay implements AutoCloseable {
+
+  /** Time-outs and window of a relay under test. */
+  record Tuning(int maxUnconfirmed, Duration confirmTimeout, LeaseSettings lease) {
+    static final Tuning DEFAULT =
+        new Tuning(
+            512,
+            Duration.ofSeconds(3),
+            new LeaseSettings(
+                Duration.ofSeconds(2),
+                Duration.ofMillis(200),
+                Duration.ofSeconds(4),
+                Duration.ofSeconds(10)));
+
+    Tuning withMaxUnconfirmed(int orders) {
+      return new Tuning(orders, confirmTimeout, lease);
+    }
+  }
+
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final RelayLanes lanes;
+
+  private TestRelay(String redisUrl, String brokerUrl, Tuning tuning) {
+    RelaySettings settings =
+        new RelaySettings(
+            "test",
+            1,
+            tuning.maxUnconfirmed(),
+            Duration.ofSeconds(1),
+            tuning.confirmTimeout(),
+            Duration.ofSeconds(5),
+            Duration.ofMillis(50),
+            Duration.ofMillis(500),
+            Duration.ofSeconds(3));
+    RelayMeters relayMeters = new RelayMeters(meters);
+    BrokerConnector broker =
+        new BrokerConnector(
+            new BrokerSettings(
+                brokerUrl,
+                Duration.ofSeconds(2),
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(1)),
+            tuning.maxUnconfirmed(),
+            tuning.confirmTimeout(),
+            CircuitBreaker.of("broker", RelayConfiguration.breakerConfig()),
+            relayMeters);
+    this.lanes =
+        new RelayLanes(
+            settings, tuning.lease(), RedisSettings.single(redisUrl), broker, relayMeters);
+  }
+
+  static TestRelay start(String redisUrl, String brokerUrl) {
+    return start(redisUrl, brokerUrl, Tuning.DEFAULT);
+  }
+
+  static TestRelay start(String redisUrl, String brokerUrl, Tuning tuning) {
+    TestRelay relay = new TestRelay(redisUrl, brokerUrl, tuning);
+    relay.lanes.start();
+    return relay;
+  }
+
+  LaneStatus lane(int partition) {
+    return lanes.statuses().get(partition);
+  }
+
+  List<LaneStatus> lanes() {
+    return lanes.statuses();
+  }
+
+  RelayLanes relayLanes() {
+    return lanes;
+  }
+
+  /** Value of a counter {@code seckill.relay.*}. */
+  long count(String counter) {
+    Counter found = meters.find("seckill.relay." + counter).counter();
+    return found == null ? 0 : (long) found.count();
+  }
+
+  @Override
+  public void close() {
+    lanes.stop();
+  }
+}
