@@ -1,0 +1,60 @@
+package io.seckill.consumer.broker;
+
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.security.GeneralSecurityException;
+import java.util.concurrent.TimeoutException;
+import org.springframework.stereotype.Component;
+
+/**
+ * Opens connections that are never recovered: after recovery a channel's delivery tags and publish
+ * numbers start anew, and an old one would settle another message (FACTS 15). Whoever opened a
+ * connection opens a new one after any error.
+ */
+@Component
+public class BrokerConnections {
+
+  private final ConnectionFactory factory;
+
+  /**
+   * @throws IllegalArgumentException when the URL is none
+   */
+  public BrokerConnections(BrokerProperties settings) {
+    this.factory = factory(settings);
+  }
+
+  private static ConnectionFactory factory(BrokerProperties settings) {
+    ConnectionFactory factory = new ConnectionFactory();
+    try {
+      factory.setUri(settings.url());
+      if (factory.isSSL()) {
+        factory.useSslProtocol(javax.net.ssl.SSLContext.getDefault());
+        factory.enableHostnameVerification();
+      }
+    } catch (URISyntaxException | GeneralSecurityException e) {
+      throw new IllegalArgumentException("seckill.broker.url is not usable", e);
+    }
+    factory.setAutomaticRecoveryEnabled(false);
+    factory.setTopologyRecoveryEnabled(false);
+    factory.setRequestedHeartbeat((int) settings.heartbeat().toSeconds());
+    factory.setConnectionTimeout((int) settings.connectTimeout().toMillis());
+    factory.setHandshakeTimeout((int) settings.connectTimeout().toMillis());
+    factory.setChannelRpcTimeout((int) settings.rpcTimeout().toMillis());
+    factory.setShutdownTimeout(1_000);
+    return factory;
+  }
+
+  /**
+   * @param purpose shown by the broker, for operators
+   * @throws IOException when the broker cannot be reached or refuses us
+   */
+  public Connection open(String purpose) throws IOException {
+    try {
+      return factory.newConnection("order-consumer " + purpose);
+    } catch (TimeoutException e) {
+      throw new IOException("the broker did not answer in time", e);
+    }
+  }
+}

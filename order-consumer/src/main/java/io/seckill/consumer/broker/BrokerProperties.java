@@ -1,0 +1,45 @@
+package io.seckill.consumer.broker;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * @param url {@code amqp[s]://user:password@host:port/vhost}
+ * @param heartbeat interval, 1..60 s; a dead link shows after two of them
+ * @param connectTimeout for the TCP connection and for the handshake, 100 ms to 30 s
+ * @param rpcTimeout longest wait for the answer to one call on a channel, 100 ms to 60 s
+ * @param confirmTimeout longest wait for a publisher confirm, 100 ms to 60 s
+ */
+@ConfigurationProperties("seckill.broker")
+public record BrokerProperties(
+    String url,
+    @DefaultValue("5s") Duration heartbeat,
+    @DefaultValue("2s") Duration connectTimeout,
+    @DefaultValue("5s") Duration rpcTimeout,
+    @DefaultValue("5s") Duration confirmTimeout) {
+
+  public BrokerProperties {
+    check(url != null && url.matches("amqps?://.*"), "url must be amqp[s]://...");
+    check(within(heartbeat, 1_000, 60_000), "heartbeat must be 1s..60s");
+    check(within(connectTimeout, 100, 30_000), "connect-timeout must be 100ms..30s");
+    check(within(rpcTimeout, 100, 60_000), "rpc-timeout must be 100ms..60s");
+    check(within(confirmTimeout, 100, 60_000), "confirm-timeout must be 100ms..60s");
+  }
+
+  private static boolean within(Duration value, long minMs, long maxMs) {
+    return value.toMillis() >= minMs && value.toMillis() <= maxMs;
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.broker." + otherwise);
+    }
+  }
+
+  /** Without the password. */
+  @Override
+  public String toString() {
+    return "BrokerProperties[" + url.replaceAll("//[^@/]*@", "//***@") + "]";
+  }
+}

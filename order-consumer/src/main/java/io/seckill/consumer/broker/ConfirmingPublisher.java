@@ -1,0 +1,188 @@
+package io.seckill.consumer.broker;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.BlockedListener;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ShutdownSignalException;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Publishes persistent, mandatory messages with confirms, on a connection of its own: an alarm
+ * blocks connections that publish, and must not block those that consume (FACTS 21). Thread-safe.
+ *
+ * <p>The connection is opened on first use and again after every failure, at most once a second.
+ */
+public final class ConfirmingPublisher implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(ConfirmingPublisher.class);
+
+  private static final long RECONNECT_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final String NUMBER = "seckill-publish";
+
+  private final BrokerConnections connections;
+  private final String purpose;
+  private final Declaration declaration;
+
+  private @Nullable Link link;
+  private long retryAtNanos = System.nanoTime();
+  private boolean closed;
+
+  /** Makes sure that what is published has a queue to go to. */
+  public interface Declaration {
+    void on(Channel channel) throws IOException;
+  }
+
+  public ConfirmingPublisher(
+      BrokerConnections connections, String purpose, Declaration declaration) {
+    this.connections = connections;
+    this.purpose = purpose;
+    this.declaration = declaration;
+  }
+
+  /**
+   * Publishes without waiting for the answer.
+   *
+   * @return true when the broker has it, acked and not returned (FACTS 16); false when it said no,
+   *     is away, or blocks publishers. It may stay open as long as the broker is silent: wait with
+   *     a bound, and take no answer for "unknown" (FACTS 17)
+   */
+  public synchronized CompletableFuture<Boolean> publish(
+      String exchange, String routingKey, BasicProperties properties, byte[] body) {
+    Link open = openLink();
+    if (open == null || open.blocked) {
+      return CompletableFuture.completedFuture(false);
+    }
+    try {
+      return open.publish(exchange, routingKey, properties, body);
+    } catch (IOException | ShutdownSignalException e) {
+      log.warn("Cannot publish {}: {}", purpose, e.toString());
+      open.close();
+      return CompletableFuture.completedFuture(false);
+    }
+  }
+
+  private @Nullable Link openLink() {
+    Link current = link;
+    if (current != null && current.channel.isOpen()) {
+      return current;
+    }
+    if (closed || System.nanoTime() - retryAtNanos < 0) {
+      return null;
+    }
+    retryAtNanos = System.nanoTime() + RECONNECT_PAUSE_NANOS;
+    if (current != null) {
+      current.close();
+    }
+    try {
+      link = new Link(connections.open(purpose), declaration);
+    } catch (IOException | ShutdownSignalException e) {
+      log.warn("No connection for {}: {}", purpose, e.toString());
+      link = null;
+    }
+    return link;
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    if (link != null) {
+      link.close();
+    }
+  }
+
+  /** One connection and channel for as long as it lives. */
+  private static final class Link {
+
+    private final Connection connection;
+    private final Channel channel;
+    private final ConcurrentNavigableMap<Long, CompletableFuture<Boolean>> open =
+        new ConcurrentSkipListMap<>();
+    private volatile boolean blocked;
+
+    Link(Connection connection, Declaration declaration) throws IOException {
+      this.connection = connection;
+      try {
+        this.channel = connection.createChannel();
+        declaration.on(channel);
+        channel.confirmSelect();
+      } catch (IOException | RuntimeException e) {
+        connection.abort(0);
+        throw e;
+      }
+      watch();
+    }
+
+    private void watch() {
+      channel.addConfirmListener(
+          (number, multiple) -> answer(number, multiple, true),
+          (number, multiple) -> answer(number, multiple, false));
+      channel.addReturnListener(
+          returned -> {
+            Map<String, Object> headers = returned.getProperties().getHeaders();
+            if (headers != null && headers.get(NUMBER) instanceof Number number) {
+              answer(number.longValue(), false, false);
+            }
+            log.warn("{} is returned: {}", returned.getRoutingKey(), returned.getReplyText());
+          });
+      channel.addShutdownListener(
+          cause -> {
+            open.values().forEach(answer -> answer.complete(false));
+            open.clear();
+          });
+      connection.addBlockedListener(
+          new BlockedListener() {
+            @Override
+            public void handleBlocked(String reason) {
+              blocked = true;
+              open.values().forEach(answer -> answer.complete(false));
+            }
+
+            @Override
+            public void handleUnblocked() {
+              blocked = false;
+            }
+          });
+    }
+
+    /** A return comes before its ack (FACTS 16): the first answer to a number counts. */
+    private void answer(long number, boolean multiple, boolean confirmed) {
+      Map<Long, CompletableFuture<Boolean>> answered =
+          multiple ? open.headMap(number, true) : open.subMap(number, true, number, true);
+      answered.values().forEach(waiting -> waiting.complete(confirmed));
+      answered.clear();
+    }
+
+    CompletableFuture<Boolean> publish(
+        String exchange, String routingKey, BasicProperties properties, byte[] body)
+        throws IOException {
+      long number = channel.getNextPublishSeqNo();
+      CompletableFuture<Boolean> answer = new CompletableFuture<>();
+      open.put(number, answer);
+      Map<String, Object> headers = new HashMap<>();
+      if (properties.getHeaders() != null) {
+        headers.putAll(properties.getHeaders());
+      }
+      headers.put(NUMBER, number);
+      BasicProperties numbered = properties.builder().headers(headers).deliveryMode(2).build();
+      channel.basicPublish(exchange, routingKey, true, numbered, body);
+      if (!channel.isOpen()) {
+        answer.complete(false);
+      }
+      return answer;
+    }
+
+    void close() {
+      connection.abort(1_000);
+    }
+  }
+}

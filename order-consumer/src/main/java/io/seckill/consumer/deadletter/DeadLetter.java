@@ -1,0 +1,36 @@
+package io.seckill.consumer.deadletter;
+
+import io.seckill.common.order.OrderMessage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message given up on.
+ *
+ * @param payload as it came
+ * @param order what it says; null when it cannot be read
+ * @param detail one line for operators; cut to {@value #MAX_DETAIL} characters
+ * @param attempts deliveries that failed, in all its lives, at least 1
+ * @param firstFailedAt Unix ms
+ * @param lastFailedAt Unix ms
+ */
+@SuppressWarnings("ArrayRecordComponent") // handed over, never compared
+public record DeadLetter(
+    byte[] payload,
+    @Nullable OrderMessage order,
+    DeadLetterReason reason,
+    String detail,
+    int attempts,
+    long firstFailedAt,
+    long lastFailedAt) {
+
+  static final int MAX_DETAIL = 500;
+
+  public DeadLetter {
+    detail = oneLine(detail);
+  }
+
+  private static String oneLine(String text) {
+    String line = text.replaceAll("\\p{Cntrl}+", " ");
+    return line.length() <= MAX_DETAIL ? line : line.substring(0, MAX_DETAIL);
+  }
+}

@@ -1,0 +1,138 @@
+package io.seckill.consumer.deadletter;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.consumer.broker.BrokerConnections;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.dao.DataAccessException;
+import org.springframework.stereotype.Component;
+
+/**
+ * Moves messages from the dead queue into the table, where operators see them. One thread that asks
+ * once a second; dead letters are rare, and this cannot run ahead of MySQL. A message is acked
+ * after its COMMIT; one that comes twice finds its row.
+ */
+@Component
+class DeadLetterDrain implements SmartLifecycle {
+
+  private static final Logger log = LoggerFactory.getLogger(DeadLetterDrain.class);
+
+  private static final int MAX_BATCH = 100;
+
+  private final BrokerConnections connections;
+  private final DeadLetterTable table;
+  private final DeadLetterProperties settings;
+  private volatile @Nullable ScheduledExecutorService drainer;
+  private @Nullable Connection connection;
+  private @Nullable Channel channel;
+
+  DeadLetterDrain(
+      BrokerConnections connections, DeadLetterTable table, DeadLetterProperties settings) {
+    this.connections = connections;
+    this.table = table;
+    this.settings = settings;
+  }
+
+  @Override
+  public void start() {
+    ScheduledExecutorService started =
+        Executors.newSingleThreadScheduledExecutor(work -> new Thread(work, "dead-letter-drain"));
+    long everyMs = settings.drainInterval().toMillis();
+    drainer = started;
+    var unused =
+        started.scheduleWithFixedDelay(this::drainSafely, everyMs, everyMs, TimeUnit.MILLISECONDS);
+  }
+
+  private void drainSafely() {
+    try {
+      while (drainBatch() == MAX_BATCH) {
+        log.info("Moved {} dead letters, there are more", MAX_BATCH);
+      }
+    } catch (IOException | ShutdownSignalException | DataAccessException e) {
+      log.warn("Cannot drain the dead queue now: {}", e.toString());
+      disconnect();
+    } catch (RuntimeException e) {
+      log.error("A defect keeps dead letters in their queue", e);
+      disconnect();
+    }
+  }
+
+  /** Moves what is there, at most {@value #MAX_BATCH}. */
+  private int drainBatch() throws IOException {
+    Channel open = channel();
+    List<GetResponse> messages = new ArrayList<>();
+    GetResponse message;
+    while (messages.size() < MAX_BATCH
+        && (message = open.basicGet(BrokerTopology.DEAD_QUEUE, false)) != null) {
+      messages.add(message);
+    }
+    if (!messages.isEmpty()) {
+      table.keep(messages.stream().map(DrainedLetter::of).toList());
+      for (GetResponse kept : messages) {
+        open.basicAck(kept.getEnvelope().getDeliveryTag(), false);
+      }
+    }
+    return messages.size();
+  }
+
+  private Channel channel() throws IOException {
+    Channel current = channel;
+    if (current != null && current.isOpen()) {
+      return current;
+    }
+    disconnect();
+    Connection opened = connections.open("drain of dead letters");
+    connection = opened;
+    Channel created = opened.createChannel();
+    BrokerTopology.declare(created);
+    channel = created;
+    return created;
+  }
+
+  /** What is unsettled goes back to the queue. */
+  private void disconnect() {
+    Connection open = connection;
+    if (open != null) {
+      open.abort(1_000);
+    }
+    connection = null;
+    channel = null;
+  }
+
+  @Override
+  public void stop() {
+    ExecutorService stopping = drainer;
+    if (stopping == null) {
+      return;
+    }
+    stopping.shutdown();
+    try {
+      if (!stopping.awaitTermination(5, TimeUnit.SECONDS)) {
+        stopping.shutdownNow();
+        log.warn("The drain of dead letters did not stop in time");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    disconnect();
+    drainer = null;
+  }
+
+  @Override
+  public boolean isRunning() {
+    return drainer != null;
+  }
+}

@@ -1,0 +1,19 @@
+package io.seckill.consumer.deadletter;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * @param drainInterval pause between two looks into the dead queue, 50 ms to 1 min
+ */
+@ConfigurationProperties("seckill.dead-letter")
+record DeadLetterProperties(@DefaultValue("1s") Duration drainInterval) {
+
+  DeadLetterProperties {
+    if (drainInterval.toMillis() < 50 || drainInterval.toMillis() > 60_000) {
+      throw new IllegalArgumentException(
+          "seckill.dead-letter.drain-interval must be 50ms..1m but is " + drainInterval);
+    }
+  }
+}

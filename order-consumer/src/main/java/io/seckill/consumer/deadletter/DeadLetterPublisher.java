@@ -1,0 +1,71 @@
+package io.seckill.consumer.deadletter;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.consumer.broker.BrokerConnections;
+import io.seckill.consumer.broker.ConfirmingPublisher;
+import jakarta.annotation.PreDestroy;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.springframework.stereotype.Component;
+
+/** Sends messages to the dead queue. Thread-safe. */
+@Component
+public class DeadLetterPublisher {
+
+  private final ConfirmingPublisher publisher;
+  private final MeterRegistry meters;
+
+  public DeadLetterPublisher(BrokerConnections connections, MeterRegistry meters) {
+    this.publisher = new ConfirmingPublisher(connections, "dead letters", BrokerTopology::declare);
+    this.meters = meters;
+  }
+
+  /**
+   * @return true once the broker has it; only then the original may be acked. See {@link
+   *     ConfirmingPublisher#publish}
+   */
+  public CompletableFuture<Boolean> publish(DeadLetter letter) {
+    return publisher
+        .publish(
+            BrokerTopology.DEAD_EXCHANGE,
+            BrokerTopology.DEAD_ROUTING_KEY,
+            properties(letter),
+            letter.payload())
+        .whenComplete((confirmed, failure) -> count(letter, Boolean.TRUE.equals(confirmed)));
+  }
+
+  private static BasicProperties properties(DeadLetter letter) {
+    BasicProperties.Builder properties =
+        new BasicProperties.Builder()
+            .contentType("application/json")
+            .headers(
+                Map.of(
+                    DeadLetterHeaders.REASON,
+                    letter.reason().name(),
+                    DeadLetterHeaders.DETAIL,
+                    letter.detail(),
+                    DeadLetterHeaders.ATTEMPTS,
+                    letter.attempts(),
+                    DeadLetterHeaders.FIRST_FAILED_AT,
+                    letter.firstFailedAt(),
+                    DeadLetterHeaders.LAST_FAILED_AT,
+                    letter.lastFailedAt()));
+    if (letter.order() != null) {
+      properties.messageId(letter.order().orderId().toString());
+    }
+    return properties.build();
+  }
+
+  private void count(DeadLetter letter, boolean confirmed) {
+    if (confirmed) {
+      meters.counter("seckill.consumer.dead.letters", "reason", letter.reason().name()).increment();
+    }
+  }
+
+  @PreDestroy
+  void close() {
+    publisher.close();
+  }
+}

@@ -1,0 +1,65 @@
+package io.seckill.consumer.deadletter;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.GetResponse;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.UnreadableMessageException;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what stands in the dead queue; headers may be missing or wrong, whoever wrote them. */
+final class DrainedLetter {
+
+  private static final int MAX_ATTEMPTS = 1_000_000;
+
+  private DrainedLetter() {}
+
+  static DeadLetter of(GetResponse message) {
+    BasicProperties properties = message.getProps();
+    Map<String, Object> headers =
+        properties.getHeaders() == null ? Map.of() : properties.getHeaders();
+    long now = System.currentTimeMillis();
+    return new DeadLetter(
+        message.getBody(),
+        order(message.getBody()),
+        reason(headers),
+        detail(headers),
+        (int) Math.min(MAX_ATTEMPTS, Math.max(1, number(headers, DeadLetterHeaders.ATTEMPTS, 1))),
+        time(number(headers, DeadLetterHeaders.FIRST_FAILED_AT, now), now),
+        time(number(headers, DeadLetterHeaders.LAST_FAILED_AT, now), now));
+  }
+
+  private static @Nullable OrderMessage order(byte[] body) {
+    try {
+      return OrderMessageCodec.decode(body);
+    } catch (UnreadableMessageException e) {
+      return null;
+    }
+  }
+
+  private static DeadLetterReason reason(Map<String, Object> headers) {
+    String text = String.valueOf(headers.get(DeadLetterHeaders.REASON));
+    for (DeadLetterReason reason : DeadLetterReason.values()) {
+      if (reason.name().equals(text)) {
+        return reason;
+      }
+    }
+    return DeadLetterReason.DROPPED_BY_BROKER;
+  }
+
+  private static String detail(Map<String, Object> headers) {
+    Object detail = headers.get(DeadLetterHeaders.DETAIL);
+    return String.valueOf(
+        detail != null ? detail : headers.getOrDefault("x-first-death-reason", ""));
+  }
+
+  private static long number(Map<String, Object> headers, String name, long otherwise) {
+    return headers.get(name) instanceof Number number ? number.longValue() : otherwise;
+  }
+
+  /** What a DATETIME holds: from 1970 to shortly after now. */
+  private static long time(long epochMs, long now) {
+    return epochMs < 0 || epochMs > now + 86_400_000L ? now : epochMs;
+  }
+}

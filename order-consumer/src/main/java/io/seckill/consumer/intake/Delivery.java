@@ -1,0 +1,43 @@
+package io.seckill.consumer.intake;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.UnreadableMessageException;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One message in hand. Its tag means something to the session it came from only.
+ *
+ * @param order what it says; null when it cannot be read
+ * @param unreadable why it cannot be read; null when it can
+ * @param receivedNanos by System.nanoTime
+ */
+@SuppressWarnings("ArrayRecordComponent") // as the client hands it in, never compared
+record Delivery(
+    long tag,
+    byte[] body,
+    BasicProperties properties,
+    @Nullable OrderMessage order,
+    @Nullable String unreadable,
+    long receivedNanos) {
+
+  /** Reads the message on the connection's thread, beside the writer's. */
+  static Delivery of(long tag, BasicProperties properties, byte[] body) {
+    long now = System.nanoTime();
+    try {
+      return new Delivery(tag, body, properties, OrderMessageCodec.decode(body), null, now);
+    } catch (UnreadableMessageException e) {
+      return new Delivery(tag, body, properties, null, String.valueOf(e.getMessage()), now);
+    }
+  }
+
+  /** A number of the headers; a header of another type counts as absent. */
+  long header(String name, long otherwise) {
+    Map<String, Object> headers = properties.getHeaders();
+    return headers != null && headers.get(name) instanceof Number number
+        ? number.longValue()
+        : otherwise;
+  }
+}

@@ -1,0 +1,63 @@
+package io.seckill.consumer.intake;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.consumer.broker.BrokerConnections;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
+
+/**
+ * Owns the intake of all order queues. Starts last and stops first: what it needs, from the pool to
+ * the publishers, outlives it.
+ */
+@Component
+class Intake implements SmartLifecycle {
+
+  private final Function<String, QueueIntake> newIntake;
+  private final IntakeProperties settings;
+  private volatile List<QueueIntake> running = List.of();
+
+  Intake(
+      BrokerConnections connections,
+      LedgerGate ledger,
+      Settler settler,
+      IntakeProperties settings,
+      MeterRegistry meters) {
+    this.settings = settings;
+    this.newIntake =
+        queue -> new QueueIntake(queue, connections, ledger, settler, settings, meters);
+  }
+
+  @Override
+  public boolean isAutoStartup() {
+    return settings.enabled();
+  }
+
+  @Override
+  public void start() {
+    List<QueueIntake> intakes = new ArrayList<>();
+    for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
+      intakes.add(newIntake.apply(BrokerTopology.orderQueue(i)));
+    }
+    intakes.forEach(QueueIntake::start);
+    running = List.copyOf(intakes);
+  }
+
+  /** Tells all, then waits for all, within one deadline. */
+  @Override
+  public void stop() {
+    running.forEach(QueueIntake::requestStop);
+    long deadline = System.nanoTime() + settings.stopTimeout().plusSeconds(3).toNanos();
+    running.forEach(intake -> intake.awaitStopped(Duration.ofNanos(deadline - System.nanoTime())));
+    running = List.of();
+  }
+
+  @Override
+  public boolean isRunning() {
+    return !running.isEmpty();
+  }
+}

@@ -1,0 +1,49 @@
+package io.seckill.consumer.intake;
+
+import io.seckill.consumer.lifecycle.ExpiryMessage;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * @param enabled false keeps the service from taking orders; the internal port works on
+ * @param batch most orders of one transaction, 1..1000
+ * @param prefetch orders in hand per queue, batch..65535; three batches keep the writer busy while
+ *     the last is settled and the next arrives. Bounds memory
+ * @param linger longest wait for more orders when there are fewer than a batch, 0..5 ms
+ * @param maxAttempts tries of an order that MySQL refuses alone, 1..100, before it is a dead letter
+ * @param retryPause before its second try, doubled from try to try, 10 ms to 10 s
+ * @param stopTimeout longest time for what is in hand when the service stops, 1..18 s
+ */
+@ConfigurationProperties("seckill.intake")
+record IntakeProperties(
+    @DefaultValue("true") boolean enabled,
+    @DefaultValue("500") int batch,
+    @DefaultValue("1500") int prefetch,
+    @DefaultValue("2ms") Duration linger,
+    @DefaultValue("5") int maxAttempts,
+    @DefaultValue("200ms") Duration retryPause,
+    @DefaultValue("12s") Duration stopTimeout) {
+
+  /** Orders of a batch share one message to the expiry. */
+  private static final int MAX_BATCH = ExpiryMessage.MAX_ORDERS;
+
+  IntakeProperties {
+    check(batch >= 1 && batch <= MAX_BATCH, "batch must be 1..1000 but is " + batch);
+    check(prefetch >= batch && prefetch <= 65_535, "prefetch must be batch..65535");
+    check(!linger.isNegative() && linger.toMillis() <= 5, "linger must be 0..5ms");
+    check(maxAttempts >= 1 && maxAttempts <= 100, "max-attempts must be 1..100");
+    check(
+        retryPause.toMillis() >= 10 && retryPause.toMillis() <= 10_000,
+        "retry-pause must be 10ms..10s");
+    check(
+        stopTimeout.toMillis() >= 1_000 && stopTimeout.toMillis() <= 18_000,
+        "stop-timeout must be 1s..18s");
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.intake." + otherwise);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+package io.seckill.consumer.intake;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.broker.BrokerConnections;
+import io.seckill.consumer.broker.ConfirmingPublisher;
+import io.seckill.consumer.lifecycle.ExpiryMessage;
+import io.seckill.consumer.lifecycle.PaymentDelayTopology;
+import io.seckill.consumer.store.StoreOutcome;
+import io.seckill.consumer.store.StoreOutcome.Known;
+import io.seckill.consumer.store.StoreOutcome.Stored;
+import jakarta.annotation.PreDestroy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import org.springframework.stereotype.Component;
+
+/**
+ * Starts the payment time of confirmed orders: one message per SKU and batch. A lost one is no
+ * harm: the expiry sweep reads MySQL. So it delays the acks a little and never prevents them; an
+ * alarm of the broker ends only when somebody takes messages away. Thread-safe.
+ */
+@Component
+class PaymentDelays {
+
+  private final ConfirmingPublisher publisher;
+  private final String routingKey;
+  private final Counter missed;
+
+  PaymentDelays(
+      BrokerConnections connections, PaymentDelayTopology topology, MeterRegistry meters) {
+    this.publisher = new ConfirmingPublisher(connections, "payment delays", topology::declare);
+    this.routingKey = topology.routingKey();
+    this.missed =
+        Counter.builder("seckill.consumer.payment.delays.missed")
+            .description("Payment delay messages without a confirm; the expiry sweep stands in")
+            .register(meters);
+  }
+
+  /**
+   * Publishes for every order that waits for its payment, also for those stored by an earlier
+   * delivery: its consumer may have died in between.
+   */
+  List<CompletableFuture<Boolean>> start(List<StoreOutcome> outcomes) {
+    Map<Long, List<OrderId>> bySku = new TreeMap<>();
+    for (StoreOutcome outcome : outcomes) {
+      if (waitsForPayment(outcome)) {
+        OrderMessage order = outcome.order();
+        bySku.computeIfAbsent(order.skuId(), sku -> new ArrayList<>()).add(order.orderId());
+      }
+    }
+    List<CompletableFuture<Boolean>> confirms = new ArrayList<>(bySku.size());
+    bySku.forEach((sku, orders) -> confirms.add(publish(new ExpiryMessage(sku, orders))));
+    return confirms;
+  }
+
+  private static boolean waitsForPayment(StoreOutcome outcome) {
+    return outcome instanceof Stored
+        || (outcome instanceof Known known && known.status() == OrderStatus.CONFIRMED);
+  }
+
+  private CompletableFuture<Boolean> publish(ExpiryMessage message) {
+    BasicProperties properties =
+        new BasicProperties.Builder().contentType("application/json").build();
+    return publisher.publish(
+        PaymentDelayTopology.EXCHANGE, routingKey, properties, message.encode());
+  }
+
+  /** Counts messages of which nobody knows whether the broker has them. */
+  void missed(int messages) {
+    missed.increment(messages);
+  }
+
+  @PreDestroy
+  void close() {
+    publisher.close();
+  }
+}

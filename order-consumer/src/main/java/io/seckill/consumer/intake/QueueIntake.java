@@ -1,0 +1,173 @@
+package io.seckill.consumer.intake;
+
+import com.rabbitmq.client.ShutdownSignalException;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.broker.BrokerConnections;
+import io.seckill.consumer.store.LedgerUnavailableException;
+import io.seckill.consumer.store.StoredBatch;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One order queue: a writer thread that takes batches and stores them, and a settling thread behind
+ * it. The queue's single active consumer, so a SKU's orders meet in its batches; a spare process
+ * waits at the broker and takes over when the session here ends.
+ */
+final class QueueIntake {
+
+  private static final Logger log = LoggerFactory.getLogger(QueueIntake.class);
+
+  private static final Duration IDLE_POLL = Duration.ofMillis(50);
+  private static final Duration GATE_POLL = Duration.ofMillis(200);
+  private static final Duration RECONNECT_PAUSE = Duration.ofMillis(500);
+
+  /** What operators see of it, as the number of a gauge. */
+  enum State {
+    STOPPED(0),
+    CONNECTING(1),
+    RUNNING(2),
+    /** MySQL takes no orders. */
+    PAUSED(3);
+
+    private final int number;
+
+    State(int number) {
+      this.number = number;
+    }
+  }
+
+  private final String queue;
+  private final BrokerConnections connections;
+  private final LedgerGate ledger;
+  private final IntakeProperties settings;
+  private final SettlingThread settling;
+  private final Thread writer;
+  private final CountDownLatch stopRequested = new CountDownLatch(1);
+  private volatile State state = State.STOPPED;
+
+  QueueIntake(
+      String queue,
+      BrokerConnections connections,
+      LedgerGate ledger,
+      Settler settler,
+      IntakeProperties settings,
+      MeterRegistry meters) {
+    this.queue = queue;
+    this.connections = connections;
+    this.ledger = ledger;
+    this.settings = settings;
+    this.settling = new SettlingThread("settle-" + queue, settler);
+    this.writer = new Thread(this::run, "store-" + queue);
+    Gauge.builder("seckill.consumer.intake.state", this, intake -> intake.state.number)
+        .tag("queue", queue)
+        .description("0 stopped, 1 connecting, 2 running, 3 paused because of MySQL")
+        .register(meters);
+  }
+
+  void start() {
+    settling.start();
+    writer.start();
+  }
+
+  /** Takes no further batch; returns at once. */
+  void requestStop() {
+    stopRequested.countDown();
+  }
+
+  /**
+   * Waits until what is in hand is settled, then ends both threads; what is not settled by then
+   * comes again from the broker.
+   */
+  void awaitStopped(Duration atMost) {
+    try {
+      writer.join(Math.max(1, atMost.toMillis()));
+      if (writer.isAlive()) {
+        log.warn("{} did not stop in time, its orders go back to the broker", queue);
+        writer.interrupt();
+        writer.join(1_000);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    try {
+      while (isWanted()) {
+        runSession();
+      }
+    } catch (InterruptedException e) {
+      log.info("{}: interrupted while stopping", queue);
+    } finally {
+      state = State.STOPPED;
+      settling.stop(Duration.ofSeconds(1));
+    }
+  }
+
+  private boolean isWanted() {
+    return stopRequested.getCount() > 0;
+  }
+
+  /** One life of the consumer; returns when it has ended, whatever the reason. */
+  private void runSession() throws InterruptedException {
+    if (!ledger.isOpenToOrders()) {
+      state = State.PAUSED;
+      pause(GATE_POLL);
+      return;
+    }
+    state = State.CONNECTING;
+    try (IntakeSession session = IntakeSession.open(connections, queue, settings.prefetch())) {
+      state = State.RUNNING;
+      consume(session);
+      // Before the session is closed: acks need it.
+      if (!settling.awaitIdle(settings.stopTimeout())) {
+        log.warn("{}: not everything was settled, it will come again", queue);
+      }
+    } catch (IOException | ShutdownSignalException e) {
+      log.warn("{}: no session with the broker: {}", queue, e.toString());
+      pause(RECONNECT_PAUSE);
+    } catch (RuntimeException e) {
+      log.error("{}: a defect has ended the session", queue, e);
+      pause(RECONNECT_PAUSE);
+    }
+  }
+
+  /** Until the session ends, MySQL goes away, or a stop is requested. */
+  private void consume(IntakeSession session) throws InterruptedException {
+    while (isWanted() && session.isOpen()) {
+      List<Delivery> batch = session.take(settings.batch(), settings.linger(), IDLE_POLL);
+      if (!batch.isEmpty()) {
+        try {
+          settling.settle(new Settler.Work(session, batch, store(batch)));
+        } catch (LedgerUnavailableException e) {
+          return;
+        }
+      }
+    }
+  }
+
+  private StoredBatch store(List<Delivery> batch) throws LedgerUnavailableException {
+    List<OrderMessage> orders = new ArrayList<>(batch.size());
+    for (Delivery delivery : batch) {
+      if (delivery.order() != null) {
+        orders.add(delivery.order());
+      }
+    }
+    return orders.isEmpty()
+        ? new StoredBatch(List.of(), List.of(), List.of(), Map.of())
+        : ledger.store(orders);
+  }
+
+  private void pause(Duration pause) throws InterruptedException {
+    boolean unused = stopRequested.await(pause.toMillis(), TimeUnit.MILLISECONDS);
+  }
+}

@@ -1,0 +1,194 @@
+package io.seckill.consumer.intake;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.broker.BrokerProperties;
+import io.seckill.consumer.deadletter.DeadLetter;
+import io.seckill.consumer.deadletter.DeadLetterPublisher;
+import io.seckill.consumer.giveback.GiveBacks;
+import io.seckill.consumer.intake.FailedAttempts.Attempts;
+import io.seckill.consumer.results.OrderResult;
+import io.seckill.consumer.results.OrderResults;
+import io.seckill.consumer.store.StoreOutcome;
+import io.seckill.consumer.store.StoreOutcome.Alias;
+import io.seckill.consumer.store.StoreOutcome.Failed;
+import io.seckill.consumer.store.StoreOutcome.Known;
+import io.seckill.consumer.store.StoreOutcome.Rejected;
+import io.seckill.consumer.store.StoreOutcome.Stored;
+import io.seckill.consumer.store.StoreOutcome.Unstorable;
+import io.seckill.consumer.store.StoredBatch;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.springframework.stereotype.Component;
+
+/**
+ * Does what follows a COMMIT, in this order: payment times begin, Redis hears the results and gets
+ * its units back, dead letters are with the broker, and only then each delivery is acked by itself.
+ * A crash anywhere in between leads to a redelivery, which does all of it again. Thread-safe.
+ */
+@Component
+class Settler {
+
+  /** When the broker does not take dead letters; it may have an alarm. */
+  private static final Duration DEAD_LETTER_PAUSE = Duration.ofSeconds(1);
+
+  private final PaymentDelays paymentDelays;
+  private final OrderResults results;
+  private final GiveBacks giveBacks;
+  private final DeadLetterPublisher deadLetters;
+  private final GivingUp givingUp;
+  private final Duration confirmTimeout;
+
+  Settler(
+      PaymentDelays paymentDelays,
+      OrderResults results,
+      GiveBacks giveBacks,
+      DeadLetterPublisher deadLetters,
+      GivingUp givingUp,
+      BrokerProperties broker) {
+    this.paymentDelays = paymentDelays;
+    this.results = results;
+    this.giveBacks = giveBacks;
+    this.deadLetters = deadLetters;
+    this.givingUp = givingUp;
+    this.confirmTimeout = broker.confirmTimeout();
+  }
+
+  /** A batch after its COMMIT, with the deliveries it came from. */
+  record Work(IntakeSession session, List<Delivery> deliveries, StoredBatch batch) {}
+
+  /** A delivery that waits for the broker to have its dead letter. */
+  private record Doomed(Delivery delivery, CompletableFuture<Boolean> confirm) {}
+
+  /**
+   * @throws IOException or ShutdownSignalException when the session has ended meanwhile; what is
+   *     not settled by then comes again
+   */
+  void settle(Work work) throws IOException, InterruptedException {
+    List<CompletableFuture<Boolean>> delays = paymentDelays.start(work.batch().outcomes());
+    Plan plan = plan(work);
+    results.write(plan.results, work.batch().progress(), work.batch().settledNow());
+    giveBacks.deliver(work.batch().owed());
+    awaitDelays(delays);
+    for (Delivery delivery : plan.done) {
+      work.session().ack(delivery);
+    }
+    for (Doomed doomed : plan.doomed) {
+      ackOrKeep(work.session(), doomed);
+    }
+  }
+
+  /** What is to be done with each delivery of a batch. */
+  private static final class Plan {
+    private final List<OrderResult> results = new ArrayList<>();
+    private final List<Delivery> done = new ArrayList<>();
+    private final List<Doomed> doomed = new ArrayList<>();
+  }
+
+  private Plan plan(Work work) {
+    Plan plan = new Plan();
+    IdentityHashMap<OrderMessage, Delivery> byOrder = new IdentityHashMap<>();
+    for (Delivery delivery : work.deliveries()) {
+      if (delivery.order() == null) {
+        doom(plan, delivery, givingUp.unreadable(delivery));
+      } else {
+        byOrder.put(delivery.order(), delivery);
+      }
+    }
+    for (StoreOutcome outcome : work.batch().outcomes()) {
+      Delivery delivery = byOrder.remove(outcome.order());
+      if (delivery == null) {
+        throw new IllegalStateException("an outcome without a delivery: " + outcome);
+      }
+      plan(plan, work.session(), delivery, outcome);
+    }
+    if (!byOrder.isEmpty()) {
+      throw new IllegalStateException(byOrder.size() + " deliveries without an outcome");
+    }
+    return plan;
+  }
+
+  private void plan(Plan plan, IntakeSession session, Delivery delivery, StoreOutcome outcome) {
+    if (outcome instanceof Failed failure) {
+      Attempts counted = givingUp.count(failure.order());
+      DeadLetter letter = givingUp.failed(delivery, failure, counted);
+      if (letter == null) {
+        session.retryLater(delivery, givingUp.pauseAfter(counted));
+      } else {
+        doom(plan, delivery, letter);
+      }
+    } else if (outcome instanceof Unstorable verdict) {
+      doom(plan, delivery, givingUp.unstorable(delivery, verdict));
+    } else {
+      givingUp.forget(outcome.order());
+      plan.results.add(result(outcome));
+      plan.done.add(delivery);
+    }
+  }
+
+  private void doom(Plan plan, Delivery delivery, DeadLetter letter) {
+    plan.doomed.add(new Doomed(delivery, deadLetters.publish(letter)));
+    OrderMessage order = delivery.order();
+    if (order != null) {
+      plan.results.add(
+          OrderResult.of(order.orderId(), order.skuId(), order.userId(), OrderStatus.DELAYED));
+    }
+  }
+
+  private static OrderResult result(StoreOutcome outcome) {
+    OrderMessage order = outcome.order();
+    if (outcome instanceof Stored) {
+      return OrderResult.of(order.orderId(), order.skuId(), order.userId(), OrderStatus.CONFIRMED);
+    } else if (outcome instanceof Rejected refused) {
+      return OrderResult.rejected(order.orderId(), order.skuId(), order.userId(), refused.reason());
+    } else if (outcome instanceof Known known) {
+      return new OrderResult(
+          order.orderId(), order.skuId(), order.userId(), known.status(), known.reason(), null);
+    } else if (outcome instanceof Alias alias) {
+      return OrderResult.alias(order.orderId(), order.skuId(), order.userId(), alias.stored());
+    }
+    throw new IllegalArgumentException("no result of " + outcome);
+  }
+
+  private void awaitDelays(List<CompletableFuture<Boolean>> delays) throws InterruptedException {
+    long deadline = System.nanoTime() + confirmTimeout.toNanos();
+    int missed = 0;
+    for (CompletableFuture<Boolean> delay : delays) {
+      if (!confirmed(delay, deadline)) {
+        missed++;
+      }
+    }
+    paymentDelays.missed(missed);
+  }
+
+  private void ackOrKeep(IntakeSession session, Doomed doomed)
+      throws IOException, InterruptedException {
+    if (confirmed(doomed.confirm(), System.nanoTime() + confirmTimeout.toNanos())) {
+      OrderMessage order = doomed.delivery().order();
+      if (order != null) {
+        givingUp.forget(order);
+      }
+      session.ack(doomed.delivery());
+    } else {
+      session.retryLater(doomed.delivery(), DEAD_LETTER_PAUSE);
+    }
+  }
+
+  /** No answer in time counts as no: an order or a dead letter twice is harmless, none is not. */
+  private static boolean confirmed(CompletableFuture<Boolean> confirm, long deadlineNanos)
+      throws InterruptedException {
+    try {
+      long left = Math.max(0, deadlineNanos - System.nanoTime());
+      return Boolean.TRUE.equals(confirm.get(left, TimeUnit.NANOSECONDS));
+    } catch (TimeoutException | ExecutionException e) {
+      return false;
+    }
+  }
+}

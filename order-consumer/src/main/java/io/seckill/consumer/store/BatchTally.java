@@ -1,0 +1,56 @@
+package io.seckill.consumer.store;
+
+import io.seckill.common.order.OrderMessage;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** What a transaction takes from each product, collected until the end: stock is last. */
+final class BatchTally {
+
+  private final SortedMap<Long, Sku> skus = new TreeMap<>();
+
+  /** An order that is settled by this transaction, with its units or without. */
+  void add(OrderMessage order, boolean takesStock) {
+    Sku sku = skus.computeIfAbsent(order.skuId(), id -> new Sku());
+    sku.orders++;
+    sku.lastSeq = Math.max(sku.lastSeq, order.seq());
+    sku.units += takesStock ? order.quantity() : 0;
+  }
+
+  /** Ascending, the order in which product rows are locked. */
+  Set<Long> skus() {
+    return skus.keySet();
+  }
+
+  /**
+   * Takes the stock of each SKU.
+   *
+   * @return false as soon as one has too little; the transaction is of no use then
+   */
+  boolean take(Connection connection) throws SQLException {
+    for (Map.Entry<Long, Sku> entry : skus.entrySet()) {
+      Sku sku = entry.getValue();
+      if (!ProductTable.take(connection, entry.getKey(), sku.units, sku.orders, sku.lastSeq)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Map<Long, Integer> settled() {
+    Map<Long, Integer> settled = new HashMap<>();
+    skus.forEach((id, sku) -> settled.put(id, sku.orders));
+    return settled;
+  }
+
+  private static final class Sku {
+    private long units;
+    private int orders;
+    private long lastSeq;
+  }
+}

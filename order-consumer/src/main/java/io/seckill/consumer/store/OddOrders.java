@@ -1,0 +1,219 @@
+package io.seckill.consumer.store;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.order.RejectReason;
+import io.seckill.consumer.giveback.GiveBack;
+import io.seckill.consumer.giveback.GiveBacks;
+import io.seckill.consumer.results.SkuProgress;
+import io.seckill.consumer.store.OrderTable.Buyer;
+import io.seckill.consumer.store.OrderTable.NewOrder;
+import io.seckill.consumer.store.OrderTable.RequestKey;
+import io.seckill.consumer.store.OrderTable.Row;
+import io.seckill.consumer.store.StoreOutcome.Alias;
+import io.seckill.consumer.store.StoreOutcome.Known;
+import io.seckill.consumer.store.StoreOutcome.Rejected;
+import io.seckill.consumer.store.StoreOutcome.Stored;
+import io.seckill.consumer.store.StoreOutcome.Unfit;
+import io.seckill.consumer.store.StoreOutcome.Unstorable;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Decides orders one by one, in one transaction, by the table of DESIGN section 8. One instance per
+ * transaction.
+ *
+ * <p>Locks are taken in the order of every writer: orders, quota by (user, SKU), products by SKU
+ * last. Only rows of this transaction are changed after that. What others insert between the reads
+ * and the inserts here makes an insert fail; the caller rolls back and decides anew.
+ */
+final class OddOrders {
+
+  private static final Comparator<OrderMessage> BY_SEQ =
+      Comparator.comparingLong(OrderMessage::seq).thenComparing(OrderMessage::orderId);
+
+  private final Connection connection;
+  private final Map<Long, Terms> terms;
+  private final GiveBacks giveBacks;
+
+  private final List<StoreOutcome> outcomes = new ArrayList<>();
+  private final List<NewOrder> rows = new ArrayList<>();
+  private final List<OrderMessage> candidates = new ArrayList<>();
+  private final List<OrderId> knownIds = new ArrayList<>();
+  private final Map<OrderId, OrderId> newAliases = new TreeMap<>();
+  private final List<GiveBack> owed = new ArrayList<>();
+  private final BatchTally tally = new BatchTally();
+
+  OddOrders(Connection connection, Map<Long, Terms> terms, GiveBacks giveBacks) {
+    this.connection = connection;
+    this.terms = terms;
+    this.giveBacks = giveBacks;
+  }
+
+  /**
+   * @param orders of known SKUs, each id once, sorted by user and SKU; not empty
+   * @throws SQLException of a duplicate key when somebody else has stored one of them meanwhile, or
+   *     of any trouble
+   */
+  StoredBatch decide(List<OrderMessage> orders) throws SQLException {
+    screen(orders);
+    OrderTable.insert(connection, rows);
+    List<OrderMessage> withinQuota = raiseQuotas();
+    takeStock(withinQuota);
+    OrderTable.insertAliases(connection, newAliases);
+    giveBacks.owe(connection, owed);
+    if (!tally.take(connection)) {
+      throw new IllegalStateException("stock went although its row was locked");
+    }
+    List<GiveBack> toDeliver = new ArrayList<>(owed);
+    toDeliver.addAll(giveBacks.pendingOf(connection, knownIds));
+    return new StoredBatch(outcomes, toDeliver, progress(), tally.settled());
+  }
+
+  /** Finds what is known already, and what is refused whatever quota and stock say. */
+  private void screen(List<OrderMessage> orders) throws SQLException {
+    Map<OrderId, Row> stored = OrderTable.find(connection, orders);
+    Map<OrderId, OrderId> aliases = OrderTable.findAliases(connection, orders);
+    Map<RequestKey, OrderId> requests = new HashMap<>(OrderTable.findRequests(connection, orders));
+    Set<Buyer> buyers = new HashSet<>(OrderTable.findBuyers(connection, onePerUser(orders)));
+    for (OrderMessage order : orders) {
+      Row row = stored.get(order.orderId());
+      OrderId aliasOf = aliases.get(order.orderId());
+      OrderId sameRequest = requests.get(RequestKey.of(order));
+      if (row != null) {
+        outcomes.add(known(order, row));
+      } else if (aliasOf != null) {
+        knownIds.add(order.orderId());
+        outcomes.add(new Alias(order, aliasOf, false));
+      } else if (sameRequest != null) {
+        alias(order, sameRequest);
+      } else {
+        requests.put(RequestKey.of(order), order.orderId());
+        place(order, buyers);
+      }
+    }
+  }
+
+  private List<OrderMessage> onePerUser(List<OrderMessage> orders) {
+    return orders.stream().filter(this::isOnePerUser).toList();
+  }
+
+  private boolean isOnePerUser(OrderMessage order) {
+    return Terms.of(terms, order).policy() == PurchasePolicy.ONE_PER_USER;
+  }
+
+  private StoreOutcome known(OrderMessage order, Row row) {
+    if (!row.hasContentOf(order)) {
+      return new Unstorable(
+          order, Unfit.OTHER_CONTENT, "stored as " + row.status() + " with other content: " + row);
+    }
+    knownIds.add(order.orderId());
+    return new Known(order, row.status(), row.reason());
+  }
+
+  /** The first order of the request stands; the units of this one go back, both kinds. */
+  private void alias(OrderMessage order, OrderId stored) {
+    newAliases.put(order.orderId(), stored);
+    tally.add(order, false);
+    owe(order, order.quantity(), quotaUnits(order));
+    outcomes.add(new Alias(order, stored, true));
+  }
+
+  /** The limit is checked here because the first purchase meets no guard (FACTS 29). */
+  private void place(OrderMessage order, Set<Buyer> buyers) {
+    Terms sale = Terms.of(terms, order);
+    boolean tooMuch = sale.keepsQuota() && order.quantity() > sale.limit();
+    if (tooMuch || (isOnePerUser(order) && !buyers.add(Buyer.of(order)))) {
+      rows.add(new NewOrder(order, sale, RejectReason.QUOTA_EXCEEDED));
+      quotaRefused(order);
+    } else {
+      rows.add(new NewOrder(order, sale, null));
+      candidates.add(order);
+    }
+  }
+
+  /** One statement per order: its count is the answer (FACTS 28). */
+  private List<OrderMessage> raiseQuotas() throws SQLException {
+    List<OrderMessage> raised = new ArrayList<>(candidates.size());
+    List<OrderMessage> refused = new ArrayList<>();
+    for (OrderMessage order : candidates) {
+      if (!Terms.of(terms, order).keepsQuota() || raise(order)) {
+        raised.add(order);
+      } else {
+        refused.add(order);
+        quotaRefused(order);
+      }
+    }
+    OrderTable.reject(connection, refused, RejectReason.QUOTA_EXCEEDED);
+    return raised;
+  }
+
+  private boolean raise(OrderMessage order) throws SQLException {
+    int limit = Terms.of(terms, order).limit();
+    return QuotaTable.raise(connection, order.userId(), order.skuId(), order.quantity(), limit) > 0;
+  }
+
+  /** Redis counted the user too low: its stock gets the units back, its quota stays raised. */
+  private void quotaRefused(OrderMessage order) {
+    tally.add(order, false);
+    owe(order, order.quantity(), 0);
+    outcomes.add(new Rejected(order, RejectReason.QUOTA_EXCEEDED));
+  }
+
+  /** First come, first served: by place in the SKU's row. */
+  private void takeStock(List<OrderMessage> orders) throws SQLException {
+    if (orders.isEmpty()) {
+      return;
+    }
+    Set<Long> skus = new HashSet<>();
+    orders.forEach(order -> skus.add(order.skuId()));
+    Map<Long, Long> left = ProductTable.lockStock(connection, skus);
+    List<OrderMessage> refused = new ArrayList<>();
+    for (OrderMessage order : orders.stream().sorted(BY_SEQ).toList()) {
+      long stock = left.getOrDefault(order.skuId(), 0L);
+      if (stock >= order.quantity()) {
+        left.put(order.skuId(), stock - order.quantity());
+        tally.add(order, true);
+        outcomes.add(new Stored(order));
+      } else {
+        refused.add(order);
+        soldOut(order);
+      }
+    }
+    OrderTable.reject(connection, refused, RejectReason.SOLD_OUT);
+  }
+
+  /** Redis had more stock than MySQL: the user's quota comes back, the stock of Redis does not. */
+  private void soldOut(OrderMessage order) throws SQLException {
+    int quotaUnits = quotaUnits(order);
+    if (quotaUnits > 0) {
+      QuotaTable.lower(connection, order.userId(), order.skuId(), quotaUnits);
+      owe(order, 0, quotaUnits);
+    }
+    tally.add(order, false);
+    outcomes.add(new Rejected(order, RejectReason.SOLD_OUT));
+  }
+
+  private int quotaUnits(OrderMessage order) {
+    return Terms.of(terms, order).keepsQuota() ? order.quantity() : 0;
+  }
+
+  private void owe(OrderMessage order, int stockUnits, int quotaUnits) {
+    owed.add(
+        new GiveBack(
+            order.orderId(), order.skuId(), order.userId(), order.epoch(), stockUnits, quotaUnits));
+  }
+
+  private List<SkuProgress> progress() throws SQLException {
+    return tally.skus().isEmpty() ? List.of() : ProductTable.progress(connection, tally.skus());
+  }
+}

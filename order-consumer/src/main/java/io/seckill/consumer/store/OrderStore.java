@@ -1,0 +1,229 @@
+package io.seckill.consumer.store;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.giveback.GiveBacks;
+import io.seckill.consumer.store.StoreOutcome.Failed;
+import io.seckill.consumer.store.StoreOutcome.Unfit;
+import io.seckill.consumer.store.StoreOutcome.Unstorable;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Stores batches of orders in MySQL, which has the last word on each. Thread-safe; one transaction
+ * at a time for each caller.
+ *
+ * <p>A batch is first tried as one in which nothing is odd. If MySQL refuses that, everything is
+ * rolled back and each order is decided by itself, still in one transaction. If MySQL refuses even
+ * that for a reason no rule explains, the batch is halved until the order it is about stands alone.
+ */
+@Component
+public class OrderStore {
+
+  private static final Logger log = LoggerFactory.getLogger(OrderStore.class);
+
+  /** The order of locks: by user, then SKU (FACTS 33); within a user first come, first served. */
+  private static final Comparator<OrderMessage> BY_USER_AND_SKU =
+      Comparator.comparingLong(OrderMessage::userId)
+          .thenComparingLong(OrderMessage::skuId)
+          .thenComparingLong(OrderMessage::seq)
+          .thenComparing(OrderMessage::orderId);
+
+  /** Deadlocks and lock waits of one batch before MySQL counts as unavailable. */
+  private static final int MAX_TRIES = 8;
+
+  /** Somebody else stored one of the orders between our read and our insert; bounds the repeats. */
+  private static final int MAX_RACES = 3;
+
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+  private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
+
+  private final Transactions transactions;
+  private final GiveBacks giveBacks;
+  private final StoreMetrics metrics;
+
+  OrderStore(Transactions transactions, GiveBacks giveBacks, MeterRegistry meters) {
+    this.transactions = transactions;
+    this.giveBacks = giveBacks;
+    this.metrics = new StoreMetrics(meters);
+  }
+
+  /**
+   * @param orders any orders, at least one; ids may repeat
+   * @return after COMMIT, an outcome for each
+   * @throws LedgerUnavailableException when MySQL cannot decide now; some or all may be stored
+   */
+  public StoredBatch store(List<OrderMessage> orders) throws LedgerUnavailableException {
+    Map<OrderId, OrderMessage> first = new HashMap<>();
+    List<OrderMessage> repeats = new ArrayList<>();
+    for (OrderMessage order : orders) {
+      if (first.putIfAbsent(order.orderId(), order) != null) {
+        repeats.add(order);
+      }
+    }
+    StoredBatch stored = storeDistinct(first.values().stream().sorted(BY_USER_AND_SKU).toList());
+    // What stands in MySQL by now decides whether a repeat is a duplicate or a conflict.
+    return repeats.isEmpty() ? stored : stored.and(store(repeats));
+  }
+
+  private StoredBatch storeDistinct(List<OrderMessage> orders) throws LedgerUnavailableException {
+    long start = System.nanoTime();
+    StoredBatch stored;
+    try {
+      stored = straight(orders);
+      if (stored == null) {
+        stored = byItself(orders);
+      }
+    } catch (SQLException e) {
+      throw unavailable(e);
+    }
+    metrics.count(stored, System.nanoTime() - start);
+    return stored;
+  }
+
+  /** Null when something in the batch is odd. */
+  private @Nullable StoredBatch straight(List<OrderMessage> orders)
+      throws SQLException, LedgerUnavailableException {
+    try {
+      return retried(
+          connection -> {
+            Map<Long, Terms> terms = ProductTable.terms(connection, skusOf(orders));
+            boolean fit = orders.stream().allMatch(order -> unfit(order, terms) == null);
+            return fit ? StraightBatch.store(connection, orders, terms) : null;
+          });
+    } catch (RowRefusedException e) {
+      log.debug("Deciding {} orders one by one: {}", orders.size(), e.getMessage());
+      return null;
+    }
+  }
+
+  /** Decides each order by itself, in one transaction if MySQL lets us, else in smaller ones. */
+  private StoredBatch byItself(List<OrderMessage> orders)
+      throws SQLException, LedgerUnavailableException {
+    metrics.split();
+    RowRefusedException refused = null;
+    for (int race = 0; race < MAX_RACES; race++) {
+      try {
+        return decided(orders);
+      } catch (RowRefusedException e) {
+        refused = e;
+      }
+    }
+    if (orders.size() > 1) {
+      int half = orders.size() / 2;
+      return byItself(orders.subList(0, half)).and(byItself(orders.subList(half, orders.size())));
+    }
+    String detail = refused == null ? "" : String.valueOf(refused.getMessage());
+    log.warn("MySQL refuses order {}: {}", orders.get(0).orderId(), detail);
+    return StoredBatch.of(new Failed(orders.get(0), detail));
+  }
+
+  private StoredBatch decided(List<OrderMessage> orders)
+      throws SQLException, LedgerUnavailableException, RowRefusedException {
+    StoredBatch decided =
+        retried(
+            connection -> {
+              Map<Long, Terms> terms = ProductTable.terms(connection, skusOf(orders));
+              List<OrderMessage> fit = new ArrayList<>(orders.size());
+              List<StoreOutcome> unfit = new ArrayList<>();
+              for (OrderMessage order : orders) {
+                Unstorable verdict = unfit(order, terms);
+                if (verdict == null) {
+                  fit.add(order);
+                } else {
+                  unfit.add(verdict);
+                }
+              }
+              StoredBatch odd = new StoredBatch(unfit, List.of(), List.of(), Map.of());
+              return fit.isEmpty()
+                  ? odd
+                  : odd.and(new OddOrders(connection, terms, giveBacks).decide(fit));
+            });
+    if (decided == null) {
+      throw new IllegalStateException("each order is decided or refused");
+    }
+    return decided;
+  }
+
+  /**
+   * A sale's policy never changes after its first preheat, so a difference is no matter of time.
+   */
+  private static @Nullable Unstorable unfit(OrderMessage order, Map<Long, Terms> terms) {
+    Terms sale = terms.get(order.skuId());
+    if (sale == null) {
+      return new Unstorable(order, Unfit.UNKNOWN_SKU, "no product " + order.skuId());
+    }
+    if (sale.policy() != order.policy()) {
+      return new Unstorable(
+          order, Unfit.OTHER_POLICY, "says " + order.policy() + ", the product " + sale.policy());
+    }
+    return null;
+  }
+
+  private static SortedSet<Long> skusOf(List<OrderMessage> orders) {
+    SortedSet<Long> skus = new TreeSet<>();
+    orders.forEach(order -> skus.add(order.skuId()));
+    return skus;
+  }
+
+  /** Runs the work until no deadlock or lock wait comes in between. */
+  private @Nullable StoredBatch retried(Transactions.Work<StoredBatch> work)
+      throws SQLException, LedgerUnavailableException, RowRefusedException {
+    for (int tries = 1; ; tries++) {
+      try {
+        return transactions.run(work);
+      } catch (SQLException e) {
+        switch (SqlTrouble.of(e)) {
+          case ROW -> throw new RowRefusedException(e);
+          case UNAVAILABLE -> throw unavailable(e);
+          case TRY_AGAIN -> pauseOrGiveUp(tries, e);
+        }
+      } catch (RuntimeException e) {
+        log.error("A defect keeps orders from being stored", e);
+        throw new RowRefusedException(e);
+      }
+    }
+  }
+
+  private void pauseOrGiveUp(int tries, SQLException e) throws LedgerUnavailableException {
+    metrics.lockRetry();
+    if (tries == MAX_TRIES || Thread.currentThread().isInterrupted()) {
+      throw unavailable(e);
+    }
+    long doubled = FIRST_PAUSE.toMillis() << Math.min(tries, 10);
+    long pauseMs = Math.min(LONGEST_PAUSE.toMillis(), doubled);
+    // Half of it at random, so that two who met do not meet again.
+    long jitterMs = ThreadLocalRandom.current().nextLong(pauseMs / 2 + 1);
+    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pauseMs / 2 + jitterMs));
+  }
+
+  private static LedgerUnavailableException unavailable(SQLException e) {
+    return new LedgerUnavailableException(
+        "MySQL cannot store orders now: " + e.getErrorCode() + " " + e.getMessage(), e);
+  }
+
+  /** A row of the transaction was refused; all of it is rolled back. */
+  private static final class RowRefusedException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    RowRefusedException(Exception cause) {
+      super(cause.getMessage(), cause);
+    }
+  }
+}

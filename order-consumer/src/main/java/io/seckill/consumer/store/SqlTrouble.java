@@ -1,0 +1,48 @@
+package io.seckill.consumer.store;
+
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/** What an SQL error says about going on. */
+enum SqlTrouble {
+  /** A row was refused: duplicate, constraint, bad value. The others of its batch may be fine. */
+  ROW,
+  /** Deadlock or lock wait: the same again, a little later. */
+  TRY_AGAIN,
+  /** Anything else. Never blamed on an order: a lost table would make dead letters of them all. */
+  UNAVAILABLE;
+
+  private static final int LOCK_WAIT = 1205;
+  private static final int DEADLOCK = 1213;
+  private static final int CHECK_MYSQL = 3819;
+  private static final int CHECK_MARIADB = 4025;
+
+  /** Follows the causes: the driver's error may be wrapped. */
+  static SqlTrouble of(SQLException e) {
+    for (Throwable at = e; at != null; at = at.getCause()) {
+      if (at instanceof SQLException sql) {
+        SqlTrouble trouble = ofOne(sql.getErrorCode(), sql.getSQLState());
+        if (trouble != UNAVAILABLE) {
+          return trouble;
+        }
+      }
+    }
+    return UNAVAILABLE;
+  }
+
+  private static SqlTrouble ofOne(int code, @Nullable String state) {
+    return switch (code) {
+      case LOCK_WAIT, DEADLOCK -> TRY_AGAIN;
+      case CHECK_MYSQL, CHECK_MARIADB -> ROW;
+      default -> ofState(state == null ? "" : state);
+    };
+  }
+
+  /** Classes of SQL:2016: 22 data exception, 23 constraint, 40 rollback; 45 is SIGNAL's. */
+  private static SqlTrouble ofState(String state) {
+    if (state.startsWith("22") || state.startsWith("23") || state.startsWith("45")) {
+      return ROW;
+    }
+    return state.startsWith("40") ? TRY_AGAIN : UNAVAILABLE;
+  }
+}

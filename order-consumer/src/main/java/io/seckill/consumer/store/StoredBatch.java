@@ -1,0 +1,44 @@
+package io.seckill.consumer.store;
+
+import io.seckill.consumer.giveback.GiveBack;
+import io.seckill.consumer.results.SkuProgress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A batch after its COMMIT.
+ *
+ * @param outcomes one for each order handed in, in no particular order
+ * @param owed units to bring to Redis: those of this batch and pending ones of known orders
+ * @param progress of the SKUs that went on
+ * @param settledNow orders settled by this batch, by SKU
+ */
+public record StoredBatch(
+    List<StoreOutcome> outcomes,
+    List<GiveBack> owed,
+    List<SkuProgress> progress,
+    Map<Long, Integer> settledNow) {
+
+  static StoredBatch of(StoreOutcome only) {
+    return new StoredBatch(List.of(only), List.of(), List.of(), Map.of());
+  }
+
+  /** Both, the later one's progress standing last. */
+  StoredBatch and(StoredBatch later) {
+    Map<Long, Integer> settled = new HashMap<>(settledNow);
+    later.settledNow.forEach((sku, orders) -> settled.merge(sku, orders, Integer::sum));
+    return new StoredBatch(
+        joined(outcomes, later.outcomes),
+        joined(owed, later.owed),
+        joined(progress, later.progress),
+        settled);
+  }
+
+  private static <T> List<T> joined(List<T> first, List<T> second) {
+    List<T> both = new ArrayList<>(first);
+    both.addAll(second);
+    return both;
+  }
+}

@@ -1,0 +1,80 @@
+package io.seckill.consumer.intake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(TestServers.class)
+class StoreFromQueueIT {
+
+  private static TestConsumer consumer;
+  private static OrderFlood flood;
+
+  @BeforeAll
+  static void start() {
+    consumer = TestConsumer.start();
+    flood = new OrderFlood(consumer.vhost());
+  }
+
+  @AfterAll
+  static void stop() {
+    flood.close();
+    consumer.close();
+  }
+
+  @Test
+  void storesEveryOrderOnceAndAcksIt() {
+    new Sales(consumer).open(1001, "LIMITED", 5, 10_000);
+    List<OrderMessage> orders =
+        IntStream.range(0, 2_000)
+            .mapToObj(i -> OrderFlood.order(1001, PurchasePolicy.LIMITED, 1 + i, 1 + i % 3))
+            .toList();
+    orders.forEach(
+        order ->
+            consumer
+                .redis()
+                .hset(
+                    RedisKeys.orders(1001, 0),
+                    order.orderId().toString(),
+                    AdmissionRecord.queued(order).format()));
+
+    flood.publish(orders);
+
+    await()
+        .atMost(Duration.ofSeconds(20))
+        .untilAsserted(() -> assertThat(count("SELECT COUNT(*) FROM orders")).isEqualTo(2_000));
+    long units = orders.stream().mapToLong(OrderMessage::quantity).sum();
+    assertThat(count("SELECT stock FROM products WHERE sku_id = 1001")).isEqualTo(10_000 - units);
+    assertThat(count("SELECT settled FROM products WHERE sku_id = 1001")).isEqualTo(2_000);
+    assertThat(count("SELECT SUM(owned_count) FROM user_quota")).isEqualTo(units);
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(
+            () ->
+                assertThat(consumer.vhost().queueDepth(BrokerTopology.orderQueue(1)).total())
+                    .isZero());
+    assertThat(consumer.redis().hvals(RedisKeys.orders(1001, 0)))
+        .allMatch(record -> record.contains("|C|"));
+    assertThat(consumer.redis().hget(RedisKeys.sku(1001), "settled")).isEqualTo("2000");
+  }
+
+  private static long count(String sql) {
+    return consumer.sql().sql(sql).query(Long.class).single();
+  }
+}

@@ -1,0 +1,117 @@
+package io.seckill.consumer.testing;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.testing.RabbitVhost;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Publishes orders straight to the exchange, past every check of gateway and Redis. Not
+ * thread-safe.
+ */
+public final class OrderFlood implements AutoCloseable {
+
+  private static final long TIME = 1_790_000_000_000L;
+  private static final AtomicLong NEXT = new AtomicLong(1);
+
+  private final Connection connection;
+  private final Channel channel;
+
+  public OrderFlood(RabbitVhost vhost) {
+    try {
+      ConnectionFactory factory = new ConnectionFactory();
+      factory.setUri(vhost.url());
+      factory.setAutomaticRecoveryEnabled(false);
+      this.connection = factory.newConnection("order flood");
+      this.channel = connection.createChannel();
+      BrokerTopology.declare(channel);
+      channel.confirmSelect();
+    } catch (IOException | TimeoutException e) {
+      throw new IllegalStateException(e);
+    } catch (Exception e) {
+      throw new IllegalArgumentException("not an AMQP url", e);
+    }
+  }
+
+  /** A fresh order: id, request and place in the row are new, epoch 1. */
+  public static OrderMessage order(long skuId, PurchasePolicy policy, long userId, int quantity) {
+    long n = NEXT.getAndIncrement();
+    return new OrderMessage(
+        OrderId.of(TIME + n / 1000, Partition.ofSku(skuId), 1, (int) (n % 1000)),
+        userId,
+        skuId,
+        quantity,
+        "request-" + n,
+        policy,
+        1,
+        n,
+        TIME + n,
+        null);
+  }
+
+  /** Publishes all and waits until the broker has them. */
+  public void publish(List<OrderMessage> orders) {
+    for (OrderMessage order : orders) {
+      send(order.skuId(), bytes(OrderMessageCodec.encode(order)), Map.of());
+    }
+    awaitConfirms();
+  }
+
+  public void publish(OrderMessage... orders) {
+    publish(List.of(orders));
+  }
+
+  /** Anything, to the queue of this SKU. */
+  public void publishRaw(long skuId, String body, Map<String, Object> headers) {
+    send(skuId, bytes(body), headers);
+    awaitConfirms();
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private void send(long skuId, byte[] body, Map<String, Object> headers) {
+    BasicProperties properties =
+        new BasicProperties.Builder()
+            .deliveryMode(2)
+            .contentType("application/json")
+            .headers(headers)
+            .build();
+    String key = BrokerTopology.routingKey(Partition.ofSku(skuId));
+    try {
+      channel.basicPublish(BrokerTopology.ORDERS_EXCHANGE, key, true, properties, body);
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void awaitConfirms() {
+    try {
+      channel.waitForConfirmsOrDie(30_000);
+    } catch (IOException | TimeoutException e) {
+      throw new IllegalStateException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    connection.abort(1_000);
+  }
+}
