@@ -32,9 +32,10 @@ final class RabbitProcess implements ServerProgram {
     return List.of(RabbitServer.SERVICE_PORT, RabbitServer.MANAGEMENT_PORT, DISTRIBUTION_PORT);
   }
 
+  /** Nothing of Erlang is touched before the package is known to be there. */
   @Override
   public void prepare(Path home, Ports ports) {
-    ErlangNameServer.port();
+    Programs.find("rabbitmq-server", PACKAGE);
     writeConfiguration(home, ports);
     ServerFiles.write(home.resolve("advanced.config"), advancedDefaults());
     ServerFiles.write(home.resolve("enabled_plugins"), List.of("[rabbitmq_management]."));

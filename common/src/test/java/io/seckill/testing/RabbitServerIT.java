@@ -48,7 +48,8 @@ class RabbitServerIT {
 
   @Test
   void runsBesideAnotherNode() throws Exception {
-    try (RabbitServer other = RabbitServer.start()) {
+    try (RabbitServer other = RabbitServer.start("heartbeat = 7")) {
+      assertThat(other.eval("application:get_env(rabbit, heartbeat).")).isEqualTo("{ok,7}");
       assertThat(other.port()).isNotEqualTo(rabbit.port());
       assertThat(other.managementPort()).isNotEqualTo(rabbit.managementPort());
       publishOneOrder(vhost);
@@ -65,7 +66,7 @@ class RabbitServerIT {
   @Test
   void keepsConfirmedMessagesOverAKill() throws Exception {
     publishOneOrder(vhost);
-    rabbit.restart();
+    rabbit.putQueuesOnDisk();
     publishOneOrder(vhost);
     int port = rabbit.port();
     rabbit.kill();

@@ -89,7 +89,7 @@ class RedisServerIT {
         aclFile,
         List.of("# who may do what", "user default off", "user relay on >secret ~* &* +@all"));
     try (RedisServer redis = RedisServer.start(aclFile);
-        Jedis relay = new Jedis(redis.newDatabase().url("relay", "secret"));
+        Jedis relay = connect(redis, "relay", "secret");
         Jedis stranger = connect(redis)) {
       assertThat(relay.set("order", "admitted")).isEqualTo("OK");
       assertThatThrownBy(() -> stranger.get("order")).hasMessageContaining("NOAUTH");
@@ -117,8 +117,17 @@ class RedisServerIT {
   }
 
   private static Jedis connect(RedisServer redis) {
+    return connect(redis, null, null);
+  }
+
+  private static Jedis connect(RedisServer redis, String user, String password) {
     return new Jedis(
         new HostAndPort(redis.host(), redis.port()),
-        DefaultJedisClientConfig.builder().timeoutMillis(500).build());
+        DefaultJedisClientConfig.builder()
+            .timeoutMillis(500)
+            .user(user)
+            .password(password)
+            .autoNegotiateProtocol(false)
+            .build());
   }
 }
