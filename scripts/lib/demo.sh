@@ -26,18 +26,20 @@ create_catalogue() {
   ensure_on_sale "$admin" 1003 '"name":"Cable, as many as you like","priceCents":900,"stock":10000,"policy":"UNLIMITED","limitPerUser":0'
 }
 
-ensure_on_sale() { # TOKEN SKU MEMBERS: what is there already is left as it is
-  local token=$1 sku=$2 members=$3 step
+ensure_on_sale() { # TOKEN SKU MEMBERS: goes on where an earlier run stopped; a sale that has opened is left alone
+  local token=$1 sku=$2 members=$3 state=''
   http GET "http://127.0.0.1:$GATEWAY_PORT/api/v1/skus/$sku" "$token"
-  [[ $STATUS != 200 ]] || return 0
-  say "putting SKU $sku on sale"
-  http PUT "http://127.0.0.1:$ADMIN_PORT/admin/v1/skus/$sku" "$token" \
+  [[ $STATUS != 200 ]] || state=$(json_text state)
+  case $state in '' | NEW | PREHEATED) say "putting SKU $sku on sale" ;; *) return 0 ;; esac
+  [[ -n $state ]] || operate "$token" PUT "$sku" \
     "{$members,\"opensAt\":\"$(date -u +%FT%TZ)\",\"closesAt\":\"$(date -u -d '+30 days' +%FT%TZ)\"}"
-  [[ $STATUS == 20? ]] || fail "SKU $sku could not be created: $STATUS $BODY"
-  for step in preheat open; do
-    http POST "http://127.0.0.1:$ADMIN_PORT/admin/v1/skus/$sku/$step" "$token"
-    [[ $STATUS == 20? ]] || fail "SKU $sku: $step was refused: $STATUS $BODY"
-  done
+  [[ $state == PREHEATED ]] || operate "$token" POST "$sku/preheat"
+  operate "$token" POST "$sku/open"
+}
+
+operate() { # TOKEN METHOD PATH [BODY]: a call of the admin API that must succeed
+  http "$2" "http://127.0.0.1:$ADMIN_PORT/admin/v1/skus/$3" "$1" "${4:-}"
+  [[ $STATUS == 20? ]] || fail "$2 /admin/v1/skus/$3 was refused with $STATUS: $BODY"
 }
 
 # A new shopper each time, so that no quota is in the way.

@@ -47,7 +47,7 @@ start_containers() {
 }
 
 await_container_service() { # SERVICE HEALTH-PORT
-  local deadline=$((SECONDS + 120))
+  local deadline=$((SECONDS + 180))
   until service_answers "$2"; do
     ((SECONDS < deadline)) || fail "$1 did not come up in time; see: ${COMPOSE[*]} logs $1"
     sleep 0.5

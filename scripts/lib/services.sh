@@ -35,7 +35,7 @@ start_service() { # MODULE: unless it runs already, from this very jar
 }
 
 await_service() { # MODULE HEALTH-PORT
-  wait_ready "$1" "$1" 90 service_answers "$2"
+  wait_ready "$1" "$1" 180 service_answers "$2"
 }
 
 service_answers() { # HEALTH-PORT
