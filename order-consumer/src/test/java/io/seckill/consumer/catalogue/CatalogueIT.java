@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
@@ -13,10 +14,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TimeZone;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -133,31 +130,32 @@ class CatalogueIT {
   }
 
   @Test
-  void editsNeverWriteBackWhatTheBatchPathCounts() throws Exception {
+  void editsNeverWriteBackWhatTheBatchPathCounts() {
     api.put(path, Sales.product("LIMITED", 2, 1000));
     api.post(path + "/preheat");
     int rounds = 200;
 
-    race(
-        () -> {
-          for (int i = 0; i < rounds; i++) {
-            consumer
-                .sql()
-                .sql(
-                    "UPDATE products SET stock = stock - 1, settled = settled + 1,"
-                        + " last_seq = last_seq + 1 WHERE sku_id = ? AND stock >= 1")
-                .param(sku)
-                .update();
-          }
-        },
-        () -> {
-          for (int i = 0; i < rounds; i++) {
-            assertThat(
-                    api.put(path, Sales.product("LIMITED", 2, 1000).replace("Phone", "P" + i))
-                        .status())
-                .isEqualTo(200);
-          }
-        });
+    Races.race(
+        List.of(
+            () -> {
+              for (int i = 0; i < rounds; i++) {
+                consumer
+                    .sql()
+                    .sql(
+                        "UPDATE products SET stock = stock - 1, settled = settled + 1,"
+                            + " last_seq = last_seq + 1 WHERE sku_id = ? AND stock >= 1")
+                    .param(sku)
+                    .update();
+              }
+            },
+            () -> {
+              for (int i = 0; i < rounds; i++) {
+                assertThat(
+                        api.put(path, Sales.product("LIMITED", 2, 1000).replace("Phone", "P" + i))
+                            .status())
+                    .isEqualTo(200);
+              }
+            }));
 
     Answer row = api.get(path);
     assertThat(row.body().path("stock").longValue()).isEqualTo(1000 - rounds);
@@ -168,11 +166,11 @@ class CatalogueIT {
 
   /** FACTS 36: JPA's transaction is spoilt by a duplicate, and save() would overwrite. */
   @Test
-  void concurrentCreatesMakeOneProduct() throws Exception {
+  void concurrentCreatesMakeOneProduct() {
     List<Integer> statuses = Collections.synchronizedList(new ArrayList<>());
     Runnable put = () -> statuses.add(api.put(path, Sales.product("LIMITED", 2, 500)).status());
 
-    race(put, put, put, put);
+    Races.race(List.of(put, put, put, put));
 
     assertThat(statuses).containsExactlyInAnyOrder(201, 200, 200, 200);
   }
@@ -305,28 +303,5 @@ class CatalogueIT {
         .param(sku)
         .query(String.class)
         .single();
-  }
-
-  private static void race(Runnable... runners) throws Exception {
-    ExecutorService threads = Executors.newFixedThreadPool(runners.length);
-    try {
-      CountDownLatch start = new CountDownLatch(1);
-      List<Future<?>> running = new ArrayList<>();
-      for (Runnable runner : runners) {
-        running.add(
-            threads.submit(
-                () -> {
-                  start.await();
-                  runner.run();
-                  return null;
-                }));
-      }
-      start.countDown();
-      for (Future<?> future : running) {
-        future.get();
-      }
-    } finally {
-      threads.shutdownNow();
-    }
   }
 }

@@ -1,0 +1,54 @@
+package io.seckill.consumer.lifecycle;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.internal.JsonBody;
+import io.seckill.consumer.internal.PathIds;
+import io.seckill.consumer.internal.ProblemException;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Payment and cancel on the internal port, asked for by the gateway in a shopper's name. */
+@RestController
+@RequestMapping("/internal/v1/orders/{id}")
+class LifecycleController {
+
+  private final Orders orders;
+  private final Payments payments;
+  private final Releases releases;
+
+  LifecycleController(Orders orders, Payments payments, Releases releases) {
+    this.orders = orders;
+    this.payments = payments;
+    this.releases = releases;
+  }
+
+  @PostMapping("/payment")
+  OrderRow pay(@PathVariable String id, JsonBody body) {
+    long userId = user(body);
+    return payments.pay(PathIds.order(id), userId);
+  }
+
+  @PostMapping("/cancel")
+  OrderRow cancel(@PathVariable String id, JsonBody body) {
+    long userId = user(body);
+    OrderId orderId = PathIds.order(id);
+    releases.cancel(orderId, userId);
+    OrderRow now = orders.ofUser(orderId, userId);
+    if (now.status() != OrderStatus.CANCELLED) {
+      throw ProblemException.orderConflict(
+          "NOT_CANCELLABLE",
+          "An order that is " + now.status() + " cannot be cancelled.",
+          now.status().name());
+    }
+    return now;
+  }
+
+  private static long user(JsonBody body) {
+    long userId = body.integer("userId", 1, Long.MAX_VALUE);
+    body.end();
+    return userId;
+  }
+}

@@ -1,0 +1,50 @@
+package io.seckill.consumer.lifecycle;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.internal.Problem;
+import io.seckill.consumer.internal.ProblemException;
+import java.util.Optional;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** Stored orders, one by one. */
+@Component
+class Orders {
+
+  private final JdbcClient jdbc;
+
+  Orders(JdbcClient jdbc) {
+    this.jdbc = jdbc;
+  }
+
+  Optional<OrderRow> find(OrderId orderId) {
+    return jdbc.sql("SELECT * FROM orders WHERE order_id = ?")
+        .param(orderId.value())
+        .query((row, number) -> OrderRow.read(row))
+        .optional();
+  }
+
+  /**
+   * @throws ProblemException 404, the same for an order that does not exist and for another's
+   */
+  OrderRow ofUser(OrderId orderId, long userId) {
+    return find(orderId).filter(order -> order.userId() == userId).orElseThrow(Orders::unknown);
+  }
+
+  /** The one statement by which a payment wins or loses; in the caller's transaction. */
+  boolean markPaid(OrderId orderId) {
+    return jdbc.sql("UPDATE orders SET status = 'PAID' WHERE order_id = ? AND status = 'CONFIRMED'")
+            .param(orderId.value())
+            .update()
+        == 1;
+  }
+
+  OrderStatus status(OrderId orderId) {
+    return find(orderId).orElseThrow(Orders::unknown).status();
+  }
+
+  static ProblemException unknown() {
+    return ProblemException.notFound(Problem.UNKNOWN_ORDER, "There is no such order.");
+  }
+}

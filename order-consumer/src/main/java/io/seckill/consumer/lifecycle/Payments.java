@@ -1,0 +1,183 @@
+package io.seckill.consumer.lifecycle;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.internal.ProblemException;
+import io.seckill.consumer.results.OrderResult;
+import io.seckill.consumer.results.OrderResults;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Pays for orders. The intent is written before the provider is asked; its answer and the order's
+ * status change in one transaction; money for an order that had ended otherwise goes back. A crash
+ * anywhere in between is finished by {@link #sweep} or by the provider's callback.
+ */
+@Component
+class Payments {
+
+  private static final Logger log = LoggerFactory.getLogger(Payments.class);
+
+  private final Orders orders;
+  private final PaymentTable payments;
+  private final PaymentProvider provider;
+  private final LedgerTransaction transaction;
+  private final OrderResults results;
+  private final PaymentProperties properties;
+  private final MeterRegistry meters;
+
+  Payments(
+      Orders orders,
+      PaymentTable payments,
+      PaymentProvider provider,
+      LedgerTransaction transaction,
+      OrderResults results,
+      PaymentProperties properties,
+      MeterRegistry meters) {
+    this.orders = orders;
+    this.payments = payments;
+    this.provider = provider;
+    this.transaction = transaction;
+    this.results = results;
+    this.properties = properties;
+    this.meters = meters;
+  }
+
+  /**
+   * @return the order, PAID; the same when it was paid before
+   * @throws ProblemException 404 not this user's, 409 NOT_PAYABLE with the order's status, 409
+   *     PAYMENT_DECLINED, 503 when the provider does not answer: ask again
+   */
+  OrderRow pay(OrderId orderId, long userId) {
+    OrderRow order = orders.ofUser(orderId, userId);
+    if (order.status() == OrderStatus.CONFIRMED) {
+      charge(order);
+    }
+    OrderRow now = orders.ofUser(orderId, userId);
+    if (now.status() != OrderStatus.PAID) {
+      throw notPayable(now.status());
+    }
+    return now;
+  }
+
+  private void charge(OrderRow order) {
+    payments.start(order.id(), order.amountCents());
+    PaymentProvider.Charge charge = ask(order);
+    if (charge instanceof PaymentProvider.Charge.Charged charged) {
+      settle(order, charged.chargeId());
+      return;
+    }
+    payments.declined(order.id());
+    OrderStatus status = orders.status(order.id());
+    if (status == OrderStatus.CONFIRMED) {
+      throw ProblemException.orderConflict(
+          "PAYMENT_DECLINED", "The payment was declined.", status.name());
+    }
+  }
+
+  private PaymentProvider.Charge ask(OrderRow order) {
+    try {
+      return provider.charge(order.id(), order.amountCents());
+    } catch (PaymentUnavailableException e) {
+      log.warn("order {}: whether it was charged is unknown", order.orderId(), e);
+      throw ProblemException.unavailable(
+          "The payment provider does not answer; send the same request again.");
+    }
+  }
+
+  /** Money was taken: the order is paid, or the money goes back. */
+  private void settle(OrderRow order, String chargeId) {
+    settle(order, chargeId, () -> true);
+  }
+
+  /**
+   * As the callback has it.
+   *
+   * @param first asked in the transaction; false when this was heard before: nothing changes
+   */
+  void settle(OrderRow order, String chargeId, BooleanSupplier first) {
+    Settled settled =
+        transaction.run(
+            () -> {
+              boolean fresh = first.getAsBoolean();
+              boolean paid = fresh && orders.markPaid(order.id());
+              OrderStatus status = paid ? OrderStatus.PAID : orders.status(order.id());
+              if (fresh) {
+                note(order, chargeId, status);
+              }
+              return new Settled(status, paid);
+            });
+    if (settled.now()) {
+      meters.counter("seckill.consumer.orders.ended", "status", "PAID").increment();
+    }
+    if (settled.status() == OrderStatus.PAID) {
+      results.write(
+          List.of(OrderResult.of(order.id(), order.skuId(), order.userId(), OrderStatus.PAID)));
+    } else {
+      refund(order.id());
+    }
+  }
+
+  /** The order after a charge, and whether this charge made it so. */
+  private record Settled(OrderStatus status, boolean now) {}
+
+  private void note(OrderRow order, String chargeId, OrderStatus status) {
+    payments.start(order.id(), order.amountCents());
+    if (status == OrderStatus.PAID) {
+      payments.charged(order.id(), chargeId);
+    } else {
+      payments.noteCharge(order.id(), chargeId);
+      payments.refundDue(order.id());
+    }
+  }
+
+  /** Gives money back, or leaves it to the sweep when the provider does not answer. */
+  private void refund(OrderId orderId) {
+    try {
+      provider.refund(orderId);
+      payments.refunded(orderId);
+      log.info("order {}: had ended before its payment, refunded", orderId);
+      meters.counter("seckill.consumer.refunds").increment();
+    } catch (PaymentUnavailableException e) {
+      log.warn("order {}: refund is due, the provider does not answer", orderId, e);
+    }
+  }
+
+  /** Finishes what a crash or a silent provider left behind. Harmless when two processes do it. */
+  void sweep() {
+    for (OrderId orderId : payments.unfinished(properties.settleAfter(), properties.sweepBatch())) {
+      finish(orderId);
+    }
+    payments.refundsDue(properties.sweepBatch()).forEach(this::refund);
+  }
+
+  private void finish(OrderId orderId) {
+    Optional<OrderRow> order = orders.find(orderId);
+    if (order.isEmpty()) {
+      log.error("order {}: has a payment and no row", orderId);
+      return;
+    }
+    try {
+      Optional<PaymentProvider.Charge.Charged> charge = provider.find(orderId);
+      if (charge.isPresent()) {
+        settle(order.get(), charge.get().chargeId());
+      } else if (order.get().status() == OrderStatus.CONFIRMED) {
+        payments.declined(orderId);
+      } else {
+        payments.refundDue(orderId);
+      }
+    } catch (PaymentUnavailableException e) {
+      log.warn("order {}: whether it was charged is still unknown", orderId, e);
+    }
+  }
+
+  private static ProblemException notPayable(OrderStatus status) {
+    return ProblemException.orderConflict(
+        "NOT_PAYABLE", "An order that is " + status + " cannot be paid.", status.name());
+  }
+}

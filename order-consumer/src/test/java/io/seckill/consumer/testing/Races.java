@@ -1,0 +1,40 @@
+package io.seckill.consumer.testing;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** Runs things at the same moment. */
+public final class Races {
+
+  private Races() {}
+
+  /** One thread each; returns when all have ended, and fails when one has failed. */
+  public static void race(List<Runnable> runners) {
+    ExecutorService threads = Executors.newFixedThreadPool(runners.size());
+    try {
+      CountDownLatch start = new CountDownLatch(1);
+      List<Future<?>> running = new ArrayList<>();
+      for (Runnable runner : runners) {
+        running.add(
+            threads.submit(
+                () -> {
+                  start.await();
+                  runner.run();
+                  return null;
+                }));
+      }
+      start.countDown();
+      for (Future<?> future : running) {
+        future.get();
+      }
+    } catch (Exception e) {
+      throw new IllegalStateException("a racer failed", e);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+}
