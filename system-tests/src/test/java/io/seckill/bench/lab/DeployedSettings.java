@@ -1,0 +1,45 @@
+package io.seckill.bench.lab;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The servers' settings that we ship, read from {@code deploy/}: durability above all. */
+final class DeployedSettings {
+
+  private static final Path DEPLOY = Path.of(System.getProperty("seckill.root"), "deploy");
+
+  private DeployedSettings() {}
+
+  static String[] redis() {
+    return lines("redis/redis.conf").toArray(String[]::new);
+  }
+
+  static String[] mysql() {
+    return lines("mysql/my.cnf").filter(line -> !line.equals("[mysqld]")).toArray(String[]::new);
+  }
+
+  /**
+   * Statistics at the pace that brokers have by default: tests read them four times a second, which
+   * costs throughput.
+   */
+  static String[] rabbit() {
+    return Stream.concat(
+            lines("rabbitmq/rabbitmq.conf"), Stream.of("collect_statistics_interval = 5000"))
+        .toArray(String[]::new);
+  }
+
+  private static Stream<String> lines(String file) {
+    try {
+      List<String> lines = Files.readAllLines(DEPLOY.resolve(file));
+      return lines.stream()
+          .map(String::strip)
+          .filter(line -> !line.isEmpty() && !line.startsWith("#"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

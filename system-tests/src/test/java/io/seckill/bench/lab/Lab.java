@@ -1,0 +1,190 @@
+package io.seckill.bench.lab;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.Pipeline;
+import io.seckill.system.process.Service;
+import io.seckill.system.shop.Answer;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import java.net.URISyntaxException;
+import java.security.GeneralSecurityException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.stream.IntStream;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Own servers as shipped, the services that a stage asks for, and sales to buy from. Users and SKUs
+ * are never handed out twice, so no stage meets what another left behind.
+ */
+public final class Lab implements AutoCloseable {
+
+  /** Ten digits, so that all requests have one length. */
+  private static final long FIRST_USER = 1_000_000_000L;
+
+  private static final long FIRST_SKU = 1_000_000L;
+  private static final int UNITS_PER_USER = 5;
+  private static final int REDIS_CONNECTIONS = 256;
+
+  private final Settings settings;
+  private final Progress progress;
+  private final RedisServer redisServer;
+  private final RabbitServer rabbitServer;
+  private final MySqlServer mysqlServer;
+  private final RedisDatabase redisDatabase;
+  private final RabbitVhost vhost;
+  private final MySqlDatabase database;
+  private final Pipeline pipeline;
+  private final UnifiedJedis redis;
+  private long nextUser = FIRST_USER;
+  private long nextSku = FIRST_SKU;
+
+  private Lab(Settings settings, Progress progress) {
+    this.settings = settings;
+    this.progress = progress;
+    progress.now("starting Redis, RabbitMQ and MariaDB");
+    this.redisServer = RedisServer.start(DeployedSettings.redis());
+    this.rabbitServer = RabbitServer.start(DeployedSettings.rabbit());
+    this.mysqlServer = MySqlServer.start(DeployedSettings.mysql());
+    this.redisDatabase = redisServer.newDatabase();
+    this.vhost = rabbitServer.newVhost();
+    this.database = mysqlServer.newDatabase();
+    this.pipeline =
+        Pipeline.over("bench", new Pipeline.Stores(redisDatabase.url(), vhost.url(), database));
+    ConnectionPoolConfig pool = new ConnectionPoolConfig();
+    pool.setMaxTotal(REDIS_CONNECTIONS);
+    this.redis =
+        RedisClient.builder()
+            .hostAndPort(redisServer.host(), redisServer.port())
+            .poolConfig(pool)
+            .build();
+  }
+
+  /** Starts the three servers; services start when a stage asks for them. */
+  public static Lab open(Settings settings, Progress progress) {
+    return new Lab(settings, progress);
+  }
+
+  public Settings settings() {
+    return settings;
+  }
+
+  public Progress progress() {
+    return progress;
+  }
+
+  public Pipeline pipeline() {
+    return pipeline;
+  }
+
+  public UnifiedJedis redis() {
+    return redis;
+  }
+
+  public RedisServer redisServer() {
+    return redisServer;
+  }
+
+  public RabbitServer rabbitServer() {
+    return rabbitServer;
+  }
+
+  /** The vhost of the services. */
+  public RabbitVhost vhost() {
+    return vhost;
+  }
+
+  /** A new connection to the services' database; the caller closes it. */
+  public Connection mysql() throws SQLException {
+    return database.connect();
+  }
+
+  /** For connections to a vhost of the lab's broker, without automatic recovery. */
+  public static ConnectionFactory broker(RabbitVhost vhost) {
+    ConnectionFactory factory = new ConnectionFactory();
+    try {
+      factory.setUri(vhost.url());
+    } catch (GeneralSecurityException | URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+    factory.setAutomaticRecoveryEnabled(false);
+    return factory;
+  }
+
+  /** Lets exactly these services run, ready; the consumer has migrated the database before. */
+  public void runOnly(Service... services) {
+    List<Service> wanted = List.of(services);
+    for (Service service : Service.values()) {
+      if (!wanted.contains(service)) {
+        pipeline.stop(service);
+      }
+    }
+    for (Service service : List.of(Service.CONSUMER, Service.RELAY, Service.GATEWAY)) {
+      if (wanted.contains(service)) {
+        progress.now("starting " + service.module());
+        pipeline.run(service);
+      }
+    }
+  }
+
+  /** The first of so many user ids in a row that nobody else gets. */
+  public synchronized long newUsers(long count) {
+    long first = nextUser;
+    nextUser += count;
+    return first;
+  }
+
+  /** A new SKU on sale; gateway and consumer must run. */
+  public Sale newSale(long stock) {
+    return open(nextSku++, stock);
+  }
+
+  /** A new SKU on sale in a partition, 0..15. */
+  public Sale newSale(int partition, long stock) {
+    long base = nextSku - nextSku % Partition.COUNT + Partition.COUNT;
+    nextSku = base + Partition.COUNT;
+    return open(base + partition, stock);
+  }
+
+  /** So many SKUs on sale, over all partitions. */
+  public List<Sale> newSales(int count, long stockOfEach) {
+    return IntStream.range(0, count).mapToObj(i -> newSale(stockOfEach)).toList();
+  }
+
+  private Sale open(long skuId, long stock) {
+    ok(pipeline.admin().putSku(skuId, PurchasePolicy.LIMITED, UNITS_PER_USER, stock));
+    ok(pipeline.admin().preheat(skuId));
+    ok(pipeline.admin().open(skuId));
+    String sku = RedisKeys.sku(skuId);
+    return new Sale(
+        skuId,
+        stock,
+        Long.parseLong(redis.hget(sku, "epoch")),
+        Integer.parseInt(redis.hget(sku, "buckets")));
+  }
+
+  private static void ok(Answer answer) {
+    if (answer.status() / 100 != 2) {
+      throw new IllegalStateException("the gateway refused: " + answer);
+    }
+  }
+
+  @Override
+  public void close() {
+    redis.close();
+    pipeline.close();
+    mysqlServer.close();
+    rabbitServer.close();
+    redisServer.close();
+  }
+}

@@ -1,0 +1,91 @@
+package io.seckill.bench.report;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The reports for programs. */
+public final class JsonReport {
+
+  /** The flat keys of report.json; always all of them, null when not measured. */
+  static final List<String> KEYS =
+      List.of(
+          "admission.accepted_per_s",
+          "admission.refused_per_s",
+          "admission.p99_ms",
+          "admission.ratio_redis",
+          "admission.ratio_http",
+          "relay.orders_per_s",
+          "relay.ratio_perftest",
+          "relay.ratio_one_by_one",
+          "consumer.orders_per_s",
+          "consumer.ratio_jdbc",
+          "consumer.ratio_one_by_one",
+          "e2e.sustained_per_s",
+          "e2e.click_to_row_p50_ms",
+          "e2e.click_to_row_p99_ms",
+          "burst.seconds",
+          "burst.lost",
+          "burst.oversold",
+          "redis.bytes_per_order");
+
+  private static final Map<String, List<String>> RATIOS =
+      Map.of(
+          "admission.ratio_redis", List.of("admission.accepted_per_s", "redis.evalsha_per_s"),
+          "admission.ratio_http", List.of("admission.accepted_per_s", "http.plain_per_s"),
+          "relay.ratio_perftest", List.of("relay.orders_per_s", "perftest.published_per_s"),
+          "relay.ratio_one_by_one", List.of("relay.orders_per_s", "relay.one_by_one_per_s"),
+          "consumer.ratio_jdbc", List.of("consumer.orders_per_s", "jdbc.batches_per_s"),
+          "consumer.ratio_one_by_one",
+              List.of("consumer.orders_per_s", "consumer.one_by_one_per_s"));
+
+  private static final JsonMapper JSON = JsonMapper.shared();
+
+  private JsonReport() {}
+
+  /** Medians under the flat keys, and nothing else. */
+  public static String flat(Figures figures) {
+    Map<String, Object> report = new LinkedHashMap<>();
+    for (String key : KEYS) {
+      OptionalDouble value = value(key, figures);
+      report.put(key, value.isPresent() ? rounded(value.getAsDouble()) : null);
+    }
+    return write(report);
+  }
+
+  /**
+   * Every figure with median, minimum, maximum and number of repeats, and where it was measured.
+   */
+  public static String detailed(Figures figures, Map<String, String> machine) {
+    Map<String, Object> measured = new LinkedHashMap<>();
+    figures.all().forEach((key, samples) -> measured.put(key, summary(samples)));
+    Map<String, Object> report = new LinkedHashMap<>();
+    report.put("machine", machine);
+    report.put("figures", measured);
+    return write(report);
+  }
+
+  private static OptionalDouble value(String key, Figures figures) {
+    List<String> quotient = RATIOS.get(key);
+    return quotient == null ? figures.median(key) : figures.ratio(quotient.get(0), quotient.get(1));
+  }
+
+  private static Map<String, Object> summary(Samples samples) {
+    Map<String, Object> summary = new LinkedHashMap<>();
+    summary.put("median", rounded(samples.median()));
+    summary.put("min", rounded(samples.min()));
+    summary.put("max", rounded(samples.max()));
+    summary.put("repeats", samples.count());
+    return summary;
+  }
+
+  private static double rounded(double value) {
+    return Math.abs(value) >= 100 ? Math.rint(value) : Math.rint(value * 1000) / 1000;
+  }
+
+  private static String write(Map<String, Object> report) {
+    return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(report) + "\n";
+  }
+}

@@ -1,0 +1,26 @@
+package io.seckill.bench.report;
+
+import java.util.List;
+
+/**
+ * One line of the report: a figure and what it is to be read against.
+ *
+ * @param title what was measured
+ * @param key its key in {@link Figures}
+ * @param against ceilings and yardsticks of the same run, maybe none
+ */
+public record Row(String title, String key, List<Against> against) {
+
+  /**
+   * A figure to compare with.
+   *
+   * @param title what it is
+   * @param key its key in {@link Figures}
+   */
+  public record Against(String title, String key) {}
+
+  /** A figure that stands for itself. */
+  public static Row of(String title, String key) {
+    return new Row(title, key, List.of());
+  }
+}

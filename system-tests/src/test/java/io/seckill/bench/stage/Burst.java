@@ -1,0 +1,146 @@
+package io.seckill.bench.stage;
+
+import io.seckill.bench.lab.Lab;
+import io.seckill.bench.lab.Ledger;
+import io.seckill.bench.lab.Outbox;
+import io.seckill.bench.lab.Sale;
+import io.seckill.bench.lab.Waiting;
+import io.seckill.bench.load.Answer;
+import io.seckill.bench.load.LoadPlan;
+import io.seckill.bench.load.LoadResult;
+import io.seckill.bench.load.Loader;
+import io.seckill.bench.load.Requests;
+import io.seckill.bench.report.Figures;
+import io.seckill.bench.report.Row;
+import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.Purchases;
+import io.seckill.system.guarantee.SaleAtRest;
+import io.seckill.system.guarantee.StoredOrder;
+import io.seckill.system.process.Service;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** 100 000 purchases for 10 000 units, as fast as they can be sent, and what became of each. */
+final class Burst implements Stage {
+
+  private static final int PURCHASES = 100_000;
+  private static final int UNITS = 10_000;
+  private static final Duration LOOK = Duration.ofMillis(10);
+
+  @Override
+  public String name() {
+    return "burst";
+  }
+
+  @Override
+  public void measure(Lab lab, Figures figures) throws Exception {
+    lab.runOnly(Service.values());
+    HeapWatch.during(lab, figures, () -> repeat(lab, figures));
+  }
+
+  private static void repeat(Lab lab, Figures figures) throws Exception {
+    for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
+      measureOnce(lab, figures);
+    }
+  }
+
+  private static void measureOnce(Lab lab, Figures figures) throws Exception {
+    lab.progress().now("burst: 100 000 purchases for 10 000 units");
+    Sale sale = lab.newSale(UNITS);
+    long firstUser = lab.newUsers(PURCHASES);
+    LoadPlan plan = plan(lab, sale, firstUser);
+    Judge judge = new Judge(sale, firstUser);
+    long start = System.nanoTime();
+    LoadResult result = Loader.run(plan, judge::take);
+    figures.add("burst.answers_per_s", result.perSecond());
+    try (Ledger ledger = new Ledger(lab.mysql())) {
+      Waiting.until("the last order", LOOK, () -> ledger.stored(sale) >= judge.accepted());
+    }
+    figures.add("burst.seconds", (System.nanoTime() - start) / 1e9);
+    figures.count("burst.wrong_answers", judge.wrong() + result.broken());
+    judge.atRest(lab, figures);
+  }
+
+  private static LoadPlan plan(Lab lab, Sale sale, long firstUser) {
+    Requests requests = new Requests(lab.pipeline().tokens());
+    byte[][] ready = new byte[PURCHASES][];
+    for (int i = 0; i < PURCHASES; i++) {
+      ready[i] = requests.purchase(firstUser + i, sale.skuId());
+    }
+    return new LoadPlan(
+        lab.pipeline().shopPort(), 512, PURCHASES, LoadPlan.ASAP, i -> ready[(int) i]);
+  }
+
+  @Override
+  public List<Row> rows() {
+    return List.of(
+        Row.of("burst of 100 000 for 10 000: until the last order is stored", "burst.seconds"),
+        Row.of("burst: answers", "burst.answers_per_s"),
+        Row.of("burst: lost", "burst.lost"),
+        Row.of("burst: oversold", "burst.oversold"),
+        Row.of("burst: wrong answers", "burst.wrong_answers"),
+        Row.of("burst: broken guarantees", "burst.broken_guarantees"));
+  }
+
+  /** Compares what the shoppers were told with what the stores hold. */
+  private static final class Judge {
+
+    private final Sale sale;
+    private final long firstUser;
+    private final Purchases purchases = new Purchases();
+    private long accepted;
+    private long wrong;
+
+    Judge(Sale sale, long firstUser) {
+      this.sale = sale;
+      this.firstUser = firstUser;
+    }
+
+    void take(Answer answer) {
+      long userId = firstUser + answer.index();
+      purchases.attempt(userId, Requests.key(userId));
+      if (answer.status() == 202) {
+        accepted++;
+        purchases.accepted(userId, Requests.key(userId), answer.orderId());
+      } else if (answer.status() != 409 || !answer.body().contains("SOLD_OUT")) {
+        wrong++;
+      }
+    }
+
+    long accepted() {
+      return accepted;
+    }
+
+    /** Neither accepted nor sold out, accepted too often, or refused while there was stock. */
+    long wrong() {
+      return wrong + Math.abs(accepted - sale.stock());
+    }
+
+    void atRest(Lab lab, Figures figures) throws Exception {
+      Outbox outbox = new Outbox(lab.redis());
+      Waiting.until("private queues to be empty", LOOK, () -> outbox.waiting() == 0);
+      SaleAtRest rest = lab.pipeline().sales().read(sale.skuId());
+      Set<String> lost = new HashSet<>(purchases.acceptedOrders());
+      rest.orders().stream().map(StoredOrder::orderId).forEach(lost::remove);
+      figures.count("burst.lost", lost.size());
+      figures.count("burst.oversold", Math.max(0, rest.ownedUnits() - sale.stock()));
+      figures.count("burst.broken_guarantees", broken(lab, rest));
+    }
+
+    private long broken(Lab lab, SaleAtRest rest) {
+      return Guarantee.all().stream().filter(guarantee -> isBroken(lab, guarantee, rest)).count();
+    }
+
+    private boolean isBroken(Lab lab, Guarantee guarantee, SaleAtRest rest) {
+      try {
+        guarantee.judge(rest, purchases);
+        return false;
+      } catch (AssertionError e) {
+        lab.progress().note(guarantee.getClass().getSimpleName() + ": " + e.getMessage());
+        return true;
+      }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+package io.seckill.bench.stage;
+
+import io.seckill.bench.lab.Lab;
+import io.seckill.bench.lab.Ledger;
+import io.seckill.bench.lab.MadeOrders;
+import io.seckill.bench.lab.OrderQueues;
+import io.seckill.bench.lab.Outbox;
+import io.seckill.bench.lab.Sale;
+import io.seckill.bench.lab.Waiting;
+import io.seckill.bench.report.Figures;
+import io.seckill.bench.report.Row;
+import io.seckill.bench.report.Row.Against;
+import io.seckill.bench.yardstick.DirectStore;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.system.process.Service;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import redis.clients.jedis.AbstractPipeline;
+
+/**
+ * The consumer alone, from prefilled queues into MySQL, results to Redis included. It starts before
+ * full queues whose first orders warm it up; the rate is that of the rows after them, by their
+ * times in MySQL.
+ */
+final class ConsumerDrain implements Stage {
+
+  private static final int SKUS = 20;
+  private static final int CHUNK = 1_000;
+  private static final Duration LOOK = Duration.ofMillis(200);
+
+  @Override
+  public String name() {
+    return "consumer";
+  }
+
+  @Override
+  public void measure(Lab lab, Figures figures) throws Exception {
+    int count = lab.settings().choose(200_000, 80_000);
+    for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
+      figures.add("consumer.orders_per_s", drain(lab, 1, count));
+      figures.add("consumer.orders_20_skus_per_s", drain(lab, SKUS, count));
+    }
+    figures.add("mysql.row_lock_waits", rowLockWaits(lab));
+    for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
+      measureDatabase(lab, figures);
+    }
+  }
+
+  private static double drain(Lab lab, int skus, int count) throws Exception {
+    lab.runOnly(Service.CONSUMER, Service.GATEWAY);
+    List<Sale> warmUp = lab.newSales(skus, count);
+    List<Sale> sales = samePartitions(lab, warmUp, count);
+    lab.runOnly(Service.GATEWAY);
+    lab.progress().now("consumer: filling the queues, " + skus + " SKUs");
+    try (OrderQueues queues = OrderQueues.open(lab.vhost())) {
+      queues.publish(recorded(lab, new MadeOrders(warmUp, lab.newUsers(count / 2), count / 2)));
+      queues.publish(recorded(lab, new MadeOrders(sales, lab.newUsers(count), count)));
+    }
+    lab.runOnly(Service.GATEWAY, Service.CONSUMER);
+    lab.progress().now("consumer: storing " + count + " orders of " + skus + " SKUs");
+    try (Ledger ledger = new Ledger(lab.mysql())) {
+      Waiting.until("all orders to be stored", LOOK, () -> ledger.stored(sales) >= count);
+      return ledger.rowsPerSecond(sales);
+    }
+  }
+
+  private static List<Sale> samePartitions(Lab lab, List<Sale> others, long stock) {
+    return others.stream().map(other -> lab.newSale(other.partition(), stock)).toList();
+  }
+
+  /** The orders, each with the admission record in Redis that its result is written over. */
+  private static Stream<OrderMessage> recorded(Lab lab, MadeOrders orders) {
+    Map<Long, Sale> bySku =
+        orders.sales().stream().collect(Collectors.toMap(Sale::skuId, Function.identity()));
+    List<OrderMessage> all = orders.stream().toList();
+    for (int from = 0; from < all.size(); from += CHUNK) {
+      try (AbstractPipeline pipeline = lab.redis().pipelined()) {
+        all.subList(from, Math.min(from + CHUNK, all.size()))
+            .forEach(order -> Outbox.record(pipeline, bySku.get(order.skuId()), order));
+        pipeline.sync();
+      }
+    }
+    return all.stream();
+  }
+
+  private static void measureDatabase(Lab lab, Figures figures) throws Exception {
+    lab.progress().now("consumer: JDBC batches of 500 without broker");
+    int count = lab.settings().choose(200_000, 80_000);
+    DirectStore store = new DirectStore(lab);
+    figures.add("jdbc.batches_per_s", store.batchesPerSecond(orders(lab, count)));
+    lab.progress().now("consumer: one order per transaction, 8 threads");
+    Duration run = lab.settings().seconds(8, 4);
+    int enough = (int) (10_000 * run.toSeconds());
+    figures.add("consumer.one_by_one_per_s", store.oneByOnePerSecond(orders(lab, enough), run));
+  }
+
+  private static MadeOrders orders(Lab lab, int count) {
+    return new MadeOrders(List.of(lab.newSale(count)), lab.newUsers(count), count);
+  }
+
+  private static double rowLockWaits(Lab lab) throws Exception {
+    try (var mysql = lab.mysql();
+        var statement = mysql.createStatement();
+        var rows = statement.executeQuery("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'")) {
+      rows.next();
+      return rows.getDouble(2);
+    }
+  }
+
+  @Override
+  public List<Row> rows() {
+    return List.of(
+        new Row(
+            "consumer, one hot SKU, prefilled queue",
+            "consumer.orders_per_s",
+            List.of(
+                new Against("JDBC batches of 500, no broker", "jdbc.batches_per_s"),
+                new Against("one order per transaction, 8 threads", "consumer.one_by_one_per_s"),
+                new Against("consumer, 20 SKUs", "consumer.orders_20_skus_per_s"))),
+        Row.of("row lock waits of the consumer", "mysql.row_lock_waits"));
+  }
+}

@@ -1,0 +1,33 @@
+package io.seckill.bench.stage;
+
+import io.seckill.bench.lab.Lab;
+import io.seckill.bench.lab.Sale;
+import io.seckill.bench.load.LoadPlan;
+import io.seckill.bench.load.Requests;
+
+/** Purchases of one unit each by different users, signed before the clock starts. */
+final class ReadyPurchases {
+
+  private static final int CONNECTIONS = 256;
+
+  private final int port;
+  private final byte[][] requests;
+
+  ReadyPurchases(Lab lab, Sale sale, int count) {
+    this.port = lab.pipeline().shopPort();
+    this.requests = new byte[count][];
+    Requests signed = new Requests(lab.pipeline().tokens());
+    long firstUser = lab.newUsers(count);
+    for (int i = 0; i < count; i++) {
+      requests[i] = signed.purchase(firstUser + i, sale.skuId());
+    }
+  }
+
+  int count() {
+    return requests.length;
+  }
+
+  LoadPlan at(double perSecond) {
+    return new LoadPlan(port, CONNECTIONS, requests.length, perSecond, i -> requests[(int) i]);
+  }
+}

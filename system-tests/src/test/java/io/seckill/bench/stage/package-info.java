@@ -1,0 +1,5 @@
+/** One class a stage of the pipeline; each measures it, its ceiling and its yardstick. */
+@NullMarked
+package io.seckill.bench.stage;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,91 @@
+package io.seckill.bench.yardstick;
+
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.bench.lab.Lab;
+import io.seckill.system.shop.Tokens;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+
+/** {@link YardstickApplication} in its own JVM, with the flags of the services. */
+public final class YardstickServer implements AutoCloseable {
+
+  private static final Duration START_LIMIT = Duration.ofSeconds(60);
+
+  private final String secret = "yardstick-" + UUID.randomUUID();
+  private final int port = freePort();
+  private final Process process;
+
+  private YardstickServer(String redisUrl) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(System.getProperty("java.home") + "/bin/java");
+    command.addAll(
+        Arrays.asList(System.getProperty("seckill.service.flags", "-Xmx512m").split(" ")));
+    command.addAll(
+        List.of(
+            "-cp",
+            System.getProperty("java.class.path"),
+            "-D" + YardstickApplication.REDIS_URL + "=" + redisUrl,
+            "-D" + YardstickApplication.SECRET + "=" + secret,
+            "-Dseckill.root=" + System.getProperty("seckill.root"),
+            "-Dserver.port=" + port,
+            "-Dspring.main.web-application-type=reactive",
+            YardstickApplication.class.getName()));
+    process =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(Path.of("yardstick.log").toFile())
+            .start();
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill-yardstick"));
+  }
+
+  /** Starts it over the lab's Redis and waits until it takes connections. */
+  public static YardstickServer start(Lab lab) throws IOException {
+    YardstickServer server =
+        new YardstickServer("redis://127.0.0.1:" + lab.redisServer().port() + "/0");
+    await("the yardstick application")
+        .atMost(START_LIMIT)
+        .pollInterval(Duration.ofMillis(100))
+        .failFast("it died, see yardstick.log", () -> !server.process.isAlive())
+        .until(server::listens);
+    return server;
+  }
+
+  public int port() {
+    return port;
+  }
+
+  /** Signs as it expects. */
+  public Tokens tokens() {
+    return new Tokens(secret);
+  }
+
+  private boolean listens() {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}
