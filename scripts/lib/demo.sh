@@ -44,20 +44,30 @@ operate() { # TOKEN METHOD PATH [BODY]: a call of the admin API that must succee
 
 # A new shopper each time, so that no quota is in the way.
 buy_one() {
-  local shopper token order deadline=$((SECONDS + 30))
+  local shopper token order deadline=$((SECONDS + 60))
   shopper=$(date +%s%3N)
   token=$(make_token "$HS256_SECRET" "$shopper" '' 600)
-  http POST "http://127.0.0.1:$GATEWAY_PORT/api/v1/skus/1001/orders" "$token" '{"quantity":1}' "Idempotency-Key: scripts-up-$shopper"
+  until
+    http POST "http://127.0.0.1:$GATEWAY_PORT/api/v1/skus/1001/orders" "$token" '{"quantity":1}' "Idempotency-Key: scripts-up-$shopper"
+    [[ $STATUS != 503 ]] # busy, or an unknown outcome: the same key again cannot buy twice
+  do
+    ((SECONDS < deadline)) || fail "no purchase came through: $BODY"
+    sleep 1
+  done
   if [[ $STATUS == 409 ]]; then
     say "no purchase was made, SKU 1001 answers $(json_text code || echo 409)"
     return
   fi
-  [[ $STATUS == 202 ]] || fail "the purchase was refused: $STATUS $BODY"
+  [[ $STATUS == 202 ]] || fail "the purchase was refused with $STATUS: $BODY"
   order=$(json_text orderId) || fail "the purchase was answered without an order id: $BODY"
-  until [[ $(json_text status) == CONFIRMED ]]; do
-    ((SECONDS < deadline)) || fail "order $order is still $(json_text status), see $LOG_DIR/relay-service.log and $LOG_DIR/order-consumer.log"
-    sleep 0.2
-    http GET "http://127.0.0.1:$GATEWAY_PORT/api/v1/orders/$order" "$token"
-  done
+  await_confirmed "$order" "$token" "$deadline"
   say "order $order of shopper $shopper is CONFIRMED, stored in MySQL"
+}
+
+await_confirmed() { # ORDER TOKEN DEADLINE
+  until [[ $(json_text status) == CONFIRMED ]]; do
+    ((SECONDS < $3)) || fail "order $1 is not confirmed yet: $BODY; see $LOG_DIR/relay-service.log and $LOG_DIR/order-consumer.log"
+    sleep 0.2
+    http GET "http://127.0.0.1:$GATEWAY_PORT/api/v1/orders/$1" "$2"
+  done
 }

@@ -48,7 +48,11 @@ sha256_of() { # TEXT: hex
 }
 
 redis_answers() {
-  [[ $(REDISCLI_AUTH=$REDIS_ADMIN_PASSWORD redis-cli -p "$REDIS_PORT" --user admin ping) == PONG ]]
+  [[ $(redis_as_admin ping) == PONG ]]
+}
+
+redis_as_admin() { # COMMAND…; the password goes through the environment, which only this user can read
+  REDISCLI_AUTH=$REDIS_ADMIN_PASSWORD redis-cli -p "$REDIS_PORT" --user admin "$@"
 }
 
 start_rabbitmq() {
