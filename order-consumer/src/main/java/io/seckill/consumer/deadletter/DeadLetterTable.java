@@ -1,12 +1,11 @@
 package io.seckill.consumer.deadletter;
 
+import io.seckill.consumer.store.UtcText;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Types;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
 import javax.sql.DataSource;
@@ -65,13 +64,8 @@ class DeadLetterTable {
     keep.setString(6, letter.reason().name());
     keep.setString(7, letter.detail());
     keep.setInt(8, letter.attempts());
-    keep.setObject(9, utc(letter.firstFailedAt()));
-    keep.setObject(10, utc(letter.lastFailedAt()));
-  }
-
-  private static LocalDateTime utc(long epochMs) {
-    return LocalDateTime.ofEpochSecond(
-        epochMs / 1_000, (int) (epochMs % 1_000) * 1_000_000, ZoneOffset.UTC);
+    keep.setString(9, UtcText.of(letter.firstFailedAt()));
+    keep.setString(10, UtcText.of(letter.lastFailedAt()));
   }
 
   private static byte[] sha256(byte[] payload) {

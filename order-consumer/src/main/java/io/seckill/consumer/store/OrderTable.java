@@ -119,7 +119,7 @@ final class OrderTable {
     }
     insert.setLong(at++, order.epoch());
     insert.setLong(at++, order.seq());
-    insert.setObject(at++, utc(order.admittedAt()));
+    insert.setString(at++, UtcText.of(order.admittedAt()));
     return at;
   }
 
@@ -266,12 +266,5 @@ final class OrderTable {
     List<Long> ids = new ArrayList<>(orders.size());
     orders.forEach(order -> ids.add(order.orderId().value()));
     return ids;
-  }
-
-  private static LocalDateTime utc(long epochMs) {
-    return LocalDateTime.ofEpochSecond(
-        Math.floorDiv(epochMs, 1_000L),
-        (int) Math.floorMod(epochMs, 1_000L) * 1_000_000,
-        ZoneOffset.UTC);
   }
 }

@@ -1,0 +1,386 @@
+package io.seckill.consumer.intake;
+
+import static io.seckill.common.order.PurchasePolicy.LIMITED;
+import static io.seckill.common.order.PurchasePolicy.ONE_PER_USER;
+import static io.seckill.common.order.PurchasePolicy.UNLIMITED;
+import static java.util.stream.IntStream.range;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.testing.Admissions;
+import io.seckill.consumer.testing.Ledger;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What must hold even when Redis is wrong: orders go straight to the exchange here. */
+@ExtendWith(TestServers.class)
+class GuardsIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(2000);
+
+  private static TestConsumer consumer;
+  private static OrderFlood flood;
+  private static Ledger ledger;
+  private static Admissions redis;
+
+  private final long sku = NEXT_SKU.incrementAndGet();
+
+  @BeforeAll
+  static void start() {
+    consumer = TestConsumer.start();
+    flood = new OrderFlood(consumer.vhost());
+    ledger = new Ledger(consumer.sql());
+    redis = new Admissions(consumer.redis());
+  }
+
+  @AfterAll
+  static void stop() {
+    flood.close();
+    consumer.close();
+  }
+
+  @AfterEach
+  void theLedgerIsSound() {
+    awaitQuiet();
+    ledger.check();
+  }
+
+  @Test
+  void sellsTenUnitsOfTenThousandOrders() {
+    sale(LIMITED, 5, 10);
+    List<OrderMessage> orders = orders(10_000, LIMITED);
+    redis.admit(orders);
+
+    flood.publish(orders);
+
+    ledger.awaitOrders(sku, 10_000);
+    assertThat(ledger.stock(sku)).isZero();
+    assertThat(confirmed()).isEqualTo(10);
+    assertThat(rejected("SOLD_OUT")).isEqualTo(9_990);
+    assertThat(ledger.settled(sku)).isEqualTo(10_000);
+    awaitQuiet();
+    assertThat(redis.stock(sku)).as("left to reconciliation").isEqualTo(10 - 10_000);
+    orders.forEach(order -> assertThat(redis.result(order)).isIn("C", "RS"));
+    await()
+        .atMost(Duration.ofSeconds(20))
+        .untilAsserted(
+            () ->
+                assertThat(orders.stream().filter(o -> redis.quota(sku, o.userId()) > 0).count())
+                    .as("quota is given back")
+                    .isEqualTo(10));
+  }
+
+  @Test
+  void servesTheFirstWhoCameWhenThereIsTooLittle() {
+    sale(UNLIMITED, 0, 3);
+    List<OrderMessage> orders = new ArrayList<>(orders(200, UNLIMITED));
+    List<OrderMessage> first = List.copyOf(orders.subList(0, 3));
+
+    flood.publish(orders);
+
+    ledger.awaitOrders(sku, 200);
+    first.forEach(order -> assertThat(ledger.status(order)).isEqualTo("CONFIRMED"));
+  }
+
+  @Test
+  void sellsOneUserFiveUnitsOfAHundredOrders() {
+    sale(LIMITED, 5, 1_000);
+    List<OrderMessage> orders =
+        range(0, 100).mapToObj(i -> OrderFlood.order(sku, LIMITED, 77, 1)).toList();
+    redis.admit(orders);
+
+    flood.publish(orders);
+
+    ledger.awaitOrders(sku, 100);
+    assertThat(confirmed()).isEqualTo(5);
+    assertThat(rejected("QUOTA_EXCEEDED")).isEqualTo(95);
+    assertThat(ledger.stock(sku)).isEqualTo(995);
+    await()
+        .atMost(Duration.ofSeconds(20))
+        .untilAsserted(() -> assertThat(redis.stock(sku)).as("given back").isEqualTo(995));
+    assertThat(redis.quota(sku, 77)).as("left to reconciliation").isEqualTo(100);
+    assertThat(orders.stream().filter(o -> redis.result(o).equals("RQ")).count()).isEqualTo(95);
+  }
+
+  @Test
+  void refusesAFirstPurchaseAboveTheLimit() { // FACTS 29
+    sale(LIMITED, 2, 100);
+    OrderMessage order = OrderFlood.order(sku, LIMITED, 5, 5);
+
+    flood.publish(order);
+
+    ledger.awaitOrders(sku, 1);
+    assertThat(ledger.status(order)).isEqualTo("REJECTED QUOTA_EXCEEDED");
+    assertThat(ledger.stock(sku)).isEqualTo(100);
+  }
+
+  @Test
+  void letsAUserBuyASkuOfOnePerUserOnce() {
+    sale(ONE_PER_USER, 1, 100);
+    List<OrderMessage> orders = new ArrayList<>();
+    for (int user = 1; user <= 20; user++) {
+      for (int i = 0; i < 3; i++) {
+        orders.add(OrderFlood.order(sku, ONE_PER_USER, user, 1));
+      }
+    }
+    orders.add(OrderFlood.order(sku, ONE_PER_USER, 21, 2));
+
+    flood.publish(orders);
+
+    ledger.awaitOrders(sku, 61);
+    assertThat(confirmed()).isEqualTo(20);
+    assertThat(rejected("QUOTA_EXCEEDED")).isEqualTo(41);
+    assertThat(ledger.number("SELECT COUNT(DISTINCT single_buyer) FROM orders WHERE sku_id=" + sku))
+        .isEqualTo(20);
+  }
+
+  @Test
+  void storesAnIdOnceHoweverManyBringIt() throws Exception {
+    sale(LIMITED, 5, 100);
+    OrderMessage order = OrderFlood.order(sku, LIMITED, 9, 2);
+    ExecutorService threads = Executors.newFixedThreadPool(10);
+    List<Future<?>> publishing = new ArrayList<>();
+    for (int t = 0; t < 10; t++) {
+      publishing.add(
+          threads.submit(
+              () -> {
+                try (OrderFlood one = new OrderFlood(consumer.vhost())) {
+                  range(0, 5).forEach(i -> one.publish(order));
+                }
+              }));
+    }
+    for (Future<?> one : publishing) {
+      one.get();
+    }
+    threads.shutdown();
+
+    ledger.awaitOrders(sku, 1);
+    awaitQuiet();
+    assertThat(ledger.status(order)).isEqualTo("CONFIRMED");
+    assertThat(ledger.stock(sku)).isEqualTo(98);
+    assertThat(ledger.settled(sku)).isEqualTo(1);
+    assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku)).isZero();
+  }
+
+  @Test
+  void keepsOtherContentUnderAKnownIdOutAndForOperators() {
+    sale(LIMITED, 5, 100);
+    OrderMessage order = OrderFlood.order(sku, LIMITED, 9, 2);
+    flood.publish(order);
+    ledger.awaitOrders(sku, 1);
+    OrderMessage forged =
+        new OrderMessage(
+            order.orderId(),
+            order.userId(),
+            sku,
+            3,
+            order.requestId(),
+            LIMITED,
+            order.epoch(),
+            order.seq(),
+            order.admittedAt(),
+            null);
+
+    flood.publish(forged);
+
+    awaitDeadLetters("OTHER_CONTENT", 1);
+    assertThat(ledger.stock(sku)).isEqualTo(98);
+    assertThat(ledger.number("SELECT quantity FROM orders WHERE sku_id = " + sku)).isEqualTo(2);
+    flood.publish(order, forged, order);
+    awaitQuiet();
+    awaitDeadLetters("OTHER_CONTENT", 1);
+  }
+
+  @Test
+  void answersARequestUnderASecondIdWithTheStoredOrder() {
+    sale(LIMITED, 5, 100);
+    OrderMessage first = OrderFlood.order(sku, LIMITED, 9, 2);
+    OrderMessage second = again(first);
+    redis.admit(first, second);
+    flood.publish(first);
+    ledger.awaitOrders(sku, 1);
+
+    flood.publish(second);
+
+    ledger.await(
+        "SELECT stored_order_id FROM order_alias WHERE order_id = " + second.orderId(),
+        first.orderId().value());
+    awaitQuiet();
+    assertThat(redis.record(second).storedOrderId()).isEqualTo(first.orderId());
+    assertThat(redis.result(first)).isEqualTo("C");
+    assertThat(redis.given(second)).isEqualTo("2:2");
+    assertThat(redis.stock(sku)).isEqualTo(98);
+    assertThat(redis.quota(sku, 9)).isEqualTo(2);
+    assertThat(ledger.settled(sku)).isEqualTo(2);
+    flood.publish(second, second, first);
+    awaitQuiet();
+    assertThat(redis.stock(sku)).as("given back once").isEqualTo(98);
+    assertThat(ledger.settled(sku)).isEqualTo(2);
+  }
+
+  @Test
+  void findsTheSecondIdOfARequestInTheSameBatch() {
+    sale(ONE_PER_USER, 1, 100);
+    OrderMessage first = OrderFlood.order(sku, ONE_PER_USER, 9, 1);
+    OrderMessage second = again(first);
+
+    flood.publish(first, second);
+
+    ledger.await("SELECT COUNT(*) FROM order_alias WHERE order_id = " + second.orderId(), 1);
+    assertThat(ledger.status(first)).isEqualTo("CONFIRMED");
+    assertThat(ledger.status(second)).isEqualTo("none");
+  }
+
+  @Test
+  void keepsUnreadableMessagesForOperatorsAndTheirNeighboursInTheLedger() {
+    sale(LIMITED, 5, 100);
+    List<String> bad =
+        List.of(
+            "no json " + sku,
+            "{\"v\":2,\"sku\":" + sku + "}",
+            json(OrderFlood.order(sku, LIMITED, 1, 1), 0),
+            json(OrderFlood.order(sku, LIMITED, 1, 1), -1),
+            json(OrderFlood.order(sku, LIMITED, 1, 1), 2_147_483_648L));
+    List<OrderMessage> good = orders(20, LIMITED);
+    long before = ledger.number("SELECT COUNT(*) FROM dead_letter WHERE reason = 'UNREADABLE'");
+
+    for (int i = 0; i < bad.size(); i++) {
+      flood.publish(good.subList(i * 4, i * 4 + 4));
+      flood.publishRaw(sku, bad.get(i), java.util.Map.of());
+    }
+
+    ledger.awaitOrders(sku, 20);
+    awaitDeadLetters("UNREADABLE", before + bad.size());
+    assertThat(confirmed()).isEqualTo(20);
+  }
+
+  @Test
+  void keepsOrdersOfUnknownSkusAndOtherPoliciesForOperators() {
+    sale(LIMITED, 5, 100);
+    long nowhere = sku + 500_000;
+    OrderMessage unknown = OrderFlood.order(nowhere, LIMITED, 1, 1);
+    OrderMessage other = OrderFlood.order(sku, UNLIMITED, 1, 50);
+
+    flood.publish(unknown, other, OrderFlood.order(sku, LIMITED, 2, 1));
+
+    awaitDeadLetters("UNKNOWN_SKU", 1);
+    awaitDeadLetters("OTHER_POLICY", 1);
+    ledger.awaitOrders(sku, 1);
+    assertThat(ledger.stock(sku)).isEqualTo(99);
+  }
+
+  @Test
+  void decidesAnyMixtureOfOddOrders() {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    System.getLogger("test").log(System.Logger.Level.INFO, "seed " + seed);
+    sale(LIMITED, 3, 300);
+    List<OrderMessage> orders = new ArrayList<>();
+    for (int i = 0; i < 1_500; i++) {
+      OrderMessage order =
+          OrderFlood.order(sku, LIMITED, 1 + random.nextInt(300), 1 + random.nextInt(4));
+      orders.add(order);
+      if (random.nextInt(5) == 0) {
+        orders.add(order);
+      }
+      if (random.nextInt(10) == 0) {
+        orders.add(again(order));
+      }
+    }
+    Collections.shuffle(orders, random);
+
+    flood.publish(orders);
+
+    awaitQuiet();
+    long ids = orders.stream().map(OrderMessage::orderId).distinct().count();
+    assertThat(
+            ledger.number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku)
+                + ledger.number(
+                    "SELECT COUNT(*) FROM order_alias a JOIN orders o"
+                        + " ON o.order_id = a.stored_order_id WHERE o.sku_id = "
+                        + sku))
+        .as("seed %d", seed)
+        .isEqualTo(ids);
+    assertThat(ledger.settled(sku)).as("seed %d", seed).isEqualTo(ids);
+    assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku)).isZero();
+  }
+
+  private void sale(PurchasePolicy policy, int limit, long stock) {
+    new Sales(consumer).open(sku, policy.name(), limit, stock);
+  }
+
+  private List<OrderMessage> orders(int count, PurchasePolicy policy) {
+    return range(0, count).mapToObj(i -> OrderFlood.order(sku, policy, 1 + i, 1)).toList();
+  }
+
+  /** The same request under another id, as after a loss in Redis. */
+  private static OrderMessage again(OrderMessage first) {
+    OrderMessage fresh =
+        OrderFlood.order(first.skuId(), first.policy(), first.userId(), first.quantity());
+    OrderId id = fresh.orderId();
+    assertThat(id.partition()).isEqualTo(Partition.ofSku(first.skuId()));
+    return new OrderMessage(
+        id,
+        first.userId(),
+        first.skuId(),
+        first.quantity(),
+        first.requestId(),
+        first.policy(),
+        first.epoch(),
+        fresh.seq(),
+        fresh.admittedAt(),
+        null);
+  }
+
+  private static String json(OrderMessage order, long quantity) {
+    return io.seckill.common.order.OrderMessageCodec.encode(order)
+        .replace("\"quantity\":1", "\"quantity\":" + quantity);
+  }
+
+  private long confirmed() {
+    return ledger.number(
+        "SELECT COUNT(*) FROM orders WHERE status = 'CONFIRMED' AND sku_id = " + sku);
+  }
+
+  private long rejected(String reason) {
+    return ledger.number(
+        "SELECT COUNT(*) FROM orders WHERE status = 'REJECTED' AND sku_id = "
+            + sku
+            + " AND reason = '"
+            + reason
+            + "'");
+  }
+
+  private void awaitDeadLetters(String reason, long count) {
+    ledger.await("SELECT COUNT(*) FROM dead_letter WHERE reason = '" + reason + "'", count);
+  }
+
+  /** Until every message of this SKU's queue is settled. */
+  private void awaitQuiet() {
+    String queue = BrokerTopology.orderQueue(Partition.ofSku(sku) % BrokerTopology.ORDER_QUEUES);
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(() -> assertThat(consumer.vhost().queueDepth(queue).total()).isZero());
+  }
+}
