@@ -11,7 +11,7 @@
 --       S|order id|settled|record     seen before with the same quantity: the first answer; takes nothing
 --       K  key seen with another quantity      U  no such SKU        N  not open yet     P  paused
 --       C  closed    I  quantity out of bounds Q  quota exceeded     O  stock is 0       F  too few for this quantity
---       B  broken data: a key of the wrong type, a missing or unreadable field, an order id known already
+--       B  broken data: a key of the wrong type, a missing or unreadable field
 --
 -- Gates in this order: request, rules, quota, stock; later purchases of a call see what earlier ones took.
 -- Pass 1 reads, checks the type of every key and decides; pass 2 writes what was decided. A refusal writes nothing
@@ -22,34 +22,27 @@
 local prefix, expected, waits = ARGV[1], ARGV[2], ARGV[3]
 local FIELDS = 6
 local FIRST = 4
+local call, pcall, find, match, sub = redis.call, redis.pcall, string.find, string.match, string.sub
 
-if string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') ~= expected then
+if match(call('INFO', 'replication'), 'master_replid:(%x+)') ~= expected then
   return 0
 end
 
-local clock = redis.call('TIME')
+-- Numbers below 10^14 become texts without exponent or fraction by themselves.
+local clock = call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local nowText = string.format('%.0f', now)
 
-local function text(number)
-  return string.format('%.0f', number)
-end
-
--- A non-negative integer that a double holds exactly, or nil.
+-- A non-negative integer that Lua holds and prints exactly, or nil.
 local function integer(value)
-  if value and #value <= 15 and string.find(value, '^%d+$') then
+  if value and #value <= 14 and find(value, '^%d+$') then
     return tonumber(value)
   end
   return nil
 end
 
--- The command's answer; second value true when the key is of the wrong type or otherwise unusable.
-local function read(...)
-  local answer = redis.pcall(...)
-  if type(answer) == 'table' and answer.err then
-    return nil, true
-  end
-  return answer, false
+-- Whether redis.pcall answered with an error: the key is of the wrong type or otherwise unusable.
+local function failed(answer)
+  return type(answer) == 'table' and answer.err
 end
 
 -- user mod buckets, for users up to 2^63-1.
@@ -57,64 +50,75 @@ local function bucketOf(user, buckets)
   if #user <= 15 then
     return tonumber(user) % buckets
   end
-  local high, low = tonumber(string.sub(user, 1, -10)), tonumber(string.sub(user, -9))
+  local high, low = tonumber(sub(user, 1, -10)), tonumber(sub(user, -9))
   return ((high % buckets) * (1000000000 % buckets) + low) % buckets
 end
 
-local LIMITS = { ONE_PER_USER = true, LIMITED = true, UNLIMITED = true }
-
--- Rules and stock of a SKU, read once per call; { code = ... } when it cannot be sold.
-local function load(sku)
-  local f, broken = read('HMGET', prefix .. 'sku:' .. sku, 'policy', 'limit', 'maxPerOrder', 'opensAt', 'closesAt',
-    'state', 'epoch', 'buckets', 'seq', 'settled', 'expiresAt', 'admittedOrders', 'admittedUnits')
-  if broken then
-    return { code = 'B' }
-  end
-  if not f[1] and not f[6] and not f[8] then
-    return { code = 'U' }
-  end
-  local s = {
-    policy = f[1], limit = integer(f[2]), most = integer(f[3]), opens = integer(f[4]), closes = integer(f[5]),
-    state = f[6], epoch = f[7], buckets = integer(f[8]), seq = integer(f[9] or '0'), settled = integer(f[10] or '0'),
-    expires = f[11], orders = integer(f[12] or '0'), units = integer(f[13] or '0'),
-    newOrders = 0, newUnits = 0
-  }
-  if s.policy == 'ONE_PER_USER' then
-    s.limit = 1
-  end
-  if not LIMITS[s.policy] or not (s.most and s.opens and s.closes and s.seq and s.settled and s.orders and s.units)
-    or not integer(s.epoch) or not integer(s.expires) or not s.buckets or s.buckets < 1
-    or (s.policy == 'LIMITED' and not s.limit) then
-    return { code = 'B' }
-  end
-  local stock, wrong = read('GET', prefix .. 'stock:' .. sku)
-  s.stock = not wrong and integer(stock) or nil
-  return s
-end
+local POLICIES = { ONE_PER_USER = true, LIMITED = true, UNLIMITED = true }
 
 -- Why the sale takes no purchase now, or nil.
-local function closedCode(s)
-  if s.state == 'CLOSED' or now >= s.closes then
+local function closedCode(state, opens, closes)
+  if state == 'CLOSED' or now >= closes then
     return 'C'
-  elseif s.state == 'PAUSED' then
+  elseif state == 'PAUSED' then
     return 'P'
-  elseif s.state == 'PREHEATED' or (s.state == 'OPEN' and now < s.opens) then
+  elseif state == 'PREHEATED' or (state == 'OPEN' and now < opens) then
     return 'N'
-  elseif s.state ~= 'OPEN' then
+  elseif state ~= 'OPEN' then
     return 'B'
   end
   return nil
 end
 
-local _, outboxBroken = read('LLEN', KEYS[1])
+-- Rules and stock of a SKU, read once per call; { code = ... } when there is nothing to decide on.
+local function load(sku)
+  local f = pcall('HMGET', prefix .. 'sku:' .. sku, 'policy', 'limit', 'maxPerOrder', 'opensAt', 'closesAt',
+    'state', 'epoch', 'buckets', 'seq', 'settled', 'expiresAt', 'admittedOrders', 'admittedUnits')
+  if failed(f) then
+    return { code = 'B' }
+  elseif not f[1] and not f[6] and not f[8] then
+    return { code = 'U' }
+  end
+  local policy, epoch, expires = f[1], f[7], f[11]
+  local limit, most, opens, closes = integer(f[2]), integer(f[3]), integer(f[4]), integer(f[5])
+  local buckets, seq, settled = integer(f[8]), integer(f[9] or '0'), integer(f[10] or '0')
+  local orders, units = integer(f[12] or '0'), integer(f[13] or '0')
+  if not POLICIES[policy] or not (most and opens and closes and buckets and seq and settled and orders and units)
+    or buckets < 1 or not integer(epoch) or not integer(expires) or (policy == 'LIMITED' and not limit) then
+    return { code = 'B' }
+  end
+  local stock = pcall('GET', prefix .. 'stock:' .. sku)
+  return {
+    closed = closedCode(f[6], opens, closes),
+    quota = policy == 'ONE_PER_USER' and 1 or policy == 'LIMITED' and limit or nil,
+    most = most, buckets = buckets, seq = seq, settled = settled, expires = expires,
+    stock = not failed(stock) and integer(stock) or nil,
+    orders = orders, units = units, newOrders = 0, newUnits = 0,
+    requests = prefix .. 'req:' .. sku .. ':', records = prefix .. 'order:' .. sku .. ':',
+    quotas = prefix .. 'quota:' .. sku .. ':',
+    -- What the messages and records of this SKU have in common.
+    messageSku = ',"skuId":' .. sku .. ',"quantity":',
+    messageSale = '","policy":"' .. policy .. '","epoch":' .. epoch .. ',"seq":',
+    messageEnd = ',"admittedAt":' .. now .. '}',
+    recordEnd = '|' .. now .. '|' .. epoch .. '|Q|' .. now
+  }
+end
 
-local skus, requests, owned = {}, {}, {}
-local replies, admitted, messages = {}, {}, {}
-local repeats = false
+local outboxBroken = failed(pcall('LLEN', KEYS[1]))
+
+-- What was decided: writes[] holds twelve values per admission, taken[] what this call gave to a request, owned[] to a user.
+local skus, taken, owned = {}, {}, {}
+local replies, messages, writes = {}, {}, {}
+local count, repeats = 0, false
+local WIDTH = 12
+
+local function again(id, settled, record)
+  repeats = true
+  return 'S|' .. id .. '|' .. settled .. '|' .. record
+end
 
 local function decide(i)
-  local sku, user, key, quantity, id, trace =
-    ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]
+  local sku, user, key, quantity = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local s = skus[sku]
   if not s then
     s = load(sku)
@@ -123,67 +127,55 @@ local function decide(i)
   if s.code then
     return s.code
   end
-  local bucket = sku .. ':' .. bucketOf(user, s.buckets)
+  local bucket = bucketOf(user, s.buckets)
   local field = user .. ':' .. key
+  local requests, records = s.requests .. bucket, s.records .. bucket
 
   -- request
-  local reqKey, orderKey = prefix .. 'req:' .. bucket, prefix .. 'order:' .. bucket
-  local inCall = sku .. ':' .. field
-  local first = requests[inCall]
+  local first = taken[sku .. ':' .. field]
   if first then
-    repeats = true
-    return first.quantity == quantity and first.again or 'K'
+    return writes[first + 10] == quantity and again(writes[first + 5], s.settled, writes[first + 6]) or 'K'
   end
-  local seen, wrong = read('HGET', reqKey, field)
-  if wrong then
+  local seen = pcall('HGET', requests, field)
+  if failed(seen) then
     return 'B'
-  end
-  if seen then
-    local seenId, seenQuantity = string.match(seen, '^(%d+):(%d+)$')
+  elseif seen then
+    local seenId, seenQuantity = match(seen, '^(%d+):(%d+)$')
     if not seenId then
       return 'B'
     elseif seenQuantity ~= quantity then
       return 'K'
     end
-    local record, unreadable = read('HGET', orderKey, seenId)
-    if unreadable then
-      return 'B'
-    end
-    repeats = true
-    return 'S|' .. seenId .. '|' .. text(s.settled) .. '|' .. (record or '')
+    local record = pcall('HGET', records, seenId)
+    return failed(record) and 'B' or again(seenId, s.settled, record or '')
   end
 
   -- rules
-  local closed = closedCode(s)
-  if closed then
-    return closed
+  if s.closed then
+    return s.closed
   end
   local n = integer(quantity)
   if not n or n < 1 or n > s.most then
     return 'I'
-  end
-  if not s.stock or outboxBroken then
+  elseif not s.stock or outboxBroken then
     return 'B'
   end
 
   -- quota
-  local quotaKey, owner, used, newOwner
-  if s.policy ~= 'UNLIMITED' then
-    quotaKey = prefix .. 'quota:' .. bucket
+  local quotas, owner, used, newOwner = false, nil, 0, false
+  if s.quota then
+    quotas = s.quotas .. bucket
     owner = sku .. ':' .. user
     used = owned[owner]
     if not used then
-      local units, unreadable = read('HGET', quotaKey, user)
-      if unreadable then
-        return 'B'
-      end
+      local units = pcall('HGET', quotas, user)
       newOwner = not units
-      used = integer(units or '0')
+      used = not failed(units) and integer(units or '0')
       if not used then
         return 'B'
       end
     end
-    if used + n > s.limit then
+    if used + n > s.quota then
       return 'Q'
     end
   end
@@ -192,66 +184,70 @@ local function decide(i)
   if s.stock < n then
     return s.stock == 0 and 'O' or 'F'
   end
-  local known, unreadable = read('HMGET', orderKey, id)
-  local size, sizeless = read('HLEN', orderKey)
-  if unreadable or sizeless or known[1] then
+  local size = pcall('HLEN', records)
+  if failed(size) then
     return 'B'
   end
 
+  local id, trace, seq = ARGV[i + 4], ARGV[i + 5], s.seq + 1
+  s.seq = seq
   s.stock = s.stock - n
-  s.seq = s.seq + 1
   s.newOrders = s.newOrders + 1
   s.newUnits = s.newUnits + n
   if owner then
     owned[owner] = used + n
   end
-  local seq = text(s.seq)
-  local record = user .. '|' .. key .. '|' .. quantity .. '|' .. seq .. '|' .. nowText .. '|' .. s.epoch
-    .. '|Q|' .. nowText
-  requests[inCall] = { quantity = quantity, again = 'S|' .. id .. '|' .. text(s.settled) .. '|' .. record }
-  admitted[#admitted + 1] = {
-    reqKey = reqKey, field = field, request = id .. ':' .. quantity, orderKey = orderKey, id = id, record = record,
-    quotaKey = quotaKey, user = user, n = n, newOwner = newOwner, newBucket = size == 0, expires = s.expires
-  }
-  messages[#messages + 1] = '{"v":1,"orderId":"' .. id .. '","userId":' .. user .. ',"skuId":' .. sku
-    .. ',"quantity":' .. quantity .. ',"requestId":"' .. key
-    .. (trace == '' and '"' or '","traceparent":"' .. trace .. '"')
-    .. ',"policy":"' .. s.policy .. '","epoch":' .. s.epoch .. ',"seq":' .. seq .. ',"admittedAt":' .. nowText .. '}'
-  return 'A|' .. text(math.max(1, s.seq - s.settled))
+  local at = count * WIDTH
+  count = count + 1
+  taken[sku .. ':' .. field] = at
+  writes[at + 1], writes[at + 2], writes[at + 3] = requests, field, id .. ':' .. quantity
+  writes[at + 4], writes[at + 5], writes[at + 6] = records, id,
+    user .. '|' .. key .. '|' .. quantity .. '|' .. seq .. s.recordEnd
+  writes[at + 7], writes[at + 8], writes[at + 9] = quotas, newOwner, user
+  writes[at + 10], writes[at + 11], writes[at + 12] = quantity, size == 0, s.expires
+  if trace ~= '' then
+    key = key .. '","traceparent":"' .. trace
+  end
+  messages[count] = '{"v":1,"orderId":"' .. id .. '","userId":' .. user .. s.messageSku .. quantity
+    .. ',"requestId":"' .. key .. s.messageSale .. seq .. s.messageEnd
+  return 'A|' .. (seq > s.settled and seq - s.settled or 1)
 end
 
+local n = 0
 for i = FIRST, #ARGV, FIELDS do
-  replies[#replies + 1] = decide(i)
+  n = n + 1
+  replies[n] = decide(i)
 end
 
-if #admitted == 0 then
+if count == 0 then
   if repeats and waits == '1' then
-    redis.call('SET', prefix .. 'pulse', nowText)
+    call('SET', prefix .. 'pulse', now)
   end
   return replies
 end
 
 for sku, s in pairs(skus) do
-  if s.newOrders and s.newOrders > 0 then
-    redis.call('DECRBY', prefix .. 'stock:' .. sku, text(s.newUnits))
-    redis.call('HSET', prefix .. 'sku:' .. sku, 'seq', text(s.seq),
-      'admittedOrders', text(s.orders + s.newOrders), 'admittedUnits', text(s.units + s.newUnits))
+  if not s.code and s.newOrders > 0 then
+    call('DECRBY', prefix .. 'stock:' .. sku, s.newUnits)
+    call('HSET', prefix .. 'sku:' .. sku, 'seq', s.seq,
+      'admittedOrders', s.orders + s.newOrders, 'admittedUnits', s.units + s.newUnits)
   end
 end
-for _, a in ipairs(admitted) do
-  redis.call('HSET', a.reqKey, a.field, a.request)
-  redis.call('HSET', a.orderKey, a.id, a.record)
-  if a.newBucket then
-    redis.call('PEXPIREAT', a.reqKey, a.expires)
-    redis.call('PEXPIREAT', a.orderKey, a.expires)
+for at = 0, (count - 1) * WIDTH, WIDTH do
+  local requests, records, quotas, expires = writes[at + 1], writes[at + 4], writes[at + 7], writes[at + 12]
+  call('HSET', requests, writes[at + 2], writes[at + 3])
+  call('HSET', records, writes[at + 5], writes[at + 6])
+  if writes[at + 11] then
+    call('PEXPIREAT', requests, expires)
+    call('PEXPIREAT', records, expires)
   end
-  if a.quotaKey then
-    redis.call('HINCRBY', a.quotaKey, a.user, a.n)
+  if quotas then
+    call('HINCRBY', quotas, writes[at + 9], writes[at + 10])
     -- Give-back may empty and so remove a quota hash; its successor needs its expiry again.
-    if a.newOwner and redis.call('HLEN', a.quotaKey) == 1 then
-      redis.call('PEXPIREAT', a.quotaKey, a.expires)
+    if writes[at + 8] and call('HLEN', quotas) == 1 then
+      call('PEXPIREAT', quotas, expires)
     end
   end
 end
-redis.call('LPUSH', KEYS[1], unpack(messages))
+call('LPUSH', KEYS[1], unpack(messages))
 return replies

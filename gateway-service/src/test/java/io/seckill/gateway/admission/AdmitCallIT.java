@@ -1,0 +1,553 @@
+package io.seckill.gateway.admission;
+
+import static io.seckill.gateway.admission.Calls.attempt;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.admission.Admission.Admitted;
+import io.seckill.gateway.admission.Admission.Cause;
+import io.seckill.gateway.admission.Admission.Refused;
+import io.seckill.gateway.admission.Admission.Repeated;
+import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class AdmitCallIT {
+
+  private static final String KEY = "key-0001";
+  private static UnifiedJedis redis;
+  private static Calls calls;
+
+  @BeforeAll
+  static void connect(RedisServer server) {
+    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
+    calls = new Calls(redis);
+  }
+
+  @AfterAll
+  static void disconnect() {
+    redis.close();
+  }
+
+  @BeforeEach
+  void emptyStore() {
+    redis.flushDB();
+  }
+
+  @Test
+  void admitsAndWritesEverythingAnOrderNeeds() {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 5, 10).with("epoch", 3).with("seq", 41);
+    String trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    Admission outcome =
+        calls.one(new PurchaseAttempt(sale.sku(), Long.MAX_VALUE, KEY, true, 2, trace));
+
+    OrderMessage order = sale.outbox().get(0);
+    assertThat(outcome).isEqualTo(new Admitted(order.orderId(), 42));
+    assertThat(order)
+        .isEqualTo(
+            new OrderMessage(
+                order.orderId(),
+                Long.MAX_VALUE,
+                sale.sku(),
+                2,
+                KEY,
+                PurchasePolicy.LIMITED,
+                3,
+                42,
+                order.admittedAt(),
+                trace));
+    assertThat(order.admittedAt()).isCloseTo(Instant.now().toEpochMilli(), within10Minutes());
+    assertThat(sale.stock()).isEqualTo(8);
+    assertThat(sale.quota(Long.MAX_VALUE)).isEqualTo("2");
+    assertThat(AdmissionRecord.parse(sale.record(Long.MAX_VALUE, order.orderId().toString())))
+        .isEqualTo(AdmissionRecord.queued(order));
+    assertThat(redis.hget(RedisKeys.requests(sale.sku(), 3), Long.MAX_VALUE + ":" + KEY))
+        .isEqualTo(order.orderId() + ":2");
+    assertThat(sale.counter("seq")).isEqualTo(42);
+    assertThat(sale.counter("admittedOrders")).isEqualTo(1);
+    assertThat(sale.counter("admittedUnits")).isEqualTo(2);
+  }
+
+  @Test
+  @DisplayName(
+      "Keys of a sale expire with it, also a quota hash that was emptied meanwhile (FACTS 11)")
+  void givesEveryKeyTheExpiryOfTheSale() {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 5, 100);
+    long expiresAt = sale.counter("expiresAt");
+    calls.one(attempt(sale, 4, KEY, 1));
+    redis.hdel(RedisKeys.quota(sale.sku(), 0), "4");
+    calls.together(attempt(sale, 8, KEY, 1), attempt(sale, 12, KEY, 1));
+
+    for (String kind : List.of("quota", "req", "order")) {
+      String key = RedisKeys.prefix(sale.partition()) + kind + ":" + sale.sku() + ":0";
+      assertThat(redis.pexpireTime(key)).as(key).isEqualTo(expiresAt);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      longs = {
+        1,
+        3,
+        4,
+        999_999_999_999_999L,
+        1_000_000_000_000_000L,
+        9_007_199_254_740_993L,
+        9_223_372_036_854_775_806L,
+        Long.MAX_VALUE
+      })
+  void choosesTheBucketAsJavaDoes(long user) {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 5, 10).with("buckets", 1_000_003);
+
+    calls.one(attempt(sale, user, KEY, 1));
+
+    int bucket = RedisKeys.bucket(user, 1_000_003);
+    assertThat(redis.hget(RedisKeys.quota(sale.sku(), bucket), Long.toString(user))).isEqualTo("1");
+    assertThat(redis.exists(RedisKeys.requests(sale.sku(), bucket))).isTrue();
+    assertThat(redis.exists(RedisKeys.orders(sale.sku(), bucket))).isTrue();
+  }
+
+  @Test
+  void letsAUserBuyOnceWhereOnePerUserIsTheRule() {
+    Sale sale = Sale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 10);
+
+    assertThat(calls.one(attempt(sale, 1, KEY, 1))).isInstanceOf(Admitted.class);
+    assertThat(calls.one(attempt(sale, 1, "key-0002", 1)))
+        .isEqualTo(refused(Refusal.QUOTA_EXCEEDED));
+    assertThat(calls.one(attempt(sale, 2, KEY, 2))).isEqualTo(refused(Refusal.QUOTA_EXCEEDED));
+    assertThat(calls.one(attempt(sale, 2, KEY, 1))).isInstanceOf(Admitted.class);
+  }
+
+  @Test
+  void keepsOnePerUserEvenWhenTheLimitSaysMore() {
+    Sale sale = Sale.open(redis, PurchasePolicy.ONE_PER_USER, 9, 10);
+
+    assertThat(calls.one(attempt(sale, 1, KEY, 2))).isEqualTo(refused(Refusal.QUOTA_EXCEEDED));
+  }
+
+  @Test
+  @DisplayName("The first purchase is held to the limit too (FACTS 29)")
+  void countsUnitsOverSeveralOrdersWhereALimitIsTheRule() {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 3, 10);
+
+    assertThat(calls.one(attempt(sale, 1, "key-0001", 4)))
+        .isEqualTo(refused(Refusal.QUOTA_EXCEEDED));
+    assertThat(calls.one(attempt(sale, 1, "key-0002", 2))).isInstanceOf(Admitted.class);
+    assertThat(calls.one(attempt(sale, 1, "key-0003", 2)))
+        .isEqualTo(refused(Refusal.QUOTA_EXCEEDED));
+    assertThat(calls.one(attempt(sale, 1, "key-0004", 1))).isInstanceOf(Admitted.class);
+    assertThat(sale.quota(1)).isEqualTo("3");
+  }
+
+  @Test
+  void keepsNoQuotaWhereThereIsNoLimit() {
+    Sale sale = Sale.unlimited(redis, 1_000);
+
+    assertThat(calls.one(attempt(sale, 1, "key-0001", 100))).isInstanceOf(Admitted.class);
+    assertThat(calls.one(attempt(sale, 1, "key-0002", 100))).isInstanceOf(Admitted.class);
+    assertThat(redis.keys("*quota*")).isEmpty();
+  }
+
+  @Test
+  void sellsTheLastUnitAndThenNone() {
+    Sale sale = Sale.unlimited(redis, 3);
+
+    assertThat(calls.one(attempt(sale, 1, KEY, 2))).isInstanceOf(Admitted.class);
+    assertThat(calls.one(attempt(sale, 2, KEY, 2))).isEqualTo(refused(Refusal.TOO_FEW_LEFT));
+    assertThat(calls.shield().covers(sale.sku())).as("one unit is still there").isFalse();
+    assertThat(calls.one(attempt(sale, 3, KEY, 1))).isInstanceOf(Admitted.class);
+    assertThat(calls.one(attempt(sale, 4, KEY, 1))).isEqualTo(refused(Refusal.SOLD_OUT));
+    assertThat(calls.shield().covers(sale.sku())).isTrue();
+    assertThat(sale.stock()).isZero();
+    calls.shield().lift(sale.sku());
+  }
+
+  @Test
+  void decidesLaterPurchasesOfACallOnWhatEarlierOnesTook() {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 5);
+
+    List<Admission> outcomes =
+        calls.together(
+            attempt(sale, 1, "key-0001", 2),
+            attempt(sale, 1, "key-0002", 1),
+            attempt(sale, 2, "key-0001", 2),
+            attempt(sale, 1, "key-0001", 2),
+            attempt(sale, 1, "key-0001", 1),
+            attempt(sale, 3, "key-0001", 2),
+            attempt(sale, 3, "key-0001", 1),
+            attempt(sale, 4, "key-0001", 1));
+
+    OrderId first = ((Admitted) outcomes.get(0)).orderId();
+    assertThat(outcomes.get(1)).isEqualTo(refused(Refusal.QUOTA_EXCEEDED));
+    assertThat(outcomes.get(2))
+        .isInstanceOfSatisfying(Admitted.class, a -> assertThat(a.position()).isEqualTo(2));
+    assertThat(outcomes.get(3)).isEqualTo(new Repeated(first, OrderStatus.QUEUED, 1));
+    assertThat(outcomes.get(4)).isEqualTo(refused(Refusal.IDEMPOTENCY_KEY_REUSED));
+    assertThat(outcomes.get(5)).isEqualTo(refused(Refusal.TOO_FEW_LEFT));
+    assertThat(outcomes.get(6)).as("a refused key may be tried again").isInstanceOf(Admitted.class);
+    assertThat(outcomes.get(7)).isEqualTo(refused(Refusal.SOLD_OUT));
+    assertThat(sale.outbox()).extracting(OrderMessage::seq).containsExactly(1L, 2L, 3L);
+    assertThat(sale.stock()).isZero();
+    assertThat(sale.counter("admittedUnits")).isEqualTo(5);
+    calls.shield().lift(sale.sku());
+  }
+
+  @Test
+  void putsTheOldestOrderOfACallAtTheTailOfTheOutbox() {
+    Sale sale = Sale.unlimited(redis, 64);
+    PurchaseAttempt[] attempts =
+        IntStream.rangeClosed(1, 64)
+            .mapToObj(u -> attempt(sale, u, KEY, 1))
+            .toArray(PurchaseAttempt[]::new);
+
+    assertThat(calls.together(attempts)).hasOnlyElementsOfType(Admitted.class);
+
+    assertThat(redis.rpop(RedisKeys.outbox(sale.partition()))).contains("\"seq\":1,");
+    assertThat(redis.lpop(RedisKeys.outbox(sale.partition()))).contains("\"seq\":64,");
+  }
+
+  @Test
+  void keepsSkusOfOneCallApart() {
+    Sale one = Sale.open(redis, 1_001, PurchasePolicy.ONE_PER_USER, 1, 1);
+    Sale other = Sale.open(redis, 1_017, PurchasePolicy.ONE_PER_USER, 1, 1);
+
+    List<Admission> outcomes =
+        calls.together(
+            attempt(one, 1, KEY, 1),
+            attempt(other, 1, KEY, 1),
+            attempt(one, 2, KEY, 1),
+            new PurchaseAttempt(1_033, 1, KEY, true, 1, null));
+
+    assertThat(outcomes.get(0)).isInstanceOf(Admitted.class);
+    assertThat(outcomes.get(1))
+        .isInstanceOfSatisfying(Admitted.class, a -> assertThat(a.position()).isEqualTo(1));
+    assertThat(outcomes.get(2)).isEqualTo(refused(Refusal.SOLD_OUT));
+    assertThat(outcomes.get(3)).isEqualTo(refused(Refusal.UNKNOWN_SKU));
+    calls.shield().lift(one.sku());
+  }
+
+  @Test
+  @DisplayName("A repeat gets the first answer and takes nothing (FACTS 3, I9)")
+  void answersARepeatWithTheFirstOrderAndItsStatusOfNow() {
+    Sale sale =
+        Sale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 1).with("seq", 10).with("settled", 4);
+    OrderId order = ((Admitted) calls.one(attempt(sale, 9, KEY, 1))).orderId();
+    PurchaseAttempt again = attempt(sale, 9, KEY, 1);
+
+    assertThat(calls.one(again)).isEqualTo(new Repeated(order, OrderStatus.QUEUED, 7));
+    sale.with("settled", 9);
+    assertThat(calls.one(again)).isEqualTo(new Repeated(order, OrderStatus.QUEUED, 2));
+    sale.with("settled", 40);
+    assertThat(calls.one(again)).isEqualTo(new Repeated(order, OrderStatus.QUEUED, 1));
+    sale.writeRecord(9, order.toString(), "9|" + KEY + "|1|11|5|1|RS|6");
+    assertThat(calls.one(again)).isEqualTo(new Repeated(order, OrderStatus.REJECTED, 0));
+    sale.with("state", "CLOSED");
+    assertThat(calls.one(again))
+        .as("the request gate comes before the rules")
+        .isInstanceOf(Repeated.class);
+    assertThat(calls.lookUp(again)).containsExactly(new Repeated(order, OrderStatus.REJECTED, 0));
+    assertThat(sale.outbox()).hasSize(1);
+    assertThat(sale.stock()).isZero();
+  }
+
+  @Test
+  @DisplayName("Keys of two users never meet; the same key with another quantity is refused (I9)")
+  void bindsAKeyToItsUserAndQuantity() {
+    Sale sale = Sale.unlimited(redis, 10);
+    calls.one(attempt(sale, 1, KEY, 2));
+
+    assertThat(calls.one(attempt(sale, 5, KEY, 2))).isInstanceOf(Admitted.class);
+    assertThat(calls.one(attempt(sale, 1, KEY, 3)))
+        .isEqualTo(refused(Refusal.IDEMPOTENCY_KEY_REUSED));
+    assertThat(calls.lookUp(attempt(sale, 1, KEY, 3)))
+        .containsExactly(refused(Refusal.IDEMPOTENCY_KEY_REUSED));
+    assertThat(sale.stock()).isEqualTo(6);
+  }
+
+  @Test
+  void decidesOnRulesBeforeQuotaAndOnQuotaBeforeStock() {
+    Sale sale = Sale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 1);
+    calls.one(attempt(sale, 1, KEY, 1));
+
+    assertThat(calls.one(attempt(sale, 1, "key-0002", 1)))
+        .isEqualTo(refused(Refusal.QUOTA_EXCEEDED));
+    sale.with("state", "PAUSED");
+    assertThat(calls.one(attempt(sale, 1, "key-0002", 1))).isEqualTo(refused(Refusal.PAUSED));
+    assertThat(calls.one(attempt(sale, 1, KEY, 2)))
+        .isEqualTo(refused(Refusal.IDEMPOTENCY_KEY_REUSED));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"PREHEATED,NOT_OPEN", "PAUSED,PAUSED", "CLOSED,CLOSED"})
+  void refusesWhileTheSaleIsNotOpen(String state, Refusal reason) {
+    Sale sale = Sale.unlimited(redis, 10).with("state", state);
+
+    assertThat(calls.one(attempt(sale, 1, KEY, 1))).isEqualTo(refused(reason));
+  }
+
+  @Test
+  void opensAndClosesByTheClockOfRedis() {
+    long now = redisMillis();
+    Sale sale = Sale.unlimited(redis, 10).with("opensAt", now + 60_000);
+    assertThat(calls.one(attempt(sale, 1, KEY, 1))).isEqualTo(refused(Refusal.NOT_OPEN));
+
+    sale.with("opensAt", now - 2).with("closesAt", now - 1);
+    assertThat(calls.one(attempt(sale, 1, KEY, 1))).isEqualTo(refused(Refusal.CLOSED));
+
+    sale.with("closesAt", now + 60_000);
+    assertThat(calls.one(attempt(sale, 1, KEY, 1))).isInstanceOf(Admitted.class);
+  }
+
+  @Test
+  void refusesMoreUnitsThanTheSkuAllowsInOneOrder() {
+    Sale sale = Sale.unlimited(redis, 1_000).with("maxPerOrder", 3);
+
+    assertThat(calls.one(attempt(sale, 1, KEY, 4))).isEqualTo(refused(Refusal.QUANTITY));
+    assertThat(calls.one(attempt(sale, 1, KEY, 3))).isInstanceOf(Admitted.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "policy",
+        "maxPerOrder",
+        "opensAt",
+        "closesAt",
+        "state",
+        "epoch",
+        "buckets",
+        "expiresAt",
+        "limit"
+      })
+  @DisplayName("Missing preheat data refuse, they are never 'unlimited' (FACTS 1)")
+  void refusesWhenAFieldOfTheRulesIsMissing(String field) {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 10).without(field);
+
+    assertRefusedUnwritten(new Unknown(Cause.BROKEN_DATA), attempt(sale, 1, KEY, 1));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "policy,FREE",
+    "limit,x",
+    "limit,-1",
+    "maxPerOrder,1e3",
+    "buckets,0",
+    "buckets,-4",
+    "seq,nan",
+    "epoch,1.5",
+    "state,OPENED",
+    "closesAt,tomorrow",
+    "expiresAt,''"
+  })
+  void refusesWhenAFieldOfTheRulesIsUnreadable(String field, String value) {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 10).with(field, value);
+
+    assertRefusedUnwritten(new Unknown(Cause.BROKEN_DATA), attempt(sale, 1, KEY, 1));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"sku:1001", "stock:1001", "quota:1001:1", "req:1001:1", "order:1001:1", "outbox"})
+  @DisplayName("A key of the wrong type refuses before any write (FACTS 1, fault 9)")
+  void refusesAWrongTypeBeforeAnyWriteAndServesTheNeighbours(String name) {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 10);
+    Sale neighbour = Sale.open(redis, 1_017, PurchasePolicy.LIMITED, 2, 10);
+    String key = RedisKeys.prefix(sale.partition()) + name;
+    redis.del(key);
+    redis.sadd(key, "foreign");
+    Map<String, byte[]> before = dump();
+
+    assertThat(calls.one(attempt(sale, 1, KEY, 1))).isEqualTo(new Unknown(Cause.BROKEN_DATA));
+    assertSame(before, dump());
+
+    if (!name.equals("outbox")) {
+      List<Admission> outcomes =
+          calls.together(
+              attempt(neighbour, 2, KEY, 1),
+              attempt(sale, 1, KEY, 1),
+              attempt(neighbour, 3, KEY, 1));
+      assertThat(outcomes.get(0)).isInstanceOf(Admitted.class);
+      assertThat(outcomes.get(1)).isEqualTo(new Unknown(Cause.BROKEN_DATA));
+      assertThat(outcomes.get(2)).isInstanceOf(Admitted.class);
+      assertThat(neighbour.outbox()).hasSize(2);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "-5", "1.5", "many", "99999999999999999999"})
+  void refusesAStockThatIsNoNumber(String stock) {
+    Sale sale = Sale.unlimited(redis, 1);
+    redis.set(RedisKeys.stock(sale.sku()), stock);
+
+    assertRefusedUnwritten(new Unknown(Cause.BROKEN_DATA), attempt(sale, 1, KEY, 1));
+    redis.del(RedisKeys.stock(sale.sku()));
+    assertRefusedUnwritten(new Unknown(Cause.BROKEN_DATA), attempt(sale, 1, KEY, 1));
+  }
+
+  @Test
+  void refusesAQuotaThatIsNoNumber() {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 10);
+    redis.hset(RedisKeys.quota(sale.sku(), 1), "1", "two");
+
+    assertRefusedUnwritten(new Unknown(Cause.BROKEN_DATA), attempt(sale, 1, KEY, 1));
+  }
+
+  @Test
+  @DisplayName("Only an admission writes (FACTS 2)")
+  void writesNothingForARefusal() {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 3);
+    calls.one(attempt(sale, 1, KEY, 2));
+    Sale paused = Sale.open(redis, 1_017, PurchasePolicy.LIMITED, 2, 3).with("state", "PAUSED");
+
+    assertRefusedUnwritten(refused(Refusal.QUOTA_EXCEEDED), attempt(sale, 1, "key-0002", 1));
+    assertRefusedUnwritten(refused(Refusal.TOO_FEW_LEFT), attempt(sale, 2, KEY, 2));
+    assertRefusedUnwritten(refused(Refusal.IDEMPOTENCY_KEY_REUSED), attempt(sale, 1, KEY, 1));
+    assertRefusedUnwritten(refused(Refusal.PAUSED), attempt(paused, 1, KEY, 1));
+    assertRefusedUnwritten(
+        refused(Refusal.UNKNOWN_SKU), new PurchaseAttempt(1_033, 1, KEY, true, 1, null));
+  }
+
+  @Test
+  @DisplayName("At most 200 bytes of Redis memory per admitted order beyond its message (FACTS 13)")
+  void keepsAnOrderInLittleMemory() {
+    int orders = 6_400;
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, orders).with("buckets", orders / 64);
+    redis.configSet("hash-max-listpack-value", "128");
+    long before = usedMemory();
+
+    for (int batch = 0; batch < orders / 64; batch++) {
+      int first = 1_000_000_000 + batch * 64;
+      calls.together(
+          IntStream.range(first, first + 64)
+              .mapToObj(
+                  user ->
+                      attempt(
+                          sale,
+                          user,
+                          "a-key-of-32-characters-" + (user % 1_000_000_000 + 100_000_000),
+                          1))
+              .toArray(PurchaseAttempt[]::new));
+    }
+
+    long outbox = redis.memoryUsage(RedisKeys.outbox(sale.partition()), 0);
+    long perOrder = (usedMemory() - before - outbox) / orders;
+    assertThat(redis.llen(RedisKeys.outbox(sale.partition()))).isEqualTo(orders);
+    assertThat(perOrder).as("bytes per order").isLessThanOrEqualTo(200);
+  }
+
+  @Test
+  @DisplayName("Scripts may vanish at any time (FACTS 8)")
+  void loadsItsScriptAgainWhenRedisHasForgottenIt() {
+    Sale sale = Sale.unlimited(redis, 10);
+    calls.one(attempt(sale, 1, KEY, 1));
+    redis.scriptFlush(RedisKeys.outbox(sale.partition()));
+
+    assertThat(calls.one(attempt(sale, 2, KEY, 1))).isInstanceOf(Admitted.class);
+    redis.scriptFlush(RedisKeys.outbox(sale.partition()));
+    assertThat(calls.lookUp(attempt(sale, 2, KEY, 1)).get(0)).isInstanceOf(Repeated.class);
+  }
+
+  @Test
+  void decidesNothingOnTheDataOfAServerThatIsNotVerified() {
+    Sale sale = Sale.unlimited(redis, 10);
+    Calls other = new Calls(redis);
+    other.servers().verified(sale.partition(), "0".repeat(40));
+    Map<String, byte[]> before = dump();
+
+    assertThat(other.one(attempt(sale, 1, KEY, 1))).isEqualTo(new Unknown(Cause.UNVERIFIED));
+    assertSame(before, dump());
+    assertThat(other.otherServers()).as("the watch is woken").isEqualTo(1);
+    assertThat(other.servers().replicationId(sale.partition())).as("held from now on").isNull();
+    assertThat(other.lookUp(attempt(sale, 1, KEY, 1)))
+        .containsExactly(new Unknown(Cause.UNVERIFIED));
+  }
+
+  @Test
+  void looksUpWithoutDecidingWhatIsNotPlainlySoldOut() {
+    Sale sale = Sale.unlimited(redis, 0);
+    PurchaseAttempt attempt = attempt(sale, 1, KEY, 1);
+
+    assertThat(calls.lookUp(attempt)).containsExactly(refused(Refusal.SOLD_OUT));
+    assertThat(calls.fullDecisions()).isEmpty();
+    for (Runnable change :
+        List.<Runnable>of(
+            () -> sale.stock(1),
+            () -> sale.with("state", "PAUSED"),
+            () -> redis.del(RedisKeys.sku(sale.sku())))) {
+      calls.shield().raise(sale.sku(), System.nanoTime());
+      change.run();
+      calls.lookUp(attempt);
+      assertThat(calls.fullDecisions()).containsExactly(attempt);
+      assertThat(calls.shield().covers(sale.sku())).as("lifted").isFalse();
+      calls.fullDecisions().clear();
+    }
+  }
+
+  private void assertRefusedUnwritten(Admission expected, PurchaseAttempt attempt) {
+    Map<String, byte[]> before = dump();
+    assertThat(calls.one(attempt)).isEqualTo(expected);
+    assertSame(before, dump());
+  }
+
+  private static Admission refused(Refusal reason) {
+    return new Refused(reason);
+  }
+
+  private static Map<String, byte[]> dump() {
+    Map<String, byte[]> all = new HashMap<>();
+    new TreeSet<>(redis.keys("*")).forEach(key -> all.put(key, redis.dump(key)));
+    return all;
+  }
+
+  private static void assertSame(Map<String, byte[]> before, Map<String, byte[]> after) {
+    assertThat(after.keySet()).isEqualTo(before.keySet());
+    before.forEach(
+        (key, value) -> assertThat(Arrays.equals(value, after.get(key))).as(key).isTrue());
+  }
+
+  private static org.assertj.core.data.Offset<Long> within10Minutes() {
+    return org.assertj.core.data.Offset.offset(600_000L);
+  }
+
+  private static long redisMillis() {
+    List<?> time = (List<?>) redis.eval("return redis.call('TIME')");
+    return Long.parseLong((String) time.get(0)) * 1_000;
+  }
+
+  private static long usedMemory() {
+    return redis
+        .info("memory")
+        .lines()
+        .filter(line -> line.startsWith("used_memory:"))
+        .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(':') + 1).trim()))
+        .max()
+        .orElseThrow();
+  }
+}

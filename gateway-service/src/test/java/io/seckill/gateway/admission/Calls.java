@@ -1,0 +1,119 @@
+package io.seckill.gateway.admission;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.id.SnowflakeIds;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.redis.RedisBreakers;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import redis.clients.jedis.UnifiedJedis;
+
+/** Sends purchases through the scripts as one call, the way a batch goes. */
+final class Calls {
+
+  static final SnowflakeIds IDS = new SnowflakeIds(7, 0, Clock.systemUTC());
+
+  private final VerifiedServers servers = new VerifiedServers();
+  private final SoldOutShield shield = new SoldOutShield(Duration.ofMinutes(1));
+  private final List<PurchaseAttempt> fullDecisions = new ArrayList<>();
+  private final AdmitCall admit;
+  private final SeenCall seen;
+  private int otherServers;
+
+  Calls(UnifiedJedis redis) {
+    this(redis, 0);
+  }
+
+  Calls(UnifiedJedis redis, int replicas) {
+    var breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
+    this.admit =
+        new AdmitCall(
+            redis,
+            breaker,
+            servers,
+            IDS::next,
+            () -> otherServers++,
+            shield,
+            replicas,
+            Duration.ofMillis(200));
+    this.seen =
+        new SeenCall(
+            redis,
+            breaker,
+            servers,
+            () -> otherServers++,
+            shield,
+            purchase -> {
+              fullDecisions.add(purchase.attempt());
+              purchase.answer(new Admission.Busy());
+            });
+    verify(redis);
+  }
+
+  /** Takes the server's data for verified, whatever they are. */
+  void verify(UnifiedJedis redis) {
+    for (int p = 0; p < 16; p++) {
+      servers.verified(p, replicationId(redis));
+    }
+  }
+
+  static String replicationId(UnifiedJedis redis) {
+    List<?> reply =
+        (List<?>)
+            LuaScript.from(SaleWatch.class, "inspect.lua")
+                .call(redis, List.of(RedisKeys.outbox(0)), List.of(RedisKeys.prefix(0)));
+    return (String) reply.get(0);
+  }
+
+  Admission one(PurchaseAttempt attempt) {
+    return together(attempt).get(0);
+  }
+
+  List<Admission> together(PurchaseAttempt... attempts) {
+    return carry(admit::carry, attempts);
+  }
+
+  /** Through the shield's look-up; what it leaves to admission is answered Busy. */
+  List<Admission> lookUp(PurchaseAttempt... attempts) {
+    return carry(seen::carry, attempts);
+  }
+
+  List<PurchaseAttempt> fullDecisions() {
+    return fullDecisions;
+  }
+
+  SoldOutShield shield() {
+    return shield;
+  }
+
+  VerifiedServers servers() {
+    return servers;
+  }
+
+  int otherServers() {
+    return otherServers;
+  }
+
+  private interface Carry {
+    void carry(int partition, List<Purchase> purchases);
+  }
+
+  private static List<Admission> carry(Carry way, PurchaseAttempt... attempts) {
+    Admission[] outcomes = new Admission[attempts.length];
+    List<Purchase> purchases = new ArrayList<>();
+    for (int i = 0; i < attempts.length; i++) {
+      int at = i;
+      purchases.add(new Purchase(attempts[i], outcome -> outcomes[at] = outcome));
+    }
+    way.carry(attempts[0].partition(), purchases);
+    return List.of(outcomes);
+  }
+
+  /** A purchase with a key the shopper brought. */
+  static PurchaseAttempt attempt(Sale sale, long user, String key, int quantity) {
+    return new PurchaseAttempt(sale.sku(), user, key, true, quantity, null);
+  }
+}

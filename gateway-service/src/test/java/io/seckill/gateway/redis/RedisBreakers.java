@@ -1,0 +1,18 @@
+package io.seckill.gateway.redis;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import redis.clients.jedis.UnifiedJedis;
+
+/** Breakers for tests, with the settings of production. */
+public final class RedisBreakers {
+
+  private RedisBreakers() {}
+
+  public static RedisBreaker of(UnifiedJedis redis, MeterRegistry meters) {
+    return new RedisBreaker(
+        redis,
+        new BreakerProperties(10, 5, 50, Duration.ofMillis(150), 80, Duration.ofMillis(400), 3),
+        meters);
+  }
+}
