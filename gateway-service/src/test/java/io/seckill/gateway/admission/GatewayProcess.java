@@ -95,6 +95,18 @@ final class GatewayProcess implements AutoCloseable {
     }
   }
 
+  /** The status, or 0 when the gateway ended the connection while the body was still being sent. */
+  int statusOfHugeBody(HttpRequest request) {
+    try {
+      return http.send(request, BodyHandlers.ofString()).statusCode();
+    } catch (IOException e) {
+      return 0;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError(e);
+    }
+  }
+
   @Override
   public void close() {
     context.close();

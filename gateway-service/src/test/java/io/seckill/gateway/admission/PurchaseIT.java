@@ -2,23 +2,41 @@ package io.seckill.gateway.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.security.Tokens;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
+import java.io.ByteArrayInputStream;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
 class PurchaseIT {
+
+  /** Keys there are when nothing was bought: rules and stock of the sale, the worker leases. */
+  private static final long UNTOUCHED = 3;
 
   private static UnifiedJedis redis;
   private static GatewayProcess gateway;
@@ -38,7 +56,8 @@ class PurchaseIT {
 
   @BeforeEach
   void emptyStore() {
-    redis.flushDB();
+    redis.keys("seckill:{?}:*").forEach(redis::del);
+    redis.keys("seckill:{??}:*").forEach(redis::del);
   }
 
   @Test
@@ -61,5 +80,321 @@ class PurchaseIT {
     assertThat(order.quantity()).isEqualTo(2);
     assertThat(sale.stock()).isEqualTo(8);
     assertThat(sale.quota(7)).isEqualTo("2");
+  }
+
+  @Test
+  void answersARepeatWithTheSameOrderAndItsStatusOfNow() {
+    Sale sale = Sale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 10);
+    HttpResponse<String> first = gateway.buy(sale.sku(), 7, "key-0001", 1);
+    String id = sale.outbox().get(0).orderId().toString();
+
+    assertThat(gateway.buy(sale.sku(), 7, "key-0001", 1).body()).isEqualTo(first.body());
+    sale.writeRecord(7, id, "7|key-0001|1|1|5|1|C|6");
+    assertThat(gateway.buy(sale.sku(), 7, "key-0001", 1).body())
+        .isEqualTo("{\"orderId\":\"" + id + "\",\"status\":\"CONFIRMED\",\"position\":null}");
+  }
+
+  @Test
+  void makesAKeyForAShopperWhoBringsNoneAndReturnsIt() {
+    Sale sale = Sale.unlimited(redis, 10);
+
+    HttpResponse<String> answer = gateway.send(gateway.request(sale.sku(), 7), "{\"quantity\":1}");
+
+    String key = answer.headers().firstValue("Idempotency-Key").orElseThrow();
+    assertThat(answer.statusCode()).isEqualTo(202);
+    assertThat(key).matches("[A-Za-z0-9_-]{8,64}");
+    assertThat(gateway.buy(sale.sku(), 7, key, 1).body()).isEqualTo(answer.body());
+  }
+
+  @Test
+  void passesTheTraceOfAPurchaseOn() {
+    Sale sale = Sale.unlimited(redis, 10);
+    String trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    gateway.send(gateway.request(sale.sku(), 7).header("traceparent", trace), "{\"quantity\":1}");
+    gateway.send(gateway.request(sale.sku(), 8).header("traceparent", "x\"y"), "{\"quantity\":1}");
+
+    assertThat(sale.outbox()).extracting(OrderMessage::traceparent).containsExactly(trace, null);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "state,PREHEATED,409,NOT_OPEN",
+    "state,PAUSED,409,PAUSED",
+    "state,CLOSED,409,CLOSED",
+    "maxPerOrder,1,400,INVALID_REQUEST",
+    "buckets,x,503,ADMISSION_UNAVAILABLE"
+  })
+  void saysWhyNotWithAStableCode(String field, String value, int status, String code) {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 5, 10).with(field, value);
+
+    assertProblem(gateway.buy(sale.sku(), 7, "key-0001", 2), status, code);
+  }
+
+  @Test
+  void tellsQuotaStockAndKeyReuseApart() {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 3);
+    gateway.buy(sale.sku(), 7, "key-0001", 2);
+
+    assertProblem(gateway.buy(sale.sku(), 7, "key-0002", 1), 409, "QUOTA_EXCEEDED");
+    assertProblem(gateway.buy(sale.sku(), 8, "key-0001", 2), 409, "SOLD_OUT");
+    assertProblem(gateway.buy(sale.sku(), 7, "key-0001", 1), 422, "IDEMPOTENCY_KEY_REUSED");
+    assertProblem(gateway.buy(1_033, 7, "key-0001", 1), 404, "UNKNOWN_SKU");
+  }
+
+  @Test
+  void returnsTheCorrelationIdOfTheCallerWhenItIsHarmless() {
+    HttpResponse<String> answer =
+        gateway.send(
+            gateway.request(1_033, 7).header("X-Correlation-Id", "shop-42-abc"),
+            "{\"quantity\":1}");
+    assertThat(answer.headers().firstValue("X-Correlation-Id")).contains("shop-42-abc");
+    assertThat(answer.body()).contains("\"correlationId\":\"shop-42-abc\"");
+
+    answer =
+        gateway.send(
+            gateway.request(1_033, 7).header("X-Correlation-Id", "\"}<script>"),
+            "{\"quantity\":1}");
+    assertThat(answer.body()).doesNotContain("script");
+  }
+
+  @ParameterizedTest
+  @MethodSource("badBodies")
+  @DisplayName("Bad bodies get a clear answer and change nothing (FACTS, request bodies)")
+  void refusesABodyThatIsNotExactlyAQuantity(byte[] body) {
+    Sale sale = Sale.unlimited(redis, 10_000);
+
+    HttpResponse<String> answer =
+        gateway.send(
+            gateway
+                .request(sale.sku(), 7)
+                .header("Idempotency-Key", "key-0001")
+                .POST(BodyPublishers.ofByteArray(body))
+                .build());
+
+    assertProblem(answer, 400, "INVALID_REQUEST");
+    assertThat(sale.stock()).isEqualTo(10_000);
+    assertThat(redis.dbSize()).isEqualTo(UNTOUCHED);
+  }
+
+  static Stream<byte[]> badBodies() {
+    Stream<String> texts =
+        Stream.of(
+            "",
+            " ",
+            "null",
+            "[]",
+            "[1]",
+            "1",
+            "\"quantity\"",
+            "{}",
+            "{\"quantity\":null}",
+            "{\"quantity\":true}",
+            "{\"quantity\":\"5\"}",
+            "{\"quantity\":[1]}",
+            "{\"quantity\":{}}",
+            "{\"quantity\":1.9}",
+            "{\"quantity\":1.0}",
+            "{\"quantity\":1e0}",
+            "{\"quantity\":0}",
+            "{\"quantity\":-0}",
+            "{\"quantity\":-1}",
+            "{\"quantity\":01}",
+            "{\"quantity\":+1}",
+            "{\"quantity\":0x1}",
+            "{\"quantity\":NaN}",
+            "{\"quantity\":101}",
+            "{\"quantity\":2147483648}",
+            "{\"quantity\":4294967297}",
+            "{\"quantity\":9223372036854775808}",
+            "{\"quantity\":18446744073709551617}",
+            "{\"quantity\":1" + "0".repeat(1_000) + "}",
+            "{\"quantity\":1,\"quantity\":2}",
+            "{\"quantity\":1,\"quantity\":1}",
+            "{\"quantity\":1,\"userId\":8}",
+            "{\"Quantity\":1}",
+            "{\"quantity\":1}x",
+            "{\"quantity\":1}{}",
+            "{\"quantity\":1},",
+            "{\"quantity\":1,}",
+            "{\"quantity\":1",
+            "{quantity:1}",
+            "{'quantity':1}",
+            "{/**/\"quantity\":1}",
+            "quantity=1",
+            "[".repeat(2_000));
+    Stream<byte[]> others =
+        Stream.of(
+            "{\"quantity\":1}".getBytes(StandardCharsets.UTF_16LE),
+            "{\"quantity\":1}".getBytes(StandardCharsets.UTF_16),
+            "{\"quantity\":1}".getBytes(Charset.forName("UTF-32BE")),
+            new byte[] {'{', '"', (byte) 0xff, '"', ':', '1', '}'},
+            new byte[] {'{', '"', (byte) 0xc0, (byte) 0xaf, '"', ':', '1', '}'},
+            new byte[] {0},
+            new byte[4_096]);
+    return Stream.concat(texts.map(text -> text.getBytes(StandardCharsets.UTF_8)), others);
+  }
+
+  @Test
+  void refusesABodyOfTenMegabytesWhetherItsLengthIsAnnouncedOrNot() {
+    Sale sale = Sale.unlimited(redis, 10);
+    byte[] huge = new byte[10_000_000];
+    Arrays.fill(huge, (byte) ' ');
+
+    for (BodyPublisher body :
+        List.of(
+            BodyPublishers.ofByteArray(huge),
+            BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(huge)),
+            BodyPublishers.ofByteArray(huge, 0, 4_097))) {
+      assertThat(gateway.statusOfHugeBody(gateway.request(sale.sku(), 7).POST(body).build()))
+          .satisfiesAnyOf(
+              status -> assertThat(status).isEqualTo(413),
+              status -> assertThat(status).as("cut off while sending").isZero());
+    }
+    assertThat(
+            gateway.statusOfHugeBody(
+                gateway
+                    .request(sale.sku(), 7)
+                    .POST(BodyPublishers.ofByteArray(huge, 0, 4_097))
+                    .build()))
+        .isEqualTo(413);
+    assertThat(redis.dbSize()).isEqualTo(UNTOUCHED);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "short",
+        "1234567",
+        "has space",
+        "key-0001;x",
+        "{key-0001}",
+        "key:0001",
+        "kéy-00001",
+        "12345678901234567890123456789012345678901234567890123456789012345"
+      })
+  void refusesAnIdempotencyKeyThatIsNoWord(String key) {
+    Sale sale = Sale.unlimited(redis, 10);
+
+    HttpResponse<String> answer =
+        gateway.send(
+            gateway.request(sale.sku(), 7).header("Idempotency-Key", key), "{\"quantity\":1}");
+
+    assertProblem(answer, 400, "INVALID_REQUEST");
+    assertThat(redis.dbSize()).isEqualTo(UNTOUCHED);
+  }
+
+  @Test
+  void refusesTwoIdempotencyKeys() {
+    Sale sale = Sale.unlimited(redis, 10);
+
+    assertProblem(
+        gateway.send(
+            gateway
+                .request(sale.sku(), 7)
+                .header("Idempotency-Key", "key-0001")
+                .header("Idempotency-Key", "key-0002"),
+            "{\"quantity\":1}"),
+        400,
+        "INVALID_REQUEST");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "0",
+        "-1",
+        "+1",
+        "01",
+        "1.9",
+        "abc",
+        "9007199254740992",
+        "9223372036854775808",
+        "%7B0%7D",
+        "1%0d%0a",
+        "null",
+        "1001%20",
+        "1_0"
+      })
+  void refusesASkuThatIsNoNumber(String sku) {
+    HttpResponse<String> answer =
+        gateway.send(
+            gateway
+                .request("/api/v1/skus/" + sku + "/orders")
+                .header("Authorization", "Bearer " + Tokens.shopper(7)),
+            "{\"quantity\":1}");
+
+    assertProblem(answer, 400, "INVALID_REQUEST");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "Bearer", "Bearer x.y.z", "Basic dTpw", "Bearer null"})
+  void refusesACallerWithoutAGenuineToken(String authorization) {
+    Sale sale = Sale.unlimited(redis, 10);
+
+    HttpResponse<String> answer =
+        gateway.send(
+            gateway
+                .request("/api/v1/skus/" + sale.sku() + "/orders")
+                .header("Authorization", authorization),
+            "{\"quantity\":1}");
+
+    assertProblem(answer, 401, "UNAUTHORIZED");
+    assertThat(answer.headers().firstValue("WWW-Authenticate")).contains("Bearer");
+    assertThat(redis.dbSize()).isEqualTo(UNTOUCHED);
+  }
+
+  @Test
+  void takesNoOperatorForAShopper() {
+    Sale sale = Sale.unlimited(redis, 10);
+
+    assertProblem(
+        gateway.send(
+            gateway
+                .request("/api/v1/skus/" + sale.sku() + "/orders")
+                .header("Authorization", "Bearer " + Tokens.operator("alice")),
+            "{\"quantity\":1}"),
+        403,
+        "FORBIDDEN");
+  }
+
+  @Test
+  void neverTakesTheUserFromAnywhereButTheToken() {
+    Sale sale = Sale.unlimited(redis, 10);
+
+    gateway.send(gateway.request(sale.sku(), 7).header("X-User-Id", "8"), "{\"quantity\":1}");
+
+    assertThat(sale.outbox()).extracting(OrderMessage::userId).containsExactly(7L);
+  }
+
+  @Test
+  void countsWhatItDoes() {
+    Sale sale = Sale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 10);
+    MeterRegistry meters = gateway.bean(MeterRegistry.class);
+    double admitted = meters.get("seckill.admitted").counter().count();
+    double repeated = meters.get("seckill.idempotent.hits").counter().count();
+    double refused =
+        meters.get("seckill.refused").tag("reason", "quota_exceeded").counter().count();
+
+    gateway.buy(sale.sku(), 7, "key-0001", 1);
+    gateway.buy(sale.sku(), 7, "key-0001", 1);
+    gateway.buy(sale.sku(), 7, "key-0002", 1);
+
+    assertThat(meters.get("seckill.admitted").counter().count()).isEqualTo(admitted + 1);
+    assertThat(meters.get("seckill.idempotent.hits").counter().count()).isEqualTo(repeated + 1);
+    assertThat(meters.get("seckill.refused").tag("reason", "quota_exceeded").counter().count())
+        .isEqualTo(refused + 1);
+    assertThat(meters.get("seckill.admission.latency").timer().count()).isPositive();
+    assertThat(meters.get("seckill.queue.depth").tag("queue", "admit").gauge().value()).isZero();
+  }
+
+  private static void assertProblem(HttpResponse<String> answer, int status, String code) {
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+    assertThat(answer.headers().firstValue("Content-Type")).contains("application/problem+json");
+    assertThat(answer.body()).contains("\"code\":\"" + code + "\"", "\"status\":" + status);
+    assertThat(answer.headers().firstValue("X-Correlation-Id")).isPresent();
+    assertThat(answer.headers().firstValue("Retry-After").isPresent())
+        .isEqualTo(status == 503 || status == 429);
   }
 }
