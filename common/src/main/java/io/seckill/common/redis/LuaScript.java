@@ -15,7 +15,7 @@ import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
  * A script from the class path, called by its SHA-1. Redis forgets scripts at restart, failover and
- * SCRIPT FLUSH; NOSCRIPT means that nothing ran, so the script is loaded and called again.
+ * SCRIPT FLUSH; NOSCRIPT means that nothing ran, so the script is sent whole, which loads it.
  */
 public final class LuaScript {
 
@@ -51,8 +51,8 @@ public final class LuaScript {
     try {
       return redis.evalsha(sha, keys, args);
     } catch (JedisNoScriptException e) {
-      redis.scriptLoad(body, keys.get(0));
-      return redis.evalsha(sha, keys, args);
+      // Loads it too; a flush could come between SCRIPT LOAD and a second EVALSHA.
+      return redis.eval(body, keys, args);
     }
   }
 
