@@ -28,19 +28,21 @@ class AdmissionConfiguration {
   }
 
   @Bean(destroyMethod = "") // the watch releases it, after its own thread has ended
-  WorkerLease workerLease(UnifiedJedis redis, AdmissionProperties settings) {
-    return new WorkerLease(redis, Clock.systemUTC(), settings.workerLease());
+  WorkerLease workerLease(UnifiedJedis redis, RedisBreaker breaker, AdmissionProperties settings) {
+    return new WorkerLease(redis, breaker, Clock.systemUTC(), settings.workerLease());
   }
 
   @Bean
   SaleWatch saleWatch(
       UnifiedJedis redis,
+      RedisBreaker breaker,
       JdbcTemplate mysql,
       VerifiedServers servers,
       WorkerLease lease,
       AdmissionProperties settings) {
     return new SaleWatch(
         redis,
+        breaker,
         new LedgerSales(mysql),
         servers,
         lease,

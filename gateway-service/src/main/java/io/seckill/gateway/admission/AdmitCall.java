@@ -11,6 +11,7 @@ import io.seckill.gateway.redis.RedisBreaker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
@@ -123,19 +124,19 @@ final class AdmitCall implements Coalescer.Carrier<Purchase> {
     return new Reply(SCRIPT.call(redis, keys, args), true);
   }
 
-  /** On one connection: WAIT speaks of nothing but what its own connection wrote. */
   private Reply callAndWait(List<String> keys, List<String> args) {
     try {
-      return pipeline(keys, args);
-    } catch (JedisNoScriptException e) {
-      redis.scriptLoad(SCRIPT.body(), keys.get(0));
-      return pipeline(keys, args);
+      return inPipeline(keys, pipeline -> SCRIPT.queue(pipeline, keys, args));
+    } catch (JedisNoScriptException e) { // nothing ran; sent whole, the script is loaded too
+      return inPipeline(keys, pipeline -> pipeline.eval(SCRIPT.body(), keys, args));
     }
   }
 
-  private Reply pipeline(List<String> keys, List<String> args) {
+  /** On one connection: WAIT speaks of nothing but what its own connection wrote. */
+  private Reply inPipeline(
+      List<String> keys, Function<AbstractPipeline, Response<Object>> admission) {
     try (AbstractPipeline pipeline = redis.pipelined()) {
-      Response<Object> reply = SCRIPT.queue(pipeline, keys, args);
+      Response<Object> reply = admission.apply(pipeline);
       Response<Long> confirmations =
           pipeline.waitReplicas(keys.get(0), replicas, replicasTimeoutMs);
       pipeline.sync();

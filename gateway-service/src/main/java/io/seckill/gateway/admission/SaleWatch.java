@@ -1,9 +1,11 @@
 package io.seckill.gateway.admission;
 
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.admission.LedgerSales.Sale;
+import io.seckill.gateway.redis.RedisBreaker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -38,6 +40,7 @@ final class SaleWatch implements AutoCloseable {
   private static final int FIELDS = 3;
 
   private final UnifiedJedis redis;
+  private final RedisBreaker breaker;
   private final LedgerSales ledger;
   private final VerifiedServers servers;
   private final WorkerLease lease;
@@ -60,12 +63,14 @@ final class SaleWatch implements AutoCloseable {
 
   SaleWatch(
       UnifiedJedis redis,
+      RedisBreaker breaker,
       LedgerSales ledger,
       VerifiedServers servers,
       WorkerLease lease,
       Duration interval,
       Duration workerLease) {
     this.redis = redis;
+    this.breaker = breaker;
     this.ledger = ledger;
     this.servers = servers;
     this.lease = lease;
@@ -90,7 +95,7 @@ final class SaleWatch implements AutoCloseable {
       if (due || !servers.allVerified()) {
         compare();
       }
-    } catch (JedisException e) {
+    } catch (JedisException | CallNotPermittedException e) {
       log.debug("redis cannot be inspected: {}", e.toString());
     } catch (DataAccessException e) {
       if (!mysqlAway) {
@@ -134,7 +139,8 @@ final class SaleWatch implements AutoCloseable {
                 Stream.of(RedisKeys.prefix(partition)),
                 sales.stream().map(sale -> Long.toString(sale.skuId())))
             .toList();
-    List<?> reply = (List<?>) INSPECT.call(redis, List.of(RedisKeys.outbox(partition)), args);
+    List<String> keys = List.of(RedisKeys.outbox(partition));
+    List<?> reply = (List<?>) breaker.call(() -> INSPECT.call(redis, keys, args));
     Map<Long, Data> data = new HashMap<>();
     for (int i = 0; i < sales.size(); i++) {
       int at = 1 + i * FIELDS;

@@ -1,9 +1,11 @@
 package io.seckill.gateway.admission;
 
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.id.SnowflakeIds;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.redis.RedisBreaker;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -28,6 +30,7 @@ final class WorkerLease implements OrderIds {
   private static final LuaScript SCRIPT = LuaScript.from(WorkerLease.class, "lease.lua");
 
   private final UnifiedJedis redis;
+  private final RedisBreaker breaker;
   private final Clock clock;
   private final long leaseMs;
   private final String token = UUID.randomUUID().toString();
@@ -42,8 +45,9 @@ final class WorkerLease implements OrderIds {
    */
   private record Held(SnowflakeIds ids, long untilNanos, long horizonMs) {}
 
-  WorkerLease(UnifiedJedis redis, Clock clock, Duration lease) {
+  WorkerLease(UnifiedJedis redis, RedisBreaker breaker, Clock clock, Duration lease) {
     this.redis = redis;
+    this.breaker = breaker;
     this.clock = clock;
     this.leaseMs = lease.toMillis();
   }
@@ -75,7 +79,7 @@ final class WorkerLease implements OrderIds {
       Held now = held;
       boolean renewed = now != null && renew(now);
       return renewed || take();
-    } catch (JedisException e) {
+    } catch (JedisException | CallNotPermittedException e) {
       log.warn("worker lease not renewed: {}", e.toString());
       return false;
     }
@@ -88,7 +92,7 @@ final class WorkerLease implements OrderIds {
     if (now != null) {
       try {
         call("release", now.ids().lastTimeMs(), now.ids().worker());
-      } catch (JedisException e) {
+      } catch (JedisException | CallNotPermittedException e) {
         log.info(
             "worker {} not released, its lease will run out: {}", now.ids().worker(), e.toString());
       }
@@ -132,15 +136,14 @@ final class WorkerLease implements OrderIds {
 
   @SuppressWarnings("unchecked") // lease.lua answers with texts
   private List<String> call(String operation, long horizonMs, int worker) {
-    return (List<String>)
-        SCRIPT.call(
-            redis,
-            List.of(RedisKeys.workers()),
-            List.of(
-                operation,
-                token,
-                Long.toString(leaseMs),
-                Long.toString(horizonMs),
-                Integer.toString(worker)));
+    List<String> keys = List.of(RedisKeys.workers());
+    List<String> args =
+        List.of(
+            operation,
+            token,
+            Long.toString(leaseMs),
+            Long.toString(horizonMs),
+            Integer.toString(worker));
+    return (List<String>) breaker.call(() -> SCRIPT.call(redis, keys, args));
   }
 }

@@ -14,6 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Sends concurrent requests of a partition to Redis together. A batch goes as soon as a thread is
@@ -130,6 +131,9 @@ public final class Coalescer<T extends Ticket> implements AutoCloseable {
     while ((partition = take(slot, batch)) >= 0) {
       try {
         carrier.carry(partition, batch);
+      } catch (JedisException e) { // expected while Redis is away; the breaker bounds how often
+        log.warn(
+            "partition {}: a batch of {} has no answer: {}", partition, batch.size(), e.toString());
       } catch (RuntimeException e) {
         log.error("partition {}: a batch of {} was not carried", partition, batch.size(), e);
       } finally {

@@ -1,0 +1,336 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class RedisFaultsIT {
+
+  /** What a purchase may take is 300 ms; the rest is this machine's other load. */
+  private static final long MEDIAN_MS = 300;
+
+  /** Two seconds are promised; the rest is this machine's other load. */
+  private static final Duration RECOVERY = Duration.ofSeconds(6);
+
+  private RedisServer server;
+  private TcpProxy link;
+  private UnifiedJedis redis;
+  private Ledger ledger;
+  private GatewayProcess gateway;
+
+  @BeforeEach
+  void start(MySqlServer mysql) throws IOException {
+    server = RedisServer.start("appendonly yes", "appendfsync always");
+    link = TcpProxy.to(server);
+    redis = RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + server.port()), "test");
+    ledger = Ledger.create(mysql);
+    gateway = GatewayProcess.start("redis://127.0.0.1:" + link.port(), ledger);
+  }
+
+  @AfterEach
+  void stop() {
+    gateway.close();
+    redis.close();
+    link.close();
+    server.close();
+  }
+
+  @Test
+  @DisplayName("A purchase whose answer was lost has happened (FACTS 3, fault 2)")
+  void givesTheFirstAnswerWhenTheAnswerOfRedisWasLost() {
+    Sale sale = Sale.unlimited(redis, 10);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+
+    link.dropToClient(true);
+    HttpResponse<String> lost = gateway.buy(sale.sku(), 7, "key-0007", 1);
+    link.heal();
+    link.reset();
+
+    assertThat(lost.statusCode()).isEqualTo(503);
+    assertThat(lost.body()).contains("ADMISSION_UNAVAILABLE");
+    assertThat(lost.headers().firstValue("Retry-After")).isPresent();
+    assertThat(lost.headers().firstValue("Idempotency-Key")).contains("key-0007");
+    awaitAdmitted(sale, 7, "key-0007");
+    assertThat(sale.outbox()).extracting(OrderMessage::userId).containsExactly(1L, 7L);
+    assertThat(sale.stock()).isEqualTo(8);
+  }
+
+  @Test
+  @DisplayName("Scripts vanish under load and no request fails (FACTS 8, fault 3)")
+  void failsNobodyWhenScriptsAreFlushedUnderLoad() throws Exception {
+    Sale sale = Sale.unlimited(redis, 1_000_000);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+    AtomicBoolean done = new AtomicBoolean();
+    AtomicInteger bought = new AtomicInteger();
+    ExecutorService shoppers = Executors.newFixedThreadPool(8);
+    List<Future<List<String>>> wrong = new ArrayList<>();
+    for (int s = 0; s < 8; s++) {
+      int user = 100 + s;
+      wrong.add(shoppers.submit(() -> buyUntil(done, bought, sale, user)));
+    }
+    for (int flush = 0; flush < 20; flush++) {
+      int before = bought.get();
+      redis.scriptFlush(RedisKeys.outbox(sale.partition()));
+      Promise.soon(() -> bought.get() >= before + 10);
+    }
+    done.set(true);
+    for (Future<List<String>> answers : wrong) {
+      assertThat(answers.get()).isEmpty();
+    }
+    shoppers.shutdown();
+    assertThat(sale.outbox()).hasSize(bought.get() + 1);
+  }
+
+  /** Returns the answers that were no admission. */
+  private List<String> buyUntil(AtomicBoolean done, AtomicInteger bought, Sale sale, long user) {
+    List<String> failed = new ArrayList<>();
+    for (int i = 0; !done.get(); i++) {
+      HttpResponse<String> answer = gateway.buy(sale.sku(), user, "key-number-" + i, 1);
+      if (answer.statusCode() == 202) {
+        bought.incrementAndGet();
+      } else {
+        failed.add(answer.body());
+      }
+    }
+    return failed;
+  }
+
+  @Test
+  @DisplayName("A frozen Redis: 503 in time, no growth, recovery (FACTS 41, fault 6)")
+  void answersInTimeWhileRedisIsFrozenAndRecovers() {
+    Sale sale = Sale.unlimited(redis, 1_000);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+    int threads = Thread.activeCount();
+
+    server.freeze();
+    List<Long> took = new ArrayList<>();
+    for (int i = 0; i < 25; i++) {
+      took.add(unavailableAfterMs(sale, i));
+    }
+    assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads + 3);
+    assertThat(depth()).isZero();
+    server.thaw();
+
+    await().atMost(RECOVERY).until(() -> admits(sale, 5_000));
+    took.sort(null);
+    assertThat(took.get(took.size() / 2)).isLessThan(MEDIAN_MS);
+    assertThat(took.get(took.size() - 1)).isLessThan(1_000);
+    assertThat(transitions("open")).isPositive();
+  }
+
+  @Test
+  @DisplayName("A dead Redis: 503 in time; all accepted orders are there after kill -9 (fault 6)")
+  void answersInTimeWhileRedisIsDeadAndLosesNoAcceptedOrder() {
+    Sale sale = Sale.unlimited(redis, 1_000);
+    ledger.sale(sale.sku(), "OPEN", 1, 0);
+    int accepted = 0;
+    for (int i = 0; i < 20; i++) {
+      accepted += gateway.buy(sale.sku(), i + 1, "key-0001", 1).statusCode() == 202 ? 1 : 0;
+    }
+
+    server.kill();
+    List<Long> took = new ArrayList<>();
+    for (int i = 0; i < 25; i++) {
+      took.add(unavailableAfterMs(sale, i));
+    }
+    restart();
+
+    await().atMost(RECOVERY).until(() -> admits(sale, 5_000));
+    took.sort(null);
+    assertThat(took.get(took.size() / 2)).isLessThan(MEDIAN_MS);
+    assertThat(took.get(took.size() - 1)).isLessThan(1_000);
+    assertThat(accepted).isEqualTo(20);
+    assertThat(sale.outbox().stream().filter(order -> order.requestId().equals("key-0001")))
+        .hasSize(20);
+  }
+
+  @Test
+  void isNotSlowerThanItsBoundWhenRedisIsSlow() {
+    Sale sale = Sale.unlimited(redis, 1_000);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+
+    link.delay(Duration.ofMillis(400));
+    List<Long> took = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      took.add(unavailableAfterMs(sale, i));
+    }
+    link.heal();
+
+    took.sort(null);
+    assertThat(took.get(took.size() / 2)).isLessThan(MEDIAN_MS);
+    await().atMost(Duration.ofSeconds(5)).until(() -> admits(sale, 5_000));
+  }
+
+  @Test
+  @DisplayName(
+      "A full Redis refuses as a whole, repeats keep their answer (FACTS 1 and 6, fault 4)")
+  void leavesNothingHalfDoneWhenRedisIsFull() {
+    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 5, 10);
+    String first = gateway.buy(sale.sku(), 1, "key-0001", 1).body();
+
+    redis.configSet("maxmemory", "1mb");
+    HttpResponse<String> full = gateway.buy(sale.sku(), 2, "key-0001", 1);
+    HttpResponse<String> again = gateway.buy(sale.sku(), 1, "key-0001", 1);
+    redis.configSet("maxmemory", "0");
+
+    assertThat(full.statusCode()).isEqualTo(503);
+    assertThat(again.body()).isEqualTo(first);
+    assertThat(sale.stock()).isEqualTo(9);
+    assertThat(sale.quota(2)).isNull();
+    assertThat(sale.outbox()).hasSize(1);
+    assertThat(sale.counter("seq")).isEqualTo(1);
+    assertThat(gateway.buy(sale.sku(), 2, "key-0001", 1).statusCode()).isEqualTo(202);
+  }
+
+  @Test
+  @DisplayName("An empty Redis sells nothing until it is rebuilt (fault 7)")
+  void holdsASaleThatRedisHasLost() {
+    Sale sale = Sale.unlimited(redis, 1_000);
+    Sale other = Sale.open(redis, 1_002, PurchasePolicy.UNLIMITED, 0, 10);
+    ledger.sale(sale.sku(), "OPEN", 1, 1);
+    ledger.sale(other.sku(), "CLOSED", 1, 0);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+
+    server.wipe();
+    restart();
+
+    await().atMost(RECOVERY).until(() -> verified());
+    HttpResponse<String> held = gateway.buy(sale.sku(), 1, "key-0001", 1);
+    assertThat(held.statusCode()).isEqualTo(503);
+    assertThat(held.body()).as("unknown is no refusal").contains("ADMISSION_UNAVAILABLE");
+    assertThat(gateway.buy(other.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(404);
+
+    ledger.sale(sale.sku(), "OPEN", 2, 1);
+    Sale.unlimited(redis, 999).with("epoch", 2).with("seq", 1);
+    Promise.soon(() -> admits(sale, 5_000));
+  }
+
+  @Test
+  @DisplayName("A Redis older than MySQL sells nothing; the others go on (fault 7)")
+  void holdsASaleWhoseSequenceIsBehindMySql() {
+    Sale behind = Sale.unlimited(redis, 1_000).with("seq", 5);
+    Sale older = Sale.open(redis, 1_002, PurchasePolicy.UNLIMITED, 0, 10).with("epoch", 2);
+    Sale closed = Sale.open(redis, 1_003, PurchasePolicy.UNLIMITED, 0, 10);
+    Sale good = Sale.open(redis, 1_004, PurchasePolicy.UNLIMITED, 0, 10).with("seq", 7);
+    ledger.sale(behind.sku(), "OPEN", 1, 6);
+    ledger.sale(older.sku(), "OPEN", 3, 0);
+    ledger.sale(closed.sku(), "CLOSED", 1, 0);
+    ledger.sale(good.sku(), "OPEN", 1, 7);
+
+    restart();
+
+    await().atMost(RECOVERY).until(() -> admits(good, 5_000));
+    for (Sale sale : List.of(behind, older, closed)) {
+      HttpResponse<String> held = gateway.buy(sale.sku(), 1, "key-0001", 1);
+      assertThat(held.statusCode()).as(held.body()).isEqualTo(503);
+      assertThat(sale.outbox()).isEmpty();
+    }
+    behind.with("seq", 6);
+    Promise.soon(() -> admits(behind, 5_000));
+  }
+
+  @Test
+  void noticesWithoutARestartThatMySqlKnowsMore() {
+    Sale sale = Sale.unlimited(redis, 1_000);
+    ledger.sale(sale.sku(), "OPEN", 1, 0);
+    assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(202);
+
+    ledger.sale(sale.sku(), "OPEN", 1, 50);
+
+    Promise.soon(() -> gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode() == 503);
+    assertThat(gateway.bean(MeterRegistry.class).get("seckill.held.skus").gauge().value())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void decidesNothingOnRestoredDataWhileMySqlCannotBeAsked(MySqlServer mysql) throws IOException {
+    gateway.close();
+    try (TcpProxy toMySql = TcpProxy.to(mysql)) {
+      gateway = GatewayProcess.start("redis://127.0.0.1:" + link.port(), ledger.via(toMySql));
+      Sale sale = Sale.unlimited(redis, 1_000);
+      toMySql.cut();
+      assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode())
+          .as("a sale under way does not need MySQL")
+          .isEqualTo(202);
+
+      restart();
+      for (int i = 0; i < 20; i++) {
+        assertThat(gateway.buy(sale.sku(), 2, "key-0001", 1).statusCode()).isEqualTo(503);
+      }
+      assertThat(sale.outbox()).hasSize(1);
+
+      toMySql.heal();
+      Promise.soon(() -> admits(sale, 5_000));
+    }
+  }
+
+  /** The test's own connections of before are dead. */
+  private void restart() {
+    server.restart();
+    ((RedisClient) redis).getPool().clear();
+  }
+
+  private long unavailableAfterMs(Sale sale, int i) {
+    long started = System.nanoTime();
+    HttpResponse<String> answer = gateway.buy(sale.sku(), 1_000 + i, "key-0009", 1);
+    long took = Duration.ofNanos(System.nanoTime() - started).toMillis();
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(503);
+    return took;
+  }
+
+  private boolean admits(Sale sale, long user) {
+    return gateway.buy(sale.sku(), user, "key-0010", 1).statusCode() == 202;
+  }
+
+  private void awaitAdmitted(Sale sale, long user, String key) {
+    await().atMost(RECOVERY).until(() -> gateway.buy(sale.sku(), user, key, 1).statusCode() == 202);
+  }
+
+  private boolean verified() {
+    VerifiedServers servers = gateway.bean(VerifiedServers.class);
+    return Calls.replicationId(redis).equals(servers.replicationId(0));
+  }
+
+  private double depth() {
+    return gateway.bean(MeterRegistry.class).get("seckill.queue.depth").gauges().stream()
+        .mapToDouble(gauge -> gauge.value())
+        .sum();
+  }
+
+  private double transitions(String to) {
+    return gateway
+        .bean(MeterRegistry.class)
+        .get("seckill.redis.breaker.transitions")
+        .tag("to", to)
+        .counter()
+        .count();
+  }
+}

@@ -1,0 +1,105 @@
+package io.seckill.gateway.admission;
+
+import static io.seckill.gateway.admission.Calls.attempt;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.admission.Admission.Admitted;
+import io.seckill.gateway.admission.Admission.Cause;
+import io.seckill.gateway.admission.Admission.Refused;
+import io.seckill.gateway.admission.Admission.Repeated;
+import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+@DisplayName("WAIT on the writing connection, once per batch (FACTS 9)")
+class ReplicasIT {
+
+  private RedisServer master;
+  private RedisServer replica;
+  private UnifiedJedis redis;
+  private UnifiedJedis onReplica;
+  private Calls calls;
+
+  @BeforeEach
+  void start() {
+    master = RedisServer.start();
+    replica = RedisServer.start("replicaof 127.0.0.1 " + master.port());
+    redis = RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + master.port()), "test");
+    onReplica =
+        RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + replica.port()), "test");
+    Promise.soon(() -> redis.info("replication").contains("state=online"));
+    calls = new Calls(redis, 1);
+  }
+
+  @AfterEach
+  void stop() {
+    redis.close();
+    onReplica.close();
+    replica.close();
+    master.close();
+  }
+
+  @Test
+  void answersQueuedOnceTheReplicaHasTheOrder() {
+    Sale sale = Sale.unlimited(redis, 10);
+
+    List<Admission> outcomes =
+        calls.together(attempt(sale, 1, "key-0001", 1), attempt(sale, 2, "key-0001", 1));
+
+    assertThat(outcomes).hasOnlyElementsOfType(Admitted.class);
+    replica.freeze();
+    master.kill();
+    replica.thaw();
+    assertThat(onReplica.get("seckill:{9}:stock:1001")).isEqualTo("8");
+  }
+
+  @Test
+  void answersUnknownWhenTheReplicaIsSilentAndTheSameKeyGetsItsOrderLater() {
+    Sale sale = Sale.unlimited(redis, 10);
+    replica.freeze();
+
+    assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(new Unknown(Cause.REPLICAS));
+    assertThat(sale.outbox()).as("it is admitted and flows on").hasSize(1);
+    assertThat(calls.one(attempt(sale, 1, "key-0001", 1)))
+        .as("a repeat promises as much as the first answer, so it waits for as much")
+        .isEqualTo(new Unknown(Cause.REPLICAS));
+    assertThat(calls.one(attempt(sale, 2, "key-0001", 11)))
+        .as("a refusal promises nothing")
+        .isInstanceOf(Refused.class);
+
+    replica.thaw();
+    Promise.soon(() -> calls.one(attempt(sale, 1, "key-0001", 1)) instanceof Repeated);
+    assertThat(sale.outbox()).hasSize(1);
+  }
+
+  @Test
+  void loadsItsScriptAgainWithinThePipeline() {
+    Sale sale = Sale.unlimited(redis, 10);
+    redis.scriptFlush("x");
+
+    assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isInstanceOf(Admitted.class);
+    assertThat(sale.outbox()).hasSize(1);
+  }
+
+  @Test
+  void writesOnlyForRepeatsWhenNothingWasAdmitted() {
+    Sale sale = Sale.unlimited(redis, 1);
+    calls.one(attempt(sale, 1, "key-0001", 1));
+    assertThat(redis.exists("seckill:{9}:pulse")).isFalse();
+
+    calls.one(attempt(sale, 2, "key-0002", 1));
+    assertThat(redis.exists("seckill:{9}:pulse")).as("a refusal leaves no trace").isFalse();
+    calls.one(attempt(sale, 1, "key-0001", 1));
+    assertThat(redis.exists("seckill:{9}:pulse")).isTrue();
+  }
+}

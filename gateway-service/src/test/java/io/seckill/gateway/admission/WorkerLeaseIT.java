@@ -1,0 +1,215 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.redis.RedisBreaker;
+import io.seckill.gateway.redis.RedisBreakers;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class WorkerLeaseIT {
+
+  private static final Duration LEASE = Duration.ofSeconds(10);
+
+  private final MovableClock clock = new MovableClock();
+  private UnifiedJedis redis;
+
+  @BeforeEach
+  void connect(RedisServer server) {
+    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
+  }
+
+  @AfterEach
+  void disconnect() {
+    redis.close();
+  }
+
+  @Test
+  void makesNoIdsBeforeItHoldsANumber() {
+    WorkerLease lease = lease(LEASE);
+    assertThat(lease.next(3)).isNull();
+
+    assertThat(lease.renew()).isTrue();
+    OrderId id = lease.next(3);
+    assertThat(id.worker()).isEqualTo(lease.worker());
+    assertThat(id.partition()).isEqualTo(3);
+  }
+
+  @Test
+  void neverGivesANumberToTwo() {
+    Set<Integer> workers = new HashSet<>();
+    for (int i = 0; i < 256; i++) {
+      WorkerLease lease = lease(LEASE);
+      assertThat(lease.renew()).isTrue();
+      assertThat(workers.add(lease.worker())).isTrue();
+    }
+
+    WorkerLease oneTooMany = lease(LEASE);
+    assertThat(oneTooMany.renew()).isFalse();
+    assertThat(oneTooMany.next(0)).isNull();
+  }
+
+  @Test
+  void stopsWhenItCannotRenewAndGoesOnWhenItCan(RedisServer server) throws IOException {
+    try (TcpProxy link = TcpProxy.to(server);
+        UnifiedJedis throughLink =
+            RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + link.port()), "test")) {
+      WorkerLease lease =
+          new WorkerLease(
+              throughLink, breaker(throughLink), Clock.systemUTC(), Duration.ofMillis(600));
+      lease.renew();
+      int worker = lease.worker();
+
+      link.cut();
+      assertThat(lease.renew()).isFalse();
+      Promise.soon(() -> lease.next(0) == null);
+      assertThat(lease.worker()).isEqualTo(-1);
+
+      link.heal();
+      assertThat(lease.renew()).isTrue();
+      assertThat(lease.worker()).as("nobody took it meanwhile").isEqualTo(worker);
+    }
+  }
+
+  @Test
+  @DisplayName("Two that believe in the same number still never make the same id (fault 32)")
+  void startsASuccessorAboveEverythingItsPredecessorCanStillUse() {
+    WorkerLease asleep = lease(Duration.ofMillis(500));
+    asleep.renew();
+    int worker = asleep.worker();
+    Set<OrderId> ids = new HashSet<>();
+    take(asleep, 5_000, ids);
+    expire(worker);
+    leaseAllBut(worker);
+
+    WorkerLease successor = lease(LEASE);
+    assertThat(successor.renew()).isTrue();
+    assertThat(successor.worker()).isEqualTo(worker);
+    take(asleep, 5_000, ids);
+    take(successor, 5_000, ids);
+
+    assertThat(asleep.renew()).as("it lost its number, and all others are leased").isFalse();
+    assertThat(asleep.next(0)).isNull();
+  }
+
+  @Test
+  void repeatsNoIdWhenTheClockGoesBackBetweenTwoLives() {
+    WorkerLease first = lease(LEASE);
+    first.renew();
+    int worker = first.worker();
+    leaseAllBut(worker);
+    Set<OrderId> ids = new HashSet<>();
+    take(first, 10_000, ids);
+    first.release();
+    clock.now = clock.now.minus(Duration.ofHours(1));
+
+    WorkerLease second = lease(LEASE);
+    second.renew();
+
+    assertThat(second.worker()).isEqualTo(worker);
+    take(second, 10_000, ids);
+  }
+
+  @Test
+  void usesNoTimeThatRedisDoesNotHoldInWriting() {
+    WorkerLease lease = lease(LEASE);
+    lease.renew();
+    clock.now = clock.now.plus(Duration.ofHours(1));
+
+    assertThat(lease.next(0)).as("ahead of the horizon").isNull();
+    lease.renew();
+    OrderId ahead = lease.next(0);
+    assertThat(ahead).isNotNull();
+    clock.now = clock.now.minus(Duration.ofHours(1));
+    lease.renew();
+    assertThat(lease.next(0)).isGreaterThan(ahead);
+  }
+
+  @Test
+  void repeatsNoIdWhenRedisLosesTheLeases() {
+    WorkerLease lease = lease(LEASE);
+    lease.renew();
+    Set<OrderId> ids = new HashSet<>();
+    take(lease, 10_000, ids);
+    redis.del(RedisKeys.workers());
+
+    assertThat(lease.renew()).isTrue();
+
+    take(lease, 10_000, ids);
+  }
+
+  private WorkerLease lease(Duration duration) {
+    return new WorkerLease(redis, breaker(redis), clock, duration);
+  }
+
+  private static RedisBreaker breaker(UnifiedJedis redis) {
+    return RedisBreakers.of(redis, new SimpleMeterRegistry());
+  }
+
+  private static void take(WorkerLease lease, int count, Set<OrderId> ids) {
+    List<OrderId> repeated = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      OrderId id = lease.next(i % 16);
+      if (id != null && !ids.add(id)) {
+        repeated.add(id);
+      }
+    }
+    assertThat(repeated).isEmpty();
+  }
+
+  private void expire(int worker) {
+    String value = redis.hget(RedisKeys.workers(), Integer.toString(worker));
+    String[] part = value.split("\\|", -1);
+    redis.hset(RedisKeys.workers(), Integer.toString(worker), part[0] + "|1|" + part[2]);
+  }
+
+  private void leaseAllBut(int worker) {
+    for (int other = 0; other < 256; other++) {
+      if (other != worker) {
+        redis.hset(RedisKeys.workers(), Integer.toString(other), "other|99999999999999|1");
+      }
+    }
+  }
+
+  private static final class MovableClock extends Clock {
+    private Instant now = Instant.now();
+
+    @Override
+    public Instant instant() {
+      return now;
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return this;
+    }
+  }
+}
