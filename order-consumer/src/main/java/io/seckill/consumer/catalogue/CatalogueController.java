@@ -4,9 +4,6 @@ import io.seckill.consumer.internal.AuditLog;
 import io.seckill.consumer.internal.JsonBody;
 import io.seckill.consumer.internal.Operator;
 import io.seckill.consumer.internal.PathIds;
-import io.seckill.consumer.internal.ProblemException;
-import java.util.function.Function;
-import java.util.function.Supplier;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -40,10 +37,10 @@ class CatalogueController {
     long skuId = PathIds.sku(sku);
     ProductRules rules = ProductRules.of(body);
     Catalogue.Upserted upserted =
-        audited(
+        audit.audited(
             operator,
             "put",
-            skuId,
+            "sku=" + skuId,
             () -> catalogue.upsert(skuId, rules),
             done -> (done.created() ? "created stock=" : "edited stock=") + done.row().stock());
     return ResponseEntity.status(upserted.created() ? 201 : 200).body(upserted.row());
@@ -52,8 +49,12 @@ class CatalogueController {
   @PostMapping("/preheat")
   ProductRow preheat(@PathVariable String sku, Operator operator) {
     long skuId = PathIds.sku(sku);
-    return audited(
-        operator, "preheat", skuId, () -> preheat.of(skuId), row -> "epoch=" + row.epoch());
+    return audit.audited(
+        operator,
+        "preheat",
+        "sku=" + skuId,
+        () -> preheat.of(skuId),
+        row -> "epoch=" + row.epoch());
   }
 
   @PostMapping("/state")
@@ -61,20 +62,11 @@ class CatalogueController {
     long skuId = PathIds.sku(sku);
     SaleState target = body.oneOf("state", SaleState.REQUESTABLE);
     body.end();
-    return audited(
-        operator, "state", skuId, () -> catalogue.move(skuId, target), row -> "state=" + target);
-  }
-
-  private <T> T audited(
-      Operator operator, String action, long skuId, Supplier<T> work, Function<T, String> outcome) {
-    String subject = "sku=" + skuId;
-    try {
-      T done = work.get();
-      audit.record(operator, action, subject, outcome.apply(done));
-      return done;
-    } catch (ProblemException e) {
-      audit.record(operator, action, subject, "refused=" + e.problem().code());
-      throw e;
-    }
+    return audit.audited(
+        operator,
+        "state",
+        "sku=" + skuId,
+        () -> catalogue.move(skuId, target),
+        row -> "state=" + target);
   }
 }

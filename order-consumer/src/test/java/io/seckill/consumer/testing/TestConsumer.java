@@ -9,6 +9,7 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TestServers;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Function;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -42,6 +43,16 @@ public final class TestConsumer implements AutoCloseable {
   /** Starts it on fresh parts of the shared servers. */
   public static TestConsumer start() {
     return start(Map.of());
+  }
+
+  /** As {@link #start()}, with settings that depend on the Redis database it gets. */
+  public static TestConsumer start(Function<RedisDatabase, Map<String, String>> properties) {
+    RedisDatabase redis = TestServers.redis().newDatabase();
+    return new TestConsumer(
+        redis,
+        TestServers.rabbit().newVhost(),
+        TestServers.mysql().newDatabase(),
+        properties.apply(redis));
   }
 
   /** As {@link #start()}, with other settings. */

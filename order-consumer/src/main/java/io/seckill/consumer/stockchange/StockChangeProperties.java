@@ -1,0 +1,19 @@
+package io.seckill.consumer.stockchange;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * @param sweepInterval pause between two looks for changes left half done, 100 ms..10 min
+ */
+@ConfigurationProperties("seckill.stock-change")
+record StockChangeProperties(@DefaultValue("5s") Duration sweepInterval) {
+
+  StockChangeProperties {
+    if (sweepInterval.toMillis() < 100 || sweepInterval.toMinutes() > 10) {
+      throw new IllegalArgumentException(
+          "seckill.stock-change.sweep-interval must be 100ms..10m but is " + sweepInterval);
+    }
+  }
+}
