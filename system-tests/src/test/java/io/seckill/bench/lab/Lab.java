@@ -6,6 +6,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.Pipeline;
 import io.seckill.system.process.Service;
+import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
@@ -17,7 +18,9 @@ import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.RedisClient;
@@ -162,9 +165,10 @@ public final class Lab implements AutoCloseable {
   }
 
   private Sale open(long skuId, long stock) {
-    ok(pipeline.admin().putSku(skuId, PurchasePolicy.LIMITED, UNITS_PER_USER, stock));
-    ok(pipeline.admin().preheat(skuId));
-    ok(pipeline.admin().open(skuId));
+    AdminClient admin = pipeline.admin();
+    insist(() -> admin.putSku(skuId, PurchasePolicy.LIMITED, UNITS_PER_USER, stock));
+    insist(() -> admin.preheat(skuId));
+    insist(() -> admin.open(skuId));
     String sku = RedisKeys.sku(skuId);
     return new Sale(
         skuId,
@@ -173,9 +177,20 @@ public final class Lab implements AutoCloseable {
         Integer.parseInt(redis.hget(sku, "buckets")));
   }
 
-  private static void ok(Answer answer) {
-    if (answer.status() / 100 != 2) {
-      throw new IllegalStateException("the gateway refused: " + answer);
+  /**
+   * Repeats what was answered by 503: after a stage that tears at the stores some need a moment.
+   */
+  private static void insist(Callable<Answer> call) {
+    Answer[] last = new Answer[1];
+    Waiting.until(
+        "the gateway to take an admin call",
+        Duration.ofMillis(200),
+        () -> {
+          last[0] = call.call();
+          return last[0].status() != 503;
+        });
+    if (last[0].status() / 100 != 2) {
+      throw new IllegalStateException("the gateway refused: " + last[0]);
     }
   }
 

@@ -25,6 +25,11 @@ public record Answer(long index, int status, String body, long dueNanos, long la
     return body.substring(from, body.indexOf('"', from));
   }
 
+  /** The same answer, to be told as that to another request. */
+  public Answer ofRequest(long number) {
+    return new Answer(number, status, body, dueNanos, latencyNanos);
+  }
+
   static String text(byte[] bytes, int from, int to) {
     return new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
   }

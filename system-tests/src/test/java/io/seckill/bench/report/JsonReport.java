@@ -81,8 +81,12 @@ public final class JsonReport {
     return summary;
   }
 
-  private static double rounded(double value) {
-    return Math.abs(value) >= 100 ? Math.rint(value) : Math.rint(value * 1000) / 1000;
+  /** Whole where it is whole or large; else with three decimals. */
+  private static Number rounded(double value) {
+    if (Math.abs(value) >= 100 || value == Math.rint(value)) {
+      return Math.round(value);
+    }
+    return Math.rint(value * 1000) / 1000;
   }
 
   private static String write(Map<String, Object> report) {

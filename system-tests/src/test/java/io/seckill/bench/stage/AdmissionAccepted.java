@@ -101,17 +101,8 @@ final class AdmissionAccepted implements Stage {
     lab.progress().now("admission: latencies at 10 000/s");
     int count = (int) (OPEN_LOOP_PER_SECOND * run.toSeconds());
     Sale sale = lab.newSale(count);
-    Requests requests = new Requests(lab.pipeline().tokens());
-    long firstUser = lab.newUsers(count);
-    byte[][] ready = new byte[count][];
-    for (int i = 0; i < count; i++) {
-      ready[i] = requests.purchase(firstUser + i, sale.skuId());
-    }
-    LoadResult result =
-        Loader.run(
-            new LoadPlan(
-                lab.pipeline().shopPort(), MANY, count, OPEN_LOOP_PER_SECOND, i -> ready[(int) i]),
-            answer -> {});
+    LoadPlan plan = new ReadyPurchases(lab, sale, count).at(OPEN_LOOP_PER_SECOND);
+    LoadResult result = Loader.run(plan, answer -> {});
     figures.add("admission.p50_ms", result.percentileMs(50));
     figures.add("admission.p99_ms", result.percentileMs(99));
     figures.count("admission.not_accepted", count - result.answers(202));

@@ -4,6 +4,7 @@ import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Sale;
 import io.seckill.bench.load.LoadPlan;
 import io.seckill.bench.load.Requests;
+import java.util.List;
 
 /** Purchases of one unit each by different users, signed before the clock starts. */
 final class ReadyPurchases {
@@ -11,20 +12,28 @@ final class ReadyPurchases {
   private static final int CONNECTIONS = 256;
 
   private final int port;
+  private final long firstUser;
   private final byte[][] requests;
 
   ReadyPurchases(Lab lab, Sale sale, int count) {
     this.port = lab.pipeline().shopPort();
     this.requests = new byte[count][];
     Requests signed = new Requests(lab.pipeline().tokens());
-    long firstUser = lab.newUsers(count);
+    this.firstUser = lab.newUsers(count);
     for (int i = 0; i < count; i++) {
       requests[i] = signed.purchase(firstUser + i, sale.skuId());
     }
   }
 
-  int count() {
-    return requests.length;
+  /** The user of the first request; the others follow, one by one. */
+  long firstUser() {
+    return firstUser;
+  }
+
+  /** Some of the requests once more, as fast as they can be sent. */
+  LoadPlan someOf(List<Integer> indexes) {
+    return new LoadPlan(
+        port, CONNECTIONS, indexes.size(), LoadPlan.ASAP, i -> requests[indexes.get((int) i)]);
   }
 
   LoadPlan at(double perSecond) {
