@@ -52,6 +52,7 @@ final class OddOrders {
   private final Map<OrderId, OrderId> newAliases = new TreeMap<>();
   private final List<GiveBack> owed = new ArrayList<>();
   private final BatchTally tally = new BatchTally();
+  private boolean discarding;
 
   OddOrders(Connection connection, Map<Long, Terms> terms, GiveBacks giveBacks) {
     this.connection = connection;
@@ -77,6 +78,17 @@ final class OddOrders {
     List<GiveBack> toDeliver = new ArrayList<>(owed);
     toDeliver.addAll(giveBacks.pendingOf(connection, knownIds));
     return new StoredBatch(outcomes, toDeliver, progress(), tally.settled());
+  }
+
+  /**
+   * Rejects an order that an operator gave up on: nothing was ever taken for it in MySQL, and Redis
+   * gets back what it took. An order that is known, or whose request is, stays what it is.
+   *
+   * @throws SQLException as {@link #decide}
+   */
+  StoredBatch discard(OrderMessage order) throws SQLException {
+    discarding = true;
+    return decide(List.of(order));
   }
 
   /** Finds what is known already, and what is refused whatever quota and stock say. */
@@ -131,6 +143,13 @@ final class OddOrders {
   /** The limit is checked here because the first purchase meets no guard (FACTS 29). */
   private void place(OrderMessage order, Set<Buyer> buyers) {
     Terms sale = Terms.of(terms, order);
+    if (discarding) {
+      rows.add(new NewOrder(order, sale, RejectReason.DISCARDED));
+      tally.add(order, false);
+      owe(order, order.quantity(), quotaUnits(order));
+      outcomes.add(new Rejected(order, RejectReason.DISCARDED));
+      return;
+    }
     boolean tooMuch = sale.keepsQuota() && order.quantity() > sale.limit();
     if (tooMuch || (isOnePerUser(order) && !buyers.add(Buyer.of(order)))) {
       rows.add(new NewOrder(order, sale, RejectReason.QUOTA_EXCEEDED));

@@ -81,6 +81,46 @@ public class OrderStore {
     return repeats.isEmpty() ? stored : stored.and(store(repeats));
   }
 
+  /**
+   * Stores an order as REJECTED because an operator gave up on its dead letter.
+   *
+   * @return after COMMIT, one outcome: Rejected, or what had become of the order before; Unstorable
+   *     when MySQL knows no such sale or another order of that id, and nothing was written
+   * @throws LedgerUnavailableException when MySQL cannot decide now
+   */
+  public StoredBatch discard(OrderMessage order) throws LedgerUnavailableException {
+    String refused = "";
+    try {
+      for (int race = 0; race < MAX_RACES; race++) {
+        try {
+          return discarded(order);
+        } catch (RowRefusedException e) {
+          refused = String.valueOf(e.getMessage());
+        }
+      }
+    } catch (SQLException e) {
+      throw unavailable(e);
+    }
+    return StoredBatch.of(new Failed(order, refused));
+  }
+
+  private StoredBatch discarded(OrderMessage order)
+      throws SQLException, LedgerUnavailableException, RowRefusedException {
+    StoredBatch discarded =
+        retried(
+            connection -> {
+              Map<Long, Terms> terms = ProductTable.terms(connection, List.of(order.skuId()));
+              Unstorable verdict = unfit(order, terms);
+              return verdict == null
+                  ? new OddOrders(connection, terms, giveBacks).discard(order)
+                  : StoredBatch.of(verdict);
+            });
+    if (discarded == null) {
+      throw new IllegalStateException("an order is discarded or known");
+    }
+    return discarded;
+  }
+
   private StoredBatch storeDistinct(List<OrderMessage> orders) throws LedgerUnavailableException {
     long start = System.nanoTime();
     StoredBatch stored;
