@@ -36,9 +36,7 @@ class NothingLeftBehindIT {
     await()
         .atMost(Duration.ofSeconds(60))
         .untilAsserted(() -> assertThat(directory).doesNotExist());
-    await()
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(() -> assertThat(processesOf(directory)).isEmpty());
+    assertThat(processesOf(directory)).isEmpty();
   }
 
   @Test

@@ -33,20 +33,12 @@ class AdmissionConfiguration {
   }
 
   @Bean
-  ServerSettings serverSettings(UnifiedJedis redis, MeterRegistry meters) {
-    ServerSettings settings = new ServerSettings(redis);
-    Gauge.builder("seckill.redis.misconfigured", settings::wrong).register(meters);
-    return settings;
-  }
-
-  @Bean
   SaleWatch saleWatch(
       UnifiedJedis redis,
       RedisBreaker breaker,
       JdbcTemplate mysql,
       VerifiedServers servers,
       WorkerLease lease,
-      ServerSettings serverSettings,
       AdmissionProperties settings) {
     return new SaleWatch(
         redis,
@@ -54,7 +46,6 @@ class AdmissionConfiguration {
         new LedgerSales(mysql),
         servers,
         lease,
-        serverSettings,
         settings.watchInterval(),
         settings.workerLease());
   }

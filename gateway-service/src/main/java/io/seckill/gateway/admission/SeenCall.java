@@ -104,10 +104,7 @@ final class SeenCall implements Coalescer.Carrier<Purchase> {
         }
         case 'L' -> {
           shield.lift(purchase.attempt().skuId());
-          Purchase onward = purchase.handOver();
-          if (onward != null) {
-            admission.accept(onward);
-          }
+          admission.accept(purchase);
         }
         default -> throw new IllegalStateException("seen.lua and its caller disagree: " + reply);
       }

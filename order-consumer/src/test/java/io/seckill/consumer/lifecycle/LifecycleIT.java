@@ -8,9 +8,12 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrders;
@@ -174,6 +177,42 @@ class LifecycleIT {
     assertThat(pay(third, 7).body().path("status").stringValue()).isEqualTo("PAID");
     assertThat(orders.stockInMySql(sku)).isZero();
     assertThat(orders.stockInRedis(sku)).isZero();
+  }
+
+  /** All the way: from the queue, through the guards, back and out again. */
+  @Test
+  void aUnitThatCameBackIsStoredForTheNextShopperFromTheQueue() {
+    open("LIMITED", 1, 1);
+    OrderMessage first = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 1);
+    OrderMessage tooLate = OrderFlood.order(sku, PurchasePolicy.LIMITED, 8, 1);
+    OrderMessage second = OrderFlood.order(sku, PurchasePolicy.LIMITED, 9, 1);
+    try (OrderFlood flood = new OrderFlood(consumer.vhost())) {
+      flood.publish(first, tooLate);
+      awaitStatus(first, "CONFIRMED");
+      awaitStatus(tooLate, "REJECTED");
+      cancel(first.orderId(), 7);
+
+      flood.publish(second);
+
+      awaitStatus(second, "CONFIRMED");
+    }
+    assertThat(pay(second.orderId(), 9).status()).isEqualTo(200);
+    assertThat(orders.stockInMySql(sku)).isZero();
+  }
+
+  private static void awaitStatus(OrderMessage order, String status) {
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () ->
+                consumer
+                    .sql()
+                    .sql("SELECT status FROM orders WHERE order_id = ?")
+                    .param(order.orderId().value())
+                    .query(String.class)
+                    .optional()
+                    .filter(status::equals)
+                    .isPresent());
   }
 
   @Test

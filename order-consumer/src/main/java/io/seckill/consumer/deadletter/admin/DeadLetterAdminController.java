@@ -1,0 +1,100 @@
+package io.seckill.consumer.deadletter.admin;
+
+import io.seckill.consumer.internal.AuditLog;
+import io.seckill.consumer.internal.JsonBody;
+import io.seckill.consumer.internal.Operator;
+import io.seckill.consumer.internal.PathIds;
+import io.seckill.consumer.internal.ProblemException;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Dead letters on the internal port. */
+@RestController
+@RequestMapping("/internal/v1/dead-letters")
+class DeadLetterAdminController {
+
+  private static final int DEFAULT_LIMIT = 50;
+  private static final int MAX_LIMIT = 200;
+  private static final int MAX_REASON = 200;
+
+  private final Letters letters;
+  private final Resolutions resolutions;
+  private final AuditLog audit;
+
+  DeadLetterAdminController(Letters letters, Resolutions resolutions, AuditLog audit) {
+    this.letters = letters;
+    this.resolutions = resolutions;
+    this.audit = audit;
+  }
+
+  /**
+   * @param next what to ask for as {@code after}; null on the last page
+   */
+  record Page(List<Letter> deadLetters, @Nullable Long next) {}
+
+  @GetMapping
+  Page list(
+      @RequestParam(required = false) @Nullable String state,
+      @RequestParam(required = false) @Nullable String limit,
+      @RequestParam(required = false) @Nullable String after) {
+    int size = limit == null ? DEFAULT_LIMIT : limit(limit);
+    List<Letter> page =
+        letters.page(
+            state == null ? null : state(state),
+            after == null ? 0 : PathIds.number("after", after),
+            size);
+    return new Page(page, page.size() == size ? page.get(size - 1).id() : null);
+  }
+
+  @GetMapping("/{id}")
+  Letter show(@PathVariable String id) {
+    return letters.show(PathIds.number("id", id));
+  }
+
+  @PostMapping("/{id}/replay")
+  Letter replay(@PathVariable String id, Operator operator) {
+    long letter = PathIds.number("id", id);
+    return audit.audited(
+        operator,
+        "replay",
+        "deadLetter=" + letter,
+        () -> resolutions.replay(letter, operator),
+        done -> "order=" + done.orderId());
+  }
+
+  @PostMapping("/{id}/discard")
+  Letter discard(@PathVariable String id, Operator operator, JsonBody body) {
+    long letter = PathIds.number("id", id);
+    String reason = body.text("reason", MAX_REASON);
+    body.end();
+    return audit.audited(
+        operator,
+        "discard",
+        "deadLetter=" + letter,
+        () -> resolutions.discard(letter, reason, operator),
+        done -> "order=" + done.orderId());
+  }
+
+  private static int limit(String text) {
+    long limit = PathIds.number("limit", text);
+    if (limit > MAX_LIMIT) {
+      throw ProblemException.invalid("limit", "limit must be 1.." + MAX_LIMIT + ".");
+    }
+    return (int) limit;
+  }
+
+  private static LetterState state(String text) {
+    return Arrays.stream(LetterState.values())
+        .filter(state -> state.name().equals(text))
+        .findFirst()
+        .orElseThrow(
+            () -> ProblemException.invalid("state", "state must be OPEN, REPLAYED or DISCARDED."));
+  }
+}

@@ -1,0 +1,91 @@
+package io.seckill.consumer.deadletter.admin;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.RejectReason;
+import io.seckill.consumer.giveback.GiveBacks;
+import io.seckill.consumer.internal.ProblemException;
+import io.seckill.consumer.results.OrderResult;
+import io.seckill.consumer.results.OrderResults;
+import io.seckill.consumer.store.LedgerUnavailableException;
+import io.seckill.consumer.store.OrderStore;
+import io.seckill.consumer.store.StoreOutcome;
+import io.seckill.consumer.store.StoreOutcome.Alias;
+import io.seckill.consumer.store.StoreOutcome.Failed;
+import io.seckill.consumer.store.StoreOutcome.Known;
+import io.seckill.consumer.store.StoreOutcome.Rejected;
+import io.seckill.consumer.store.StoredBatch;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/** Ends the order of a dead letter as REJECTED, and gives its units back. May be repeated. */
+@Component
+class Discards {
+
+  private static final Logger log = LoggerFactory.getLogger(Discards.class);
+
+  private final OrderStore store;
+  private final GiveBacks giveBacks;
+  private final OrderResults results;
+
+  Discards(OrderStore store, GiveBacks giveBacks, OrderResults results) {
+    this.store = store;
+    this.giveBacks = giveBacks;
+    this.results = results;
+  }
+
+  /**
+   * @throws ProblemException 503 when MySQL cannot decide now
+   */
+  void reject(OrderMessage order) {
+    StoredBatch batch = stored(order);
+    StoreOutcome outcome = batch.outcomes().get(0);
+    if (outcome instanceof Failed failed) {
+      log.warn("Cannot discard order {}: {}", order.orderId(), failed.detail());
+      throw unavailable();
+    }
+    results.write(
+        result(order, outcome).map(List::of).orElse(List.of()),
+        batch.progress(),
+        batch.settledNow());
+    giveBacks.deliver(batch.owed());
+  }
+
+  private StoredBatch stored(OrderMessage order) {
+    try {
+      return store.discard(order);
+    } catch (LedgerUnavailableException e) {
+      log.warn("Cannot discard order {}: {}", order.orderId(), e.toString());
+      throw unavailable();
+    }
+  }
+
+  /** Empty when MySQL has no order of this message: then nothing can be told about it either. */
+  private static Optional<OrderResult> result(OrderMessage order, StoreOutcome outcome) {
+    if (outcome instanceof Rejected) {
+      return Optional.of(
+          OrderResult.rejected(
+              order.orderId(), order.skuId(), order.userId(), RejectReason.DISCARDED));
+    } else if (outcome instanceof Known known) {
+      return Optional.of(
+          new OrderResult(
+              order.orderId(),
+              order.skuId(),
+              order.userId(),
+              known.status(),
+              known.reason(),
+              null));
+    } else if (outcome instanceof Alias alias) {
+      return Optional.of(
+          OrderResult.alias(order.orderId(), order.skuId(), order.userId(), alias.stored()));
+    }
+    return Optional.empty();
+  }
+
+  private static ProblemException unavailable() {
+    return ProblemException.unavailable(
+        "The ledger cannot decide now; send the same request again.");
+  }
+}

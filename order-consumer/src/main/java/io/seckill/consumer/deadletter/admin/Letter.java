@@ -1,0 +1,67 @@
+package io.seckill.consumer.deadletter.admin;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A dead letter as operators see it.
+ *
+ * @param orderId as text; null, with skuId and userId, when the message was unreadable
+ * @param payload the message as text, only when a single letter is shown
+ * @param resolvedBy with resolvedReason and resolvedAt, null while OPEN
+ */
+record Letter(
+    long id,
+    @Nullable String orderId,
+    @Nullable Long skuId,
+    @Nullable Long userId,
+    String reason,
+    String detail,
+    int attempts,
+    Instant firstFailedAt,
+    Instant lastFailedAt,
+    LetterState state,
+    @Nullable String resolvedBy,
+    @Nullable String resolvedReason,
+    @Nullable Instant resolvedAt,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String payload) {
+
+  /**
+   * @param payload null when it is not to be shown
+   */
+  static Letter read(ResultSet row, @Nullable String payload) throws SQLException {
+    return new Letter(
+        row.getLong("id"),
+        row.getString("order_id"),
+        nullableLong(row, "sku_id"),
+        nullableLong(row, "user_id"),
+        row.getString("reason"),
+        row.getString("detail"),
+        row.getInt("attempts"),
+        utc(row.getObject("first_failed_at", LocalDateTime.class)),
+        utc(row.getObject("last_failed_at", LocalDateTime.class)),
+        LetterState.valueOf(row.getString("state")),
+        row.getString("resolved_by"),
+        row.getString("resolved_reason"),
+        nullableUtc(row.getObject("resolved_at", LocalDateTime.class)),
+        payload);
+  }
+
+  private static @Nullable Long nullableLong(ResultSet row, String column) throws SQLException {
+    long value = row.getLong(column);
+    return row.wasNull() ? null : value;
+  }
+
+  private static @Nullable Instant nullableUtc(@Nullable LocalDateTime time) {
+    return time == null ? null : utc(time);
+  }
+
+  private static Instant utc(LocalDateTime time) {
+    return time.toInstant(ZoneOffset.UTC);
+  }
+}

@@ -1,0 +1,105 @@
+package io.seckill.consumer.deadletter.admin;
+
+import io.seckill.consumer.internal.Operator;
+import io.seckill.consumer.internal.Problem;
+import io.seckill.consumer.internal.ProblemException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** Reads dead letters, and writes how they were resolved. */
+@Component
+class Letters {
+
+  private static final String COLUMNS =
+      "id, order_id, sku_id, user_id, reason, detail, attempts, first_failed_at, last_failed_at,"
+          + " state, resolved_by, resolved_reason, resolved_at";
+
+  private final JdbcClient jdbc;
+
+  Letters(JdbcClient jdbc) {
+    this.jdbc = jdbc;
+  }
+
+  /** A locked letter with its message, as it came. */
+  @SuppressWarnings("ArrayRecordComponent") // handed over, never compared
+  record Message(LetterState state, byte[] payload, int attempts, long firstFailedAtMs) {}
+
+  /**
+   * A page by id, oldest first.
+   *
+   * @param state null for all
+   * @param after id of the last letter seen, 0 for the first page
+   */
+  List<Letter> page(@Nullable LetterState state, long after, int limit) {
+    String condition = state == null ? "" : "state = ? AND ";
+    List<Object> parameters = new ArrayList<>();
+    if (state != null) {
+      parameters.add(state.name());
+    }
+    parameters.add(after);
+    parameters.add(limit);
+    return jdbc.sql(
+            "SELECT "
+                + COLUMNS
+                + " FROM dead_letter WHERE "
+                + condition
+                + "id > ? ORDER BY id LIMIT ?")
+        .params(parameters)
+        .query((row, number) -> Letter.read(row, null))
+        .list();
+  }
+
+  /**
+   * @throws ProblemException 404 UNKNOWN_DEAD_LETTER
+   */
+  Letter show(long id) {
+    return jdbc.sql("SELECT " + COLUMNS + ", payload FROM dead_letter WHERE id = ?")
+        .param(id)
+        .query(
+            (row, number) ->
+                Letter.read(row, new String(row.getBytes("payload"), StandardCharsets.UTF_8)))
+        .optional()
+        .orElseThrow(Letters::unknown);
+  }
+
+  /**
+   * Holds the row until the transaction ends, so that of a replay and a discard one comes first.
+   *
+   * @throws ProblemException 404 UNKNOWN_DEAD_LETTER
+   */
+  Message lock(long id) {
+    return jdbc.sql(
+            "SELECT state, payload, attempts,"
+                + " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', first_failed_at) DIV 1000 AS first_at"
+                + " FROM dead_letter WHERE id = ? FOR UPDATE")
+        .param(id)
+        .query(
+            (row, number) ->
+                new Message(
+                    LetterState.valueOf(row.getString("state")),
+                    row.getBytes("payload"),
+                    row.getInt("attempts"),
+                    row.getLong("first_at")))
+        .optional()
+        .orElseThrow(Letters::unknown);
+  }
+
+  void resolve(long id, LetterState state, Operator operator, @Nullable String reason) {
+    jdbc.sql(
+            "UPDATE dead_letter SET state = ?, resolved_by = ?, resolved_reason = ?,"
+                + " resolved_at = NOW(6) WHERE id = ?")
+        .param(state.name())
+        .param(operator.name())
+        .param(reason)
+        .param(id)
+        .update();
+  }
+
+  private static ProblemException unknown() {
+    return ProblemException.notFound(Problem.UNKNOWN_DEAD_LETTER, "There is no such dead letter.");
+  }
+}

@@ -1,0 +1,93 @@
+package io.seckill.consumer.deadletter.admin;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.consumer.internal.Operator;
+import io.seckill.consumer.internal.ProblemException;
+import java.util.Optional;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+
+/**
+ * Resolves dead letters, one operator at a time for each: the row is held while its message is on
+ * its way. What is done comes before the note that it was done, for a crash in between may only
+ * lead to doing it again; a replayed order and a discarded one are both absorbed the second time.
+ */
+@Component
+class Resolutions {
+
+  private final Letters letters;
+  private final Replays replays;
+  private final Discards discards;
+  private final TransactionOperations transactions;
+
+  Resolutions(
+      Letters letters, Replays replays, Discards discards, TransactionOperations transactions) {
+    this.letters = letters;
+    this.replays = replays;
+    this.discards = discards;
+    this.transactions = transactions;
+  }
+
+  /**
+   * Sends the order through all guards again; repeating it sends nothing.
+   *
+   * @throws ProblemException 404, 409 DEAD_LETTER_RESOLVED when it was discarded, 409 UNREADABLE,
+   *     503 when the broker does not confirm
+   */
+  Letter replay(long id, Operator operator) {
+    transactions.executeWithoutResult(
+        tx -> {
+          Letters.Message letter = letters.lock(id);
+          if (isOpen(letter, LetterState.REPLAYED)) {
+            OrderMessage order =
+                order(letter)
+                    .orElseThrow(
+                        () ->
+                            ProblemException.conflict(
+                                "UNREADABLE", "The message cannot be read; only discard it."));
+            replays.publish(order, letter);
+            letters.resolve(id, LetterState.REPLAYED, operator, null);
+          }
+        });
+    return letters.show(id);
+  }
+
+  /**
+   * Gives the order up; repeating it changes nothing.
+   *
+   * @throws ProblemException 404, 409 DEAD_LETTER_RESOLVED when it was replayed, 503 when MySQL
+   *     cannot decide now
+   */
+  Letter discard(long id, String reason, Operator operator) {
+    transactions.executeWithoutResult(
+        tx -> {
+          Letters.Message letter = letters.lock(id);
+          if (isOpen(letter, LetterState.DISCARDED)) {
+            order(letter).ifPresent(discards::reject);
+            letters.resolve(id, LetterState.DISCARDED, operator, reason);
+          }
+        });
+    return letters.show(id);
+  }
+
+  /**
+   * @return false when there is nothing left to do
+   */
+  private static boolean isOpen(Letters.Message letter, LetterState wanted) {
+    if (letter.state() != LetterState.OPEN && letter.state() != wanted) {
+      throw ProblemException.conflict(
+          "DEAD_LETTER_RESOLVED", "The dead letter is " + letter.state() + " already.");
+    }
+    return letter.state() == LetterState.OPEN;
+  }
+
+  private static Optional<OrderMessage> order(Letters.Message letter) {
+    try {
+      return Optional.of(OrderMessageCodec.decode(letter.payload()));
+    } catch (UnreadableMessageException e) {
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,368 @@
+package io.seckill.consumer.deadletter.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.deadletter.DeadLetterHeaders;
+import io.seckill.consumer.testing.Admissions;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Races;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrders;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@ExtendWith(TestServers.class)
+class DeadLetterAdminIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(3001);
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final String LETTERS = "/internal/v1/dead-letters";
+  private static final String REASON = "{\"reason\":\"shopper was refunded\"}";
+
+  private static TestConsumer consumer;
+  private static InternalApi api;
+  private static OrderFlood flood;
+  private static StoredOrders orders;
+  private static Admissions admissions;
+  private static Connection broker;
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+
+  @BeforeAll
+  static void start() throws Exception {
+    consumer = TestConsumer.start(Map.of("seckill.dead-letter.drain-interval", "100ms"));
+    api = consumer.api();
+    flood = new OrderFlood(consumer.vhost());
+    orders = new StoredOrders(consumer);
+    admissions = new Admissions(consumer.redis());
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(consumer.vhost().url());
+    broker = factory.newConnection();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    broker.close();
+    flood.close();
+    consumer.close();
+  }
+
+  @Test
+  void aReplayedOrderGoesThroughAllGuardsAgain() {
+    open(10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    admissions.admit(order);
+    long letter = givenUp(order);
+    assertThat(api.get(LETTERS + "/" + letter).body().path("reason").stringValue())
+        .isEqualTo("FAILED_TOO_OFTEN");
+
+    Answer replayed = post(letter, "/replay", "");
+    Answer again = post(letter, "/replay", "");
+
+    assertThat(replayed.status()).as(replayed.text()).isEqualTo(200);
+    assertThat(replayed.body().path("state").stringValue()).isEqualTo("REPLAYED");
+    assertThat(replayed.body().path("resolvedBy").stringValue()).isEqualTo("tester");
+    assertThat(again.body()).isEqualTo(replayed.body());
+    awaitStatus(order, "CONFIRMED");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(8);
+    assertThat(post(letter, "/discard", REASON).code()).isEqualTo("DEAD_LETTER_RESOLVED");
+  }
+
+  @Test
+  void aReplayThatFailsAgainOpensItsLetterAgain() {
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    flood.publish(order);
+    long letter = awaitLetter(order);
+
+    assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
+
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              Answer shown = api.get(LETTERS + "/" + letter);
+              assertThat(shown.body().path("state").stringValue()).isEqualTo("OPEN");
+              assertThat(shown.body().path("attempts").intValue()).isEqualTo(2);
+            });
+  }
+
+  @Test
+  void aDiscardedOrderIsRejectedAndItsUnitsGoBackOnce() {
+    open(10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    admissions.admit(order);
+    long letter = givenUp(order);
+    long settled = Long.parseLong(orders.product(sku, "settled"));
+
+    Answer discarded = post(letter, "/discard", REASON);
+    Answer again = post(letter, "/discard", "{\"reason\":\"other words\"}");
+
+    assertThat(discarded.status()).as(discarded.text()).isEqualTo(200);
+    assertThat(discarded.body().path("state").stringValue()).isEqualTo("DISCARDED");
+    assertThat(discarded.body().path("resolvedReason").stringValue())
+        .isEqualTo("shopper was refunded");
+    assertThat(again.body()).isEqualTo(discarded.body());
+    assertThat(orders.status(order.orderId())).isEqualTo("REJECTED");
+    assertThat(column(order, "reason")).isEqualTo("DISCARDED");
+    assertThat(admissions.result(order)).isEqualTo("RD");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(10);
+    assertThat(admissions.stock(sku)).isEqualTo(10);
+    assertThat(admissions.quota(sku, 7)).isZero();
+    assertThat(Long.parseLong(orders.product(sku, "settled"))).isEqualTo(settled + 1);
+    assertThat(post(letter, "/replay", "").code()).isEqualTo("DEAD_LETTER_RESOLVED");
+  }
+
+  @Test
+  void aDiscardLeavesAnOrderThatWasStoredMeanwhileAlone() {
+    open(10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    admissions.admit(order);
+    long letter = givenUp(order);
+    flood.publish(order);
+    awaitStatus(order, "CONFIRMED");
+
+    assertThat(post(letter, "/discard", REASON).body().path("state").stringValue())
+        .isEqualTo("DISCARDED");
+
+    assertThat(orders.status(order.orderId())).isEqualTo("CONFIRMED");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(8);
+    assertThat(admissions.stock(sku)).isEqualTo(8);
+  }
+
+  @Test
+  void anUnreadableMessageCanOnlyBeDiscarded() {
+    String garbage = "{\"v\":99,\"sku\":" + sku + "}";
+    flood.publishRaw(sku, garbage, Map.of());
+    long letter = awaitLetter("payload = '" + garbage + "'");
+
+    Answer shown = api.get(LETTERS + "/" + letter);
+    assertThat(shown.body().path("payload").stringValue()).isEqualTo(garbage);
+    assertThat(shown.body().path("orderId").isNull()).isTrue();
+    assertThat(post(letter, "/replay", "").code()).isEqualTo("UNREADABLE");
+    assertThat(post(letter, "/discard", REASON).body().path("state").stringValue())
+        .isEqualTo("DISCARDED");
+  }
+
+  @Test
+  void ofReplayAndDiscardAtTheSameTimeOneWins() {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    open(1_000);
+    List<OrderMessage> all = new ArrayList<>();
+    List<Long> letters = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 1 + i, 1);
+      admissions.admit(order);
+      all.add(order);
+      letters.add(givenUp(order));
+    }
+
+    int stored = 0;
+    for (int i = 0; i < letters.size(); i++) {
+      long letter = letters.get(i);
+      List<String> won = Collections.synchronizedList(new ArrayList<>());
+      List<Runnable> racers =
+          new ArrayList<>(
+              List.of(
+                  () -> note(won, "CONFIRMED", post(letter, "/replay", "")),
+                  () -> note(won, "CONFIRMED", post(letter, "/replay", "")),
+                  () -> note(won, "REJECTED", post(letter, "/discard", REASON)),
+                  () -> note(won, "REJECTED", post(letter, "/discard", REASON))));
+      Collections.shuffle(racers, random);
+      Races.race(racers);
+      assertThat(won).as("seed %s", seed).hasSize(2);
+      assertThat(won.get(0)).as("seed %s", seed).isEqualTo(won.get(1));
+      awaitStatus(all.get(i), won.get(0));
+      stored += won.get(0).equals("CONFIRMED") ? 1 : 0;
+    }
+
+    long left = 1_000L - stored;
+    await().atMost(PATIENCE).until(() -> orders.pendingGiveBacks() == 0);
+    assertThat(orders.stockInMySql(sku)).isEqualTo(left);
+    assertThat(admissions.stock(sku)).isEqualTo(left);
+  }
+
+  /** FACTS 16: the broker acks what it cannot route. */
+  @Test
+  void aReplayThatTheBrokerCannotRouteKeepsItsLetterOpen() throws Exception {
+    open(10);
+    OrderMessage first = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 1);
+    admissions.admit(first);
+    // Declares everything, with the connection.
+    assertThat(post(givenUp(first), "/replay", "").status()).isEqualTo(200);
+    awaitStatus(first, "CONFIRMED");
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 8, 1);
+    admissions.admit(order);
+    long letter = givenUp(order);
+    String key = BrokerTopology.routingKey(order.orderId().partition());
+    String queue = BrokerTopology.orderQueue(Integer.parseInt(key));
+    try (Channel channel = broker.createChannel()) {
+      channel.queueUnbind(queue, BrokerTopology.ORDERS_EXCHANGE, key);
+
+      Answer refused = post(letter, "/replay", "");
+
+      assertThat(refused.status()).isEqualTo(503);
+      assertThat(api.get(LETTERS + "/" + letter).body().path("state").stringValue())
+          .isEqualTo("OPEN");
+      channel.queueBind(queue, BrokerTopology.ORDERS_EXCHANGE, key);
+    }
+    assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
+    awaitStatus(order, "CONFIRMED");
+  }
+
+  @Test
+  void listsPageByPageAndByState() {
+    List<Long> letters = new ArrayList<>();
+    open(10);
+    for (int i = 0; i < 3; i++) {
+      letters.add(givenUp(OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 1)));
+    }
+    Collections.sort(letters);
+    post(letters.get(1), "/discard", REASON);
+    long before = letters.get(0) - 1;
+
+    Answer page = api.get(LETTERS + "?state=OPEN&limit=1&after=" + before);
+    Answer next = api.get(LETTERS + "?state=OPEN&limit=1&after=" + page.body().path("next"));
+    Answer discarded = api.get(LETTERS + "?state=DISCARDED&after=" + before);
+
+    assertThat(page.body().path("deadLetters")).hasSize(1);
+    assertThat(page.body().path("deadLetters").get(0).path("id").longValue())
+        .isEqualTo(letters.get(0));
+    assertThat(page.body().path("deadLetters").get(0).has("payload")).isFalse();
+    assertThat(next.body().path("deadLetters").get(0).path("id").longValue())
+        .isEqualTo(letters.get(2));
+    assertThat(discarded.body().path("deadLetters").get(0).path("id").longValue())
+        .isEqualTo(letters.get(1));
+    assertThat(discarded.body().path("next").isNull()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "?state=open",
+        "?state=",
+        "?limit=0",
+        "?limit=201",
+        "?limit=x",
+        "?after=-1",
+        "?after=0"
+      })
+  void refusesWhatItCannotList(String query) {
+    Answer refused = api.get(LETTERS + query);
+
+    assertThat(refused.status()).isEqualTo(400);
+    assertThat(query).contains(refused.field() + "=");
+  }
+
+  @Test
+  void whatIsNotThereIsNotFoundAndADiscardNeedsAReason() {
+    assertThat(api.get(LETTERS + "/999999").code()).isEqualTo("UNKNOWN_DEAD_LETTER");
+    assertThat(post(999_999, "/replay", "").code()).isEqualTo("UNKNOWN_DEAD_LETTER");
+    assertThat(post(999_999, "/discard", REASON).code()).isEqualTo("UNKNOWN_DEAD_LETTER");
+    assertThat(api.get(LETTERS + "/x").field()).isEqualTo("id");
+    assertThat(post(1, "/discard", "{}").field()).isEqualTo("reason");
+    assertThat(post(1, "/discard", "{\"reason\":\"a\\u0007b\"}").field()).isEqualTo("reason");
+    assertThat(api.with("X-Operator", "").post(LETTERS + "/1/replay").field())
+        .isEqualTo("X-Operator");
+  }
+
+  private void open(long stock) {
+    new Sales(consumer).open(sku, "LIMITED", 100, stock);
+  }
+
+  private static Answer post(long letter, String action, String body) {
+    return api.post(LETTERS + "/" + letter + action, body);
+  }
+
+  private static void note(List<String> won, String status, Answer answer) {
+    assertThat(answer.status()).as(answer.text()).isIn(200, 409);
+    if (answer.status() == 200) {
+      won.add(status);
+    }
+  }
+
+  /** An order the consumer gave up on, by way of the dead queue. */
+  private static long givenUp(OrderMessage order) {
+    BasicProperties properties =
+        new BasicProperties.Builder()
+            .deliveryMode(2)
+            .headers(
+                Map.of(
+                    DeadLetterHeaders.REASON, "FAILED_TOO_OFTEN",
+                    DeadLetterHeaders.DETAIL, "for the test",
+                    DeadLetterHeaders.ATTEMPTS, 5))
+            .build();
+    try (Channel channel = broker.createChannel()) {
+      channel.confirmSelect();
+      channel.basicPublish(
+          BrokerTopology.DEAD_EXCHANGE,
+          BrokerTopology.DEAD_ROUTING_KEY,
+          properties,
+          OrderMessageCodec.encode(order).getBytes(StandardCharsets.UTF_8));
+      channel.waitForConfirmsOrDie(5_000);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+    return awaitLetter(order);
+  }
+
+  private static long awaitLetter(OrderMessage order) {
+    return awaitLetter("order_id = " + order.orderId());
+  }
+
+  private static long awaitLetter(String condition) {
+    return await()
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                consumer
+                    .sql()
+                    .sql("SELECT id FROM dead_letter WHERE " + condition)
+                    .query(Long.class)
+                    .optional(),
+            Optional::isPresent)
+        .orElseThrow();
+  }
+
+  private static void awaitStatus(OrderMessage order, String status) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(column(order, "status")).isEqualTo(status));
+  }
+
+  private static String column(OrderMessage order, String column) {
+    return consumer
+        .sql()
+        .sql("SELECT " + column + " FROM orders WHERE order_id = ?")
+        .param(order.orderId().value())
+        .query(String.class)
+        .optional()
+        .orElse("");
+  }
+}
