@@ -47,7 +47,7 @@ class LanesHealthIndicator implements HealthIndicator {
   }
 
   private boolean isStuck(LaneStatus lane) {
-    boolean work = lane.outstanding() > 0 || lanes.backlog(lane.partition()).outbox() > 0;
+    boolean work = lane.outstanding() > 0 || lanes.backlog(lane.partition()).isWork();
     return work && lane.sinceMoved().compareTo(stuckAfter) > 0;
   }
 

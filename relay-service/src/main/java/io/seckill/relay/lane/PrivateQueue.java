@@ -1,15 +1,17 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.relay.redis.BinaryScript.bytes;
+
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
-import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.recovery.LifeOverException;
+import io.seckill.relay.redis.BinaryScript;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,21 +26,24 @@ import redis.clients.jedis.exceptions.JedisDataException;
  */
 final class PrivateQueue {
 
-  private static final LuaScript CLAIM = LuaScript.from(PrivateQueue.class, "claim.lua");
-  private static final LuaScript SETTLE = LuaScript.from(PrivateQueue.class, "settle.lua");
+  private static final BinaryScript CLAIM = BinaryScript.from(PrivateQueue.class, "claim.lua");
+  private static final BinaryScript SETTLE = BinaryScript.from(PrivateQueue.class, "settle.lua");
+  private static final byte[] NONE = bytes(0);
 
   private final int partition;
   private final String member;
-  private final String outbox;
-  private final String queue;
-  private final String lanes;
+  private final byte[] memberBytes;
+  private final byte[] outbox;
+  private final byte[] queue;
+  private final byte[] lanes;
 
   PrivateQueue(int partition, String member) {
     this.partition = partition;
     this.member = member;
-    this.outbox = RedisKeys.outbox(partition);
-    this.queue = RedisKeys.privateQueue(partition, member);
-    this.lanes = RedisKeys.lanes(partition);
+    this.memberBytes = bytes(member);
+    this.outbox = bytes(RedisKeys.outbox(partition));
+    this.queue = bytes(RedisKeys.privateQueue(partition, member));
+    this.lanes = bytes(RedisKeys.lanes(partition));
   }
 
   String member() {
@@ -60,10 +65,10 @@ final class PrivateQueue {
       throws LifeOverException {
     boolean blocking = most > 0 && wait.toSeconds() > 0;
     Settlement settlement = new Settlement(confirmed);
-    List<String> claimKeys = List.of(outbox, queue, lanes);
-    List<String> claimArgs = List.of(member, Integer.toString(blocking ? most - 1 : most));
+    List<byte[]> claimKeys = List.of(outbox, queue, lanes);
+    List<byte[]> claimArgs = List.of(memberBytes, bytes(blocking ? most - 1 : most));
     Response<Object> settled = null;
-    Response<String> first = null;
+    Response<byte[]> first = null;
     Response<Object> claimed;
     try (AbstractPipeline pipeline = redis.pipelined()) {
       if (!confirmed.isEmpty()) {
@@ -76,22 +81,22 @@ final class PrivateQueue {
       pipeline.sync();
     }
     if (settled != null) {
-      alive((Long) SETTLE.answer(settled, redis, settlement.keys, settlement.args));
+      alive(SETTLE.answer(settled, redis, settlement.keys, settlement.args));
     }
-    List<String> taken = new ArrayList<>();
+    List<byte[]> taken = new ArrayList<>();
     boolean refused = first != null && !addUnlessFull(first, taken);
-    List<?> reply = (List<?>) CLAIM.answer(claimed, redis, claimKeys, claimArgs);
-    alive((Long) reply.get(0));
-    for (Object order : reply.subList(1, reply.size())) {
-      taken.add((String) order);
+    List<Object> reply = CLAIM.answer(claimed, redis, claimKeys, claimArgs);
+    alive(reply);
+    for (int i = 1; i < reply.size(); i++) {
+      taken.add((byte[]) reply.get(i));
     }
     return new Exchange(taken, (Long) reply.get(0), refused);
   }
 
   /** Returns false when Redis is full and refused; claim.lua, behind it, is still allowed to. */
-  private static boolean addUnlessFull(Response<String> first, List<String> taken) {
+  private static boolean addUnlessFull(Response<byte[]> first, List<byte[]> taken) {
     try {
-      @Nullable String order = first.get();
+      byte @Nullable [] order = first.get();
       if (order != null) {
         taken.add(order);
       }
@@ -104,46 +109,49 @@ final class PrivateQueue {
     }
   }
 
-  private void alive(long reply) throws LifeOverException {
-    if (reply < 0) {
+  private void alive(List<Object> reply) throws LifeOverException {
+    if ((Long) reply.get(0) < 0) {
       throw new LifeOverException(member);
     }
   }
 
   /** What lies in the private queue, oldest first, at most so many. */
-  List<String> contents(UnifiedJedis redis, int most) {
-    List<String> oldestFirst = new ArrayList<>(redis.lrange(queue, -most, -1));
+  List<byte[]> contents(UnifiedJedis redis, int most) {
+    List<byte[]> oldestFirst = new ArrayList<>(redis.lrange(queue, -most, -1));
     Collections.reverse(oldestFirst);
     return oldestFirst;
   }
 
   /** Keys and arguments of settle.lua for these orders. */
   private final class Settlement {
-    private final List<String> keys = new ArrayList<>();
-    private final List<String> args = new ArrayList<>();
+    private final List<byte[]> keys = new ArrayList<>();
+    private final List<byte[]> args;
+    private final Map<Long, byte[]> indexes = new HashMap<>();
 
     Settlement(List<OutboundOrder> confirmed) {
+      args = new ArrayList<>(1 + 3 * confirmed.size());
       keys.add(lanes);
       keys.add(queue);
-      args.add(member);
-      Map<Long, String> indexes = new LinkedHashMap<>();
-      for (OutboundOrder order : confirmed) {
-        OrderMessage message = order.message();
-        args.add(order.value());
-        // An order of another partition cannot be counted here: its hash lies in another slot.
-        if (message == null || Partition.ofSku(message.skuId()) != partition) {
-          args.add("0");
-          args.add("0");
-        } else {
-          args.add(indexes.computeIfAbsent(message.skuId(), this::addKey));
-          args.add(Integer.toString(message.quantity()));
-        }
+      args.add(memberBytes);
+      confirmed.forEach(this::add);
+    }
+
+    private void add(OutboundOrder order) {
+      OrderMessage message = order.message();
+      args.add(order.body());
+      // An order of another partition cannot be counted here: its hash lies in another slot.
+      if (message == null || Partition.ofSku(message.skuId()) != partition) {
+        args.add(NONE);
+        args.add(NONE);
+      } else {
+        args.add(indexes.computeIfAbsent(message.skuId(), this::addKey));
+        args.add(bytes(message.quantity()));
       }
     }
 
-    private String addKey(long skuId) {
-      keys.add(RedisKeys.sku(skuId));
-      return Integer.toString(keys.size());
+    private byte[] addKey(long skuId) {
+      keys.add(bytes(RedisKeys.sku(skuId)));
+      return bytes(keys.size());
     }
   }
 }

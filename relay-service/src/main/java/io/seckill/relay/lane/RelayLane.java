@@ -6,6 +6,7 @@ import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerConnector;
 import io.seckill.relay.publish.BrokerLink;
 import io.seckill.relay.publish.BrokerTroubleException;
+import io.seckill.relay.publish.OrdersRefusedException;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.recovery.DeadQueues;
 import io.seckill.relay.recovery.LaneLease;
@@ -39,6 +40,9 @@ final class RelayLane implements Runnable {
    */
   private static final Duration CONFIRM_PAUSE = Duration.ofMillis(4);
 
+  /** Time without trouble after which a lane counts as running again. */
+  private static final Duration CALM = Duration.ofSeconds(1);
+
   /** Wait between looks at a full Redis, or at a blocked broker. */
   private static final Duration PAUSE = Duration.ofMillis(100);
 
@@ -62,6 +66,12 @@ final class RelayLane implements Runnable {
 
   /** Orders published on the present link, or confirmed, that are not settled. */
   private int outstanding;
+
+  /** Whether something was refused: a queue or binding may be missing. */
+  private boolean redeclare;
+
+  /** When the last trouble came, nanoTime; 0 = never. */
+  private long troubledAt;
 
   /** Looks in a row that found no new confirm; a silent broker is looked at less often. */
   private int quietRounds;
@@ -127,15 +137,21 @@ final class RelayLane implements Runnable {
     try {
       connect();
       recover();
-      status.enter(LaneState.RUNNING, "");
       while (!stopping()) {
         round();
       }
     } catch (LifeOverException e) {
       lifeOver();
+    } catch (OrdersRefusedException e) {
+      refused(e);
     } catch (BrokerTroubleException e) {
       brokerTrouble(e);
     } catch (JedisException e) {
+      redisTrouble(e);
+    } catch (RuntimeException e) {
+      log.error("lane {}: a defect; the lane starts over", name, e);
+      disconnectBroker();
+      forgetOutstanding();
       redisTrouble(e);
     }
   }
@@ -143,7 +159,10 @@ final class RelayLane implements Runnable {
   private void connect() throws BrokerTroubleException {
     if (link == null) {
       link = broker.open(name);
+    } else if (redeclare) {
+      link().declareTopology();
     }
+    redeclare = false;
     if (redis == null) {
       redis = RedisClients.open(redisSettings, name);
     }
@@ -157,7 +176,11 @@ final class RelayLane implements Runnable {
    * Settles what is confirmed and publishes again, page by page, what else the private queue holds.
    * First waits for the fate of what is in flight, so that only the unknown is sent twice.
    */
-  private void recover() throws BrokerTroubleException, LifeOverException, InterruptedException {
+  private void recover()
+      throws BrokerTroubleException,
+          OrdersRefusedException,
+          LifeOverException,
+          InterruptedException {
     while (strays && !stopping()) {
       while (outstanding > 0 && !stopping()) {
         settleOnly();
@@ -165,21 +188,29 @@ final class RelayLane implements Runnable {
       if (stopping()) {
         return;
       }
-      List<String> left = queue().contents(redis(), settings.maxUnconfirmed());
+      List<byte[]> left = queue().contents(redis(), settings.maxUnconfirmed());
       strays = !left.isEmpty();
       meters.republished(left.size());
       publish(left);
     }
   }
 
-  private void settleOnly() throws BrokerTroubleException, LifeOverException, InterruptedException {
+  private void settleOnly()
+      throws BrokerTroubleException,
+          OrdersRefusedException,
+          LifeOverException,
+          InterruptedException {
     awaitConfirms();
     if (!confirmed.isEmpty()) {
       exchange(0, Duration.ZERO);
     }
   }
 
-  private void round() throws BrokerTroubleException, LifeOverException, InterruptedException {
+  private void round()
+      throws BrokerTroubleException,
+          OrdersRefusedException,
+          LifeOverException,
+          InterruptedException {
     awaitConfirms();
     if (link().isBlocked()) {
       blocked();
@@ -201,10 +232,11 @@ final class RelayLane implements Runnable {
   }
 
   /** Waits a moment for confirms; returns at once when nothing is in flight. */
-  private void awaitConfirms() throws BrokerTroubleException, InterruptedException {
+  private void awaitConfirms()
+      throws BrokerTroubleException, OrdersRefusedException, InterruptedException {
     Duration pause = quietRounds < 4 ? CONFIRM_PAUSE : PAUSE;
     link().awaitConfirmed(Math.max(1, settings.maxUnconfirmed() / 4), pause);
-    confirmed.addAll(link().takeConfirmed());
+    link().drainConfirmed(confirmed);
     quietRounds = confirmed.isEmpty() ? quietRounds + 1 : 0;
     lease.worked();
     link().check();
@@ -214,6 +246,7 @@ final class RelayLane implements Runnable {
     Exchange exchange = queue().exchange(redis(), confirmed, most, wait);
     if (!confirmed.isEmpty() || !exchange.taken().isEmpty() || exchange.queueLength() == 0) {
       status.moved();
+      calm();
     }
     meters.settled(confirmed.size());
     outstanding -= confirmed.size();
@@ -223,21 +256,21 @@ final class RelayLane implements Runnable {
     return exchange;
   }
 
-  private void publish(List<String> values) throws BrokerTroubleException {
-    if (values.isEmpty()) {
+  private void publish(List<byte[]> entries) throws BrokerTroubleException {
+    if (entries.isEmpty()) {
       return;
     }
-    List<OutboundOrder> orders = new ArrayList<>(values.size());
-    for (String value : values) {
-      orders.add(read(value));
+    List<OutboundOrder> orders = new ArrayList<>(entries.size());
+    for (byte[] entry : entries) {
+      orders.add(read(entry));
     }
     outstanding += orders.size();
     link().publish(orders);
     status.outstanding(outstanding, link().pending());
   }
 
-  private OutboundOrder read(String value) {
-    OutboundOrder order = OutboundOrder.of(value);
+  private OutboundOrder read(byte[] entry) {
+    OutboundOrder order = OutboundOrder.of(entry);
     if (order.defect() != null) {
       meters.unreadable();
       log.error("lane {}: unreadable outbox entry becomes a dead letter: {}", name, order.defect());
@@ -250,7 +283,7 @@ final class RelayLane implements Runnable {
       if (room <= 0 || dead.equals(queue().member())) {
         continue;
       }
-      List<String> orders =
+      List<byte[]> orders =
           DeadQueues.adopt(redis(), lease.partition(), queue().member(), dead, room);
       if (!orders.isEmpty()) {
         log.info("lane {}: adopted {} orders of {}", name, orders.size(), dead);
@@ -269,7 +302,7 @@ final class RelayLane implements Runnable {
     }
   }
 
-  private void lifeOver() {
+  private void lifeOver() throws InterruptedException {
     log.warn(
         "lane {}: life {} was fenced by another lane, beginning a new one", name, lease.member());
     meters.lifeLost();
@@ -279,10 +312,19 @@ final class RelayLane implements Runnable {
     queue = null;
     try {
       lease.end(redis());
+      pause();
     } catch (JedisException e) {
       log.warn(
           "lane {}: cannot tell of the ended life, the orphan search will: {}", name, e.toString());
     }
+  }
+
+  private void refused(OrdersRefusedException cause) throws InterruptedException {
+    link().awaitAnswered(PAUSE.multipliedBy(2)); // usually all of a batch is refused, or none
+    outstanding = link().drainConfirmed(confirmed) + confirmed.size();
+    strays = true;
+    redeclare = true;
+    trouble(LaneState.BROKER_TROUBLE, String.valueOf(cause.getMessage()));
   }
 
   private void brokerTrouble(BrokerTroubleException cause) throws InterruptedException {
@@ -290,22 +332,33 @@ final class RelayLane implements Runnable {
     if (broken != null) {
       if (broken.isAway()) {
         broker.linkBroken(cause);
-      } else {
-        broken.awaitAnswered(PAUSE.multipliedBy(2)); // only what was refused is to be sent twice
       }
-      confirmed.addAll(broken.takeConfirmed());
+      broken.drainConfirmed(confirmed);
     }
     disconnectBroker();
     forgetOutstanding();
-    status.enter(LaneState.BROKER_TROUBLE, String.valueOf(cause.getMessage()));
-    pause();
+    trouble(LaneState.BROKER_TROUBLE, String.valueOf(cause.getMessage()));
   }
 
-  private void redisTrouble(JedisException cause) throws InterruptedException {
+  private void redisTrouble(RuntimeException cause) throws InterruptedException {
     disconnectRedis(); // the next connection may find another master
     strays = true;
-    status.enter(LaneState.REDIS_TROUBLE, cause.toString());
+    trouble(LaneState.REDIS_TROUBLE, cause.toString());
+  }
+
+  private void trouble(LaneState state, String reason) throws InterruptedException {
+    status.enter(state, reason);
     pause();
+    troubledAt = System.nanoTime();
+  }
+
+  /**
+   * Trouble is over when it has not come back for a while: one log line per change, not per try.
+   */
+  private void calm() {
+    if (troubledAt == 0 || System.nanoTime() - troubledAt > CALM.toNanos()) {
+      status.enter(LaneState.RUNNING, "");
+    }
   }
 
   /** What is not confirmed is unknown from now on. */
@@ -326,7 +379,10 @@ final class RelayLane implements Runnable {
       while (link != null && redis != null && outstanding > 0 && System.nanoTime() < deadline) {
         settleOnly();
       }
-    } catch (BrokerTroubleException | LifeOverException | JedisException e) {
+    } catch (BrokerTroubleException
+        | OrdersRefusedException
+        | LifeOverException
+        | JedisException e) {
       log.warn(
           "lane {}: stops with {} orders in its private queue: {}",
           name,
@@ -377,7 +433,7 @@ final class RelayLane implements Runnable {
     if (!stopped.await(Math.max(0, wait.toMillis()), TimeUnit.MILLISECONDS)) {
       BrokerLink stuck = link;
       if (stuck != null) {
-        stuck.close();
+        stuck.sever();
       }
     }
   }

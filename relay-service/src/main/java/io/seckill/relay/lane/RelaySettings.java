@@ -13,8 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     memory and what a crash sends twice
  * @param pollInterval longest wait of one BRPOPLPUSH, whole seconds, 1 s..10 s; also how fast an
  *     idle lane notices a stop or a dead neighbour
- * @param confirmTimeout longest wait for a confirm, 1 s..5 min, then the lane opens a new channel
- *     and publishes again; time blocked by an alarm does not count
+ * @param confirmTimeout longest silence of a broker that owes confirms, 1 s..5 min; then the lane
+ *     opens a new channel and publishes again. Time blocked by an alarm does not count
  * @param drainTimeout longest time a stop waits for confirms, not shorter than confirmTimeout
  * @param backOff first wait after a failure, doubled up to maxBackOff, jittered by half
  * @param maxBackOff longest wait between two attempts

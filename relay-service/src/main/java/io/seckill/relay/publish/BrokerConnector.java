@@ -2,6 +2,8 @@ package io.seckill.relay.publish;
 
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.SocketConfigurator;
+import com.rabbitmq.client.SocketConfigurators;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.seckill.relay.metrics.RelayMeters;
 import java.io.IOException;
@@ -82,8 +84,14 @@ public final class BrokerConnector {
     if (!tls) {
       factory.setSocketFactory(cork);
     }
+    factory.setSocketConfigurator(socketConfigurator().andThen(cork::opened));
     Connection connection = factory.newConnection(name);
     return BrokerLink.over(connection, cork, window, confirmTimeout, meters);
+  }
+
+  private SocketConfigurator socketConfigurator() {
+    SocketConfigurator usual = SocketConfigurators.defaultConfigurator();
+    return tls ? usual.andThen(SocketConfigurators.enableHostnameVerification()) : usual;
   }
 
   private static ConnectionFactory factory(BrokerSettings settings) {
@@ -92,11 +100,11 @@ public final class BrokerConnector {
       factory.setUri(settings.url());
       if (settings.url().startsWith("amqps:")) {
         factory.useSslProtocol(SSLContext.getDefault()); // setUri alone would trust anyone
-        factory.enableHostnameVerification();
       }
     } catch (URISyntaxException | GeneralSecurityException e) {
       throw new IllegalArgumentException("seckill.broker.url is not usable", e);
     }
+    factory.setExceptionHandler(new QuietExceptionHandler());
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
     factory.setConnectionTimeout((int) settings.connectTimeout().toMillis());

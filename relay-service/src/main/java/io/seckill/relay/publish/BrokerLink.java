@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One connection with one channel in confirm mode, for one lane. Only the lane's thread publishes;
@@ -147,9 +146,13 @@ public final class BrokerLink implements AutoCloseable {
     return window.pending();
   }
 
-  /** Takes what was confirmed (acked and not returned) since the last call. */
-  public List<OutboundOrder> takeConfirmed() {
-    return window.takeConfirmed();
+  /**
+   * Takes what was confirmed (acked and not returned) since the last call.
+   *
+   * @return publishes still without an answer at that moment
+   */
+  public int drainConfirmed(List<OutboundOrder> into) {
+    return window.drainConfirmed(into);
   }
 
   /** Waits until this many are confirmed, nothing is pending, trouble came, or time is up. */
@@ -163,23 +166,41 @@ public final class BrokerLink implements AutoCloseable {
   }
 
   /**
-   * @throws BrokerTroubleException when this link must be replaced: nack, return, closed, or no
-   *     confirm within the time-out (not counting time blocked)
+   * @throws BrokerTroubleException when this link must be replaced: closed, or no confirm within
+   *     the time-out (not counting time blocked)
+   * @throws OrdersRefusedException when something was nacked or returned since the last check
    */
-  public void check() throws BrokerTroubleException {
-    if (window.trouble() == null && !isBlocked() && overdue() > confirmTimeoutNanos) {
+  public void check() throws BrokerTroubleException, OrdersRefusedException {
+    if (window.trouble() == null && !isBlocked() && silentNanos() > confirmTimeoutNanos) {
       silent = true;
-      window.fail("no confirm for " + TimeUnit.NANOSECONDS.toMillis(overdue()) + " ms");
+      window.fail("no confirm for " + TimeUnit.NANOSECONDS.toMillis(silentNanos()) + " ms");
     }
     String trouble = window.trouble();
     if (trouble != null) {
       throw new BrokerTroubleException(trouble, null);
     }
+    String refusal = window.takeRefusal();
+    if (refusal != null) {
+      throw new OrdersRefusedException(refusal);
+    }
   }
 
-  private long overdue() {
-    long now = System.nanoTime();
-    return Math.min(now - window.oldestSentAt(), now - answeringSince);
+  /**
+   * Declares what is missing, after something was returned.
+   *
+   * @throws BrokerTroubleException when the broker refuses or is away
+   */
+  public void declareTopology() throws BrokerTroubleException {
+    try {
+      BrokerTopology.declare(channel);
+    } catch (IOException | AlreadyClosedException e) {
+      window.fail("declaring the topology failed: " + briefly(e));
+      throw new BrokerTroubleException(String.valueOf(window.trouble()), e);
+    }
+  }
+
+  private long silentNanos() {
+    return Math.min(window.silentNanos(), System.nanoTime() - answeringSince);
   }
 
   /** Whether the broker is away or silent, as opposed to refusing this lane's orders. */
@@ -187,10 +208,18 @@ public final class BrokerLink implements AutoCloseable {
     return silent || !connection.isOpen();
   }
 
-  /** Ends the connection without waiting for anything; safe from any thread. */
+  /** Cuts the link, also under a thread that hangs in writing; from any thread. */
+  public void sever() {
+    cork.sever();
+  }
+
+  /** Ends the connection; waits a second for the broker at most. */
   @Override
   public void close() {
     unblocked();
+    if (silent) {
+      sever(); // saying goodbye could hang behind what a silent broker does not read
+    }
     connection.abort(ABORT_TIMEOUT_MS);
   }
 
@@ -198,7 +227,7 @@ public final class BrokerLink implements AutoCloseable {
     if (cause instanceof ShutdownSignalException signal && signal.getReason() != null) {
       return String.valueOf(signal.getReason());
     }
-    @Nullable String message = cause.getMessage();
-    return message == null ? cause.getClass().getSimpleName() : message;
+    Throwable told = cause.getCause() == null ? cause : cause.getCause();
+    return told.getMessage() == null ? told.getClass().getSimpleName() : told.getMessage();
   }
 }

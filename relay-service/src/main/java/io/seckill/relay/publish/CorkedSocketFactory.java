@@ -6,6 +6,8 @@ import java.net.InetAddress;
 import java.net.Socket;
 import javax.net.SocketFactory;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes the one socket of a connection, whose output can be corked: the client flushes after every
@@ -14,9 +16,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class CorkedSocketFactory extends SocketFactory {
 
+  private static final Logger log = LoggerFactory.getLogger(CorkedSocketFactory.class);
   private static final int BUFFER_BYTES = 64 * 1024;
 
   private volatile @Nullable CorkedOutput output;
+  private volatile @Nullable Socket socket;
 
   /** Collect from now on. */
   void cork() {
@@ -36,6 +40,23 @@ final class CorkedSocketFactory extends SocketFactory {
     if (current != null) {
       current.corked = false;
       current.flush();
+    }
+  }
+
+  /** Learns of the socket in use; it may be one that this factory did not make (TLS). */
+  void opened(Socket opened) {
+    socket = opened;
+  }
+
+  /** Closes the socket under whoever reads or writes it. */
+  void sever() {
+    Socket current = socket;
+    if (current != null) {
+      try {
+        current.close();
+      } catch (IOException e) {
+        log.debug("closing a broken socket: {}", e.toString());
+      }
     }
   }
 

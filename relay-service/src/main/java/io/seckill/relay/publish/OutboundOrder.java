@@ -6,7 +6,6 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.UnreadableMessageException;
-import java.nio.charset.StandardCharsets;
 import java.util.Date;
 import java.util.Map;
 import java.util.UUID;
@@ -25,28 +24,32 @@ public final class OutboundOrder {
   private static final String TYPE = "order.v1";
   private static final int PERSISTENT = 2;
 
-  private final String value;
+  private final byte[] body;
   private final @Nullable OrderMessage message;
   private final @Nullable String defect;
 
-  private OutboundOrder(String value, @Nullable OrderMessage message, @Nullable String defect) {
-    this.value = value;
+  private OutboundOrder(byte[] body, @Nullable OrderMessage message, @Nullable String defect) {
+    this.body = body;
     this.message = message;
     this.defect = defect;
   }
 
-  /** Reads an entry as Redis holds it; never fails. */
-  public static OutboundOrder of(String value) {
+  /**
+   * Reads an entry; never fails.
+   *
+   * @param body exactly as Redis holds it, and as it is published; not to be changed afterwards
+   */
+  public static OutboundOrder of(byte[] body) {
     try {
-      return new OutboundOrder(value, OrderMessageCodec.decode(value), null);
+      return new OutboundOrder(body, OrderMessageCodec.decode(body), null);
     } catch (UnreadableMessageException e) {
-      return new OutboundOrder(value, null, String.valueOf(e.getMessage()));
+      return new OutboundOrder(body, null, String.valueOf(e.getMessage()));
     }
   }
 
-  /** The entry exactly as it lies in Redis. */
-  public String value() {
-    return value;
+  /** The entry as it lies in Redis; not to be changed. */
+  public byte[] body() {
+    return body;
   }
 
   /** The order, or null for an unreadable entry. */
@@ -71,13 +74,7 @@ public final class OutboundOrder {
 
   /** The order id; an unreadable entry has an id made of its content, the same at every attempt. */
   String messageId() {
-    return message == null
-        ? UUID.nameUUIDFromBytes(body()).toString()
-        : message.orderId().toString();
-  }
-
-  byte[] body() {
-    return value.getBytes(StandardCharsets.UTF_8);
+    return message == null ? UUID.nameUUIDFromBytes(body).toString() : message.orderId().toString();
   }
 
   @SuppressWarnings("JavaUtilDate") // the client's type for timestamps

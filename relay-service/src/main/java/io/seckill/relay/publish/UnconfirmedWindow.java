@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * capacity, in memory too.
  *
  * <p>Confirmed means acked and not returned: the return of an unroutable message comes before its
- * ack. The first nack or return is <em>trouble</em>; it never goes away, the lane replaces the
- * channel and publishes again what its private queue still holds.
+ * ack. What was nacked or returned leaves the window; the lane learns that there was a refusal and
+ * publishes again what its private queue still holds. Trouble is worse: it never goes away, the
+ * lane replaces the channel.
  */
 final class UnconfirmedWindow {
 
@@ -29,7 +30,9 @@ final class UnconfirmedWindow {
 
   private long next = 1;
   private int pending;
-  private List<OutboundOrder> confirmed = new ArrayList<>();
+  private long answeredAt = System.nanoTime();
+  private final List<OutboundOrder> confirmed = new ArrayList<>();
+  private @Nullable String refusal;
   private @Nullable String trouble;
 
   UnconfirmedWindow(int capacity) {
@@ -90,6 +93,7 @@ final class UnconfirmedWindow {
     lock.lock();
     try {
       int before = pending;
+      answeredAt = System.nanoTime();
       for (long t = multiple ? first : Math.max(tag, first); t <= tag && t < next; t++) {
         answerOne(slot(t), ack, confirmTimes);
       }
@@ -111,7 +115,7 @@ final class UnconfirmedWindow {
     orders[slot] = null;
     pending--;
     if (!ack) {
-      troubled("the broker refused a message (nack): queue full or without a leader");
+      refusal = "the broker refused a message (nack): queue full or without a leader";
     } else if (!returned[slot]) {
       confirmTimes.confirmed(sentAt[slot]);
       confirmed.add(order);
@@ -129,7 +133,7 @@ final class UnconfirmedWindow {
           break;
         }
       }
-      troubled("the broker returned a message: " + reason);
+      refusal = "the broker returned a message: " + reason;
     } finally {
       lock.unlock();
     }
@@ -139,17 +143,25 @@ final class UnconfirmedWindow {
   void fail(String reason) {
     lock.lock();
     try {
-      troubled(reason);
+      if (trouble == null) {
+        trouble = reason;
+      }
+      answered.signalAll();
     } finally {
       lock.unlock();
     }
   }
 
-  private void troubled(String reason) {
-    if (trouble == null) {
-      trouble = reason;
+  /** Whether and why something was nacked or returned since the last call; null when nothing. */
+  @Nullable String takeRefusal() {
+    lock.lock();
+    try {
+      @Nullable String taken = refusal;
+      refusal = null;
+      return taken;
+    } finally {
+      lock.unlock();
     }
-    answered.signalAll();
   }
 
   /** Why this channel cannot be used any longer, or null. */
@@ -162,23 +174,33 @@ final class UnconfirmedWindow {
     }
   }
 
-  /** Takes out what was confirmed since the last call, in the order of the confirms. */
-  List<OutboundOrder> takeConfirmed() {
+  /**
+   * Takes out what was confirmed since the last call.
+   *
+   * @param into gets it, in the order of the confirms
+   * @return publishes still without an answer at that moment
+   */
+  int drainConfirmed(List<OutboundOrder> into) {
     lock.lock();
     try {
-      List<OutboundOrder> taken = confirmed;
-      confirmed = new ArrayList<>();
-      return taken;
+      into.addAll(confirmed);
+      confirmed.clear();
+      return pending;
     } finally {
       lock.unlock();
     }
   }
 
-  /** Send time ({@link System#nanoTime}) of the oldest publish without an answer; now if none. */
-  long oldestSentAt() {
+  /**
+   * How long the broker has owed an answer without giving any; 0 when nothing is pending. Counted
+   * from its last answer, not from the oldest publish: with full windows a slow broker takes long
+   * for each, and sending all of it again would make it slower still.
+   */
+  long silentNanos() {
     lock.lock();
     try {
-      return pending == 0 ? System.nanoTime() : sentAt[slot(first)];
+      long now = System.nanoTime();
+      return pending == 0 ? 0 : Math.min(now - answeredAt, now - sentAt[slot(first)]);
     } finally {
       lock.unlock();
     }
@@ -186,7 +208,9 @@ final class UnconfirmedWindow {
 
   /** Waits until this many were confirmed, nothing is pending, trouble came, or time is up. */
   void awaitConfirmed(int enough, long nanos) throws InterruptedException {
-    await(() -> confirmed.size() >= enough || pending == 0 || trouble != null, nanos);
+    await(
+        () -> confirmed.size() >= enough || pending == 0 || refusal != null || trouble != null,
+        nanos);
   }
 
   /** Waits until nothing is pending or time is up; for publishes whose fate is still to come. */

@@ -1,14 +1,17 @@
 package io.seckill.relay.recovery;
 
-import io.seckill.common.redis.LuaScript;
+import static io.seckill.relay.redis.BinaryScript.bytes;
+
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.relay.redis.BinaryScript;
 import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Takes over what lies in the private queues of lives that are over. */
 public final class DeadQueues {
 
-  private static final LuaScript ADOPT = LuaScript.from(DeadQueues.class, "adopt.lua");
+  private static final BinaryScript ADOPT = BinaryScript.from(DeadQueues.class, "adopt.lua");
+  private static final long OWN_LIFE_OVER = -1;
 
   private DeadQueues() {}
 
@@ -22,19 +25,18 @@ public final class DeadQueues {
    * @return orders moved; empty when nothing was left or the member is alive after all
    * @throws LifeOverException when the adopter's own life is over; nothing was moved
    */
-  public static List<String> adopt(
+  public static List<byte[]> adopt(
       UnifiedJedis redis, int partition, String adopter, String dead, int most)
       throws LifeOverException {
-    List<String> keys =
+    List<byte[]> keys =
         List.of(
-            RedisKeys.lanes(partition),
-            RedisKeys.privateQueue(partition, adopter),
-            RedisKeys.privateQueue(partition, dead));
-    List<?> reply =
-        (List<?>) ADOPT.call(redis, keys, List.of(adopter, dead, Integer.toString(most)));
-    if ((Long) reply.get(0) == -1) {
+            bytes(RedisKeys.lanes(partition)),
+            bytes(RedisKeys.privateQueue(partition, adopter)),
+            bytes(RedisKeys.privateQueue(partition, dead)));
+    List<Object> reply = ADOPT.call(redis, keys, List.of(bytes(adopter), bytes(dead), bytes(most)));
+    if ((Long) reply.get(0) == OWN_LIFE_OVER) {
       throw new LifeOverException(adopter);
     }
-    return reply.subList(1, reply.size()).stream().map(String.class::cast).toList();
+    return reply.stream().skip(1).map(byte[].class::cast).toList();
   }
 }

@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -165,7 +166,15 @@ public final class LeaseKeeper implements Runnable {
       long now = (Long) reply.get(0);
       List<String> dead = reply.subList(1, reply.size()).stream().map(String.class::cast).toList();
       lanes().forEach(lease -> lease.deadMembers(dead));
-      backlogs[partition] = new PartitionBacklog(depth.get(), age(oldest.get(), now));
+      backlogs[partition] = backlog(now);
+    }
+
+    private PartitionBacklog backlog(long now) {
+      try {
+        return new PartitionBacklog(depth.get(), age(oldest.get(), now));
+      } catch (JedisDataException e) {
+        return PartitionBacklog.UNKNOWN; // a foreign key in its place: its lane says so
+      }
     }
 
     private List<LaneLease> lanes() {

@@ -3,10 +3,18 @@ package io.seckill.relay.recovery;
 /**
  * What waits in one partition, as the {@link LeaseKeeper} saw it last.
  *
- * @param outbox orders not taken by any lane
+ * @param outbox orders not taken by any lane; -1 = unknown
  * @param oldestAgeMs age of the oldest of them since its admission; 0 when there is none
  */
 public record PartitionBacklog(long outbox, long oldestAgeMs) {
 
-  public static final PartitionBacklog NONE = new PartitionBacklog(0, 0);
+  static final PartitionBacklog NONE = new PartitionBacklog(0, 0);
+
+  /** The outbox is there but not readable as one. */
+  static final PartitionBacklog UNKNOWN = new PartitionBacklog(-1, 0);
+
+  /** Whether there is, or may be, something to take. */
+  public boolean isWork() {
+    return outbox != 0;
+  }
 }

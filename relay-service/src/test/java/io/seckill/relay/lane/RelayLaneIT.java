@@ -36,7 +36,7 @@ class RelayLaneIT {
     redis = redisServer.newDatabase();
     rabbit = rabbitServer.newVhost();
     outbox = new TestOutbox(redis.url());
-    broker = new TestBroker(rabbit.url());
+    broker = TestBroker.consuming(rabbit.url());
   }
 
   @AfterEach

@@ -5,6 +5,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.Delivery;
 import io.seckill.common.broker.BrokerTopology;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,13 +20,28 @@ final class TestBroker implements AutoCloseable {
   private final List<Delivery> deadLetters = new ArrayList<>();
   private final Map<String, Integer> deliveries = new LinkedHashMap<>();
 
-  TestBroker(String url) throws Exception {
+  private TestBroker(String url) throws Exception {
     ConnectionFactory factory = new ConnectionFactory();
     factory.setUri(url);
     factory.setAutomaticRecoveryEnabled(false);
     connection = factory.newConnection("test");
     channel = connection.createChannel();
     BrokerTopology.declare(channel);
+  }
+
+  /** Declares the topology, consumes from all queues. */
+  static TestBroker consuming(String url) throws Exception {
+    TestBroker broker = new TestBroker(url);
+    broker.consume();
+    return broker;
+  }
+
+  /** Declares the topology and leaves the queues alone until {@link #consume()}. */
+  static TestBroker watching(String url) throws Exception {
+    return new TestBroker(url);
+  }
+
+  void consume() throws IOException {
     for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
       channel.basicConsume(
           BrokerTopology.orderQueue(i), true, (tag, order) -> received(order), tag -> {});

@@ -57,13 +57,30 @@ final class TestOutbox implements AutoCloseable {
 
   /** Puts orders of these SKUs, in turn, into their outboxes; returns their ids in that order. */
   List<String> admit(int orders, long... skus) {
+    return admit("", orders, skus);
+  }
+
+  /** As {@link #admit(int, long...)}, but no relay sees them yet. */
+  void admitAside(int orders, long... skus) {
+    admit(":aside", orders, skus);
+  }
+
+  /** Lets relays see, at once, what was put aside. */
+  void admitWhatIsAside() {
+    for (int p = 0; p < Partition.COUNT; p++) {
+      redis.rename(RedisKeys.outbox(p) + ":aside", RedisKeys.outbox(p));
+    }
+  }
+
+  private List<String> admit(String suffix, int orders, long... skus) {
     List<String> admitted = new ArrayList<>(orders);
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (int i = 0; i < orders; i++) {
         OrderMessage message = message(skus[i % skus.length]);
         admitted.add(message.orderId().toString());
         pipeline.lpush(
-            RedisKeys.outbox(Partition.ofSku(message.skuId())), OrderMessageCodec.encode(message));
+            RedisKeys.outbox(Partition.ofSku(message.skuId())) + suffix,
+            OrderMessageCodec.encode(message));
       }
     }
     return admitted;
@@ -72,6 +89,14 @@ final class TestOutbox implements AutoCloseable {
   /** Puts any text into the outbox of a partition. */
   void admitText(int partition, String text) {
     redis.lpush(RedisKeys.outbox(partition), text);
+  }
+
+  /** An order that lands in a private queue without its lane's knowledge; returns its id. */
+  String claimLate(String member, long sku) {
+    OrderMessage message = message(sku);
+    int partition = Partition.ofSku(sku);
+    redis.lpush(RedisKeys.privateQueue(partition, member), OrderMessageCodec.encode(message));
+    return message.orderId().toString();
   }
 
   long waiting() {

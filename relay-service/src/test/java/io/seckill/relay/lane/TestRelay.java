@@ -42,7 +42,7 @@ final class TestRelay implements AutoCloseable {
             tuning.maxUnconfirmed(),
             Duration.ofSeconds(1),
             tuning.confirmTimeout(),
-            Duration.ofSeconds(5),
+            tuning.confirmTimeout().plusSeconds(2),
             Duration.ofMillis(50),
             Duration.ofMillis(500),
             Duration.ofSeconds(3));
@@ -90,6 +90,10 @@ final class TestRelay implements AutoCloseable {
   long count(String counter) {
     Counter found = meters.find("seckill.relay." + counter).counter();
     return found == null ? 0 : (long) found.count();
+  }
+
+  double blockedSeconds() {
+    return meters.get("seckill.relay.blocked.seconds").functionCounter().count();
   }
 
   @Override

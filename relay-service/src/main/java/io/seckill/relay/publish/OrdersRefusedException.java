@@ -1,0 +1,14 @@
+package io.seckill.relay.publish;
+
+/**
+ * The broker nacked or returned at least one order. The link is sound; what was refused lies in the
+ * private queue and is published again later.
+ */
+public final class OrdersRefusedException extends Exception {
+
+  private static final long serialVersionUID = 1L;
+
+  public OrdersRefusedException(String reason) {
+    super(reason);
+  }
+}

@@ -1,0 +1,71 @@
+package io.seckill.relay.redis;
+
+import io.seckill.common.redis.LuaScript;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisNoScriptException;
+
+/**
+ * A script whose arguments and reply are bytes (integers stay Long): what lies in the outbox must
+ * go to the broker and be removed by value even when it is not text.
+ */
+public final class BinaryScript {
+
+  private final LuaScript script;
+  private final byte[] sha;
+
+  private BinaryScript(LuaScript script) {
+    this.script = script;
+    this.sha = script.sha().getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** Reads {@code name} from the package of {@code owner}. */
+  public static BinaryScript from(Class<?> owner, String name) {
+    return new BinaryScript(LuaScript.from(owner, name));
+  }
+
+  /**
+   * @param keys all of one hash tag, at least one
+   */
+  public List<Object> call(UnifiedJedis redis, List<byte[]> keys, List<byte[]> args) {
+    try {
+      return reply(redis.evalsha(sha, keys, args));
+    } catch (JedisNoScriptException e) {
+      redis.scriptLoad(script.body(), new String(keys.get(0), StandardCharsets.UTF_8));
+      return reply(redis.evalsha(sha, keys, args));
+    }
+  }
+
+  /** Queues the call in a pipeline; read its answer with {@link #answer}, never with get(). */
+  public Response<Object> queue(AbstractPipeline pipeline, List<byte[]> keys, List<byte[]> args) {
+    return pipeline.evalsha(sha, keys, args);
+  }
+
+  /** The answer after {@code sync()}; a NOSCRIPT, which did nothing, is called again by itself. */
+  public List<Object> answer(
+      Response<Object> response, UnifiedJedis redis, List<byte[]> keys, List<byte[]> args) {
+    try {
+      return reply(response.get());
+    } catch (JedisNoScriptException e) {
+      return call(redis, keys, args);
+    }
+  }
+
+  @SuppressWarnings("unchecked") // a list reply is a List<Object> in Jedis
+  private static List<Object> reply(Object reply) {
+    return reply instanceof List<?> list ? (List<Object>) list : List.of(reply);
+  }
+
+  /** UTF-8, as Jedis writes text. */
+  public static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Decimal, as Redis reads numbers. */
+  public static byte[] bytes(long number) {
+    return Long.toString(number).getBytes(StandardCharsets.US_ASCII);
+  }
+}

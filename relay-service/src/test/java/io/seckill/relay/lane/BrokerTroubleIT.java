@@ -1,0 +1,261 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Whatever the broker does, the orders stay in Redis until it has them. */
+@ExtendWith(TestServers.class)
+class BrokerTroubleIT {
+
+  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final long SKU = 1600;
+
+  private static RabbitServer rabbitServer;
+
+  private RedisDatabase redis;
+  private RabbitVhost rabbit;
+  private TestOutbox outbox;
+
+  @BeforeAll
+  static void startBroker() {
+    rabbitServer = RabbitServer.start();
+  }
+
+  @AfterAll
+  static void stopBroker() {
+    rabbitServer.close();
+  }
+
+  @BeforeEach
+  void connect(RedisServer redisServer) {
+    redis = redisServer.newDatabase();
+    rabbit = rabbitServer.newVhost();
+    outbox = new TestOutbox(redis.url());
+  }
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+  }
+
+  /** FACTS 16: an unroutable message is acked too, after its return. */
+  @Test
+  void keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage() throws Exception {
+    try (TestBroker broker = TestBroker.watching(rabbit.url());
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      running(relay);
+      broker.channel().queueDelete(BrokerTopology.orderQueue(0));
+
+      List<String> admitted = outbox.admit(10, SKU);
+
+      await().atMost(SOON).until(() -> relay.count("returns") > 0);
+      everythingArrives(broker, admitted);
+    }
+  }
+
+  /** FACTS 16: a missing exchange closes the channel. */
+  @Test
+  void declaresAMissingExchangeAgain() throws Exception {
+    try (TestBroker broker = TestBroker.watching(rabbit.url());
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      running(relay);
+      broker.channel().exchangeDelete(BrokerTopology.ORDERS_EXCHANGE);
+
+      everythingArrives(broker, outbox.admit(10, SKU));
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.RUNNING);
+    }
+  }
+
+  /** FACTS 15, 17: nothing is known of a publish without its confirm, so it is sent again. */
+  @Test
+  void sendsAgainWhatWasNotConfirmedInTime() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
+        TestBroker broker = TestBroker.consuming(rabbit.url());
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
+      running(relay);
+      proxy.dropToClient(true);
+      List<String> admitted = outbox.admit(10, SKU);
+      await().atMost(SOON).until(() -> broker.seen() == 10);
+
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_TROUBLE);
+      assertThat(outbox.inPrivateQueues()).isEqualTo(10);
+      assertThat(relay.count("settled")).isZero();
+
+      proxy.heal();
+      await().atMost(SOON).until(() -> relay.count("settled") == 10);
+      await().atMost(SOON).until(() -> broker.duplicates() == 10);
+      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+      assertThat(outbox.inPrivateQueues()).isZero();
+    }
+  }
+
+  /** FACTS 15: with recovery on, waiting confirms would seem to come after the reset. */
+  @Test
+  void sendsAgainWhatWasNotConfirmedWhenTheLinkBreaks() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
+        TestBroker broker = TestBroker.watching(rabbit.url());
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
+      running(relay);
+      proxy.dropToServer(true);
+      List<String> admitted = outbox.admit(10, SKU);
+      await().atMost(SOON).until(() -> relay.lane(0).inFlight() == 10);
+
+      proxy.heal(); // resets the connections that lost bytes
+
+      everythingArrives(broker, admitted);
+      assertThat(relay.count("settled")).isEqualTo(10);
+      assertThat(relay.count("republished")).isEqualTo(10);
+      assertThat(broker.duplicates()).isZero();
+    }
+  }
+
+  @Test
+  void triesAgainWhenTheQueueIsFull() throws Exception {
+    rabbit.setPolicy(
+        "full", "seckill.orders.0", "{\"max-length\":5,\"overflow\":\"reject-publish\"}");
+    try (TestBroker broker = TestBroker.watching(rabbit.url());
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      List<String> admitted = new ArrayList<>();
+      await()
+          .atMost(SOON)
+          .until(
+              () -> {
+                admitted.addAll(outbox.admit(20, SKU)); // the queue's limit acts with a delay
+                return relay.count("nacks") > 0;
+              });
+      assertThat(outbox.inPrivateQueues() + outbox.waiting()).isPositive();
+      await().atMost(SOON).until(() -> relay.lane(1).state() == LaneState.RUNNING);
+
+      rabbit.clearPolicy("full");
+
+      everythingArrives(broker, admitted);
+      assertThat(broker.duplicates()).isZero();
+    }
+  }
+
+  /** FACTS 21: blocked connections get no confirms; the lane takes nothing more. */
+  @Test
+  void takesNothingWhileAnAlarmBlocksPublishing() throws Exception {
+    try (TestBroker broker = TestBroker.consuming(rabbit.url());
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      running(relay);
+      rabbitServer.setMemoryWatermark(0.0000001);
+      try {
+        List<String> first = outbox.admit(5, SKU); // the broker blocks a connection that publishes
+        await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BLOCKED);
+        List<String> second = outbox.admit(100, SKU);
+        await()
+            .during(Duration.ofSeconds(4)) // longer than the confirm time-out
+            .atMost(Duration.ofSeconds(8))
+            .until(() -> outbox.waiting() == 100 && relay.lane(0).state() == LaneState.BLOCKED);
+
+        rabbitServer.setMemoryWatermark(0.4);
+        await().atMost(SOON).until(() -> broker.seen() == first.size() + second.size());
+        await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+        assertThat(broker.duplicates()).isZero();
+        assertThat(relay.blockedSeconds()).isPositive();
+      } finally {
+        rabbitServer.setMemoryWatermark(0.4);
+      }
+    }
+  }
+
+  @Test
+  void leavesTheBacklogInTheOutboxWhileTheBrokerIsFrozen() throws Exception {
+    try (TestBroker broker = TestBroker.watching(rabbit.url());
+        TestRelay relay =
+            TestRelay.start(
+                redis.url(), rabbit.url(), TestRelay.Tuning.DEFAULT.withMaxUnconfirmed(10))) {
+      running(relay);
+      rabbitServer.freeze();
+      List<String> admitted = outbox.admit(100, SKU);
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_TROUBLE);
+      assertThat(outbox.waiting()).isGreaterThanOrEqualTo(90);
+      assertThat(outbox.inPrivateQueues() + outbox.waiting()).isEqualTo(100);
+
+      rabbitServer.thaw();
+      everythingArrives(broker, admitted);
+    } finally {
+      rabbitServer.thaw();
+    }
+  }
+
+  /** FACTS 19: what a quorum queue has confirmed survives kill -9. */
+  @Test
+  void losesNothingWhenTheBrokerIsKilledUnderLoad() throws Exception {
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      running(relay);
+      List<String> admitted = outbox.admit(30_000, TestOutbox.skusOfEveryPartition());
+      await().atMost(SOON).until(() -> relay.count("settled") > 2_000);
+      rabbitServer.kill();
+      await()
+          .atMost(SOON)
+          .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.BROKER_TROUBLE));
+      rabbitServer.restart();
+
+      try (TestBroker broker = TestBroker.consuming(rabbit.url())) {
+        everythingArrives(broker, admitted);
+      }
+    }
+  }
+
+  @Test
+  void takesNothingWhileItCannotLogIn() throws Exception {
+    String wrong = rabbit.url().replace(rabbitServer.password() + "@", "wrong@");
+    outbox.admit(10, SKU);
+    try (TestRelay relay = TestRelay.start(redis.url(), wrong)) {
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_TROUBLE);
+      assertThat(relay.lane(0).reason()).doesNotContain("wrong@");
+      assertThat(outbox.waiting()).isEqualTo(10);
+    }
+    assertThat(outbox.waiting()).isEqualTo(10);
+  }
+
+  /** FACTS 22 of the fault matrix: churn leaves nothing behind. */
+  @Test
+  void makesProgressWhileConnectionsAreResetAgainAndAgain() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
+        TestBroker broker = TestBroker.consuming(rabbit.url());
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
+      running(relay);
+      List<String> admitted = outbox.admit(5_000, TestOutbox.skusOfEveryPartition());
+      for (int i = 0; i < 5; i++) {
+        long before = broker.seen();
+        proxy.reset();
+        await().atMost(SOON).until(() -> broker.seen() > before || broker.seen() == 5_000);
+      }
+      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      await().atMost(SOON).until(() -> proxy.openConnections() == relay.lanes().size());
+    }
+  }
+
+  private static void running(TestRelay relay) {
+    await()
+        .atMost(SOON)
+        .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
+  }
+
+  private void everythingArrives(TestBroker broker, List<String> admitted) throws Exception {
+    await().atMost(SOON).until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+    broker.consume();
+    await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+    assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+  }
+}

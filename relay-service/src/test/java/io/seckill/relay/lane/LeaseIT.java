@@ -1,0 +1,192 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Lanes that die, freeze or come back: every order is found, fenced lanes do no harm. */
+@ExtendWith(TestServers.class)
+class LeaseIT {
+
+  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final long SKU = 1600;
+  private static final String GHOST = "ghost:0:00112233";
+
+  private RedisServer redisServer;
+  private RabbitServer rabbitServer;
+  private RedisDatabase redis;
+  private RabbitVhost rabbit;
+  private TestOutbox outbox;
+  private TestBroker broker;
+
+  @BeforeEach
+  void connect(RedisServer sharedRedis, RabbitServer sharedRabbit) throws Exception {
+    redisServer = sharedRedis;
+    rabbitServer = sharedRabbit;
+    redis = redisServer.newDatabase();
+    rabbit = rabbitServer.newVhost();
+    outbox = new TestOutbox(redis.url());
+    broker = TestBroker.consuming(rabbit.url());
+  }
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+    broker.close();
+  }
+
+  @Test
+  void adoptsThePrivateQueueOfARelayThatIsGone() {
+    register(GHOST, System.currentTimeMillis() - 1);
+    String order = outbox.claimLate(GHOST, SKU);
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      everythingArrives(List.of(order));
+      assertThat(relay.count("adopted")).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void leavesALivingLanesQueueAlone() {
+    register(GHOST, System.currentTimeMillis() + 600_000);
+    outbox.claimLate(GHOST, SKU);
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.RUNNING);
+      await()
+          .during(Duration.ofSeconds(3))
+          .atMost(Duration.ofSeconds(6))
+          .until(() -> outbox.inPrivateQueues() == 1 && broker.seen() == 0);
+    }
+  }
+
+  @Test
+  void adoptsALateClaimIntoADeadQueue() {
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      register(GHOST, -System.currentTimeMillis());
+      String order = outbox.claimLate(GHOST, SKU);
+      everythingArrives(List.of(order));
+      assertThat(relay.count("adopted")).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void findsALateClaimIntoAQueueThatWasForgotten() {
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      String order = outbox.claimLate(GHOST, SKU);
+      everythingArrives(List.of(order));
+      assertThat(relay.count("adopted")).isEqualTo(1);
+    }
+  }
+
+  /** Fault matrix 13: late removals are refused, late publishes absorbed. */
+  @Test
+  void aLaneCutOffBeyondItsLeaseIsFencedAndBeginsANewLife() throws Exception {
+    try (TcpProxy toRedis = TcpProxy.to(redisServer);
+        TcpProxy toRabbit = TcpProxy.to(rabbitServer);
+        TestRelay cutOff = TestRelay.start(redis.via(toRedis).url(), rabbit.via(toRabbit).url())) {
+      await().atMost(SOON).until(() -> cutOff.lane(0).state() == LaneState.RUNNING);
+      toRabbit.dropToClient(true);
+      List<String> admitted = outbox.admit(10, SKU);
+      await().atMost(SOON).until(() -> cutOff.lane(0).inFlight() == 10);
+      toRedis.cut();
+
+      try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
+        await().atMost(SOON).until(() -> other.count("adopted") == 10);
+        await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+        toRedis.heal();
+        toRabbit.heal();
+        await().atMost(SOON).until(() -> cutOff.count("lives.lost") >= 1);
+        await().atMost(SOON).until(() -> cutOff.lane(0).state() == LaneState.RUNNING);
+        assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+        assertThat(other.count("lives.lost")).isZero();
+      }
+      admitted.addAll(outbox.admit(10, SKU));
+      everythingArrives(admitted);
+    }
+  }
+
+  @Test
+  void handsItsQueueOverWhenItsBrokerIsAwayForLong() throws Exception {
+    try (TcpProxy toRabbit = TcpProxy.to(rabbitServer);
+        TestRelay alone = TestRelay.start(redis.url(), rabbit.via(toRabbit).url())) {
+      await().atMost(SOON).until(() -> alone.lane(0).state() == LaneState.RUNNING);
+      toRabbit.dropToServer(true);
+      List<String> admitted = outbox.admit(10, SKU);
+      await().atMost(SOON).until(() -> alone.lane(0).inFlight() == 10);
+      toRabbit.cut();
+
+      try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
+        everythingArrives(admitted);
+        assertThat(other.count("adopted")).isEqualTo(10);
+      }
+    }
+  }
+
+  /** Fault matrix 13, with a real process. */
+  @Test
+  void aFrozenProcessLosesNothingAndHarmsNothing() throws Exception {
+    try (RelayProcess frozen = RelayProcess.lanes(redis.url(), rabbit.url())) {
+      List<String> admitted = outbox.admit(5_000, TestOutbox.skusOfEveryPartition());
+      await().atMost(SOON).until(() -> broker.seen() > 200);
+      frozen.freeze();
+      try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
+        everythingArrives(admitted);
+        frozen.thaw();
+        admitted.addAll(outbox.admit(1_000, TestOutbox.skusOfEveryPartition()));
+        everythingArrives(admitted);
+        assertThat(other.count("lives.lost")).isZero();
+      }
+    }
+  }
+
+  /** Fault matrix 10 to 12, at random. */
+  @Test
+  void relaysStartedAndKilledAtRandomLoseNothing() throws Exception {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    List<RelayProcess> relays = new ArrayList<>();
+    List<String> admitted = new ArrayList<>();
+    try {
+      for (int i = 0; i < 3; i++) {
+        relays.add(RelayProcess.lanes(redis.url(), rabbit.url()));
+      }
+      for (int kill = 0; kill < 6; kill++) {
+        admitted.addAll(outbox.admit(3_000, TestOutbox.skusOfEveryPartition()));
+        int enough = Math.min(admitted.size(), broker.seen() + 500 + random.nextInt(2_000));
+        await().atMost(SOON).until(() -> broker.seen() >= enough);
+        int victim = random.nextInt(relays.size());
+        relays.get(victim).kill();
+        relays.set(victim, RelayProcess.lanes(redis.url(), rabbit.url()));
+      }
+      everythingArrives(admitted);
+    } catch (AssertionError | RuntimeException e) {
+      throw new AssertionError("seed " + seed, e);
+    } finally {
+      relays.forEach(RelayProcess::close);
+    }
+  }
+
+  private void register(String member, long score) {
+    outbox.redis().zadd(RedisKeys.lanes(0), score, member);
+  }
+
+  private void everythingArrives(List<String> admitted) {
+    await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+    await().atMost(SOON).until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+    assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+  }
+}

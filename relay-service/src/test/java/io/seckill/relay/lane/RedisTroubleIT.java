@@ -1,0 +1,216 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+
+/** Whatever Redis answers, or does not, an order it has moved is published. */
+@ExtendWith(TestServers.class)
+class RedisTroubleIT {
+
+  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final long SKU = 1600;
+
+  private RedisServer redisServer;
+  private RedisDatabase redis;
+  private RabbitVhost rabbit;
+  private TestOutbox outbox;
+  private TestBroker broker;
+
+  @BeforeEach
+  void connect(RabbitServer rabbitServer) throws Exception {
+    redisServer = RedisServer.start("appendonly yes", "appendfsync always");
+    redis = redisServer.newDatabase();
+    rabbit = rabbitServer.newVhost();
+    outbox = new TestOutbox(redis.url());
+    broker = TestBroker.consuming(rabbit.url());
+  }
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+    broker.close();
+    redisServer.close();
+  }
+
+  /** FACTS 4: the claim happened, only its answer is lost. */
+  @Test
+  void publishesAnOrderWhoseClaimWasNotAnswered() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(redisServer);
+        TestRelay relay = TestRelay.start(redis.via(proxy).url(), rabbit.url())) {
+      running(relay);
+      proxy.dropToClient(true);
+      List<String> admitted = outbox.admit(1, SKU);
+      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 1);
+      assertThat(broker.seen()).isZero();
+
+      proxy.heal();
+      everythingArrives(admitted);
+      assertThat(relay.count("republished")).isEqualTo(1);
+    }
+  }
+
+  /** FACTS 5: Jedis would wait for ever for a blocking command. */
+  @Test
+  void givesUpALinkToRedisThatIsSilent() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(redisServer);
+        TestRelay relay = TestRelay.start(redis.via(proxy).url(), rabbit.url())) {
+      running(relay);
+      proxy.dropToServer(true);
+      proxy.dropToClient(true);
+      await()
+          .atMost(SOON)
+          .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_TROUBLE));
+
+      List<String> admitted = outbox.admit(20, TestOutbox.skusOfEveryPartition());
+      proxy.heal();
+      everythingArrives(admitted);
+    }
+  }
+
+  /** FACTS 6: a full Redis refuses BRPOPLPUSH, but must be drained. */
+  @Test
+  void drainsAFullRedis() {
+    List<String> admitted = outbox.admit(3_000, TestOutbox.skusOfEveryPartition());
+    outbox.redis().configSet("maxmemory", "1mb");
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      everythingArrives(admitted);
+      assertThat(relay.count("settled")).isEqualTo(3_000);
+      assertThat(broker.duplicates()).isZero();
+
+      outbox.redis().configSet("maxmemory", "0");
+      everythingArrives(outbox.admit(10, SKU), 3_010);
+    }
+  }
+
+  /** FACTS 8: SCRIPT FLUSH, restart and failover forget scripts. */
+  @Test
+  void loadsItsScriptsAgain() {
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      running(relay);
+      for (int i = 1; i <= 10; i++) {
+        outbox.redis().scriptFlush();
+        int expected = i * 100;
+        outbox.admit(100, TestOutbox.skusOfEveryPartition());
+        await().atMost(SOON).until(() -> broker.seen() == expected);
+      }
+      await().atMost(SOON).until(() -> relay.count("settled") == 1_000);
+      assertThat(broker.duplicates()).isZero();
+    }
+  }
+
+  @Test
+  void losesNothingWhenRedisIsKilledUnderLoad() {
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      running(relay);
+      List<String> admitted = outbox.admit(20_000, TestOutbox.skusOfEveryPartition());
+      await().atMost(SOON).until(() -> relay.count("settled") > 1_000);
+      redisServer.kill();
+      await()
+          .atMost(SOON)
+          .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_TROUBLE));
+      redisServer.restart();
+
+      everythingArrives(admitted);
+      // Confirmed orders are settled after the restart, not sent again: only claims whose answer
+      // was lost, and settles that did not reach the disk, may come twice.
+      assertThat(relay.count("lives.lost")).isZero();
+    }
+  }
+
+  @Test
+  void goesOnWhenAReadOnlyReplicaIsPromoted() {
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      running(relay);
+      List<String> admitted = outbox.admit(1, SKU);
+      await().atMost(SOON).until(() -> broker.seen() == 1);
+      outbox.redis().sendCommand(Command.REPLICAOF, "127.0.0.1", "1");
+      await()
+          .atMost(SOON)
+          .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_TROUBLE));
+
+      outbox.redis().sendCommand(Command.REPLICAOF, "NO", "ONE");
+      everythingArrives(outbox.admit(10, SKU), admitted.size() + 10);
+    }
+  }
+
+  /** A BRPOPLPUSH that Redis carries out after its lane has given the connection up. */
+  @Test
+  void publishesALateClaimIntoALivingQueue() {
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      running(relay);
+      outbox.admit(1, SKU);
+      await().atMost(SOON).until(() -> relay.count("settled") == 1);
+      String member = outbox.redis().zrange(RedisKeys.lanes(0), 0, -1).get(0);
+
+      String late = outbox.claimLate(member, SKU);
+
+      await().atMost(SOON).until(() -> broker.seen() == 2);
+      assertThat(broker.deliveries()).containsKey(late);
+      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+    }
+  }
+
+  @Test
+  void removesAnEntryThatIsNotEvenText() {
+    byte[] junk = {'{', (byte) 0xff, (byte) 0xc0, 0, '}'};
+    outbox.redis().lpush(RedisKeys.outbox(0).getBytes(StandardCharsets.UTF_8), junk);
+    List<String> admitted = outbox.admit(3, SKU);
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      everythingArrives(admitted);
+      await().atMost(SOON).until(() -> broker.deadLetters().size() == 1);
+      assertThat(broker.deadLetters().get(0).getBody()).isEqualTo(junk);
+      assertThat(relay.count("settled")).isEqualTo(4);
+    }
+  }
+
+  /** Fault matrix 9: a foreign key in place of the outbox stops its lane, not the others. */
+  @Test
+  void changesNothingWhenTheOutboxIsOfAnotherType() {
+    outbox.redis().set(RedisKeys.outbox(0), "foreign");
+    List<String> admitted = outbox.admit(10, 1601);
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.REDIS_TROUBLE);
+      assertThat(outbox.redis().get(RedisKeys.outbox(0))).isEqualTo("foreign");
+
+      outbox.redis().del(RedisKeys.outbox(0));
+      everythingArrives(outbox.admit(5, SKU), 15);
+    }
+  }
+
+  private static void running(TestRelay relay) {
+    await()
+        .atMost(SOON)
+        .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
+  }
+
+  private void everythingArrives(List<String> admitted) {
+    everythingArrives(admitted, admitted.size());
+  }
+
+  private void everythingArrives(List<String> admitted, int seen) {
+    await().atMost(SOON).until(() -> broker.seen() == seen);
+    assertThat(broker.deliveries()).containsKeys(admitted.toArray(String[]::new));
+    await()
+        .atMost(SOON)
+        .ignoreExceptionsInstanceOf(JedisConnectionException.class) // pooled before a restart
+        .until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+  }
+}

@@ -1,0 +1,82 @@
+package io.seckill.relay.lane;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** A relay in a process of its own, so that it can be killed and frozen. */
+final class RelayProcess implements AutoCloseable {
+
+  private final Process process;
+
+  private RelayProcess(Process process) {
+    this.process = process;
+  }
+
+  /** Only lanes, no Spring: starts within a second. */
+  static RelayProcess lanes(String redisUrl, String brokerUrl) throws IOException {
+    return start(
+        List.of(
+            "-cp",
+            System.getProperty("java.class.path"),
+            RelayMain.class.getName(),
+            redisUrl,
+            brokerUrl),
+        Map.of());
+  }
+
+  /** The jar as it is shipped, with a free port. */
+  static RelayProcess jar(Map<String, String> environment) throws IOException {
+    Path jar =
+        Path.of(System.getProperty("seckill.root"), "relay-service/target/relay-service.jar");
+    return start(List.of("-Xmx256m", "-jar", jar.toString()), environment);
+  }
+
+  private static RelayProcess start(List<String> arguments, Map<String, String> environment)
+      throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-XX:+UseSerialGC");
+    command.addAll(arguments);
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.redirectOutput(ProcessBuilder.Redirect.appendTo(new File("target/relay-process.log")));
+    builder.environment().putAll(environment);
+    return new RelayProcess(builder.start());
+  }
+
+  /** kill -9; returns when the process is gone. */
+  void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
+  /** SIGTERM; returns the exit code, or -1 when it did not end in time. */
+  int terminate(long seconds) throws InterruptedException {
+    process.destroy();
+    return process.waitFor(seconds, TimeUnit.SECONDS) ? process.exitValue() : -1;
+  }
+
+  void freeze() throws IOException, InterruptedException {
+    signal("-STOP");
+  }
+
+  void thaw() throws IOException, InterruptedException {
+    signal("-CONT");
+  }
+
+  private void signal(String name) throws IOException, InterruptedException {
+    new ProcessBuilder("kill", name, Long.toString(process.pid())).inheritIO().start().waitFor();
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}

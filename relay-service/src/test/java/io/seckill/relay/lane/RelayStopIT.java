@@ -1,0 +1,110 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.resps.Tuple;
+
+@ExtendWith(TestServers.class)
+class RelayStopIT {
+
+  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final long SKU = 1600;
+
+  private RabbitServer rabbitServer;
+  private RedisDatabase redis;
+  private RabbitVhost rabbit;
+  private TestOutbox outbox;
+  private TestBroker broker;
+
+  @BeforeEach
+  void connect(RedisServer redisServer, RabbitServer sharedRabbit) throws Exception {
+    rabbitServer = sharedRabbit;
+    redis = redisServer.newDatabase();
+    rabbit = rabbitServer.newVhost();
+    outbox = new TestOutbox(redis.url());
+    broker = TestBroker.consuming(rabbit.url());
+  }
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+    broker.close();
+  }
+
+  @Test
+  void drainsItsWindowsSoThatNothingIsSentTwice() {
+    List<String> admitted = outbox.admit(20_000, TestOutbox.skusOfEveryPartition());
+    TestRelay first = TestRelay.start(redis.url(), rabbit.url());
+    await().atMost(SOON).until(() -> first.count("settled") > 1_000);
+    first.close();
+    assertThat(outbox.inPrivateQueues()).isZero();
+    assertThat(outbox.waiting()).isEqualTo(20_000 - first.count("settled"));
+
+    try (TestRelay second = TestRelay.start(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> broker.seen() == 20_000);
+      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+      assertThat(broker.duplicates()).isZero();
+      assertThat(second.count("adopted")).isZero();
+    }
+  }
+
+  @Test
+  void stopsWithinTheDrainTimeoutWhileTheBrokerIsSilent() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer)) {
+      TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url());
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.RUNNING);
+      proxy.dropToServer(true);
+      List<String> admitted = outbox.admit(10, SKU);
+      await().atMost(SOON).until(() -> relay.lane(0).inFlight() == 10);
+
+      long start = System.nanoTime();
+      relay.close();
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+      assertThat(outbox.inPrivateQueues()).isEqualTo(10);
+      proxy.heal();
+
+      try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
+        await().atMost(SOON).until(() -> broker.seen() == 10);
+        assertThat(other.count("adopted")).isEqualTo(10);
+        assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+        assertThat(broker.duplicates()).isZero();
+      }
+    }
+  }
+
+  @Test
+  void releasesItsLeasesSoThatOthersNeedNotWait() {
+    TestRelay relay = TestRelay.start(redis.url(), rabbit.url());
+    await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.RUNNING);
+    relay.close();
+
+    for (int partition = 0; partition < 16; partition++) {
+      List<Tuple> lanes = outbox.redis().zrangeWithScores(RedisKeys.lanes(partition), 0, -1);
+      assertThat(lanes).allMatch(lane -> lane.getScore() < 0);
+    }
+    assertThat(relay.lanes()).allMatch(lane -> lane.state() == LaneState.STOPPED);
+  }
+
+  @Test
+  void stopsAtOnceWhenNeitherServerIsThere() {
+    TestRelay relay = TestRelay.start("redis://127.0.0.1:1", "amqp://a:b@127.0.0.1:1/x");
+    await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_TROUBLE);
+    long start = System.nanoTime();
+    relay.close();
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+  }
+}
