@@ -80,17 +80,20 @@ final class PrivateQueue {
       claimed = CLAIM.queue(pipeline, claimKeys, claimArgs);
       pipeline.sync();
     }
+    long removedLate = 0;
     if (settled != null) {
-      alive(SETTLE.answer(settled, redis, settlement.keys, settlement.args));
+      boolean late = BinaryScript.wasUnknown(settled); // then it runs now, behind the claim
+      long removed = alive(SETTLE.answer(settled, redis, settlement.keys, settlement.args));
+      removedLate = late ? removed : 0;
     }
     List<byte[]> taken = new ArrayList<>();
     boolean refused = first != null && !addUnlessFull(first, taken);
     List<Object> reply = CLAIM.answer(claimed, redis, claimKeys, claimArgs);
-    alive(reply);
+    long length = alive(reply) - removedLate;
     for (int i = 1; i < reply.size(); i++) {
       taken.add((byte[]) reply.get(i));
     }
-    return new Exchange(taken, (Long) reply.get(0), refused);
+    return new Exchange(taken, length, refused);
   }
 
   /** Returns false when Redis is full and refused; claim.lua, behind it, is still allowed to. */
@@ -109,10 +112,13 @@ final class PrivateQueue {
     }
   }
 
-  private void alive(List<Object> reply) throws LifeOverException {
-    if ((Long) reply.get(0) < 0) {
+  /** The number a script answers, which is negative when this life is over. */
+  private long alive(List<Object> reply) throws LifeOverException {
+    long number = (Long) reply.get(0);
+    if (number < 0) {
       throw new LifeOverException(member);
     }
+    return number;
   }
 
   /** What lies in the private queue, oldest first, at most so many. */

@@ -160,9 +160,9 @@ public final class BrokerLink implements AutoCloseable {
     window.awaitConfirmed(enough, wait.toNanos());
   }
 
-  /** Waits until everything pending is answered, trouble or not. False when time is up before. */
-  public boolean awaitAnswered(Duration wait) throws InterruptedException {
-    return window.awaitAnswered(wait.toNanos());
+  /** Waits until nothing is pending, trouble came, or time is up. */
+  public void awaitAnswered(Duration wait) throws InterruptedException {
+    window.awaitAnswered(wait.toNanos());
   }
 
   /**

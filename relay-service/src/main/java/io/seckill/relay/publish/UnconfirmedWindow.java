@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +29,10 @@ final class UnconfirmedWindow {
 
   private long next = 1;
   private int pending;
+
+  /** Confirmed publishes the lane waits for; only the lane's thread waits. */
+  private int wanted;
+
   private long answeredAt = System.nanoTime();
   private final List<OutboundOrder> confirmed = new ArrayList<>();
   private @Nullable String refusal;
@@ -100,7 +103,7 @@ final class UnconfirmedWindow {
       while (first < next && orders[slot(first)] == null) {
         first++;
       }
-      answered.signalAll();
+      wakeWhoHasEnough();
       return before - pending;
     } finally {
       lock.unlock();
@@ -146,7 +149,7 @@ final class UnconfirmedWindow {
       if (trouble == null) {
         trouble = reason;
       }
-      answered.signalAll();
+      wakeWhoHasEnough();
     } finally {
       lock.unlock();
     }
@@ -208,30 +211,36 @@ final class UnconfirmedWindow {
 
   /** Waits until this many were confirmed, nothing is pending, trouble came, or time is up. */
   void awaitConfirmed(int enough, long nanos) throws InterruptedException {
-    await(
-        () -> confirmed.size() >= enough || pending == 0 || refusal != null || trouble != null,
-        nanos);
+    await(enough, nanos);
   }
 
-  /** Waits until nothing is pending or time is up; for publishes whose fate is still to come. */
-  boolean awaitAnswered(long nanos) throws InterruptedException {
-    return await(() -> pending == 0, nanos);
+  /** Waits until nothing is pending, trouble came, or time is up. */
+  void awaitAnswered(long nanos) throws InterruptedException {
+    await(Integer.MAX_VALUE, nanos);
   }
 
-  private boolean await(BooleanSupplier condition, long nanos) throws InterruptedException {
+  private void await(int enough, long nanos) throws InterruptedException {
     long left = nanos;
     lock.lock();
     try {
-      while (!condition.getAsBoolean()) {
-        if (left <= 0) {
-          return false;
-        }
+      wanted = enough;
+      while (!hasEnough() && left > 0) {
         left = answered.awaitNanos(left);
       }
-      return true;
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Not at every answer: waking the lane for one confirm costs more than the confirm. */
+  private void wakeWhoHasEnough() {
+    if (hasEnough()) {
+      answered.signalAll();
+    }
+  }
+
+  private boolean hasEnough() {
+    return confirmed.size() >= wanted || pending == 0 || refusal != null || trouble != null;
   }
 
   private int slot(long tag) {

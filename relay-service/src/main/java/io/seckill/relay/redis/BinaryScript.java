@@ -54,6 +54,16 @@ public final class BinaryScript {
     }
   }
 
+  /** Whether a queued call did nothing, because Redis had forgotten the script. */
+  public static boolean wasUnknown(Response<Object> response) {
+    try {
+      response.get();
+      return false;
+    } catch (JedisNoScriptException e) {
+      return true;
+    }
+  }
+
   @SuppressWarnings("unchecked") // a list reply is a List<Object> in Jedis
   private static List<Object> reply(Object reply) {
     return reply instanceof List<?> list ? (List<Object>) list : List.of(reply);

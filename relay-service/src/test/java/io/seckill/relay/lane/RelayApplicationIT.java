@@ -1,0 +1,175 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The jar as it is shipped. */
+@ExtendWith(TestServers.class)
+class RelayApplicationIT {
+
+  private static final Duration SOON = Duration.ofSeconds(90);
+  private static final int SIGTERM_EXIT = 143;
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private RedisDatabase redis;
+  private RabbitVhost rabbit;
+  private TestOutbox outbox;
+  private TestBroker broker;
+  private int port;
+
+  @BeforeEach
+  void connect(RedisServer redisServer, RabbitServer rabbitServer) throws Exception {
+    redis = redisServer.newDatabase();
+    rabbit = rabbitServer.newVhost();
+    outbox = new TestOutbox(redis.url());
+    broker = TestBroker.consuming(rabbit.url());
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+  }
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+    broker.close();
+  }
+
+  @Test
+  void drainsAndReleasesOnSigterm() throws Exception {
+    try (RelayProcess relay = RelayProcess.jar(environment())) {
+      List<String> admitted = outbox.admit(10_000, TestOutbox.skusOfEveryPartition());
+      await().atMost(SOON).until(() -> broker.seen() > 500);
+      assertThat(relay.terminate(30)).isEqualTo(SIGTERM_EXIT);
+      assertThat(outbox.inPrivateQueues()).isZero();
+
+      try (TestRelay second = TestRelay.start(redis.url(), rabbit.url())) {
+        await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+        assertThat(broker.duplicates()).isZero();
+        assertThat(second.count("adopted")).isZero();
+      }
+    }
+  }
+
+  @Test
+  void isAdoptedWithinTenSecondsAfterKillMinus9() throws Exception {
+    try (TestRelay survivor = TestRelay.start(redis.url(), rabbit.url());
+        RelayProcess killed = RelayProcess.jar(environment())) {
+      List<String> admitted = outbox.admit(30_000, TestOutbox.skusOfEveryPartition());
+      await().atMost(SOON).until(() -> outbox.privateQueues().stream().anyMatch(this::isOfTheJar));
+      killed.kill();
+      await()
+          .atMost(Duration.ofSeconds(10))
+          .until(() -> outbox.privateQueues().stream().noneMatch(this::isOfTheJar));
+      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+      assertThat(survivor.count("lives.lost")).isZero();
+    }
+  }
+
+  private boolean isOfTheJar(String privateQueue) {
+    return privateQueue.contains(":lane:the-jar:");
+  }
+
+  @Test
+  void showsMetricsAndHealthWithoutDetails() throws Exception {
+    try (RelayProcess relay = RelayProcess.jar(environment())) {
+      await().atMost(SOON).until(() -> status("/actuator/health/readiness") == 200);
+      outbox.admit(100, TestOutbox.skusOfEveryPartition());
+      await().atMost(SOON).until(() -> get("/actuator/prometheus").contains(settled(100)));
+      assertThat(get("/actuator/prometheus"))
+          .contains(
+              "seckill_relay_outbox_depth{partition=\"0\"} 0",
+              "seckill_relay_outbox_oldest_age_seconds{",
+              "seckill_relay_private_queue{lane=\"the-jar-0\",partition=\"0\"} 0",
+              "seckill_relay_in_flight{",
+              "seckill_relay_confirm_seconds_bucket{",
+              "seckill_relay_nacks_total 0",
+              "seckill_relay_returns_total 0",
+              "seckill_relay_republished_total 0",
+              "seckill_relay_adopted_total 0",
+              "seckill_relay_blocked_seconds_total 0",
+              "seckill_relay_lane_state{lane=\"the-jar-0\",partition=\"0\",state=\"running\"} 1",
+              "resilience4j_circuitbreaker_state{");
+      assertThat(get("/actuator/health")).doesNotContain("reason", "details");
+      assertThat(relay.isAlive()).isTrue();
+    }
+  }
+
+  private static String settled(int orders) {
+    return "seckill_relay_settled_total " + orders + ".0";
+  }
+
+  @Test
+  void isNotReadyWhileOrdersWaitAndNothingMoves() throws Exception {
+    Map<String, String> environment = environment();
+    environment.put("SECKILL_BROKER_URL", "amqp://relay:wrong@127.0.0.1:1/nowhere");
+    environment.put("SECKILL_RELAY_STUCK_AFTER", "2s");
+    outbox.admit(1, 1600);
+    try (RelayProcess relay = RelayProcess.jar(environment)) {
+      await().atMost(SOON).until(() -> status("/actuator/health/readiness") == 503);
+      assertThat(get("/actuator/health/readiness")).isEqualTo("{\"status\":\"DOWN\"}");
+      assertThat(status("/actuator/health/liveness")).isEqualTo(200);
+      assertThat(outbox.waiting()).isEqualTo(1);
+      assertThat(relay.isAlive()).isTrue();
+    }
+  }
+
+  @Test
+  void refusesToStartWithoutItsServers() throws Exception {
+    for (String missing : List.of("SECKILL_BROKER_URL", "SECKILL_REDIS_URL")) {
+      Map<String, String> environment = environment();
+      environment.put(missing, "");
+      try (RelayProcess relay = RelayProcess.jar(environment)) {
+        await().atMost(SOON).until(() -> !relay.isAlive());
+      }
+    }
+  }
+
+  private Map<String, String> environment() {
+    Map<String, String> environment = new HashMap<>();
+    environment.put("SERVER_PORT", Integer.toString(port));
+    environment.put("SECKILL_REDIS_URL", redis.url());
+    environment.put("SECKILL_BROKER_URL", rabbit.url());
+    environment.put("SECKILL_RELAY_NAME", "the-jar");
+    return environment;
+  }
+
+  private int status(String path) throws InterruptedException {
+    try {
+      return send(path).statusCode();
+    } catch (IOException e) {
+      return 0;
+    }
+  }
+
+  private String get(String path) throws IOException, InterruptedException {
+    return send(path).body();
+  }
+
+  private HttpResponse<String> send(String path) throws IOException, InterruptedException {
+    URI uri = URI.create("http://127.0.0.1:" + port + path);
+    return http.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
+  }
+}

@@ -1,0 +1,77 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.relay.publish.BrokerSettings;
+import io.seckill.relay.recovery.LeaseSettings;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+
+class RelaySettingsTest {
+
+  @Test
+  void hasDefaultsForAll() {
+    RelaySettings relay = bind("seckill.relay", RelaySettings.class, Map.of());
+    assertThat(relay.maxUnconfirmed()).isEqualTo(512);
+    assertThat(relay.lanesPerPartition()).isEqualTo(1);
+    LeaseSettings lease = bind("seckill.relay.lease", LeaseSettings.class, Map.of());
+    assertThat(lease.duration().plus(lease.renewInterval()).plus(relay.pollInterval()))
+        .as("adoption of a dead relay")
+        .hasSeconds(8);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "name, a b",
+    "lanes-per-partition, 0",
+    "lanes-per-partition, 9",
+    "max-unconfirmed, 0",
+    "max-unconfirmed, 4097",
+    "poll-interval, 1500ms",
+    "poll-interval, 11s",
+    "confirm-timeout, 0s",
+    "drain-timeout, 1s",
+    "back-off, 0s",
+    "max-back-off, 1ms",
+    "stuck-after, 0s"
+  })
+  void refusesAnOutOfBoundsSetting(String property, String value) {
+    assertThatThrownBy(() -> bind("seckill.relay", RelaySettings.class, Map.of(property, value)))
+        .isInstanceOf(BindException.class)
+        .hasRootCauseInstanceOf(IllegalArgumentException.class)
+        .rootCause()
+        .hasMessageContaining("seckill.relay." + property);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"renew-interval, 10ms", "duration, 2s", "hand-over-after, 0s", "quiet-period, 1s"})
+  void refusesAnOutOfBoundsLease(String property, String value) {
+    assertThatThrownBy(
+            () -> bind("seckill.relay.lease", LeaseSettings.class, Map.of(property, value)))
+        .rootCause()
+        .hasMessageContaining("seckill.relay.lease." + property);
+  }
+
+  @Test
+  void refusesToStartWithoutABrokerAndHidesItsPassword() {
+    assertThatThrownBy(() -> bind("seckill.broker", BrokerSettings.class, Map.of()))
+        .rootCause()
+        .hasMessageContaining("seckill.broker.url");
+    String url = "amqp://relay:secret@host/seckill";
+    assertThat(bind("seckill.broker", BrokerSettings.class, Map.of("url", url)).toString())
+        .doesNotContain("secret");
+  }
+
+  private static <T> T bind(String prefix, Class<T> type, Map<String, String> properties) {
+    Map<String, String> prefixed = new HashMap<>();
+    properties.forEach((name, value) -> prefixed.put(prefix + "." + name, value));
+    return new Binder(new MapConfigurationPropertySource(prefixed)).bindOrCreate(prefix, type);
+  }
+}

@@ -1,0 +1,203 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.relay.publish.OutboundOrder;
+import io.seckill.relay.recovery.DeadQueues;
+import io.seckill.relay.recovery.LeaseKeeper;
+import io.seckill.relay.recovery.LifeOverException;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/** claim, settle, adopt and renew on a real Redis, without lanes. */
+@ExtendWith(TestServers.class)
+class ScriptsIT {
+
+  private static final String OWN = "me:0:aa";
+  private static final String OTHER = "other:0:bb";
+  private static final long SKU = 1600;
+  private static final Duration AT_ONCE = Duration.ZERO;
+
+  private TestOutbox outbox;
+  private final PrivateQueue queue = new PrivateQueue(0, OWN);
+
+  @BeforeEach
+  void connect(RedisServer redis) {
+    outbox = new TestOutbox(redis.newDatabase().url());
+    lease(OWN, System.currentTimeMillis() + 60_000);
+  }
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+  }
+
+  @Test
+  void claimMovesTheOldestFirstUpToTheRoom() throws Exception {
+    List<String> admitted = outbox.admit(10, SKU);
+
+    assertThat(ids(exchange(List.of(), 4).taken())).isEqualTo(admitted.subList(0, 4));
+    assertThat(ids(exchange(List.of(), 20).taken())).isEqualTo(admitted.subList(4, 10));
+    assertThat(exchange(List.of(), 20).queueLength()).isEqualTo(10);
+    assertThat(ids(queue.contents(outbox.redis(), 3))).isEqualTo(admitted.subList(0, 3));
+  }
+
+  @Test
+  void aBlockingClaimAndTheMovesBehindItAreOneRoundTrip() throws Exception {
+    List<String> admitted = outbox.admit(10, SKU);
+    Exchange exchange = queue.exchange(outbox.redis(), List.of(), 5, Duration.ofSeconds(1));
+    assertThat(ids(exchange.taken())).isEqualTo(admitted.subList(0, 5));
+  }
+
+  @Test
+  void aFencedLifeClaimsAndSettlesNothing() throws Exception {
+    outbox.admit(2, SKU);
+    List<OutboundOrder> taken = read(exchange(List.of(), 1).taken());
+    lease(OWN, -1);
+
+    assertThatThrownBy(() -> exchange(List.of(), 5)).isInstanceOf(LifeOverException.class);
+    assertThatThrownBy(() -> exchange(taken, 0)).isInstanceOf(LifeOverException.class);
+    assertThat(outbox.waiting()).isEqualTo(1);
+    assertThat(outbox.inPrivateQueues()).isEqualTo(1);
+  }
+
+  @Test
+  void aLifeUnknownToTheRegistryClaimsNothing() {
+    outbox.admit(1, SKU);
+    outbox.redis().del(RedisKeys.lanes(0));
+    assertThatThrownBy(() -> exchange(List.of(), 5)).isInstanceOf(LifeOverException.class);
+    assertThat(outbox.waiting()).isEqualTo(1);
+  }
+
+  /** FACTS 12: by value, and counted only when it was there. */
+  @Test
+  void settleRemovesByValueAndCountsOnce() throws Exception {
+    outbox.preheat(SKU);
+    outbox.admit(5, SKU);
+    List<OutboundOrder> taken = read(exchange(List.of(), 5).taken());
+    List<OutboundOrder> middle = taken.subList(1, 3);
+
+    assertThat(exchange(middle, 0).queueLength()).isEqualTo(3);
+    assertThat(exchange(middle, 0).queueLength()).isEqualTo(3);
+    assertThat(outbox.counter(SKU, "publishedOrders")).isEqualTo(2);
+    assertThat(outbox.counter(SKU, "publishedUnits"))
+        .isEqualTo(middle.stream().mapToLong(order -> order.message().quantity()).sum());
+    assertThat(ids(queue.contents(outbox.redis(), 9)))
+        .isEqualTo(
+            List.of(taken.get(0), taken.get(3), taken.get(4)).stream()
+                .map(order -> order.message().orderId().toString())
+                .toList());
+  }
+
+  @Test
+  void nothingMovesWhenThePrivateQueueIsOfAnotherType() {
+    outbox.admit(3, SKU);
+    outbox.redis().set(RedisKeys.privateQueue(0, OWN), "foreign");
+    assertThatThrownBy(() -> exchange(List.of(), 5)).isInstanceOf(JedisDataException.class);
+    assertThat(outbox.waiting()).isEqualTo(3);
+  }
+
+  @Test
+  void adoptFencesADeadLifeAndTakesABoundedNumberOldestFirst() throws Exception {
+    lease(OTHER, System.currentTimeMillis() - 1);
+    List<String> orders = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      orders.add(outbox.claimLate(OTHER, SKU));
+    }
+    assertThat(ids(adopt(3))).isEqualTo(orders.subList(0, 3));
+    assertThat(score(OTHER)).isNegative();
+    assertThat(ids(adopt(3))).isEqualTo(orders.subList(3, 5));
+    assertThat(adopt(3)).isEmpty();
+    assertThat(ids(queue.contents(outbox.redis(), 9))).isEqualTo(orders);
+  }
+
+  @Test
+  void adoptLeavesTheLivingAloneAndIsForTheLivingOnly() throws Exception {
+    outbox.claimLate(OTHER, SKU);
+    lease(OTHER, System.currentTimeMillis() + 60_000);
+    assertThat(adopt(3)).isEmpty();
+
+    lease(OTHER, -1);
+    lease(OWN, -1);
+    assertThatThrownBy(() -> adopt(3)).isInstanceOf(LifeOverException.class);
+    assertThat(outbox.redis().llen(RedisKeys.privateQueue(0, OTHER))).isEqualTo(1);
+  }
+
+  /** A lease that lapsed, say while Redis was away, is its owner's until somebody fences it. */
+  @Test
+  void renewRevivesALapsedLeaseButNotAFencedOne() {
+    lease(OWN, System.currentTimeMillis() - 5_000);
+    lease(OTHER, -System.currentTimeMillis());
+    renew(60_000, OWN, OTHER);
+    assertThat(score(OWN)).isGreaterThan(System.currentTimeMillis());
+    assertThat(score(OTHER)).isNegative();
+  }
+
+  @Test
+  void renewNamesDeadQueuesWithOrdersAndForgetsThoseLongEmpty() {
+    long now = System.currentTimeMillis();
+    lease("dead:full", -(now - 100_000));
+    outbox.claimLate("dead:full", SKU);
+    lease("dead:long-empty", -(now - 100_000));
+    lease("lapsed:long-empty", now - 100_000);
+    lease("dead:just-empty", -(now - 1_000));
+
+    assertThat(renew(60_000, OWN)).containsExactly("dead:full");
+    assertThat(outbox.redis().zrange(RedisKeys.lanes(0), 0, -1))
+        .containsExactlyInAnyOrder(OWN, "dead:full", "dead:just-empty");
+  }
+
+  private Exchange exchange(List<OutboundOrder> confirmed, int most) throws LifeOverException {
+    return queue.exchange(outbox.redis(), confirmed, most, AT_ONCE);
+  }
+
+  private List<byte[]> adopt(int most) throws LifeOverException {
+    return DeadQueues.adopt(outbox.redis(), 0, OWN, OTHER, most);
+  }
+
+  private List<String> renew(long quietMs, String... members) {
+    List<String> args =
+        new ArrayList<>(List.of("5000", Long.toString(quietMs), RedisKeys.privateQueue(0, "")));
+    args.addAll(List.of(members));
+    List<?> reply =
+        (List<?>)
+            LuaScript.from(LeaseKeeper.class, "renew.lua")
+                .call(outbox.redis(), List.of(RedisKeys.lanes(0)), args);
+    return reply.stream().skip(1).map(String.class::cast).toList();
+  }
+
+  private void lease(String member, double score) {
+    outbox.redis().zadd(RedisKeys.lanes(0), score, member);
+  }
+
+  private double score(String member) {
+    return outbox.redis().zscore(RedisKeys.lanes(0), member);
+  }
+
+  private static List<OutboundOrder> read(List<byte[]> entries) {
+    return entries.stream().map(OutboundOrder::of).toList();
+  }
+
+  private static List<String> ids(List<byte[]> entries) throws Exception {
+    List<String> ids = new ArrayList<>();
+    for (byte[] entry : entries) {
+      OrderMessage message = OrderMessageCodec.decode(new String(entry, StandardCharsets.UTF_8));
+      ids.add(message.orderId().toString());
+    }
+    return ids;
+  }
+}

@@ -1,0 +1,134 @@
+package io.seckill.relay.publish;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.PurchasePolicy;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class UnconfirmedWindowTest {
+
+  private final UnconfirmedWindow window = new UnconfirmedWindow(4);
+  private final List<OutboundOrder> confirmed = new ArrayList<>();
+
+  @Test
+  void handsOutWhatWasAckedInTheOrderOfTheAcks() {
+    List<OutboundOrder> orders = enter(3);
+    ack(2, false);
+    ack(1, false);
+
+    assertThat(window.drainConfirmed(confirmed)).isEqualTo(1);
+    assertThat(confirmed).containsExactly(orders.get(1), orders.get(0));
+    assertThat(window.drainConfirmed(confirmed)).isEqualTo(1);
+    assertThat(confirmed).hasSize(2);
+  }
+
+  @Test
+  void answersAllUpToATagAtOnceAndNoneTwice() {
+    List<OutboundOrder> orders = enter(4);
+    ack(2, false);
+    ack(3, true);
+
+    assertThat(window.drainConfirmed(confirmed)).isEqualTo(1);
+    assertThat(confirmed).containsExactlyInAnyOrderElementsOf(orders.subList(0, 3));
+  }
+
+  @Test
+  void hasRoomForItsCapacityBeyondTheOldestUnanswered() {
+    enter(4);
+    assertThat(window.room()).isZero();
+    ack(3, false);
+    assertThat(window.room()).isZero();
+    ack(1, false);
+    assertThat(window.room()).isEqualTo(1);
+    ack(4, true);
+    assertThat(window.room()).isEqualTo(4);
+  }
+
+  @Test
+  void refusesMoreThanItHasRoomFor() {
+    enter(4);
+    assertThatThrownBy(() -> window.enter(5, order(5), 0))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  /** FACTS 16: the return of an unroutable message comes before its ack. */
+  @Test
+  void doesNotTakeAnAckForAConfirmWhenTheMessageWasReturned() {
+    List<OutboundOrder> orders = enter(2);
+    window.returned(orders.get(0).messageId(), "NO_ROUTE");
+    ack(2, true);
+
+    assertThat(window.drainConfirmed(confirmed)).isZero();
+    assertThat(confirmed).containsExactly(orders.get(1));
+    assertThat(window.takeRefusal()).contains("NO_ROUTE");
+    assertThat(window.takeRefusal()).isNull();
+    assertThat(window.trouble()).isNull();
+  }
+
+  @Test
+  void doesNotConfirmWhatWasNacked() {
+    List<OutboundOrder> orders = enter(3);
+    window.answer(2, true, false, sentAt -> {});
+    ack(3, false);
+
+    assertThat(window.drainConfirmed(confirmed)).isZero();
+    assertThat(confirmed).containsExactly(orders.get(2));
+    assertThat(window.takeRefusal()).contains("nack");
+  }
+
+  @Test
+  void keepsTheFirstReasonOfItsTrouble() {
+    window.fail("closed");
+    window.fail("no confirm");
+    assertThat(window.trouble()).isEqualTo("closed");
+  }
+
+  @Test
+  void countsSilenceFromTheLastAnswer() {
+    long longAgo = System.nanoTime() - TimeUnit.HOURS.toNanos(1);
+    assertThat(window.silentNanos()).isZero();
+    window.enter(1, order(1), longAgo);
+    window.enter(2, order(2), longAgo);
+    ack(1, false);
+    assertThat(window.silentNanos()).isLessThan(TimeUnit.MINUTES.toNanos(10));
+    ack(2, false);
+    assertThat(window.silentNanos()).isZero();
+  }
+
+  private List<OutboundOrder> enter(int count) {
+    List<OutboundOrder> orders = new ArrayList<>();
+    for (int tag = 1; tag <= count; tag++) {
+      orders.add(order(tag));
+      window.enter(tag, orders.get(tag - 1), System.nanoTime());
+    }
+    return orders;
+  }
+
+  private void ack(long tag, boolean multiple) {
+    window.answer(tag, multiple, true, sentAt -> {});
+  }
+
+  private static OutboundOrder order(int n) {
+    OrderMessage message =
+        new OrderMessage(
+            OrderId.of(OrderId.EPOCH_MS + n, 1, 1, 1),
+            n,
+            1601,
+            1,
+            "request-" + n,
+            PurchasePolicy.UNLIMITED,
+            1,
+            n,
+            1,
+            null);
+    return OutboundOrder.of(OrderMessageCodec.encode(message).getBytes(StandardCharsets.UTF_8));
+  }
+}
