@@ -217,6 +217,7 @@ final class RelayLane implements Runnable {
       return;
     }
     int room = Math.min(settings.maxUnconfirmed() - outstanding + confirmed.size(), link().room());
+    room -= adoptUpTo(room); // before anything new: these orders have waited longest
     if (room == 0 && confirmed.isEmpty()) {
       return;
     }
@@ -224,7 +225,6 @@ final class RelayLane implements Runnable {
     Exchange exchange = exchange(room, idle ? settings.pollInterval() : Duration.ZERO);
     publish(exchange.taken());
     strays = exchange.queueLength() > outstanding;
-    adoptUpTo(room - exchange.taken().size());
     recover();
     if (exchange.refused() && exchange.taken().isEmpty()) {
       stop.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
@@ -278,20 +278,26 @@ final class RelayLane implements Runnable {
     return order;
   }
 
-  private void adoptUpTo(int room) throws BrokerTroubleException, LifeOverException {
+  /** Returns how many orders were taken over and published, 0..room. */
+  private int adoptUpTo(int room) throws BrokerTroubleException, LifeOverException {
+    int adopted = 0;
     for (String dead : lease.deadMembers()) {
-      if (room <= 0 || dead.equals(queue().member())) {
-        continue;
-      }
-      List<byte[]> orders =
-          DeadQueues.adopt(redis(), lease.partition(), queue().member(), dead, room);
-      if (!orders.isEmpty()) {
-        log.info("lane {}: adopted {} orders of {}", name, orders.size(), dead);
-        meters.adopted(orders.size());
-        room -= orders.size();
-        publish(orders);
+      if (adopted < room && !dead.equals(queue().member())) {
+        adopted += adopt(dead, room - adopted);
       }
     }
+    return adopted;
+  }
+
+  private int adopt(String dead, int room) throws BrokerTroubleException, LifeOverException {
+    List<byte[]> orders =
+        DeadQueues.adopt(redis(), lease.partition(), queue().member(), dead, room);
+    if (!orders.isEmpty()) {
+      log.info("lane {}: adopted {} orders of {}", name, orders.size(), dead);
+      meters.adopted(orders.size());
+      publish(orders);
+    }
+    return orders.size();
   }
 
   private void blocked() throws InterruptedException {

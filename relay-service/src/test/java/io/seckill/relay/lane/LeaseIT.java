@@ -61,6 +61,19 @@ class LeaseIT {
   }
 
   @Test
+  void adoptsBeforeItTakesWhatIsNew() {
+    outbox.admit(2_000, SKU);
+    register(GHOST, System.currentTimeMillis() - 1);
+    String order = outbox.claimLate(GHOST, SKU);
+    TestRelay.Tuning narrow = TestRelay.Tuning.DEFAULT.withMaxUnconfirmed(4);
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url(), narrow)) {
+      await().atMost(SOON).until(() -> broker.deliveries().containsKey(order));
+      assertThat(outbox.waiting()).isPositive();
+      assertThat(relay.count("adopted")).isEqualTo(1);
+    }
+  }
+
+  @Test
   void leavesALivingLanesQueueAlone() {
     register(GHOST, System.currentTimeMillis() + 600_000);
     outbox.claimLate(GHOST, SKU);
@@ -181,7 +194,7 @@ class LeaseIT {
   }
 
   private void register(String member, long score) {
-    outbox.redis().zadd(RedisKeys.lanes(0), score, member);
+    outbox.redis().zadd(RedisKeys.lanes(0), (double) score, member);
   }
 
   private void everythingArrives(List<String> admitted) {

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
@@ -140,12 +141,12 @@ class RedisTroubleIT {
       running(relay);
       List<String> admitted = outbox.admit(1, SKU);
       await().atMost(SOON).until(() -> broker.seen() == 1);
-      outbox.redis().sendCommand(Command.REPLICAOF, "127.0.0.1", "1");
+      replicaOf("127.0.0.1", "1");
       await()
           .atMost(SOON)
           .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_TROUBLE));
 
-      outbox.redis().sendCommand(Command.REPLICAOF, "NO", "ONE");
+      replicaOf("NO", "ONE");
       everythingArrives(outbox.admit(10, SKU), admitted.size() + 10);
     }
   }
@@ -193,6 +194,10 @@ class RedisTroubleIT {
       outbox.redis().del(RedisKeys.outbox(0));
       everythingArrives(outbox.admit(5, SKU), 15);
     }
+  }
+
+  private void replicaOf(String host, String port) {
+    outbox.redis().executeCommand(new CommandArguments(Command.REPLICAOF).add(host).add(port));
   }
 
   private static void running(TestRelay relay) {

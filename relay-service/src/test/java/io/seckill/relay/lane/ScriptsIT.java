@@ -180,12 +180,12 @@ class ScriptsIT {
     return reply.stream().skip(1).map(String.class::cast).toList();
   }
 
-  private void lease(String member, double score) {
-    outbox.redis().zadd(RedisKeys.lanes(0), score, member);
+  private void lease(String member, long score) {
+    outbox.redis().zadd(RedisKeys.lanes(0), (double) score, member);
   }
 
-  private double score(String member) {
-    return outbox.redis().zscore(RedisKeys.lanes(0), member);
+  private long score(String member) {
+    return outbox.redis().zscore(RedisKeys.lanes(0), member).longValue();
   }
 
   private static List<OutboundOrder> read(List<byte[]> entries) {
