@@ -14,6 +14,18 @@ http() { # METHOD URL TOKEN [BODY [HEADER…]]: sets STATUS and BODY; fails only
   BODY=${answer%$'\n'*}
 }
 
+# 503 means busy or an unknown outcome; the same request may be sent again, and is.
+http_patiently() { # as http
+  local deadline=$((SECONDS + 60))
+  until
+    http "$@"
+    [[ $STATUS != 503 ]]
+  do
+    ((SECONDS < deadline)) || fail "$1 $2 is not served: $BODY"
+    sleep 1
+  done
+}
+
 json_text() { # NAME: the text value of a member of BODY
   [[ $BODY =~ \"$1\"\ *:\ *\"([^\"]*)\" ]] && printf '%s\n' "${BASH_REMATCH[1]}"
 }
@@ -28,8 +40,12 @@ create_catalogue() {
 
 ensure_on_sale() { # TOKEN SKU MEMBERS: goes on where an earlier run stopped; a sale that has opened is left alone
   local token=$1 sku=$2 members=$3 state=''
-  http GET "http://127.0.0.1:$GATEWAY_PORT/api/v1/skus/$sku" "$token"
-  [[ $STATUS != 200 ]] || state=$(json_text state)
+  http_patiently GET "http://127.0.0.1:$GATEWAY_PORT/api/v1/skus/$sku" "$token"
+  case $STATUS in
+    200) state=$(json_text state) ;;
+    404) ;;
+    *) fail "SKU $sku cannot be looked up: $STATUS $BODY" ;;
+  esac
   case $state in '' | NEW | PREHEATED) say "putting SKU $sku on sale" ;; *) return 0 ;; esac
   [[ -n $state ]] || operate "$token" PUT "$sku" \
     "{$members,\"opensAt\":\"$(date -u +%FT%TZ)\",\"closesAt\":\"$(date -u -d '+30 days' +%FT%TZ)\"}"
@@ -38,35 +54,31 @@ ensure_on_sale() { # TOKEN SKU MEMBERS: goes on where an earlier run stopped; a 
 }
 
 operate() { # TOKEN METHOD PATH [BODY]: a call of the admin API that must succeed
-  http "$2" "http://127.0.0.1:$ADMIN_PORT/admin/v1/skus/$3" "$1" "${4:-}"
+  http_patiently "$2" "http://127.0.0.1:$ADMIN_PORT/admin/v1/skus/$3" "$1" "${4:-}"
   [[ $STATUS == 20? ]] || fail "$2 /admin/v1/skus/$3 was refused with $STATUS: $BODY"
 }
 
 # A new shopper each time, so that no quota is in the way.
 buy_one() {
-  local shopper token order deadline=$((SECONDS + 60))
+  local shopper token order
   shopper=$(date +%s%3N)
   token=$(make_token "$HS256_SECRET" "$shopper" '' 600)
-  until
-    http POST "http://127.0.0.1:$GATEWAY_PORT/api/v1/skus/1001/orders" "$token" '{"quantity":1}' "Idempotency-Key: scripts-up-$shopper"
-    [[ $STATUS != 503 ]] # busy, or an unknown outcome: the same key again cannot buy twice
-  do
-    ((SECONDS < deadline)) || fail "no purchase came through: $BODY"
-    sleep 1
-  done
+  http_patiently POST "http://127.0.0.1:$GATEWAY_PORT/api/v1/skus/1001/orders" "$token" '{"quantity":1}' \
+    "Idempotency-Key: scripts-up-$shopper"
   if [[ $STATUS == 409 ]]; then
     say "no purchase was made, SKU 1001 answers $(json_text code || echo 409)"
     return
   fi
   [[ $STATUS == 202 ]] || fail "the purchase was refused with $STATUS: $BODY"
   order=$(json_text orderId) || fail "the purchase was answered without an order id: $BODY"
-  await_confirmed "$order" "$token" "$deadline"
+  await_confirmed "$order" "$token"
   say "order $order of shopper $shopper is CONFIRMED, stored in MySQL"
 }
 
-await_confirmed() { # ORDER TOKEN DEADLINE
+await_confirmed() { # ORDER TOKEN
+  local deadline=$((SECONDS + 60))
   until [[ $(json_text status) == CONFIRMED ]]; do
-    ((SECONDS < $3)) || fail "order $1 is not confirmed yet: $BODY; see $LOG_DIR/relay-service.log and $LOG_DIR/order-consumer.log"
+    ((SECONDS < deadline)) || fail "order $1 is not confirmed yet: $BODY; see $LOG_DIR/relay-service.log and $LOG_DIR/order-consumer.log"
     sleep 0.2
     http GET "http://127.0.0.1:$GATEWAY_PORT/api/v1/orders/$1" "$2"
   done

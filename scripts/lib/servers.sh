@@ -6,10 +6,10 @@ RABBIT_DATA=$DATA_DIR/rabbitmq
 RABBIT_ETC=$ETC_DIR/rabbitmq
 MYSQL_DATA=$DATA_DIR/mysql
 
-start_servers() { # all at once, then waits for each
+start_servers() { # all at once, then waits for each; what runs already gets its users anew
   local wait_for=()
-  if ! is_running redis; then start_redis && wait_for+=(redis); fi
-  if ! is_running rabbitmq; then start_rabbitmq && wait_for+=(rabbitmq); fi
+  if is_running redis; then load_redis_users; else start_redis && wait_for+=(redis); fi
+  if is_running rabbitmq; then load_rabbitmq_users; else start_rabbitmq && wait_for+=(rabbitmq); fi
   if ! is_running mysql; then start_mysql && wait_for+=(mysql); fi
   ((${#wait_for[@]} == 0)) || say "waiting for ${wait_for[*]}"
   wait_ready redis Redis 60 redis_answers
@@ -21,9 +21,18 @@ start_servers() { # all at once, then waits for each
 
 start_redis() {
   mkdir -p "$DATA_DIR/redis"
-  redis_users "$(redis_version)" | write_file "$ETC_DIR/users.acl"
+  write_redis_users
   start_process redis redis-server "$ROOT/deploy/redis/redis.conf" \
     --port "$REDIS_PORT" --dir "$DATA_DIR/redis" --aclfile "$ETC_DIR/users.acl" --daemonize no
+}
+
+write_redis_users() {
+  redis_users "$(redis_version)" | write_file "$ETC_DIR/users.acl"
+}
+
+load_redis_users() {
+  write_redis_users
+  redis_as_admin acl load >/dev/null || fail "Redis does not take its users; see $LOG_DIR/redis.log"
 }
 
 redis_users() { # VERSION of the server; one line a user, as Redis wants it
@@ -58,7 +67,7 @@ redis_as_admin() { # COMMAND…; the password goes through the environment, whic
 start_rabbitmq() {
   start_epmd
   mkdir -p "$RABBIT_DATA"
-  rabbitmq_definitions | write_file "$RABBIT_ETC/definitions.json"
+  write_rabbitmq_users
   rabbitmq_addresses | write_file "$RABBIT_ETC/conf.d/10-local.conf"
   write_file "$RABBIT_ETC/rabbitmq-env.conf" </dev/null
   write_file "$RABBIT_ETC/enabled_plugins" <"$ROOT/deploy/rabbitmq/enabled_plugins"
@@ -90,6 +99,16 @@ rabbitmq_environment() {
   export RABBITMQ_GENERATED_CONFIG_DIR=$RABBIT_DATA/config RABBITMQ_PID_FILE=$RABBIT_DATA/pid
 }
 
+write_rabbitmq_users() {
+  rabbitmq_definitions | write_file "$RABBIT_ETC/definitions.json"
+}
+
+load_rabbitmq_users() {
+  write_rabbitmq_users
+  rabbitmq_api /api/definitions -H 'Content-Type: application/json' --data-binary "@$RABBIT_ETC/definitions.json" ||
+    fail "RabbitMQ does not take its users; see $LOG_DIR/rabbitmq.server.log"
+}
+
 rabbitmq_definitions() {
   render "$ROOT/deploy/rabbitmq/definitions.json" "RELAY=$(rabbitmq_hash "$AMQP_RELAY_PASSWORD")" \
     "CONSUMER=$(rabbitmq_hash "$AMQP_CONSUMER_PASSWORD")" "ADMIN=$(rabbitmq_hash "$AMQP_ADMIN_PASSWORD")"
@@ -114,9 +133,12 @@ END
 
 # The users are there, and the port that services use is open.
 rabbitmq_answers() {
-  port_answers "$AMQP_PORT" &&
-    curl -sf -o /dev/null -m 5 --config <(printf 'user = "admin:%s"\n' "$AMQP_ADMIN_PASSWORD") \
-      "http://127.0.0.1:$MANAGEMENT_PORT/api/permissions/seckill/consumer"
+  port_answers "$AMQP_PORT" && rabbitmq_api /api/permissions/seckill/consumer
+}
+
+rabbitmq_api() { # PATH [CURL-ARGUMENT…]: succeeds when the answer does
+  curl -sf -o /dev/null -m 10 --config <(printf 'user = "admin:%s"\n' "$AMQP_ADMIN_PASSWORD") \
+    "http://127.0.0.1:$MANAGEMENT_PORT$1" "${@:2}"
 }
 
 start_mysql() {
