@@ -134,7 +134,7 @@ public final class Lab implements AutoCloseable {
     }
     for (Service service : List.of(Service.CONSUMER, Service.RELAY, Service.GATEWAY)) {
       if (wanted.contains(service)) {
-        progress.now("starting " + service.module());
+        progress.now("waiting for " + service.module());
         pipeline.run(service);
       }
     }

@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class ServiceProcess implements AutoCloseable {
 
-  private static final Duration START_LIMIT = Duration.ofSeconds(90);
+  private static final Duration START_LIMIT = Duration.ofMinutes(4);
   private static final Duration STOP_LIMIT = Duration.ofSeconds(40);
 
   /** System property with the flags of the services' JVMs, separated by blanks. */
@@ -63,7 +63,7 @@ public final class ServiceProcess implements AutoCloseable {
     return new ServiceProcess(service, name, healthPort, environment);
   }
 
-  /** Waits until readiness answers 200, at most 90 s; fails early when the process has died. */
+  /** Waits until readiness answers 200, at most 4 minutes; fails early when the process has died. */
   public ServiceProcess awaitReady() {
     await(name + " to become ready")
         .atMost(START_LIMIT)
