@@ -1,5 +1,6 @@
 package io.seckill.bench.lab;
 
+import io.seckill.bench.load.Requests;
 import io.seckill.common.id.SnowflakeIds;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
@@ -36,7 +37,7 @@ public record MadeOrders(List<Sale> sales, long firstUser, int count) {
         userId,
         sale.skuId(),
         1,
-        "bench-0000000-0000-0000-%012d".formatted(userId),
+        Requests.key(userId),
         PurchasePolicy.LIMITED,
         sale.epoch(),
         index / sales.size() + 1,

@@ -1,5 +1,6 @@
 package io.seckill.bench.lab;
 
+import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
@@ -79,7 +80,7 @@ public final class Outbox {
     pipeline.hset(
         RedisKeys.orders(sale.skuId(), RedisKeys.bucket(order.userId(), sale.buckets())),
         order.orderId().toString(),
-        io.seckill.common.order.AdmissionRecord.queued(order).format());
+        AdmissionRecord.queued(order).format());
   }
 
   private long inPrivateQueues(int partition) {

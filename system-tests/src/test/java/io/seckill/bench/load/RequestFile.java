@@ -1,5 +1,6 @@
 package io.seckill.bench.load;
 
+import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -29,7 +30,7 @@ public record RequestFile(Path path, int length, long count) implements AutoClos
             : Files.createTempFile("seckill-bench-", ".requests");
     path.toFile().deleteOnExit();
     int length = requests.apply(0).length;
-    try (OutputStream out = new java.io.BufferedOutputStream(Files.newOutputStream(path))) {
+    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(path))) {
       for (long i = 0; i < count; i++) {
         byte[] request = requests.apply(i);
         if (request.length != length) {

@@ -14,6 +14,7 @@ import io.seckill.bench.report.Row.Against;
 import io.seckill.system.process.Service;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.LongFunction;
 
 /** What most shoppers of a flash sale do: come too late, try again, and look how it stands. */
 final class AdmissionRefused implements Stage {
@@ -83,8 +84,8 @@ final class AdmissionRefused implements Stage {
     return accepted(lab, run, i -> requests.status(firstUser + i, orderIds[(int) i]));
   }
 
-  private static double accepted(
-      Lab lab, Duration run, java.util.function.LongFunction<byte[]> requests) throws Exception {
+  private static double accepted(Lab lab, Duration run, LongFunction<byte[]> requests)
+      throws Exception {
     try (RequestFile file = RequestFile.write(BUYERS, requests)) {
       Wrk.Result result = Wrk.run(lab.pipeline().shopPort(), CONNECTIONS, run, file);
       return result.perSecond() * (result.answers() - result.notOk()) / result.answers();

@@ -39,7 +39,7 @@ final class ConsumerDrain implements Stage {
 
   @Override
   public void measure(Lab lab, Figures figures) throws Exception {
-    int count = lab.settings().choose(200_000, 80_000);
+    int count = lab.settings().choose(200_000, 60_000);
     for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
       figures.add("consumer.orders_per_s", drain(lab, 1, count));
       figures.add("consumer.orders_20_skus_per_s", drain(lab, SKUS, count));
@@ -89,7 +89,7 @@ final class ConsumerDrain implements Stage {
 
   private static void measureDatabase(Lab lab, Figures figures) throws Exception {
     lab.progress().now("consumer: JDBC batches of 500 without broker");
-    int count = lab.settings().choose(200_000, 80_000);
+    int count = lab.settings().choose(200_000, 60_000);
     DirectStore store = new DirectStore(lab);
     figures.add("jdbc.batches_per_s", store.batchesPerSecond(orders(lab, count)));
     lab.progress().now("consumer: one order per transaction, 8 threads");

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 final class SustainedRate {
 
   private static final double FIRST = 4_000;
+  private static final double LOWEST = 500;
   private static final double STEP = 1.5;
   private static final double SLACK_SECONDS = 0.5;
   private static final double PUNCTUAL = 1.05;
@@ -44,8 +45,16 @@ final class SustainedRate {
       kept = missed;
       missed *= STEP;
     }
-    for (int i = 0; i < refinements; i++) {
-      double middle = kept == 0 ? missed / STEP : Math.sqrt(kept * missed);
+    while (kept == 0 && missed > LOWEST) {
+      double lower = missed / STEP;
+      if (keepsUp(lower)) {
+        kept = lower;
+      } else {
+        missed = lower;
+      }
+    }
+    for (int i = 0; kept > 0 && i < refinements; i++) {
+      double middle = Math.sqrt(kept * missed);
       if (keepsUp(middle)) {
         kept = middle;
       } else {

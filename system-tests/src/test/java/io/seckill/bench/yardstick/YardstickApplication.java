@@ -5,6 +5,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.Map;
 import org.springframework.boot.SpringApplication;
@@ -37,7 +38,7 @@ public class YardstickApplication {
 
   private static final byte[] PLAIN_ANSWER =
       "{\"orderId\":\"251117339148419079\",\"status\":\"QUEUED\",\"position\":1}"
-          .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+          .getBytes(StandardCharsets.US_ASCII);
 
   private static final int REDIS_CONNECTIONS = 64;
 

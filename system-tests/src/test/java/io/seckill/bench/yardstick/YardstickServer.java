@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import io.seckill.bench.lab.Lab;
 import io.seckill.system.shop.Tokens;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -80,7 +81,7 @@ public final class YardstickServer implements AutoCloseable {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();
     } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
+      throw new UncheckedIOException(e);
     }
   }
 

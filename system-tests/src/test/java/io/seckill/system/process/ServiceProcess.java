@@ -63,7 +63,9 @@ public final class ServiceProcess implements AutoCloseable {
     return new ServiceProcess(service, name, healthPort, environment);
   }
 
-  /** Waits until readiness answers 200, at most 4 minutes; fails early when the process has died. */
+  /**
+   * Waits until readiness answers 200, at most 4 minutes; fails early when the process has died.
+   */
   public ServiceProcess awaitReady() {
     await(name + " to become ready")
         .atMost(START_LIMIT)
