@@ -33,12 +33,20 @@ class AdmissionConfiguration {
   }
 
   @Bean
+  ServerSettings serverSettings(UnifiedJedis redis, MeterRegistry meters) {
+    ServerSettings settings = new ServerSettings(redis);
+    Gauge.builder("seckill.redis.misconfigured", settings::wrong).register(meters);
+    return settings;
+  }
+
+  @Bean
   SaleWatch saleWatch(
       UnifiedJedis redis,
       RedisBreaker breaker,
       JdbcTemplate mysql,
       VerifiedServers servers,
       WorkerLease lease,
+      ServerSettings serverSettings,
       AdmissionProperties settings) {
     return new SaleWatch(
         redis,
@@ -46,6 +54,7 @@ class AdmissionConfiguration {
         new LedgerSales(mysql),
         servers,
         lease,
+        serverSettings,
         settings.watchInterval(),
         settings.workerLease());
   }

@@ -5,6 +5,7 @@ import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.redis.Ticket;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** An attempt on its way to Redis and back; answered once. */
 final class Purchase extends Ticket {
@@ -21,6 +22,20 @@ final class Purchase extends Ticket {
   Purchase(PurchaseAttempt attempt, Consumer<Admission> answer) {
     this.attempt = attempt;
     this.answer = answer;
+  }
+
+  private Purchase(Purchase earlier) {
+    super(earlier.bornNanos());
+    this.attempt = earlier.attempt;
+    this.answer = earlier.answer;
+  }
+
+  /**
+   * The same purchase on its way to another queue, with the time it has left; the batch that
+   * carried it so far has nothing more to say. Null when it was answered already.
+   */
+  @Nullable Purchase handOver() {
+    return settle() ? new Purchase(this) : null;
   }
 
   PurchaseAttempt attempt() {

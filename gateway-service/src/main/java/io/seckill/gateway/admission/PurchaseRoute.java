@@ -37,11 +37,16 @@ final class PurchaseRoute implements NettyRouteProvider {
   private static final int MAX_KEY_CHARS = 64;
   private static final int MAX_BODY_BYTES = 4_096;
 
+  private static final String BAD_SKU = "The SKU in the path must be a whole number from 1.";
+  private static final String BAD_KEY =
+      "Idempotency-Key must be given once, as 8 to 64 letters, digits, _ or -.";
+
   private final TokenVerifier tokens;
   private final RateLimits limits;
   private final Admissions admissions;
   private final AdmissionMetrics metrics;
   private final int maxPerOrder;
+  private final String badBody;
 
   PurchaseRoute(
       TokenVerifier tokens,
@@ -54,6 +59,10 @@ final class PurchaseRoute implements NettyRouteProvider {
     this.admissions = admissions;
     this.metrics = metrics;
     this.maxPerOrder = settings.maxPerOrder();
+    this.badBody =
+        "The body must be a JSON object with one member, quantity, a whole number from 1 to "
+            + maxPerOrder
+            + ".";
   }
 
   @Override
@@ -93,35 +102,34 @@ final class PurchaseRoute implements NettyRouteProvider {
     } else if (!limits.admitsUser(identity.userId())) {
       return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
     }
-    PurchaseAttempt attempt = attempt(request, headers, body, identity);
-    return attempt == null
-        ? refused(ProblemCode.INVALID_REQUEST, correlationId)
-        : submit(attempt, correlationId);
-  }
-
-  /** Null when anything is absent, malformed or out of bounds. */
-  private @Nullable PurchaseAttempt attempt(
-      HttpServerRequest request, HttpHeaders headers, byte[] body, Identity identity) {
     String sku = skuText(request.uri());
     long skuId = sku == null ? 0 : SafeText.positive(sku, OrderMessage.MAX_SKU_ID);
-    int quantity = PurchaseBody.quantity(body);
     List<String> keys = headers.getAll(KEY_HEADER);
-    boolean keyGiven = !keys.isEmpty();
-    if (skuId == 0 || quantity == 0 || quantity > maxPerOrder || (keyGiven && !isKey(keys))) {
-      return null;
+    int quantity = PurchaseBody.quantity(body);
+    if (skuId == 0) {
+      return invalid(BAD_SKU, correlationId);
+    } else if (!keys.isEmpty() && !isKey(keys)) {
+      return invalid(BAD_KEY, correlationId);
+    } else if (quantity == 0 || quantity > maxPerOrder) {
+      return invalid(badBody, correlationId);
     }
-    String traceparent = headers.get("traceparent");
-    return new PurchaseAttempt(
-        skuId,
-        identity.userId(),
-        keyGiven ? keys.get(0) : CorrelationId.orNew(null),
-        keyGiven,
-        quantity,
-        traceparent != null && SafeText.isTraceparent(traceparent) ? traceparent : null);
+    return submit(attempt(skuId, identity.userId(), keys, quantity, headers), correlationId);
   }
 
   private static boolean isKey(List<String> keys) {
     return keys.size() == 1 && SafeText.isWord(keys.get(0), MIN_KEY_CHARS, MAX_KEY_CHARS);
+  }
+
+  private static PurchaseAttempt attempt(
+      long skuId, long userId, List<String> keys, int quantity, HttpHeaders headers) {
+    String trace = headers.get("traceparent");
+    return new PurchaseAttempt(
+        skuId,
+        userId,
+        keys.isEmpty() ? CorrelationId.orNew(null) : keys.get(0),
+        !keys.isEmpty(),
+        quantity,
+        trace != null && SafeText.isTraceparent(trace) ? trace : null);
   }
 
   private Mono<HttpAnswer> submit(PurchaseAttempt attempt, String correlationId) {
@@ -135,6 +143,10 @@ final class PurchaseRoute implements NettyRouteProvider {
                 sink.success(PurchaseAnswers.of(attempt, outcome, correlationId));
               });
         });
+  }
+
+  private static Mono<HttpAnswer> invalid(String detail, String correlationId) {
+    return Mono.just(HttpAnswer.problem(ProblemCode.INVALID_REQUEST, detail, correlationId));
   }
 
   private static Mono<HttpAnswer> refused(ProblemCode code, String correlationId) {

@@ -104,7 +104,10 @@ final class SeenCall implements Coalescer.Carrier<Purchase> {
         }
         case 'L' -> {
           shield.lift(purchase.attempt().skuId());
-          admission.accept(purchase);
+          Purchase onward = purchase.handOver();
+          if (onward != null) {
+            admission.accept(onward);
+          }
         }
         default -> throw new IllegalStateException("seen.lua and its caller disagree: " + reply);
       }

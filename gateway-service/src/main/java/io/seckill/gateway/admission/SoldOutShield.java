@@ -9,7 +9,7 @@ import java.time.Duration;
  * nothing. It never outlives {@code lifetime} from the moment Redis was asked, and is lifted as
  * soon as anything tells that stock is back. Bounded: SKUs that do not fit go to Redis.
  */
-public final class SoldOutShield {
+final class SoldOutShield {
 
   private static final int MAX_SKUS = 10_000;
 
@@ -42,8 +42,8 @@ public final class SoldOutShield {
     }
   }
 
-  /** Stock may be back: a top-up, a give-back, a resume, or a reply that says so. */
-  public void lift(long skuId) {
+  /** A reply of Redis says that stock is back, or that something else than stock decides. */
+  void lift(long skuId) {
     seenAtNanos.invalidate(skuId);
   }
 }

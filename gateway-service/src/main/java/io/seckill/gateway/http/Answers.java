@@ -32,6 +32,7 @@ public final class Answers {
     if (answer.contentType() != null) {
       headers.set(HttpHeaderNames.CONTENT_TYPE, answer.contentType());
       headers.set(HttpHeaderNames.CACHE_CONTROL, "no-store");
+      headers.set("X-Content-Type-Options", "nosniff");
     }
     for (HttpAnswer.Header header : answer.headers()) {
       headers.set(header.name(), header.value());

@@ -44,6 +44,12 @@ final class TokenBuckets {
     return bucket.take(now, perNano, burst);
   }
 
+  /** Keys remembered now. */
+  long size() {
+    buckets.cleanUp();
+    return buckets.estimatedSize();
+  }
+
   private static final class Bucket {
     private double tokens;
     private long filledNanos;

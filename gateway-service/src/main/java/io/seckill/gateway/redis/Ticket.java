@@ -17,14 +17,24 @@ public abstract class Ticket {
   }
 
   private final AtomicBoolean settled = new AtomicBoolean();
-  private final long bornNanos = System.nanoTime();
+  private final long bornNanos;
 
-  /** Time since the request came in. */
-  protected final long ageNanos() {
-    return System.nanoTime() - bornNanos;
+  /** A ticket whose time begins now. */
+  protected Ticket() {
+    this(System.nanoTime());
   }
 
-  final long bornNanos() {
+  /**
+   * A ticket that goes on with the time of an earlier one.
+   *
+   * @param bornNanos System.nanoTime() when the request came in
+   */
+  protected Ticket(long bornNanos) {
+    this.bornNanos = bornNanos;
+  }
+
+  /** System.nanoTime() when the request came in. */
+  protected final long bornNanos() {
     return bornNanos;
   }
 

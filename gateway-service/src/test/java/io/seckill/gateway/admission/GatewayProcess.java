@@ -42,18 +42,28 @@ final class GatewayProcess implements AutoCloseable {
 
   /** Starts it; admission may still be held. */
   static GatewayProcess startHeld(String redisUrl, Ledger ledger, String... properties) {
+    return startAt(redisUrl, ledger.url(), ledger.username(), ledger.password(), properties);
+  }
+
+  static GatewayProcess startAt(
+      String redisUrl, String jdbcUrl, String user, String password, String... properties) {
     List<String> all = new ArrayList<>();
     all.add("server.port=0");
     all.add("seckill.admin.port=0");
     all.add("seckill.redis.url=" + redisUrl);
-    all.add("spring.datasource.url=" + ledger.url());
-    all.add("spring.datasource.username=" + ledger.username());
-    all.add("spring.datasource.password=" + ledger.password());
+    all.add("spring.datasource.url=" + jdbcUrl);
+    all.add("spring.datasource.username=" + user);
+    all.add("spring.datasource.password=" + password);
     all.add("seckill.security.hs256-secret=" + Tokens.SECRET);
     all.add("seckill.internal.token=0123456789abcdef0123456789abcdef");
-    all.addAll(List.of(properties));
+    for (String property : properties) {
+      String name = property.substring(0, property.indexOf('=') + 1);
+      all.removeIf(earlier -> earlier.startsWith(name));
+      all.add(property);
+    }
     return new GatewayProcess(
         new SpringApplicationBuilder(GatewayApplication.class)
+            .registerShutdownHook(false)
             .run(all.stream().map(property -> "--" + property).toArray(String[]::new)));
   }
 

@@ -1,6 +1,7 @@
 package io.seckill.gateway.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
@@ -17,6 +18,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -173,6 +175,7 @@ class PurchaseIT {
                 .build());
 
     assertProblem(answer, 400, "INVALID_REQUEST");
+    assertThat(answer.body()).contains("\"detail\":\"The body must be a JSON object");
     assertThat(sale.stock()).isEqualTo(10_000);
     assertThat(redis.dbSize()).isEqualTo(UNTOUCHED);
   }
@@ -396,5 +399,52 @@ class PurchaseIT {
     assertThat(answer.headers().firstValue("X-Correlation-Id")).isPresent();
     assertThat(answer.headers().firstValue("Retry-After").isPresent())
         .isEqualTo(status == 503 || status == 429);
+  }
+
+  @Test
+  void answersARepeatFromAnyGatewayBehindTheShieldAndRefusesTheRestWithoutAdmission() {
+    Sale sale = Sale.unlimited(redis, 1);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+    assertProblem(gateway.buy(sale.sku(), 2, "key-0002", 1), 409, "SOLD_OUT");
+    sale.stock(1);
+    Calls elsewhere = new Calls(redis);
+    elsewhere.one(Calls.attempt(sale, 3, "key-0003", 1));
+    MeterRegistry meters = gateway.bean(MeterRegistry.class);
+    double hits = meters.get("seckill.shield.hits").counter().count();
+    SoldOutShield shield = gateway.bean(SoldOutShield.class);
+    long inAMinute = System.nanoTime() + Duration.ofMinutes(1).toNanos();
+
+    shield.raise(sale.sku(), inAMinute);
+    assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(202);
+    assertThat(gateway.buy(sale.sku(), 3, "key-0003", 1).statusCode()).isEqualTo(202);
+    assertProblem(gateway.buy(sale.sku(), 3, "key-0003", 2), 422, "IDEMPOTENCY_KEY_REUSED");
+    shield.raise(sale.sku(), inAMinute);
+    assertProblem(gateway.buy(sale.sku(), 4, "key-0004", 1), 409, "SOLD_OUT");
+
+    shield.raise(sale.sku(), inAMinute);
+    sale.stock(1);
+    assertProblem(
+        gateway.send(gateway.request(sale.sku(), 5), "{\"quantity\":1}"), 409, "SOLD_OUT");
+    assertThat(gateway.buy(sale.sku(), 6, "key-0006", 1).statusCode())
+        .as("a look-up that sees stock lifts the shield at once")
+        .isEqualTo(202);
+    sale.stock(1);
+    assertThat(gateway.send(gateway.request(sale.sku(), 5), "{\"quantity\":1}").statusCode())
+        .isEqualTo(202);
+    assertThat(meters.get("seckill.shield.hits").counter().count()).isEqualTo(hits + 6);
+  }
+
+  @Test
+  void keepsTheShieldNoLongerThanItsLifetime() {
+    Sale sale = Sale.unlimited(redis, 0);
+    gateway.send(gateway.request(sale.sku(), 5), "{\"quantity\":1}");
+    sale.stock(10);
+
+    await()
+        .atMost(Duration.ofSeconds(5))
+        .until(
+            () ->
+                gateway.send(gateway.request(sale.sku(), 5), "{\"quantity\":1}").statusCode()
+                    == 202);
   }
 }

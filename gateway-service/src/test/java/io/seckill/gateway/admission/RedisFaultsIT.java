@@ -298,6 +298,41 @@ class RedisFaultsIT {
     ((RedisClient) redis).getPool().clear();
   }
 
+  @Test
+  void answersBusyAtOnceWhenTheQueueIsFullAndTakesNothing() throws Exception {
+    gateway.close();
+    gateway =
+        GatewayProcess.start(
+            "redis://127.0.0.1:" + link.port(),
+            ledger,
+            "seckill.admission.threads=1",
+            "seckill.admission.batches-per-partition=1",
+            "seckill.admission.max-batch=1",
+            "seckill.admission.queue-capacity=1");
+    Sale sale = Sale.unlimited(redis, 1_000);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+    link.delay(Duration.ofMillis(40));
+    ExecutorService shoppers = Executors.newFixedThreadPool(12);
+    List<Future<HttpResponse<String>>> answers = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      int user = 10 + i;
+      answers.add(shoppers.submit(() -> gateway.buy(sale.sku(), user, "key-0001", 1)));
+    }
+    List<String> busy = new ArrayList<>();
+    for (Future<HttpResponse<String>> answer : answers) {
+      if (answer.get().body().contains("\"code\":\"BUSY\"")) {
+        assertThat(answer.get().statusCode()).isEqualTo(503);
+        assertThat(answer.get().headers().firstValue("Retry-After")).isPresent();
+        busy.add(answer.get().body());
+      }
+    }
+    shoppers.shutdown();
+    link.heal();
+
+    assertThat(busy).isNotEmpty();
+    assertThat(sale.outbox().size()).as("busy takes nothing").isLessThanOrEqualTo(13 - busy.size());
+  }
+
   private long unavailableAfterMs(Sale sale, int i) {
     long started = System.nanoTime();
     HttpResponse<String> answer = gateway.buy(sale.sku(), 1_000 + i, "key-0009", 1);
