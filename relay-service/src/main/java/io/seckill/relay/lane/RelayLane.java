@@ -43,6 +43,12 @@ final class RelayLane implements Runnable {
   /** Time without trouble after which a lane counts as running again. */
   private static final Duration CALM = Duration.ofSeconds(1);
 
+  /**
+   * A channel that was refused so often in a row is replaced: one that learned that a quorum queue
+   * is full goes on refusing when the limit is lifted, until consumers have emptied the queue.
+   */
+  private static final int REFUSALS_PER_LINK = 3;
+
   /** Wait between looks at a full Redis, or at a blocked broker. */
   private static final Duration PAUSE = Duration.ofMillis(100);
 
@@ -69,6 +75,9 @@ final class RelayLane implements Runnable {
 
   /** Whether something was refused: a queue or binding may be missing. */
   private boolean redeclare;
+
+  /** Refusals since the lane was running. */
+  private int refusals;
 
   /** When the last trouble came, nanoTime; 0 = never. */
   private long troubledAt;
@@ -330,6 +339,10 @@ final class RelayLane implements Runnable {
     outstanding = link().drainConfirmed(confirmed) + confirmed.size();
     strays = true;
     redeclare = true;
+    if (++refusals % REFUSALS_PER_LINK == 0) {
+      disconnectBroker();
+      forgetOutstanding();
+    }
     trouble(LaneState.BROKER_TROUBLE, String.valueOf(cause.getMessage()));
   }
 
@@ -364,6 +377,7 @@ final class RelayLane implements Runnable {
   private void calm() {
     if (troubledAt == 0 || System.nanoTime() - troubledAt > CALM.toNanos()) {
       status.enter(LaneState.RUNNING, "");
+      refusals = 0;
     }
   }
 

@@ -17,8 +17,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OutboundOrder {
 
-  /** Header of an unreadable entry: why it is a dead letter. */
+  /** Headers of an unreadable entry, as order-consumer reads them from the dead queue. */
   public static final String REASON_HEADER = "x-seckill-reason";
+
+  public static final String DETAIL_HEADER = "x-seckill-detail";
+
+  private static final String UNREADABLE = "UNREADABLE";
 
   private static final String APP_ID = "seckill-relay";
   private static final String TYPE = "order.v1";
@@ -89,7 +93,7 @@ public final class OutboundOrder {
     if (message == null) {
       return properties
           .timestamp(new Date())
-          .headers(Map.of(REASON_HEADER, "unreadable outbox entry: " + defect))
+          .headers(Map.of(REASON_HEADER, UNREADABLE, DETAIL_HEADER, "outbox entry: " + defect))
           .build();
     }
     properties.timestamp(new Date(message.admittedAt()));

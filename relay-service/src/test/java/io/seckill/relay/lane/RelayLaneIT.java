@@ -16,6 +16,7 @@ import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -121,8 +122,9 @@ class RelayLaneIT {
     await().atMost(SOON).until(() -> broker.deadLetters().size() == 1 && broker.seen() == 3);
     Delivery dead = broker.deadLetters().get(0);
     assertThat(new String(dead.getBody(), StandardCharsets.UTF_8)).isEqualTo("{\"v\":9}");
-    assertThat(dead.getProperties().getHeaders().get(OutboundOrder.REASON_HEADER).toString())
-        .contains("unknown version 9");
+    Map<String, Object> headers = dead.getProperties().getHeaders();
+    assertThat(headers.get(OutboundOrder.REASON_HEADER)).hasToString("UNREADABLE");
+    assertThat(headers.get(OutboundOrder.DETAIL_HEADER).toString()).contains("unknown version 9");
     assertThat(broker.deliveries()).containsOnlyKeys(admitted);
     assertThat(outbox.inPrivateQueues()).isZero();
   }
