@@ -36,7 +36,9 @@ class NothingLeftBehindIT {
     await()
         .atMost(Duration.ofSeconds(60))
         .untilAsserted(() -> assertThat(directory).doesNotExist());
-    assertThat(processesOf(directory)).isEmpty();
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(() -> assertThat(processesOf(directory)).isEmpty());
   }
 
   @Test

@@ -92,10 +92,6 @@ public abstract sealed class TestServer implements AutoCloseable
     ownServer().close();
   }
 
-  final void closeShared() {
-    machine.close();
-  }
-
   /**
    * Starts the server and waits until it answers.
    *

@@ -5,8 +5,6 @@ import java.util.Set;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
-import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
-import org.junit.jupiter.api.extension.ExtensionContext.StoreScope;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
@@ -14,11 +12,10 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * Gives tests one shared Redis, RabbitMQ and MySQL, as parameters of test classes and methods or
  * from the static methods.
  *
- * <p>A server starts when it is first asked for, is shared by all tests of the JVM, and stops with
- * the last of them; it also stops when the JVM is killed. Tests keep apart by {@link
- * RedisServer#newDatabase()}, {@link RabbitServer#newVhost()} and {@link
- * MySqlServer#newDatabase()}. A test that kills or freezes a server starts its own: {@link
- * RedisServer#start}.
+ * <p>A server starts when it is first asked for, is shared by all tests of the JVM, and ends with
+ * the JVM, however that ends. Tests keep apart by {@link RedisServer#newDatabase()}, {@link
+ * RabbitServer#newVhost()} and {@link MySqlServer#newDatabase()}. A test that kills or freezes a
+ * server starts its own: {@link RedisServer#start}.
  *
  * <p>The system property {@code seckill.test.servers} chooses where they run: {@code processes}
  * (default) are child processes from the packages redis-server, rabbitmq-server and mariadb-server,
@@ -28,28 +25,32 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  */
 public final class TestServers implements ParameterResolver, ExecutionCondition {
 
-  private static final SharedServers SHARED = new SharedServers();
+  private static final SharedServer<RedisServer> REDIS =
+      new SharedServer<>(RedisServer::startShared);
+  private static final SharedServer<RabbitServer> RABBIT =
+      new SharedServer<>(RabbitServer::startShared);
+  private static final SharedServer<MySqlServer> MYSQL =
+      new SharedServer<>(MySqlServer::startShared);
   private static final Set<Class<?>> TYPES =
       Set.of(RedisServer.class, RabbitServer.class, MySqlServer.class);
 
   /** The shared Redis, started by the first call. For what runs before parameters are resolved. */
   public static RedisServer redis() {
-    return SHARED.redis();
+    return REDIS.get();
   }
 
   /** The shared RabbitMQ, started by the first call. */
   public static RabbitServer rabbit() {
-    return SHARED.rabbit();
+    return RABBIT.get();
   }
 
   /** The shared MySQL or MariaDB, started by the first call. */
   public static MySqlServer mysql() {
-    return SHARED.mysql();
+    return MYSQL.get();
   }
 
   @Override
   public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
-    stopServersWith(context);
     Optional<String> missing = Backend.current().missing();
     return missing
         .map(ConditionEvaluationResult::disabled)
@@ -68,12 +69,5 @@ public final class TestServers implements ParameterResolver, ExecutionCondition 
       return redis();
     }
     return type == RabbitServer.class ? rabbit() : mysql();
-  }
-
-  /** The session outlives every test class, also where a runner executes failed tests again. */
-  private static void stopServersWith(ExtensionContext context) {
-    context
-        .getStore(StoreScope.LAUNCHER_SESSION, Namespace.create(TestServers.class))
-        .computeIfAbsent(SharedServers.class, key -> SHARED, AutoCloseable.class);
   }
 }
