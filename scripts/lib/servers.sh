@@ -153,7 +153,8 @@ create_mysql_data() {
   say "creating the MariaDB data directory"
   rm -rf "$MYSQL_DATA.new" "$MYSQL_DATA"
   mkdir -p "$MYSQL_DATA.new" "$LOG_DIR"
-  mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$MYSQL_DATA.new" --skip-test-db \
+  # A starting mariadbd removes what others have in a temporary directory they share.
+  TMPDIR=$MYSQL_DATA.new mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$MYSQL_DATA.new" --skip-test-db \
     --auth-root-authentication-method=socket --auth-root-socket-user="$(id -un)" >"$LOG_DIR/mysql-install.log" 2>&1 ||
     fail "the MariaDB data directory could not be created; see $LOG_DIR/mysql-install.log"
   mv "$MYSQL_DATA.new" "$MYSQL_DATA"

@@ -53,6 +53,7 @@ final class MariaDbProcess implements ServerProgram {
                 "datadir=" + home.resolve("data"),
                 "socket=" + home.resolve("socket"),
                 "pid-file=" + home.resolve("mariadbd.pid"),
+                "tmpdir=" + home,
                 "init-file=" + home.resolve("init.sql"),
                 "performance-schema=OFF"));
     configuration.addAll(defaults());
@@ -85,7 +86,8 @@ final class MariaDbProcess implements ServerProgram {
             "--auth-root-authentication-method=socket",
             "--skip-test-db",
             "--skip-name-resolve"),
-        Map.of());
+        // A starting mariadbd removes what others have in a temporary directory they share.
+        Map.of("TMPDIR", home.toString()));
   }
 
   @Override
