@@ -51,6 +51,20 @@ public class BrokerConnections {
    * @throws IOException when the broker cannot be reached or refuses us
    */
   public Connection open(String purpose) throws IOException {
+    return open(factory, purpose);
+  }
+
+  /** As {@link #open}, for a connection whose writes can be gathered. */
+  public BrokerLink openLink(String purpose) throws IOException {
+    GatheringSockets sockets = new GatheringSockets();
+    ConnectionFactory own = factory.clone();
+    if (!own.isSSL()) {
+      own.setSocketFactory(sockets);
+    }
+    return new BrokerLink(open(own, purpose), sockets);
+  }
+
+  private static Connection open(ConnectionFactory factory, String purpose) throws IOException {
     try {
       return factory.newConnection("order-consumer " + purpose);
     } catch (TimeoutException e) {

@@ -8,8 +8,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * @param enabled false keeps the service from taking orders; the internal port works on
  * @param batch most orders of one transaction, 1..1000
- * @param prefetch orders in hand per queue, batch..65535; three batches keep the writer busy while
- *     the last is settled and the next arrives. Bounds memory
+ * @param prefetch orders in hand per queue, batch..65535; eight batches keep the writer busy while
+ *     others wait for confirms or arrive. Bounds memory, about 1 kB each
  * @param linger longest wait for more orders when there are fewer than a batch, 0..5 ms
  * @param maxAttempts tries of an order that MySQL refuses alone, 1..100, before it is a dead letter
  * @param retryPause before its second try, doubled from try to try, 10 ms to 10 s
@@ -19,7 +19,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record IntakeProperties(
     @DefaultValue("true") boolean enabled,
     @DefaultValue("500") int batch,
-    @DefaultValue("1500") int prefetch,
+    @DefaultValue("4000") int prefetch,
     @DefaultValue("2ms") Duration linger,
     @DefaultValue("5") int maxAttempts,
     @DefaultValue("200ms") Duration retryPause,

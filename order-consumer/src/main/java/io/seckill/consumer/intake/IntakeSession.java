@@ -2,19 +2,15 @@ package io.seckill.consumer.intake;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.broker.BrokerConnections;
+import io.seckill.consumer.broker.BrokerLink;
 import java.io.IOException;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.PriorityQueue;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,31 +20,27 @@ import org.slf4j.LoggerFactory;
  * ends, for whatever reason, the broker gives everything unsettled to the next consumer; nothing of
  * one session is ever settled on another.
  *
- * <p>{@link #take} and {@link #retryLater} may be called by different threads; {@link #ack} by one.
+ * <p>{@link #ack} is for one thread.
  */
 final class IntakeSession implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(IntakeSession.class);
 
-  private final Connection connection;
+  private static final long ACK_GRACE_MS = 500;
+
+  private final BrokerLink link;
   private final Channel channel;
   private final String queue;
-  private final BlockingQueue<Delivery> inbox;
-  private final PriorityQueue<Retry> retries = new PriorityQueue<>();
+  private final Inbox inbox;
+  private final CountDownLatch over = new CountDownLatch(1);
+  private volatile String consumerTag = "";
   private volatile boolean open = true;
 
-  private record Retry(long atNanos, Delivery delivery) implements Comparable<Retry> {
-    @Override
-    public int compareTo(Retry other) {
-      return Long.compare(atNanos - other.atNanos, 0);
-    }
-  }
-
-  private IntakeSession(Connection connection, Channel channel, String queue, int prefetch) {
-    this.connection = connection;
+  private IntakeSession(BrokerLink link, Channel channel, String queue, int prefetch) {
+    this.link = link;
     this.channel = channel;
     this.queue = queue;
-    this.inbox = new LinkedBlockingQueue<>(prefetch);
+    this.inbox = new Inbox(prefetch);
   }
 
   /**
@@ -59,17 +51,17 @@ final class IntakeSession implements AutoCloseable {
    */
   static IntakeSession open(BrokerConnections connections, String queue, int prefetch)
       throws IOException {
-    Connection connection = connections.open("intake of " + queue);
+    BrokerLink link = connections.openLink("intake of " + queue);
     try {
-      Channel channel = connection.createChannel();
+      Channel channel = link.connection().createChannel();
       BrokerTopology.declare(channel);
       channel.basicQos(prefetch);
-      IntakeSession session = new IntakeSession(connection, channel, queue, prefetch);
+      IntakeSession session = new IntakeSession(link, channel, queue, prefetch);
       channel.addShutdownListener(session::ended);
-      channel.basicConsume(queue, false, session.new Inlet());
+      session.consumerTag = channel.basicConsume(queue, false, session.new Inlet());
       return session;
     } catch (IOException | RuntimeException e) {
-      connection.abort(1_000);
+      link.connection().abort(1_000);
       throw e;
     }
   }
@@ -86,7 +78,7 @@ final class IntakeSession implements AutoCloseable {
         String consumerTag, Envelope envelope, BasicProperties properties, byte[] body) {
       if (!inbox.offer(Delivery.of(envelope.getDeliveryTag(), properties, body))) {
         log.error("{} sent more than the prefetch allows", queue);
-        close();
+        open = false; // the writer closes it
       }
     }
 
@@ -100,6 +92,7 @@ final class IntakeSession implements AutoCloseable {
 
   private void ended(ShutdownSignalException cause) {
     open = false;
+    over.countDown();
     if (!cause.isInitiatedByApplication()) {
       log.warn("The link to {} has ended: {}", queue, cause.getMessage());
     }
@@ -110,68 +103,52 @@ final class IntakeSession implements AutoCloseable {
     return open;
   }
 
-  /**
-   * Takes what is there, without waiting when it is a full batch.
-   *
-   * @param max size of a full batch
-   * @param linger longest wait for more, counted from the arrival of the first
-   * @param idle longest wait for the first
-   * @return at most max deliveries, oldest first; empty when none came
-   */
-  List<Delivery> take(int max, Duration linger, Duration idle) throws InterruptedException {
-    List<Delivery> batch = new ArrayList<>(Math.min(max, inbox.size() + 16));
-    takeDueRetries(batch, max);
-    if (batch.isEmpty()) {
-      Delivery first = inbox.poll(idle.toNanos(), TimeUnit.NANOSECONDS);
-      if (first == null) {
-        return batch;
-      }
-      batch.add(first);
-    }
-    long deadline = batch.get(0).receivedNanos() + linger.toNanos();
-    inbox.drainTo(batch, max - batch.size());
-    while (batch.size() < max) {
-      long left = deadline - System.nanoTime();
-      Delivery next = left <= 0 ? null : inbox.poll(left, TimeUnit.NANOSECONDS);
-      if (next == null) {
-        return batch;
-      }
-      batch.add(next);
-      inbox.drainTo(batch, max - batch.size());
-    }
-    return batch;
-  }
-
-  /** Keeps a delivery in hand, unsettled, and has it taken again after the pause. */
-  void retryLater(Delivery delivery, Duration pause) {
-    synchronized (retries) {
-      retries.add(new Retry(System.nanoTime() + pause.toNanos(), delivery));
-    }
-  }
-
-  private void takeDueRetries(List<Delivery> batch, int max) {
-    long now = System.nanoTime();
-    synchronized (retries) {
-      while (batch.size() < max && !retries.isEmpty() && retries.peek().atNanos() - now <= 0) {
-        batch.add(retries.remove().delivery());
-      }
-    }
+  /** What has come and is not settled. */
+  Inbox inbox() {
+    return inbox;
   }
 
   /**
-   * Settles this delivery and no other (FACTS 22).
+   * Settles each of these deliveries by itself and no other (FACTS 22): one frame each, but not one
+   * write to the network each.
    *
    * @throws IOException or ShutdownSignalException when the session has ended: the broker delivers
    *     again
    */
-  void ack(Delivery delivery) throws IOException {
-    channel.basicAck(delivery.tag(), false);
+  void ack(List<Delivery> deliveries) throws IOException {
+    link.holdBack();
+    try {
+      for (Delivery delivery : deliveries) {
+        channel.basicAck(delivery.tag(), false);
+      }
+    } finally {
+      link.release();
+    }
   }
 
-  /** Gives everything unsettled back to the broker, in its old place at the head of the queue. */
+  /**
+   * Gives everything unsettled back to the broker, in its old place at the head of the queue.
+   *
+   * <p>A channel hands acks on to a quorum queue 32 at a time and forgets the rest when it is
+   * closed: orders stored and acked would come again. So it gets a moment to pass them on.
+   */
   @Override
   public void close() {
+    if (open && channel.isOpen()) {
+      passAcksOn();
+    }
     open = false;
-    connection.abort(2_000);
+    link.connection().abort(2_000);
+  }
+
+  private void passAcksOn() {
+    try {
+      channel.basicCancel(consumerTag);
+      boolean unused = over.await(ACK_GRACE_MS, TimeUnit.MILLISECONDS);
+    } catch (IOException | ShutdownSignalException e) {
+      log.debug("{} ended by itself", queue, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

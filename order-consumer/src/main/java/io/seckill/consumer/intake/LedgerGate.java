@@ -5,6 +5,7 @@ import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import io.github.resilience4j.micrometer.tagged.TaggedCircuitBreakerMetrics;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.seckill.common.order.OrderMessage;
@@ -41,6 +42,7 @@ class LedgerGate {
   private final Clock clock;
   private final CircuitBreaker breaker;
   private final Timer lag;
+  private final Counter deliveries;
 
   LedgerGate(OrderStore store, LedgerProbe probe, Clock clock, MeterRegistry meters) {
     this.store = store;
@@ -57,6 +59,10 @@ class LedgerGate {
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(30))
+            .register(meters);
+    this.deliveries =
+        Counter.builder("seckill.consumer.deliveries")
+            .description("Orders handed to MySQL, whatever came of it")
             .register(meters);
     TaggedCircuitBreakerMetrics.ofCircuitBreakerRegistry(registry).bindTo(meters);
     breaker
@@ -87,6 +93,7 @@ class LedgerGate {
    */
   StoredBatch store(List<OrderMessage> orders) throws LedgerUnavailableException {
     long start = System.nanoTime();
+    deliveries.increment(orders.size());
     try {
       StoredBatch stored = store.store(orders);
       breaker.onSuccess(System.nanoTime() - start, TimeUnit.NANOSECONDS);

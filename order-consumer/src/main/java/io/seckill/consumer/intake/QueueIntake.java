@@ -144,7 +144,7 @@ final class QueueIntake {
   /** Until the session ends, MySQL goes away, or a stop is requested. */
   private void consume(IntakeSession session) throws InterruptedException {
     while (isWanted() && session.isOpen()) {
-      List<Delivery> batch = session.take(settings.batch(), settings.linger(), IDLE_POLL);
+      List<Delivery> batch = session.inbox().take(settings.batch(), settings.linger(), IDLE_POLL);
       if (!batch.isEmpty()) {
         try {
           settling.settle(new Settler.Work(session, batch, store(batch)));

@@ -29,9 +29,10 @@ import java.util.concurrent.TimeoutException;
 import org.springframework.stereotype.Component;
 
 /**
- * Does what follows a COMMIT, in this order: payment times begin, Redis hears the results and gets
- * its units back, dead letters are with the broker, and only then each delivery is acked by itself.
- * A crash anywhere in between leads to a redelivery, which does all of it again. Thread-safe.
+ * Does what follows a COMMIT, in this order: payment times begin, dead letters go to the broker,
+ * Redis hears the results and gets its units back, and only then, when the broker has confirmed,
+ * each delivery is acked by itself. A crash anywhere in between leads to a redelivery, which does
+ * all of it again. Thread-safe.
  */
 @Component
 class Settler {
@@ -67,21 +68,70 @@ class Settler {
   /** A delivery that waits for the broker to have its dead letter. */
   private record Doomed(Delivery delivery, CompletableFuture<Boolean> confirm) {}
 
-  /**
-   * @throws IOException or ShutdownSignalException when the session has ended meanwhile; what is
-   *     not settled by then comes again
-   */
-  void settle(Work work) throws IOException, InterruptedException {
+  /** A batch of which everybody has been told, and whose acks wait for the broker's confirms. */
+  static final class Announced {
+    private final Work work;
+    private final Plan plan;
+    private final List<CompletableFuture<Boolean>> delays;
+    private final long deadlineNanos;
+
+    private Announced(
+        Work work, Plan plan, List<CompletableFuture<Boolean>> delays, long deadlineNanos) {
+      this.work = work;
+      this.plan = plan;
+      this.delays = delays;
+      this.deadlineNanos = deadlineNanos;
+    }
+
+    IntakeSession session() {
+      return work.session();
+    }
+
+    /** Whether {@link Settler#finish} would not wait. */
+    boolean isAnswered() {
+      return delays.stream().allMatch(CompletableFuture::isDone)
+          && plan.doomed.stream().allMatch(doomed -> doomed.confirm().isDone());
+    }
+  }
+
+  /** Tells the broker and Redis what became of a batch, without waiting for confirms. */
+  Announced announce(Work work) {
     List<CompletableFuture<Boolean>> delays = paymentDelays.start(work.batch().outcomes());
     Plan plan = plan(work);
     results.write(plan.results, work.batch().progress(), work.batch().settledNow());
     giveBacks.deliver(work.batch().owed());
-    awaitDelays(delays);
-    for (Delivery delivery : plan.done) {
-      work.session().ack(delivery);
+    return new Announced(work, plan, delays, System.nanoTime() + confirmTimeout.toNanos());
+  }
+
+  /**
+   * Waits for the confirms and acks.
+   *
+   * @throws IOException or ShutdownSignalException when the session has ended meanwhile; what is
+   *     not settled by then comes again
+   */
+  void finish(Announced batch) throws IOException, InterruptedException {
+    int missed = 0;
+    for (CompletableFuture<Boolean> delay : batch.delays) {
+      if (!confirmed(delay, batch.deadlineNanos)) {
+        missed++;
+      }
     }
-    for (Doomed doomed : plan.doomed) {
-      ackOrKeep(work.session(), doomed);
+    paymentDelays.missed(missed);
+    List<Delivery> done = new ArrayList<>(batch.plan.done);
+    for (Doomed doomed : batch.plan.doomed) {
+      if (confirmed(doomed.confirm(), batch.deadlineNanos)) {
+        forget(doomed.delivery());
+        done.add(doomed.delivery());
+      } else {
+        batch.session().inbox().retryLater(doomed.delivery(), DEAD_LETTER_PAUSE);
+      }
+    }
+    batch.session().ack(done);
+  }
+
+  private void forget(Delivery delivery) {
+    if (delivery.order() != null) {
+      givingUp.forget(delivery.order());
     }
   }
 
@@ -120,7 +170,7 @@ class Settler {
       Attempts counted = givingUp.count(failure.order());
       DeadLetter letter = givingUp.failed(delivery, failure, counted);
       if (letter == null) {
-        session.retryLater(delivery, givingUp.pauseAfter(counted));
+        session.inbox().retryLater(delivery, givingUp.pauseAfter(counted));
       } else {
         doom(plan, delivery, letter);
       }
@@ -155,30 +205,6 @@ class Settler {
       return OrderResult.alias(order.orderId(), order.skuId(), order.userId(), alias.stored());
     }
     throw new IllegalArgumentException("no result of " + outcome);
-  }
-
-  private void awaitDelays(List<CompletableFuture<Boolean>> delays) throws InterruptedException {
-    long deadline = System.nanoTime() + confirmTimeout.toNanos();
-    int missed = 0;
-    for (CompletableFuture<Boolean> delay : delays) {
-      if (!confirmed(delay, deadline)) {
-        missed++;
-      }
-    }
-    paymentDelays.missed(missed);
-  }
-
-  private void ackOrKeep(IntakeSession session, Doomed doomed)
-      throws IOException, InterruptedException {
-    if (confirmed(doomed.confirm(), System.nanoTime() + confirmTimeout.toNanos())) {
-      OrderMessage order = doomed.delivery().order();
-      if (order != null) {
-        givingUp.forget(order);
-      }
-      session.ack(doomed.delivery());
-    } else {
-      session.retryLater(doomed.delivery(), DEAD_LETTER_PAUSE);
-    }
   }
 
   /** No answer in time counts as no: an order or a dead letter twice is harmless, none is not. */

@@ -3,6 +3,8 @@ package io.seckill.consumer.intake;
 import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -11,20 +13,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Settles one batch while the writer stores the next. At most {@value #WAITING} batches wait; a
- * slower Redis or broker so slows the writer down instead of piling up. Owned by one {@link
- * QueueIntake}, whose writer is the only one to hand in work.
+ * Settles batches while the writer stores the next. At most {@value #WAITING} waits for this thread
+ * and {@value #UNCONFIRMED} for confirms; a slower Redis or broker so slows the writer down instead
+ * of piling up. Owned by one {@link QueueIntake}, whose writer is the only one to hand in work.
  */
 final class SettlingThread {
 
   private static final Logger log = LoggerFactory.getLogger(SettlingThread.class);
 
   private static final int WAITING = 1;
+  private static final int UNCONFIRMED = 4;
   private static final long POLL_MS = 100;
 
   private final Settler settler;
   private final Thread thread;
   private final BlockingQueue<Settler.Work> waiting = new ArrayBlockingQueue<>(WAITING);
+  private final Deque<Settler.Announced> announced = new ArrayDeque<>();
   private final Object idle = new Object();
   private int unfinished;
   private volatile boolean stopping;
@@ -85,32 +89,50 @@ final class SettlingThread {
     while (!stopping) {
       Settler.Work work = next();
       if (work != null) {
-        settleSafely(work);
-        finishedOne();
+        announce(work);
+      } else if (!announced.isEmpty()) {
+        finish(announced.remove());
+      }
+      while (!announced.isEmpty()
+          && (announced.size() > UNCONFIRMED || announced.element().isAnswered())) {
+        finish(announced.remove());
       }
     }
   }
 
+  /** Does not wait while there are confirms to wait for instead. */
   private Settler.@Nullable Work next() {
     try {
-      return waiting.poll(POLL_MS, TimeUnit.MILLISECONDS);
+      return announced.isEmpty() ? waiting.poll(POLL_MS, TimeUnit.MILLISECONDS) : waiting.poll();
     } catch (InterruptedException e) {
       return null; // only stop() interrupts, and the loop looks
     }
   }
 
-  /** A session that fails is closed: the broker brings back what it had, to be settled then. */
-  private void settleSafely(Settler.Work work) {
+  private void announce(Settler.Work work) {
     try {
-      settler.settle(work);
-    } catch (IOException | ShutdownSignalException e) {
-      log.warn("Acks did not reach the broker, the orders will come again: {}", e.toString());
-      work.session().close();
-    } catch (InterruptedException e) {
-      work.session().close();
+      announced.add(settler.announce(work));
     } catch (RuntimeException e) {
       log.error("A defect keeps orders from being settled; they will come again", e);
       work.session().close();
+      finishedOne();
+    }
+  }
+
+  /** A session that fails is closed: the broker brings back what it had, to be settled then. */
+  private void finish(Settler.Announced batch) {
+    try {
+      settler.finish(batch);
+    } catch (IOException | ShutdownSignalException e) {
+      log.warn("Acks did not reach the broker, the orders will come again: {}", e.toString());
+      batch.session().close();
+    } catch (InterruptedException e) {
+      batch.session().close();
+    } catch (RuntimeException e) {
+      log.error("A defect keeps orders from being acked; they will come again", e);
+      batch.session().close();
+    } finally {
+      finishedOne();
     }
   }
 

@@ -143,6 +143,9 @@ class OrderStoreIT {
 
     assertThat(store.store(List.of(second)).outcomes())
         .containsExactly(new Rejected(second, RejectReason.QUOTA_EXCEEDED));
+    try (Connection connection = consumer.database().connect()) {
+      QuotaTable.raise(connection, 1, sku, 1, 1);
+    }
   }
 
   @Test

@@ -1,0 +1,40 @@
+package io.seckill.consumer.broker;
+
+import com.rabbitmq.client.Connection;
+import java.io.IOException;
+
+/**
+ * A connection whose writes can be held back and sent together. The client writes each frame to the
+ * network by itself, which costs more than everything else about an ack.
+ */
+public final class BrokerLink {
+
+  private final Connection connection;
+  private final GatheringSockets sockets;
+
+  BrokerLink(Connection connection, GatheringSockets sockets) {
+    this.connection = connection;
+    this.sockets = sockets;
+  }
+
+  public Connection connection() {
+    return connection;
+  }
+
+  /**
+   * Keeps what is written, up to a buffer's size, until {@link #release}, which must follow soon:
+   * heartbeats wait as well. Without effect on a TLS connection.
+   */
+  public void holdBack() {
+    sockets.stream().holdBack();
+  }
+
+  /**
+   * Sends what was held back.
+   *
+   * @throws IOException when the connection is broken
+   */
+  public void release() throws IOException {
+    sockets.stream().release();
+  }
+}

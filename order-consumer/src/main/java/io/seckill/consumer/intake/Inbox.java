@@ -1,0 +1,78 @@
+package io.seckill.consumer.intake;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Deliveries in hand that nobody works on yet: those that came, and those to be tried again later.
+ * Bounded by the prefetch. Thread-safe; one thread takes.
+ */
+final class Inbox {
+
+  private final BlockingQueue<Delivery> arrived;
+  private final PriorityQueue<Retry> retries = new PriorityQueue<>();
+
+  private record Retry(long atNanos, Delivery delivery) implements Comparable<Retry> {
+    @Override
+    public int compareTo(Retry other) {
+      return Long.compare(atNanos - other.atNanos, 0);
+    }
+  }
+
+  Inbox(int prefetch) {
+    this.arrived = new LinkedBlockingQueue<>(prefetch);
+  }
+
+  /** False when there are more than the prefetch allows. */
+  boolean offer(Delivery delivery) {
+    return arrived.offer(delivery);
+  }
+
+  /** Has a delivery taken again after the pause; it stays unsettled until then. */
+  void retryLater(Delivery delivery, Duration pause) {
+    synchronized (retries) {
+      retries.add(new Retry(System.nanoTime() + pause.toNanos(), delivery));
+    }
+  }
+
+  /**
+   * Takes what is there, without waiting when it is a full batch.
+   *
+   * @param max size of a full batch
+   * @param linger longest wait for more, counted from the arrival of the first
+   * @param idle longest wait for the first
+   * @return at most max deliveries, oldest first; empty when none came
+   */
+  List<Delivery> take(int max, Duration linger, Duration idle) throws InterruptedException {
+    List<Delivery> batch = new ArrayList<>(Math.min(max, arrived.size() + 16));
+    takeDueRetries(batch, max);
+    if (batch.isEmpty() && !takeOne(batch, idle.toNanos())) {
+      return batch;
+    }
+    long deadline = batch.get(0).receivedNanos() + linger.toNanos();
+    arrived.drainTo(batch, max - batch.size());
+    while (batch.size() < max && takeOne(batch, deadline - System.nanoTime())) {
+      arrived.drainTo(batch, max - batch.size());
+    }
+    return batch;
+  }
+
+  private boolean takeOne(List<Delivery> batch, long waitNanos) throws InterruptedException {
+    Delivery next = waitNanos <= 0 ? null : arrived.poll(waitNanos, TimeUnit.NANOSECONDS);
+    return next != null && batch.add(next);
+  }
+
+  private void takeDueRetries(List<Delivery> batch, int max) {
+    long now = System.nanoTime();
+    synchronized (retries) {
+      while (batch.size() < max && !retries.isEmpty() && retries.peek().atNanos() - now <= 0) {
+        batch.add(retries.remove().delivery());
+      }
+    }
+  }
+}

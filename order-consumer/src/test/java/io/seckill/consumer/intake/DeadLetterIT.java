@@ -1,0 +1,135 @@
+package io.seckill.consumer.intake;
+
+import static io.seckill.common.order.PurchasePolicy.LIMITED;
+import static java.util.stream.IntStream.rangeClosed;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.consumer.broker.BrokerConnections;
+import io.seckill.consumer.deadletter.DeadLetterHeaders;
+import io.seckill.consumer.testing.Admissions;
+import io.seckill.consumer.testing.Ledger;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.nio.charset.StandardCharsets;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(TestServers.class)
+class DeadLetterIT {
+
+  private static final long SKU = 17;
+
+  private TestConsumer consumer;
+  private OrderFlood flood;
+  private Ledger ledger;
+  private Admissions redis;
+
+  @BeforeEach
+  void open() {
+    consumer =
+        TestConsumer.start(
+            Map.of(
+                "seckill.intake.max-attempts", "3",
+                "seckill.intake.retry-pause", "20ms",
+                "seckill.dead-letter.drain-interval", "100ms"));
+    flood = new OrderFlood(consumer.vhost());
+    ledger = new Ledger(consumer.sql());
+    redis = new Admissions(consumer.redis());
+    new Sales(consumer).open(SKU, "LIMITED", 5, 1_000);
+  }
+
+  @AfterEach
+  void close() {
+    flood.close();
+    consumer.close();
+  }
+
+  @Test
+  void keepsAnOrderThatFailsTooOftenAndTakesItsReplayThroughAllGuards() throws Exception {
+    List<OrderMessage> orders =
+        rangeClosed(1, 30).mapToObj(user -> OrderFlood.order(SKU, LIMITED, user, 1)).toList();
+    OrderMessage poison = orders.get(12);
+    redis.admit(orders);
+    asRoot(
+        "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW IF NEW.user_id = 13 THEN"
+            + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF");
+
+    flood.publish(orders);
+
+    ledger.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'FAILED_TOO_OFTEN'", 1);
+    ledger.awaitOrders(SKU, 29);
+    assertThat(ledger.number("SELECT attempts FROM dead_letter")).isEqualTo(3);
+    assertThat(ledger.number("SELECT order_id FROM dead_letter"))
+        .isEqualTo(poison.orderId().value());
+    await().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("D"));
+    assertThat(ledger.number("SELECT LOCATE('poisoned', detail) > 0 FROM dead_letter"))
+        .isEqualTo(1);
+
+    consumer.sql().sql("UPDATE dead_letter SET state = 'REPLAYED'").update();
+    replay(poison, 3);
+    ledger.await("SELECT attempts FROM dead_letter WHERE state = 'OPEN'", 6);
+
+    asRoot("DROP TRIGGER poison");
+    consumer.sql().sql("UPDATE dead_letter SET state = 'REPLAYED'").update();
+    replay(poison, 6);
+    ledger.awaitOrders(SKU, 30);
+    await().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("C"));
+    assertThat(ledger.stock(SKU)).isEqualTo(970);
+    ledger.check();
+  }
+
+  @Test
+  void keepsADeadLetterOnceHoweverOftenItComes() throws Exception {
+    byte[] body = "not an order".getBytes(StandardCharsets.UTF_8);
+    try (Connection connection = consumer.bean(BrokerConnections.class).open("test");
+        Channel channel = connection.createChannel()) {
+      for (int i = 0; i < 5; i++) {
+        channel.basicPublish(
+            BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY, null, body);
+      }
+    }
+
+    ledger.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'DROPPED_BY_BROKER'", 1);
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () ->
+                assertThat(consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total())
+                    .isZero());
+    assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter")).isEqualTo(1);
+  }
+
+  @Test
+  void keepsWhatIsLongerThanAnyOrder() {
+    flood.publishRaw(SKU, "x".repeat(100_000), Map.of());
+
+    ledger.await("SELECT LENGTH(payload) FROM dead_letter WHERE reason = 'UNREADABLE'", 4_096);
+  }
+
+  private void replay(OrderMessage order, int attempts) {
+    flood.publishRaw(
+        SKU, OrderMessageCodec.encode(order), Map.of(DeadLetterHeaders.ATTEMPTS, attempts));
+  }
+
+  private void asRoot(String sql) throws Exception {
+    try (java.sql.Connection root = TestServers.mysql().rootConnection();
+        Statement statement = root.createStatement()) {
+      statement.execute("USE " + consumer.database().name());
+      statement.execute(sql);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package io.seckill.consumer.intake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class InboxTest {
+
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  private final Inbox inbox = new Inbox(10);
+
+  @Test
+  void doesNotWaitWhenThereIsAFullBatch() throws InterruptedException {
+    range(5);
+
+    assertThat(tags(inbox.take(3, LONG, LONG))).containsExactly(0L, 1L, 2L);
+    assertThat(tags(inbox.take(2, LONG, LONG))).containsExactly(3L, 4L);
+  }
+
+  @Test
+  void countsTheLingerFromTheArrivalOfTheFirst() throws InterruptedException {
+    long longAgo = System.nanoTime() - LONG.toNanos();
+    inbox.offer(new Delivery(7, new byte[0], new BasicProperties(), null, "", longAgo));
+
+    assertThat(tags(inbox.take(3, Duration.ofSeconds(30), LONG))).containsExactly(7L);
+  }
+
+  @Test
+  void givesALoneOrderAwayAfterTheLinger() throws InterruptedException {
+    range(1);
+
+    assertThat(tags(inbox.take(500, Duration.ofMillis(2), LONG))).containsExactly(0L);
+  }
+
+  @Test
+  void isEmptyAfterTheIdleTime() throws InterruptedException {
+    assertThat(inbox.take(3, Duration.ZERO, Duration.ofMillis(1))).isEmpty();
+  }
+
+  @Test
+  void takesDueRetriesFirst() throws InterruptedException {
+    inbox.retryLater(delivery(9), Duration.ZERO);
+    inbox.retryLater(delivery(10), LONG);
+    range(2);
+
+    assertThat(tags(inbox.take(3, Duration.ZERO, LONG))).containsExactly(9L, 0L, 1L);
+  }
+
+  @Test
+  void refusesMoreThanThePrefetch() {
+    range(10);
+
+    assertThat(inbox.offer(delivery(11))).isFalse();
+  }
+
+  private void range(int count) {
+    for (int tag = 0; tag < count; tag++) {
+      assertThat(inbox.offer(delivery(tag))).isTrue();
+    }
+  }
+
+  private static Delivery delivery(long tag) {
+    return Delivery.of(tag, new BasicProperties(), new byte[0]);
+  }
+
+  private static List<Long> tags(List<Delivery> deliveries) {
+    return deliveries.stream().map(Delivery::tag).toList();
+  }
+}

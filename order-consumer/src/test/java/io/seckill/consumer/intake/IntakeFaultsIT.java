@@ -1,0 +1,358 @@
+package io.seckill.consumer.intake;
+
+import static io.seckill.common.order.PurchasePolicy.LIMITED;
+import static java.util.stream.IntStream.range;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.testing.Admissions;
+import io.seckill.consumer.testing.Ledger;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** A consumer behind breakable links; another one, which takes no orders, looks on. */
+@ExtendWith(TestServers.class)
+class IntakeFaultsIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong();
+  private static final String QUEUE = BrokerTopology.orderQueue(0);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private static TestConsumer observer;
+  private static OrderFlood flood;
+  private static Ledger ledger;
+  private static Admissions redis;
+
+  /** Of partition 0, so all in one queue. */
+  private final long sku = NEXT_SKU.addAndGet(16);
+
+  private TcpProxy toMySql;
+  private TcpProxy toBroker;
+  private TcpProxy toRedis;
+
+  @BeforeAll
+  static void look() {
+    observer =
+        TestConsumer.start(
+            Map.of("seckill.intake.enabled", "false", "seckill.give-back.sweep-interval", "5m"));
+    flood = new OrderFlood(observer.vhost());
+    ledger = new Ledger(observer.sql());
+    redis = new Admissions(observer.redis());
+  }
+
+  @AfterAll
+  static void lookAway() {
+    flood.close();
+    observer.close();
+  }
+
+  @BeforeEach
+  void open() throws IOException {
+    toMySql = TcpProxy.to(TestServers.mysql());
+    toBroker = TcpProxy.to(TestServers.rabbit());
+    toRedis = TcpProxy.to(TestServers.redis());
+    new Sales(observer).open(sku, "LIMITED", 5, 100_000);
+  }
+
+  @AfterEach
+  void close() {
+    toMySql.close();
+    toBroker.close();
+    toRedis.close();
+  }
+
+  @Test
+  void pausesWhileMySqlIsAwayAndResumesWithinFiveSeconds() { // fault 28
+    try (TestConsumer consumer = consumer()) {
+      flood.publish(orders(1, 200));
+      ledger.awaitOrders(sku, 200);
+      toMySql.cut();
+      flood.publish(orders(201, 300));
+      await().atMost(PATIENCE).until(() -> state(consumer) == 3);
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () -> {
+                assertThat(observer.vhost().queueDepth(QUEUE).ready()).isEqualTo(300);
+                assertThat(observer.vhost().queueDepth(QUEUE).unacked()).isZero();
+              });
+
+      toMySql.heal();
+      long healed = System.nanoTime();
+
+      ledger.awaitOrders(sku, 500);
+      assertThat(Duration.ofNanos(System.nanoTime() - healed)).isLessThan(Duration.ofSeconds(5));
+      awaitQuiet();
+    }
+    ledger.check();
+  }
+
+  @Test
+  void doesNotTryInALoopWhileMySqlIsAway() {
+    try (TestConsumer consumer = consumer()) {
+      flood.publish(orders(1, 10));
+      ledger.awaitOrders(sku, 10);
+      toMySql.cut();
+      flood.publish(orders(11, 10));
+      await().atMost(PATIENCE).until(() -> state(consumer) == 3);
+      double before = deliveries(consumer);
+
+      LockSupport.parkNanos(Duration.ofSeconds(3).toNanos());
+
+      assertThat(state(consumer)).isEqualTo(3);
+      assertThat(deliveries(consumer) - before).isLessThan(20);
+      toMySql.heal();
+      ledger.awaitOrders(sku, 20);
+    }
+  }
+
+  @Test
+  void goesOnWithoutRedisAndGivesBackLater() { // fault 6
+    try (TestConsumer consumer = consumer()) {
+      await().atMost(PATIENCE).until(() -> state(consumer) == 2);
+      List<OrderMessage> warm = orders(1, 10);
+      redis.admit(warm);
+      flood.publish(warm);
+      ledger.awaitOrders(sku, 10);
+      toRedis.cut();
+      List<OrderMessage> tooMany = range(0, 20).mapToObj(i -> order(7_000, 1)).toList();
+      redis.admit(tooMany);
+
+      flood.publish(tooMany);
+      flood.publish(orders(1_001, 3_000));
+
+      ledger.awaitOrders(sku, 3_030);
+      awaitQuiet();
+      assertThat(redis.stock(sku)).isEqualTo(100_000 - 30);
+      toRedis.heal();
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 15));
+      ledger.await("SELECT COUNT(*) FROM give_back WHERE done_at IS NULL", 0);
+      assertThat(ledger.number("SELECT COUNT(*) FROM give_back WHERE sku_id = " + sku))
+          .isEqualTo(15);
+    }
+    ledger.check();
+  }
+
+  /** After COMMIT and give-back, before the acks arrive: all of it happens again, once. */
+  @Test
+  void repeatsWhatFollowsTheCommitHarmlesslyWhenTheAcksAreLost() { // faults 16, 23
+    List<OrderMessage> orders = range(0, 50).mapToObj(i -> order(7, 1)).toList();
+    redis.admit(orders);
+    try (TestConsumer consumer = consumer(Map.of("seckill.broker.confirm-timeout", "300ms"))) {
+      await().atMost(PATIENCE).until(() -> state(consumer) == 2);
+      toBroker.dropToServer(true);
+      flood.publish(orders);
+      ledger.awaitOrders(sku, 50);
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 5));
+      await()
+          .atMost(PATIENCE)
+          .during(Duration.ofSeconds(1))
+          .until(() -> counter(consumer, "seckill.consumer.payment.delays.missed") >= 1);
+      assertThat(observer.vhost().queueDepth(QUEUE).total()).isEqualTo(50);
+
+      toBroker.heal();
+
+      awaitQuiet();
+      assertThat(duplicates(consumer)).isGreaterThanOrEqualTo(50);
+    }
+    assertThat(redis.stock(sku)).isEqualTo(100_000 - 5);
+    assertThat(ledger.settled(sku)).isEqualTo(50);
+    ledger.check();
+  }
+
+  /** Dead between COMMIT and everything Redis should hear; the next process makes up for it. */
+  @Test
+  void leavesNothingUndoneWhenItDiesRightAfterTheCommit() { // fault 23
+    List<OrderMessage> orders = range(0, 50).mapToObj(i -> order(7, 1)).toList();
+    redis.admit(orders);
+    try (TestConsumer consumer = consumer()) {
+      await().atMost(PATIENCE).until(() -> state(consumer) == 2);
+      toRedis.cut();
+      toBroker.dropToServer(true);
+      flood.publish(orders);
+      ledger.awaitOrders(sku, 50);
+      toBroker.cut();
+    }
+    assertThat(redis.stock(sku)).isEqualTo(100_000 - 50);
+    assertThat(orders).allMatch(order -> redis.result(order).equals("Q"));
+    toRedis.heal();
+    toBroker.heal();
+
+    try (TestConsumer next = consumer()) {
+      awaitQuiet();
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 5));
+      assertThat(orders).allMatch(order -> List.of("C", "RQ").contains(redis.result(order)));
+      assertThat(duplicates(next)).isGreaterThanOrEqualTo(50);
+    }
+    ledger.check();
+  }
+
+  /** Hits COMMITs, acks and confirms wherever they happen to be. */
+  @Test
+  void storesEveryOrderOnceWhileAllLinksBreakAtRandom() { // faults 22, 29; FACTS 38
+    long seed = ThreadLocalRandom.current().nextLong();
+    Random random = new Random(seed);
+    List<OrderMessage> orders = orders(1, 6_000);
+    List<OrderMessage> tooMany = range(0, 100).mapToObj(i -> order(90_000, 1)).toList();
+    redis.admit(orders);
+    redis.admit(tooMany);
+    try (TestConsumer consumer = consumer(Map.of("seckill.intake.batch", "50"))) {
+      for (int i = 0; i < 60; i++) {
+        flood.publish(orders.subList(i * 100, i * 100 + 100));
+        if (i % 10 == 0) {
+          flood.publish(tooMany.subList(i, i + 10));
+        }
+        List.of(toMySql, toBroker, toRedis).get(random.nextInt(3)).reset();
+        LockSupport.parkNanos(Duration.ofMillis(20 + random.nextInt(60)).toNanos());
+      }
+      flood.publish(tooMany);
+
+      ledger.awaitOrders(sku, 6_100);
+      awaitQuiet();
+      assertThat(ledger.settled(sku)).as("seed %d", seed).isEqualTo(6_100);
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () -> assertThat(redis.stock(sku)).as("seed %d", seed).isEqualTo(100_000 - 6_005));
+      assertThat(state(consumer)).isEqualTo(2);
+    }
+    assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku))
+        .as("seed %d", seed)
+        .isZero();
+    ledger.check();
+  }
+
+  @Test
+  void stopsWithWhatIsInHandStoredOrGivenBack() { // fault 33
+    List<OrderMessage> orders = orders(1, 20_000);
+    flood.publish(orders);
+    TestConsumer consumer = consumer();
+    await()
+        .atMost(PATIENCE)
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> ledger.settled(sku) > 0);
+
+    long stopping = System.nanoTime();
+    consumer.close();
+
+    assertThat(Duration.ofNanos(System.nanoTime() - stopping)).isLessThan(Duration.ofSeconds(20));
+    long stored = ledger.settled(sku);
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              assertThat(observer.vhost().queueDepth(QUEUE).unacked()).isZero();
+              assertThat(observer.vhost().queueDepth(QUEUE).ready())
+                  .isBetween(20_000 - stored, 20_000L);
+            });
+    try (TestConsumer next = consumer()) {
+      ledger.awaitOrders(sku, 20_000);
+      awaitQuiet();
+      assertThat(duplicates(next))
+          .as("of what was stored before")
+          .isLessThanOrEqualTo((double) stored);
+    }
+    ledger.check();
+  }
+
+  @Test
+  void handsAQueueOverToTheSpareProcess() {
+    try (TestConsumer first = consumer()) {
+      await().atMost(PATIENCE).until(() -> state(first) == 2);
+      try (TestConsumer spare = observer.another(Map.of())) {
+        await().atMost(PATIENCE).until(() -> state(spare) == 2);
+        flood.publish(orders(1, 100));
+        ledger.awaitOrders(sku, 100);
+        assertThat(stored(spare)).as("single active consumer").isZero();
+        toBroker.cut();
+        flood.publish(orders(101, 100));
+
+        await().atMost(Duration.ofSeconds(15)).until(() -> stored(spare) == 100);
+        ledger.awaitOrders(sku, 200);
+        toBroker.heal();
+      }
+    }
+    ledger.check();
+  }
+
+  private TestConsumer consumer() {
+    return consumer(Map.of());
+  }
+
+  private TestConsumer consumer(Map<String, String> overrides) {
+    MySqlDatabase database = observer.database().via(toMySql);
+    Map<String, String> properties = new HashMap<>();
+    properties.put("spring.datasource.url", database.jdbcUrl());
+    properties.put("seckill.broker.url", observer.vhost().via(toBroker).url());
+    properties.put("seckill.redis.url", observer.redisDatabase().via(toRedis).url());
+    properties.putAll(overrides);
+    return observer.another(properties);
+  }
+
+  private List<OrderMessage> orders(long firstUser, int count) {
+    return range(0, count).mapToObj(i -> order(firstUser + i, 1)).toList();
+  }
+
+  private OrderMessage order(long user, int quantity) {
+    return OrderFlood.order(sku, LIMITED, user, quantity);
+  }
+
+  private void awaitQuiet() {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(observer.vhost().queueDepth(QUEUE).total()).isZero());
+  }
+
+  private static double state(TestConsumer consumer) {
+    return consumer
+        .bean(MeterRegistry.class)
+        .get("seckill.consumer.intake.state")
+        .tag("queue", QUEUE)
+        .gauge()
+        .value();
+  }
+
+  private static double stored(TestConsumer consumer) {
+    return counter(consumer, "seckill.consumer.stored");
+  }
+
+  private static double duplicates(TestConsumer consumer) {
+    return counter(consumer, "seckill.consumer.duplicates");
+  }
+
+  private static double deliveries(TestConsumer consumer) {
+    return counter(consumer, "seckill.consumer.deliveries");
+  }
+
+  private static double counter(TestConsumer consumer, String name) {
+    return consumer.bean(MeterRegistry.class).get(name).counter().count();
+  }
+}

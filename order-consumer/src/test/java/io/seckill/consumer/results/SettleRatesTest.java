@@ -1,0 +1,42 @@
+package io.seckill.consumer.results;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class SettleRatesTest {
+
+  private static final long NOW = 1_790_000_000_000L;
+
+  private final SettleRates rates = new SettleRates();
+
+  @Test
+  void isZeroForASkuWithoutOrders() {
+    assertThat(rates.perSecond(1, NOW)).isEqualTo("0.0");
+  }
+
+  @Test
+  void countsOrdersOfTheLastTenSeconds() {
+    rates.add(1, 1_000_000, NOW - 10_500);
+    for (int second = 10; second >= 1; second--) {
+      rates.add(1, 250, NOW - second * 1_000L);
+    }
+
+    assertThat(rates.perSecond(1, NOW)).isEqualTo("250.0");
+    assertThat(rates.perSecond(2, NOW)).isEqualTo("0.0");
+  }
+
+  @Test
+  void showsTheSpeedOfASaleJustBegun() {
+    rates.add(1, 6_000, NOW - 2_000);
+
+    assertThat(rates.perSecond(1, NOW)).isEqualTo("3000.0");
+  }
+
+  @Test
+  void takesOneOrderForNoSpeed() {
+    rates.add(1, 1, NOW);
+
+    assertThat(rates.perSecond(1, NOW)).isEqualTo("1.0");
+  }
+}
