@@ -13,6 +13,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
+import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.http.client.reactive.ReactorClientHttpConnector;
 import org.springframework.stereotype.Component;
 import org.springframework.web.reactive.function.client.ClientResponse;
@@ -52,7 +53,8 @@ public final class ConsumerClient implements DisposableBean {
   private final WebClient client;
   private final Duration timeout;
 
-  ConsumerClient(ConsumerProperties settings, InternalProperties internal) {
+  ConsumerClient(
+      ConsumerProperties settings, InternalProperties internal, ReactorResourceFactory resources) {
     this.timeout = settings.timeout();
     this.connections =
         ConnectionProvider.builder("order-consumer")
@@ -61,16 +63,17 @@ public final class ConsumerClient implements DisposableBean {
             .pendingAcquireTimeout(settings.timeout())
             .maxIdleTime(Duration.ofSeconds(20))
             .build();
-    this.client = client(settings, internal, connections);
-  }
-
-  private static WebClient client(
-      ConsumerProperties settings, InternalProperties internal, ConnectionProvider connections) {
     HttpClient http =
         HttpClient.create(connections)
+            .runOn(resources.getLoopResources())
             .option(
                 ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) settings.connectTimeout().toMillis())
             .responseTimeout(settings.timeout());
+    this.client = client(settings, internal, http);
+  }
+
+  private static WebClient client(
+      ConsumerProperties settings, InternalProperties internal, HttpClient http) {
     return WebClient.builder()
         .baseUrl(settings.url().toString())
         .clientConnector(new ReactorClientHttpConnector(http))

@@ -11,6 +11,7 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.http.server.reactive.HttpHandler;
 import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
 import org.springframework.stereotype.Component;
@@ -34,13 +35,18 @@ final class AdminPort implements SmartLifecycle {
 
   private final AdminPortProperties settings;
   private final HttpHandler handler;
+  private final ReactorResourceFactory resources;
   private final ConfigurableEnvironment environment;
   private volatile @Nullable DisposableServer server;
 
   AdminPort(
-      AdminPortProperties settings, HttpHandler handler, ConfigurableEnvironment environment) {
+      AdminPortProperties settings,
+      HttpHandler handler,
+      ReactorResourceFactory resources,
+      ConfigurableEnvironment environment) {
     this.settings = settings;
     this.handler = handler;
+    this.resources = resources;
     this.environment = environment;
   }
 
@@ -50,6 +56,7 @@ final class AdminPort implements SmartLifecycle {
         (request, response) -> handler.handle(request, response).contextWrite(Port.ADMIN::mark);
     DisposableServer started =
         HttpServer.create()
+            .runOn(resources.getLoopResources())
             .host(settings.address())
             .port(settings.port())
             .protocol(HttpProtocol.HTTP11)

@@ -32,6 +32,9 @@ final class AuthenticationFilter implements WebFilter {
   private static final List<PathPattern> OPEN_TO_OPERATORS =
       patterns("/actuator/**", "/api/v1/metrics/**", "/api/v1/health");
 
+  private static final Problem NO_OPERATOR =
+      Problem.of(403, Problem.FORBIDDEN, "The token lacks the operators' scope.");
+
   private final TokenVerifier tokens;
 
   AuthenticationFilter(TokenVerifier tokens) {
@@ -46,24 +49,21 @@ final class AuthenticationFilter implements WebFilter {
       return chain.filter(exchange);
     }
     Identity identity = tokens.identify(request.getHeaders().getFirst(HttpHeaders.AUTHORIZATION));
+    if (identity == null) {
+      return ProblemWriter.write(exchange, Problem.UNAUTHENTICATED);
+    }
     Problem refusal = refusal(port, identity);
-    if (refusal != null || identity == null) {
-      return ProblemWriter.write(exchange, refusal == null ? Problem.UNAUTHENTICATED : refusal);
+    if (refusal != null) {
+      return ProblemWriter.write(exchange, refusal);
     }
     Caller.remember(exchange, identity);
     return chain.filter(exchange);
   }
 
-  private static final Problem FORBIDDEN =
-      Problem.of(403, Problem.FORBIDDEN, "The token lacks the operators' scope.");
-
-  private static @Nullable Problem refusal(Port port, @Nullable Identity identity) {
-    if (identity == null) {
-      return Problem.UNAUTHENTICATED;
-    }
+  private static @Nullable Problem refusal(Port port, Identity identity) {
     return switch (port) {
-      case SHOPPER -> identity.isShopper() ? null : Problem.UNAUTHENTICATED;
-      case ADMIN -> identity.isOperator() ? null : FORBIDDEN;
+      case SHOPPER -> identity.isShopper() ? null : Problem.NOT_A_SHOPPER;
+      case ADMIN -> identity.isOperator() ? null : NO_OPERATOR;
     };
   }
 

@@ -1,8 +1,10 @@
 package io.seckill.gateway.web;
 
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.MapperFeature;
@@ -52,17 +54,18 @@ public final class JsonBody {
       }
       return value;
     } catch (DatabindException e) {
-      String member = member(e);
-      throw ProblemException.invalid(member, "Not as described: " + member + '.');
+      throw unfit(
+          e.getPath().isEmpty() ? null : e.getPath().get(e.getPath().size() - 1).getPropertyName());
+    } catch (InputCoercionException e) { // a number that no long holds
+      throw unfit(e.processor() == null ? null : e.processor().currentName());
     } catch (JacksonException e) {
       throw ProblemException.invalid("body", "The body is not valid JSON.");
     }
   }
 
   /** Only a harmless name is repeated to the caller. */
-  private static String member(DatabindException e) {
-    String name =
-        e.getPath().isEmpty() ? null : e.getPath().get(e.getPath().size() - 1).getPropertyName();
-    return name != null && NAME.matcher(name).matches() ? name : "body";
+  private static ProblemException unfit(@Nullable String member) {
+    String shown = member != null && NAME.matcher(member).matches() ? member : "body";
+    return ProblemException.invalid(shown, "Not as described: " + shown + '.');
   }
 }

@@ -41,6 +41,9 @@ public record Problem(
   public static final Problem UNAUTHENTICATED =
       of(401, UNAUTHORIZED, "A valid bearer token is needed.");
 
+  /** 403: a token that holds, of somebody who is no shopper. */
+  public static final Problem NOT_A_SHOPPER = of(403, FORBIDDEN, "The token is not a shopper's.");
+
   private static final JsonMapper JSON = JsonMapper.shared();
 
   /** A problem that is told by status, code and detail alone. */

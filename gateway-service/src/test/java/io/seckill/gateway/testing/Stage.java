@@ -1,5 +1,7 @@
 package io.seckill.gateway.testing;
 
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
@@ -9,6 +11,7 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -24,6 +27,7 @@ public final class Stage {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(1_000);
   private static final AtomicLong NEXT_USER = new AtomicLong(1);
+  private static final AtomicInteger NEXT_KEY = new AtomicInteger(1_000);
 
   private static @Nullable Stage shared;
 
@@ -118,6 +122,55 @@ public final class Stage {
     expect(gateway.operate("POST", admin(sku) + "/preheat", null), 200);
     expect(gateway.operate("POST", admin(sku) + "/open", null), 200);
     return sku;
+  }
+
+  /** A purchase by a new user. */
+  public Placed buy(long sku, int quantity) {
+    return buy(newUser(), sku, quantity);
+  }
+
+  public Placed buy(long user, long sku, int quantity) {
+    String key = "key-" + NEXT_KEY.incrementAndGet() + "-of-" + user;
+    Answer answer = gateway.buy(user, sku, quantity, key);
+    expect(answer, 202);
+    return new Placed(OrderId.parse(answer.text("orderId")), user, sku, key);
+  }
+
+  /** Puts a new order into MySQL, past Redis. */
+  public Placed store(
+      long sku, long user, int quantity, long seq, String status, @Nullable String reason) {
+    long made = System.currentTimeMillis();
+    int n = NEXT_KEY.incrementAndGet();
+    OrderId id = OrderId.of(made + n, Partition.ofSku(sku), 200, n % 1024);
+    Placed order = new Placed(id, user, sku, "key-" + n + "-stored");
+    store(order, quantity, status, reason, seq);
+    return order;
+  }
+
+  /** What order-consumer would do with a queued order, without telling Redis. */
+  public void store(Placed order, int quantity, String status, @Nullable String reason) {
+    store(order, quantity, status, reason, 1);
+  }
+
+  private void store(Placed order, int quantity, String status, @Nullable String reason, long seq) {
+    mysql
+        .sql(
+            """
+            INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
+                status, reason, epoch, seq, admitted_at, created_at, updated_at)
+            VALUES (?, ?, ?, ?, 1999, ?, ?, ?, 1, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(6),
+                UTC_TIMESTAMP(6))
+            """)
+        .params(
+            order.id().value(),
+            order.user(),
+            order.sku(),
+            quantity,
+            order.key(),
+            status,
+            reason,
+            seq)
+        .update();
   }
 
   public static String admin(long sku) {

@@ -69,6 +69,10 @@ public final class TestGateway implements AutoCloseable {
     return context.getBean(type);
   }
 
+  public <T> T bean(String name, Class<T> type) {
+    return context.getBean(name, type);
+  }
+
   /** A request on the shopper port. */
   public HttpRequest.Builder shop(String path) {
     return request(shopPort(), path);

@@ -1,0 +1,18 @@
+package io.seckill.gateway.web;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.client.ReactorResourceFactory;
+
+/** One set of event loops for this gateway's servers and clients, which ends with it. */
+@Configuration(proxyBeanMethods = false)
+class NettyConfiguration {
+
+  /** Not the JVM's global ones: stopping one gateway must not take another's loops away. */
+  @Bean
+  ReactorResourceFactory reactorResourceFactory() {
+    ReactorResourceFactory resources = new ReactorResourceFactory();
+    resources.setUseGlobalResources(false);
+    return resources;
+  }
+}

@@ -1,0 +1,71 @@
+package io.seckill.gateway.web;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Stands where order-consumer should be, for what the real one does not do: answers when and what
+ * the test says.
+ */
+public final class SlowConsumer implements AutoCloseable {
+
+  private final HttpServer server;
+  private final BlockingQueue<HttpExchange> waiting = new ArrayBlockingQueue<>(100);
+  private final CountDownLatch asked = new CountDownLatch(1);
+
+  private SlowConsumer(HttpServer server) {
+    this.server = server;
+  }
+
+  public static SlowConsumer start() throws IOException {
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    SlowConsumer consumer = new SlowConsumer(server);
+    server.createContext(
+        "/",
+        exchange -> {
+          consumer.waiting.add(exchange);
+          consumer.asked.countDown();
+        });
+    server.setExecutor(Executors.newCachedThreadPool());
+    server.start();
+    return consumer;
+  }
+
+  public String url() {
+    return "http://127.0.0.1:" + server.getAddress().getPort();
+  }
+
+  /** Waits for a request that is not the health probe's. */
+  public void awaitRequest() throws InterruptedException {
+    if (!asked.await(10, TimeUnit.SECONDS)) {
+      throw new AssertionError("nobody asked");
+    }
+  }
+
+  /** Answers the oldest request that waits, or the next that comes. */
+  public void answer(int status, String body) throws IOException, InterruptedException {
+    HttpExchange exchange = waiting.poll(10, TimeUnit.SECONDS);
+    if (exchange == null) {
+      throw new AssertionError("nobody asked");
+    }
+    byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+    exchange.sendResponseHeaders(status, bytes.length);
+    exchange.getResponseBody().write(bytes);
+    exchange.close();
+  }
+
+  @Override
+  public void close() {
+    server.stop(0);
+  }
+}

@@ -1,0 +1,138 @@
+package io.seckill.gateway.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@ExtendWith(TestServers.class)
+class TwoPortsIT {
+
+  private static Stage stage;
+  private static TestGateway gateway;
+
+  @BeforeAll
+  static void start() {
+    stage = Stage.shared();
+    gateway = stage.gateway();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/admin/v1/skus/1001",
+        "/admin/v1/openapi.yaml",
+        "/actuator/health",
+        "/actuator/prometheus",
+        "/ops",
+        "/ops/anything",
+        "/api/v1/metrics/summary",
+        "/api/v1/health",
+        "/%61dmin/v1/skus/1001",
+        "/admin;x=1/v1/skus/1001",
+        "/actuator;a/health"
+      })
+  void keepsOperatorsAddressesOffTheShopperPort(String path) {
+    Answer answer =
+        gateway.send(gateway.shop(path).header("Authorization", TestGateway.operator()));
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(404);
+    assertThat(answer.code()).isEqualTo("NOT_FOUND");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/api/v1/skus/1001",
+        "/api/v1/orders",
+        "/api/v1/orders/12345",
+        "/api/v1/openapi.yaml",
+        "/",
+        "/api/v1/%6frders"
+      })
+  void keepsShoppersAddressesOffTheAdminPort(String path) {
+    Answer answer =
+        gateway.send(gateway.admin(path).header("Authorization", TestGateway.shopper(7)));
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(404);
+    assertThat(answer.code()).isEqualTo("NOT_FOUND");
+  }
+
+  @Test
+  void doesNotSellOnTheAdminPort() {
+    Answer answer =
+        gateway.send(
+            gateway
+                .admin("/api/v1/skus/1001/orders")
+                .header("Authorization", TestGateway.shopper(7))
+                .POST(java.net.http.HttpRequest.BodyPublishers.ofString("{\"quantity\":1}")));
+
+    assertThat(answer.status()).isEqualTo(404);
+  }
+
+  @Test
+  void answersProbesOnTheAdminPortWithoutAToken() {
+    assertThat(gateway.send(gateway.admin("/actuator/health/readiness")).status()).isEqualTo(200);
+    assertThat(gateway.send(gateway.admin("/actuator/health/liveness")).status()).isEqualTo(200);
+    assertThat(gateway.send(gateway.admin("/actuator/prometheus")).status()).isEqualTo(200);
+    assertThat(gateway.send(gateway.admin("/actuator/health")).body()).doesNotContain("components");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"/actuator/env", "/actuator/beans", "/actuator/heapdump", "/actuator/loggers"})
+  void exposesNothingElseOfTheActuator(String path) {
+    assertThat(gateway.send(gateway.admin(path)).status()).isEqualTo(404);
+  }
+
+  @Test
+  void finishesWhatIsInHandOnTheAdminPortWhenItStops() throws Exception {
+    try (SlowConsumer slow = SlowConsumer.start()) {
+      TestGateway own = TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), slow.url());
+      CompletableFuture<Answer> inHand =
+          CompletableFuture.supplyAsync(() -> own.adminGet("/admin/v1/skus/1001"));
+      slow.awaitRequest();
+
+      CompletableFuture<Void> stop = CompletableFuture.runAsync(own::close);
+      slow.answer(404, "{\"code\":\"UNKNOWN_SKU\",\"detail\":\"No.\"}");
+
+      assertThat(inHand.get().code()).isEqualTo("UNKNOWN_SKU");
+      stop.get();
+      assertThat(isOpen(own.adminPort())).isFalse();
+      assertThat(isOpen(own.shopPort())).isFalse();
+    }
+  }
+
+  @Test
+  void answersGarbageOnTheWireWithoutLeakingAnything() throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.shopPort())) {
+      socket.getOutputStream().write("NONSENSE\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      socket.setSoTimeout(5_000);
+      InputStream in = socket.getInputStream();
+      String answer = new String(in.readAllBytes(), StandardCharsets.US_ASCII);
+
+      assertThat(answer).startsWith("HTTP/1.1 4").doesNotContain("Exception");
+    }
+  }
+
+  private static boolean isOpen(int port) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}
