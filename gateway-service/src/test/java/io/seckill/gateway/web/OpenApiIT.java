@@ -1,0 +1,349 @@
+package io.seckill.gateway.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.networknt.schema.Error;
+import com.networknt.schema.InputFormat;
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.Placed;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TestServers;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.web.reactive.result.method.annotation.RequestMappingHandlerMapping;
+import org.yaml.snakeyaml.Yaml;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The descriptions say what the gateway does: compared with its real answers. */
+@ExtendWith(TestServers.class)
+class OpenApiIT {
+
+  private static final JsonMapper JSON = JsonMapper.shared();
+
+  private static Stage stage;
+  private static TestGateway gateway;
+  private static JsonNode shopper;
+  private static JsonNode admin;
+
+  @BeforeAll
+  static void read() {
+    stage = Stage.shared();
+    gateway = stage.gateway();
+    shopper = parse(gateway.send(gateway.shop("/api/v1/openapi.yaml")));
+    admin = parse(gateway.adminGet("/admin/v1/openapi.yaml"));
+  }
+
+  /** A request, and what it is an example of. */
+  private record Example(JsonNode api, String method, String path, int status, Answer answer) {}
+
+  @Test
+  void describesEveryAddressThatExistsAndNoOther() {
+    TreeSet<String> described = new TreeSet<>();
+    for (JsonNode api : List.of(shopper, admin)) {
+      api.path("paths")
+          .propertyStream()
+          .forEach(
+              path ->
+                  path.getValue()
+                      .propertyNames()
+                      .forEach(
+                          method -> {
+                            if (!method.equals("parameters")) {
+                              described.add(
+                                  method.toUpperCase(java.util.Locale.ROOT) + " " + path.getKey());
+                            }
+                          }));
+    }
+    TreeSet<String> routed = new TreeSet<>();
+    gateway
+        .bean("requestMappingHandlerMapping", RequestMappingHandlerMapping.class)
+        .getHandlerMethods()
+        .keySet()
+        .forEach(
+            mapping ->
+                mapping
+                    .getPatternsCondition()
+                    .getPatterns()
+                    .forEach(
+                        pattern ->
+                            mapping
+                                .getMethodsCondition()
+                                .getMethods()
+                                .forEach(method -> routed.add(method + " " + pattern))));
+    routed.add("POST /api/v1/skus/{sku}/orders"); // beside WebFlux, as the status is in addition
+
+    assertThat(described).isEqualTo(routed);
+  }
+
+  @Test
+  void answersAsDescribed() {
+    for (Example example : examples()) {
+      Answer answer = example.answer();
+      String what = example.method() + " " + example.path() + ": " + answer;
+      assertThat(answer.status()).as(what).isEqualTo(example.status());
+      JsonNode response = response(example);
+      assertThat(response.isMissingNode()).as("not described: " + what).isFalse();
+      String type = answer.header("Content-Type").replaceAll(";.*", "");
+      JsonNode content = response.path("content");
+      assertThat(content.has(type)).as("no " + type + " in " + what).isTrue();
+      JsonNode schema = content.path(type).path("schema");
+      if (type.endsWith("json") && !schema.isMissingNode()) {
+        assertThat(errors(example.api(), schema, answer.body())).as(what).isEmpty();
+      }
+    }
+  }
+
+  private static JsonNode response(Example example) {
+    JsonNode operation =
+        example
+            .api()
+            .path("paths")
+            .path(example.path())
+            .path(example.method().toLowerCase(java.util.Locale.ROOT));
+    JsonNode response = operation.path("responses").path(Integer.toString(example.status()));
+    return response.has("$ref")
+        ? example.api().at(response.path("$ref").stringValue().substring(1))
+        : response;
+  }
+
+  private List<Example> examples() {
+    List<Example> all = new ArrayList<>();
+    all.addAll(productExamples());
+    all.addAll(orderExamples());
+    all.addAll(adminExamples());
+    return all;
+  }
+
+  private List<Example> productExamples() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    long closed = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    gateway.operate("POST", Stage.admin(closed) + "/close", null);
+    String page = "/api/v1/skus/{sku}";
+    String orders = page + "/orders";
+    long user = stage.newUser();
+    return List.of(
+        shop("GET", page, 200, gateway.send(gateway.shop("/api/v1/skus/" + sku))),
+        shop("GET", page, 400, gateway.send(gateway.shop("/api/v1/skus/x"))),
+        shop("GET", page, 404, gateway.send(gateway.shop("/api/v1/skus/987654321"))),
+        shop(
+            "GET", "/api/v1/openapi.yaml", 200, gateway.send(gateway.shop("/api/v1/openapi.yaml"))),
+        shop("POST", orders, 202, gateway.buy(user, sku, 1, "key-of-example")),
+        shop("POST", orders, 422, gateway.buy(user, sku, 2, "key-of-example")),
+        shop("POST", orders, 409, gateway.buy(user, sku, 6, "key-of-greed")),
+        shop("POST", orders, 409, gateway.buy(user, closed, 1, "key-too-late")),
+        shop("POST", orders, 404, gateway.buy(user, 987_654_321, 1, "key-unknown")),
+        shop("POST", orders, 400, gateway.buy(user, sku, 0, "key-of-nothing")),
+        shop(
+            "POST",
+            orders,
+            401,
+            gateway.send(
+                gateway
+                    .shop("/api/v1/skus/" + sku + "/orders")
+                    .POST(BodyPublishers.ofString("{\"quantity\":1}")))),
+        shop(
+            "POST",
+            orders,
+            403,
+            gateway.send(
+                gateway
+                    .shop("/api/v1/skus/" + sku + "/orders")
+                    .header("Authorization", TestGateway.operator())
+                    .POST(BodyPublishers.ofString("{\"quantity\":1}")))),
+        shop(
+            "POST",
+            orders,
+            413,
+            gateway.call(user, "POST", "/api/v1/skus/" + sku + "/orders", "x".repeat(50_000))));
+  }
+
+  private List<Example> orderExamples() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed queued = stage.buy(sku, 1);
+    Placed confirmed = stage.store(sku, stage.newUser(), 1, 1, "CONFIRMED", null);
+    Placed rejected = stage.store(sku, confirmed.user(), 1, 2, "REJECTED", "SOLD_OUT");
+    Placed other = stage.store(sku, confirmed.user(), 1, 3, "CONFIRMED", null);
+    stage
+        .mysql()
+        .sql("INSERT INTO user_quota VALUES (?, ?, 2, 5)")
+        .params(confirmed.user(), sku)
+        .update();
+    String list = "/api/v1/orders";
+    String one = list + "/{id}";
+    String pay = one + "/payment";
+    String watch = one + "/events";
+    return List.of(
+        shop("GET", list, 200, gateway.get(confirmed.user(), list)),
+        shop("GET", list, 200, gateway.get(confirmed.user(), list + "?limit=1")),
+        shop("GET", list, 400, gateway.get(7, list + "?limit=x")),
+        shop("GET", list, 401, gateway.send(gateway.shop(list))),
+        shop("GET", list, 403, asOperator(list)),
+        shop("GET", one, 200, show(queued, "")),
+        shop("GET", one, 200, show(confirmed, "")),
+        shop("GET", one, 200, show(rejected, "")),
+        shop("GET", one, 404, gateway.get(7, list + "/1")),
+        shop("GET", one, 401, gateway.send(gateway.shop(list + "/1"))),
+        shop("GET", one, 403, asOperator(list + "/1")),
+        shop("GET", watch, 200, show(rejected, "/events")),
+        shop("GET", watch, 404, gateway.get(7, list + "/1/events")),
+        shop("GET", watch, 401, gateway.send(gateway.shop(list + "/1/events"))),
+        shop("GET", watch, 403, asOperator(list + "/1/events")),
+        shop("POST", pay, 200, act(confirmed, "POST", "/payment")),
+        shop("POST", pay, 409, act(queued, "POST", "/payment")),
+        shop("POST", pay, 404, gateway.call(7, "POST", list + "/1/payment", null)),
+        shop("DELETE", one, 200, act(other, "DELETE", "")),
+        shop("DELETE", one, 409, act(confirmed, "DELETE", "")),
+        shop("DELETE", one, 404, gateway.call(7, "DELETE", list + "/1", null)));
+  }
+
+  private List<Example> adminExamples() {
+    List<Example> all = new ArrayList<>();
+    String one = "/admin/v1/skus/{sku}";
+    long sku = stage.newSku();
+    String path = Stage.admin(sku);
+    String body = Stage.product(PurchasePolicy.LIMITED, 5, 100);
+    all.add(ops("PUT", one, 201, gateway.operate("PUT", path, body)));
+    all.add(ops("PUT", one, 200, gateway.operate("PUT", path, body)));
+    all.add(ops("PUT", one, 400, gateway.operate("PUT", path, "{}")));
+    all.add(ops("PUT", one, 413, gateway.operate("PUT", path, "x".repeat(50_000))));
+    all.add(
+        ops(
+            "PUT",
+            one,
+            415,
+            gateway.send(
+                gateway
+                    .admin(path)
+                    .header("Authorization", TestGateway.operator())
+                    .header("Content-Type", "text/plain")
+                    .PUT(BodyPublishers.ofString(body)))));
+    all.add(ops("GET", one, 200, gateway.adminGet(path)));
+    all.add(ops("GET", one, 400, gateway.adminGet("/admin/v1/skus/x")));
+    all.add(ops("GET", one, 401, gateway.send(gateway.admin(path))));
+    all.add(
+        ops(
+            "GET",
+            one,
+            403,
+            gateway.send(gateway.admin(path).header("Authorization", TestGateway.shopper(7)))));
+    all.add(ops("GET", one, 404, gateway.adminGet("/admin/v1/skus/987654321")));
+    for (String action : List.of("open", "preheat", "open", "pause", "resume", "close")) {
+      int status =
+          all.stream().noneMatch(e -> e.path().endsWith("/preheat")) && action.equals("open")
+              ? 409
+              : 200;
+      all.add(
+          ops(
+              "POST",
+              one + "/" + action,
+              status,
+              gateway.operate("POST", path + "/" + action, null)));
+      all.add(
+          ops(
+              "POST",
+              one + "/" + action,
+              404,
+              gateway.operate("POST", "/admin/v1/skus/987654321/" + action, null)));
+    }
+    all.add(ops("PUT", one, 409, gateway.operate("PUT", path, body.replace("1999", "5"))));
+    all.add(ops("POST", one + "/preheat", 409, preheatWhileOpen()));
+    all.add(ops("POST", one + "/stock", 400, gateway.operate("POST", path + "/stock", "{}")));
+    all.add(ops("POST", one + "/stock", 200, addStock()));
+    String letters = "/admin/v1/dead-letters";
+    all.add(ops("GET", letters, 200, gateway.adminGet(letters)));
+    all.add(ops("GET", letters, 400, gateway.adminGet(letters + "?limit=0")));
+    all.add(ops("GET", letters + "/{id}", 404, gateway.adminGet(letters + "/987654321")));
+    all.add(ops("GET", letters + "/{id}", 400, gateway.adminGet(letters + "/x")));
+    all.add(
+        ops(
+            "POST",
+            letters + "/{id}/replay",
+            404,
+            gateway.operate("POST", letters + "/987654321/replay", null)));
+    all.add(
+        ops(
+            "POST",
+            letters + "/{id}/discard",
+            400,
+            gateway.operate("POST", letters + "/1/discard", "{}")));
+    all.add(ops("GET", "/admin/v1/openapi.yaml", 200, gateway.adminGet("/admin/v1/openapi.yaml")));
+    return all;
+  }
+
+  private static Answer preheatWhileOpen() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    return gateway.operate("POST", Stage.admin(sku) + "/preheat", null);
+  }
+
+  private static Answer addStock() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    return gateway.send(
+        gateway
+            .admin(Stage.admin(sku) + "/stock")
+            .header("Authorization", TestGateway.operator())
+            .header("Content-Type", "application/json")
+            .header("Idempotency-Key", "key-of-change")
+            .POST(BodyPublishers.ofString("{\"delta\":5,\"reason\":\"more\"}")));
+  }
+
+  private static Answer show(Placed order, String rest) {
+    return gateway.get(order.user(), "/api/v1/orders/" + order.id() + rest);
+  }
+
+  private static Answer act(Placed order, String method, String rest) {
+    return gateway.call(order.user(), method, "/api/v1/orders/" + order.id() + rest, null);
+  }
+
+  private static Answer asOperator(String path) {
+    return gateway.send(gateway.shop(path).header("Authorization", TestGateway.operator()));
+  }
+
+  private static Example shop(String method, String path, int status, Answer answer) {
+    return new Example(shopper, method, path, status, answer);
+  }
+
+  private static Example ops(String method, String path, int status, Answer answer) {
+    return new Example(admin, method, path, status, answer);
+  }
+
+  /** The schema with the components it refers to, so that it stands alone. */
+  private static List<String> errors(JsonNode api, JsonNode schema, @Nullable String body) {
+    var alone = JSON.createObjectNode();
+    alone.setAll((tools.jackson.databind.node.ObjectNode) schema);
+    alone.set("components", api.path("components"));
+    Schema compiled =
+        SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
+            .getSchema(alone.toString(), InputFormat.JSON);
+    return Stream.ofNullable(body)
+        .flatMap(
+            text ->
+                compiled
+                    .validate(
+                        text,
+                        InputFormat.JSON,
+                        context ->
+                            context.executionConfig(config -> config.formatAssertionsEnabled(true)))
+                    .stream())
+        .map(Error::toString)
+        .toList();
+  }
+
+  private static JsonNode parse(Answer answer) {
+    assertThat(answer.status()).isEqualTo(200);
+    Object tree = new Yaml().load(answer.body());
+    return JSON.valueToTree(tree);
+  }
+}
