@@ -4,6 +4,7 @@ import io.seckill.gateway.consumer.ConsumerClient;
 import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.stores.BlockingCalls;
 import java.util.Map;
+import java.util.Objects;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -54,8 +55,9 @@ public class Preheat {
         .flatMap(product -> calls.call(() -> load(product)));
   }
 
-  private Product load(Product raised) {
-    return java.util.Objects.requireNonNull(snapshot.execute(status -> loadSnapshot(raised)));
+  /** Blocks; for tests of what may happen before it. */
+  Product load(Product raised) {
+    return Objects.requireNonNull(snapshot.execute(status -> loadSnapshot(raised)));
   }
 
   private Product loadSnapshot(Product raised) {

@@ -24,6 +24,7 @@ class SaleInRedis {
   static final String SALE_RUNNING = "SALE_RUNNING";
   static final String ORDERS_IN_FLIGHT = "ORDERS_IN_FLIGHT";
   static final String PREHEAT_OVERTAKEN = "PREHEAT_OVERTAKEN";
+  static final String FOREIGN_KEY = "FOREIGN_KEY";
   static final String NOT_PREHEATED = "NOT_PREHEATED";
 
   /** Units of one bucket at most, so that hashes stay packed (DESIGN section 4). */
@@ -100,8 +101,7 @@ class SaleInRedis {
       case "SALE_RUNNING" -> throw saleRunning(String.valueOf(reply.get(1)));
       case "ORDERS_IN_FLIGHT" -> throw ordersInFlight();
       case "STALE_EPOCH" -> throw overtaken();
-      case "WRONG_TYPE" ->
-          throw new IllegalStateException("a foreign key is in the way: " + reply.get(1));
+      case "WRONG_TYPE" -> throw foreignKey(String.valueOf(reply.get(1)));
       default ->
           throw new IllegalStateException("preheat_begin.lua and its caller disagree: " + reply);
     };
@@ -246,6 +246,11 @@ class SaleInRedis {
         RedisKeys.requests(sku, bucket),
         RedisKeys.orders(sku, bucket),
         RedisKeys.given(sku, bucket));
+  }
+
+  private static ProblemException foreignKey(String key) {
+    return ProblemException.conflict(
+        FOREIGN_KEY, "Redis holds something else at " + key + "; remove it first.");
   }
 
   static void refuseOvertaken(Object reply) {

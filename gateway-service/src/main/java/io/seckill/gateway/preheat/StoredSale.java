@@ -133,19 +133,23 @@ class StoredSale {
             });
   }
 
-  /** Additions of this epoch that are in MySQL's stock and still on their way to Redis. */
+  /**
+   * Additions of this epoch that are in MySQL's stock and still on their way to Redis: id to the
+   * outcome that order-consumer's stock_change.lua keeps for one it has applied.
+   */
   Map<String, String> containedChanges(long sku, long epoch) {
     Map<String, String> contained = new HashMap<>();
     mysql
         .sql(
             """
-            SELECT change_id FROM stock_change
-            WHERE sku_id = ? AND epoch = ? AND state IN ('MYSQL_DONE', 'DONE')
+            SELECT change_id, delta FROM stock_change
+            WHERE sku_id = ? AND epoch = ? AND delta > 0 AND state IN ('MYSQL_DONE', 'DONE')
             """)
         .params(sku, epoch)
-        .query(String.class)
-        .list()
-        .forEach(id -> contained.put(id, "DONE"));
+        .query(
+            row -> {
+              contained.put(row.getString(1), epoch + ":" + row.getLong(2) + ":A");
+            });
     return contained;
   }
 
