@@ -9,6 +9,7 @@ import io.seckill.gateway.web.Problem;
 import io.seckill.gateway.web.ProblemException;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 import tools.jackson.core.JacksonException;
@@ -95,8 +96,13 @@ final class OrderActions {
         row.required("quantity").intValue(),
         OrderStatus.valueOf(row.required("status").stringValue()),
         reason.isString() ? RejectReason.valueOf(reason.stringValue()) : null,
-        Instant.parse(row.required("admittedAt").stringValue()),
-        Instant.parse(row.required("createdAt").stringValue()),
-        Instant.parse(row.required("updatedAt").stringValue()));
+        time(row, "admittedAt"),
+        time(row, "createdAt"),
+        time(row, "updatedAt"));
+  }
+
+  /** In milliseconds, as everywhere. */
+  private static Instant time(JsonNode row, String member) {
+    return Instant.parse(row.required(member).stringValue()).truncatedTo(ChronoUnit.MILLIS);
   }
 }

@@ -62,11 +62,13 @@ final class OrderController {
   }
 
   @GetMapping(path = "/{id}/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
-  Mono<Flux<ServerSentEvent<String>>> events(@PathVariable String id, ServerWebExchange exchange) {
+  Flux<ServerSentEvent<String>> events(@PathVariable String id, ServerWebExchange exchange) {
     long userId = Caller.of(exchange).userId();
     OrderId orderId = orderId(id);
     return status(id, exchange)
-        .map(now -> withHeartbeat(events.watch(now, orderId, userId).map(OrderController::event)));
+        .flatMapMany(now -> events.watch(now, orderId, userId))
+        .map(OrderController::event)
+        .transform(this::withHeartbeat);
   }
 
   @PostMapping(path = "/{id}/payment", produces = MediaType.APPLICATION_JSON_VALUE)

@@ -54,7 +54,6 @@ final class OrderEvents implements SmartLifecycle {
     private final long userId;
     private final Set<FluxSink<OrderView>> sinks = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean asked = new AtomicBoolean();
-    private volatile @Nullable OrderView latest;
 
     Watched(OrderId id, long userId) {
       this.id = id;
@@ -63,10 +62,7 @@ final class OrderEvents implements SmartLifecycle {
 
     /** Called for one answer at a time. */
     void show(OrderView order) {
-      if (!order.equals(latest)) {
-        latest = order;
-        sinks.forEach(sink -> sink.next(order));
-      }
+      sinks.forEach(sink -> sink.next(order)); // each passes on only what differs from its last
       if (order.status().isFinal()) {
         end();
       }
@@ -87,17 +83,24 @@ final class OrderEvents implements SmartLifecycle {
     if (now.status().isFinal()) {
       return Flux.just(now);
     }
-    Flux<OrderView> changes =
-        Flux.create(sink -> register(sink, asked, userId), FluxSink.OverflowStrategy.LATEST);
-    return changes.startWith(now).distinctUntilChanged().take(LONGEST);
+    return Flux.defer(
+        () -> {
+          ProblemException refusal = takePlace(userId);
+          return refusal == null
+              ? changes(now, asked, userId).doFinally(signal -> givePlaceBack(userId))
+              : Flux.error(refusal);
+        });
+  }
+
+  private Flux<OrderView> changes(OrderView now, OrderId id, long userId) {
+    return Flux.<OrderView>create(
+            sink -> register(sink, id, userId), FluxSink.OverflowStrategy.LATEST)
+        .startWith(now)
+        .distinctUntilChanged()
+        .take(LONGEST);
   }
 
   private void register(FluxSink<OrderView> sink, OrderId id, long userId) {
-    ProblemException refusal = takePlace(userId);
-    if (refusal != null) {
-      sink.error(refusal);
-      return;
-    }
     watched.compute(
         id,
         (key, existing) -> {
@@ -105,7 +108,7 @@ final class OrderEvents implements SmartLifecycle {
           one.sinks.add(sink);
           return one;
         });
-    sink.onDispose(() -> unregister(sink, id, userId));
+    sink.onDispose(() -> unregister(sink, id));
     if (poller == null) {
       sink.complete();
     }
@@ -128,14 +131,13 @@ final class OrderEvents implements SmartLifecycle {
     streamsOfUser.computeIfPresent(userId, (user, n) -> n == 1 ? null : n - 1);
   }
 
-  private void unregister(FluxSink<OrderView> sink, OrderId id, long userId) {
+  private void unregister(FluxSink<OrderView> sink, OrderId id) {
     watched.computeIfPresent(
         id,
         (key, one) -> {
           one.sinks.remove(sink);
           return one.sinks.isEmpty() ? null : one;
         });
-    givePlaceBack(userId);
   }
 
   private void poll() {

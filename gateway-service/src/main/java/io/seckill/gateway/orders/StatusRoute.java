@@ -55,8 +55,11 @@ final class StatusRoute implements NettyRouteProvider {
   private Mono<HttpAnswer> answer(HttpServerRequest request, String correlationId) {
     Identity identity =
         tokens.identify(request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION));
-    if (identity == null || !identity.isShopper()) {
+    if (identity == null) {
       return Mono.just(problem(Problem.UNAUTHENTICATED, correlationId));
+    }
+    if (!identity.isShopper()) {
+      return Mono.just(problem(Problem.NOT_A_SHOPPER, correlationId));
     }
     OrderId id = id(request.uri());
     if (id == null) {

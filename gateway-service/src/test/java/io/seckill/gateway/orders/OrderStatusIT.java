@@ -1,49 +1,413 @@
 package io.seckill.gateway.orders;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.order.RejectReason;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @ExtendWith(TestServers.class)
 class OrderStatusIT {
 
   private static Stage stage;
+  private static TestGateway gateway;
 
   @BeforeAll
   static void start() {
     stage = Stage.shared();
+    gateway = stage.gateway();
   }
 
   @Test
   void showsAQueuedOrderWithItsPlaceInTheRow() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    long user = stage.newUser();
-    stage.gateway().buy(stage.newUser(), sku, 1, "key-first-in-row");
-    String order = stage.gateway().buy(user, sku, 2, "key-second-in-row").text("orderId");
+    gateway.buy(stage.newUser(), sku, 1, "key-first-in-row");
+    Placed order = stage.buy(sku, 2);
 
-    Answer status = stage.gateway().get(user, "/api/v1/orders/" + order);
+    Answer status = show(order);
 
     assertThat(status.status()).as(status.toString()).isEqualTo(200);
+    assertThat(status.text("orderId")).isEqualTo(order.id().toString());
     assertThat(status.text("status")).isEqualTo("QUEUED");
-    assertThat(status.json().path("position").intValue()).isEqualTo(2);
+    assertThat(status.json().path("skuId").longValue()).isEqualTo(sku);
     assertThat(status.json().path("quantity").intValue()).isEqualTo(2);
+    assertThat(status.json().path("position").intValue()).isEqualTo(2);
+    assertThat(status.json().path("expectedSeconds").isNull()).isTrue();
     assertThat(status.json().path("reason").isNull()).isTrue();
+    assertThat(status.json().path("payBy").isNull()).isTrue();
+  }
+
+  @Test
+  void expectsTheWaitFromTheLatestPaceAndForgetsAnOldOne() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    gateway.buy(stage.newUser(), sku, 1, "key-first-in-row");
+    Placed order = stage.buy(sku, 1);
+    long now = System.currentTimeMillis();
+    set(sku, "rate", "0.4");
+    set(sku, "rateAt", Long.toString(now));
+    assertThat(show(order).json().path("expectedSeconds").intValue()).isEqualTo(5);
+
+    set(sku, "rateAt", Long.toString(now - 60_000));
+    assertThat(show(order).json().path("expectedSeconds").isNull()).isTrue();
+  }
+
+  @Test
+  void neverShowsAPlaceBeforeTheFirst() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 1);
+    set(sku, "settled", "50");
+
+    assertThat(show(order).json().path("position").intValue()).isEqualTo(1);
   }
 
   @Test
   void hidesAnOrderFromEverybodyButItsOwner() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 10); // one bucket for all users
+    Placed order = stage.buy(sku, 1);
+    Placed stored = stage.store(sku, stage.newUser(), 1, 9, "CONFIRMED", null);
+
+    for (Placed one : new Placed[] {order, stored}) {
+      Answer status = gateway.get(stage.newUser(), "/api/v1/orders/" + one.id());
+      assertThat(status.status()).isEqualTo(404);
+      assertThat(status.code()).isEqualTo("UNKNOWN_ORDER");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(OrderStatus.class)
+  void showsEveryResultThatRedisHas(OrderStatus status) {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    String order = stage.gateway().buy(stage.newUser(), sku, 1, "key-private").text("orderId");
+    Placed order = stage.buy(sku, 1);
+    AdmissionRecord seen = record(order);
+    boolean rejected = status == OrderStatus.REJECTED;
+    write(
+        order,
+        result(
+            seen,
+            status,
+            rejected ? RejectReason.SOLD_OUT : null,
+            seen.admittedAt() + 1_000,
+            null));
 
-    Answer status = stage.gateway().get(stage.newUser(), "/api/v1/orders/" + order);
+    Answer answer = show(order);
 
-    assertThat(status.status()).isEqualTo(404);
-    assertThat(status.code()).isEqualTo("UNKNOWN_ORDER");
+    assertThat(answer.text("status")).isEqualTo(status.name());
+    assertThat(answer.text("reason")).isEqualTo(rejected ? "SOLD_OUT" : "");
+    assertThat(answer.json().path("position").isNull()).isEqualTo(status != OrderStatus.QUEUED);
+    assertThat(answer.text("payBy"))
+        .isEqualTo(
+            status == OrderStatus.CONFIRMED
+                ? Instant.ofEpochMilli(seen.admittedAt() + 1_000)
+                    .plus(30, ChronoUnit.MINUTES)
+                    .toString()
+                : "");
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = OrderStatus.class,
+      names = {"CONFIRMED", "PAID", "CANCELLED", "EXPIRED", "REJECTED"})
+  void showsWhatMySqlHasOnceRedisHasForgottenTheSale(OrderStatus status) {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    String reason = status == OrderStatus.REJECTED ? "QUOTA_EXCEEDED" : null;
+    Placed order = stage.store(sku, stage.newUser(), 3, 1, status.name(), reason);
+    stage.redis().del(RedisKeys.sku(sku));
+
+    Answer answer = show(order);
+
+    assertThat(answer.text("status")).isEqualTo(status.name());
+    assertThat(answer.json().path("quantity").intValue()).isEqualTo(3);
+    assertThat(answer.text("reason")).isEqualTo(reason == null ? "" : reason);
+    assertThat(answer.text("payBy").isEmpty()).isEqualTo(status != OrderStatus.CONFIRMED);
+  }
+
+  @Test
+  void findsALostResultInMySqlAndWritesItBack() { // DESIGN section 10
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 2);
+    stage.store(order, 2, "CONFIRMED", null);
+    assertThat(show(order).text("status")).isEqualTo("QUEUED"); // young: Redis is believed
+
+    grow(order, Duration.ofSeconds(10));
+
+    assertThat(show(order).text("status")).isEqualTo("CONFIRMED");
+    await()
+        .atMost(Duration.ofSeconds(5))
+        .untilAsserted(() -> assertThat(record(order).status()).isEqualTo(OrderStatus.CONFIRMED));
+  }
+
+  @Test
+  void findsALostResultWithinTwoSecondsWithoutAnyHelp() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 2);
+    stage.store(order, 2, "CONFIRMED", null);
+
+    await()
+        .atMost(Duration.ofSeconds(4))
+        .until(() -> show(order).text("status"), "CONFIRMED"::equals);
+  }
+
+  @Test
+  void keepsShowingAnOldOrderAsQueuedThatMySqlDoesNotKnowEither() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 2);
+    grow(order, Duration.ofMinutes(5));
+
+    assertThat(show(order).text("status")).isEqualTo("QUEUED");
+    assertThat(record(order).status()).isEqualTo(OrderStatus.QUEUED);
+  }
+
+  @Test
+  void asksMySqlAtMostOnceASecondForTheSameOrder() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 2);
+    grow(order, Duration.ofMinutes(5));
+    show(order);
+    long start = System.nanoTime();
+    long before = selects();
+    for (int poll = 0; poll < 200; poll++) {
+      show(order);
+    }
+    long seconds = 1 + Duration.ofNanos(System.nanoTime() - start).toSeconds();
+
+    // Three statements a look-up at most; other tests' gateways compare stores once a second.
+    assertThat(selects() - before).isLessThan(20 * seconds + 20);
+  }
+
+  @Test
+  void neverTakesAResultBack() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 1);
+    stage.store(order, 1, "CONFIRMED", null);
+    grow(order, Duration.ofMinutes(5));
+    HotOrders hot = gateway.bean(HotOrders.class);
+    HotOrder seen =
+        ((HotOrders.Answer.Found) hot.read(order.id(), order.user(), null).join()).order();
+    AdmissionRecord record = record(order);
+    write(order, result(record, OrderStatus.PAID, null, record.changedAt() + 5, null));
+
+    boolean written =
+        hot.writeBack(seen, result(record, OrderStatus.CONFIRMED, null, 1, null).format());
+
+    assertThat(written).isFalse();
+    assertThat(record(order).status()).isEqualTo(OrderStatus.PAID);
+    assertThat(show(order).text("status")).isEqualTo("PAID");
+  }
+
+  @Test
+  void writesNoResultForAnOrderThatRedisHasForgotten() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 1);
+    HotOrders hot = gateway.bean(HotOrders.class);
+    HotOrder seen =
+        ((HotOrders.Answer.Found) hot.read(order.id(), order.user(), null).join()).order();
+    stage.redis().del(ordersKey(order));
+
+    assertThat(hot.writeBack(seen, seen.text())).isFalse();
+    assertThat(stage.redis().exists(ordersKey(order))).isFalse();
+  }
+
+  @Test
+  void answersForAnAliasWithTheOrderThatIsStored() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed alias = stage.buy(sku, 1);
+    Placed stored = stage.store(sku, alias.user(), 1, 1, "PAID", null);
+    stage
+        .mysql()
+        .sql("INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)")
+        .params(alias.id().value(), stored.id().value())
+        .update();
+    AdmissionRecord seen = record(alias);
+    write(alias, result(seen, OrderStatus.REJECTED, null, seen.changedAt() + 9, stored.id()));
+
+    Answer hot = show(alias);
+    stage.redis().del(ordersKey(alias));
+    Answer cold = show(alias);
+
+    for (Answer answer : new Answer[] {hot, cold}) {
+      assertThat(answer.text("status")).as(answer.toString()).isEqualTo("PAID");
+      assertThat(answer.text("orderId")).isEqualTo(stored.id().toString());
+    }
+  }
+
+  @Test
+  void showsADeadLetterAsDelayed() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 4);
+    letDie(order, sku);
+    grow(order, Duration.ofMinutes(1));
+
+    Answer hot = show(order);
+    stage.redis().del(ordersKey(order));
+    await()
+        .atMost(Duration.ofSeconds(5))
+        .untilAsserted(() -> assertThat(show(order).text("status")).isEqualTo("DELAYED"));
+
+    assertThat(hot.text("status")).isEqualTo("DELAYED");
+    assertThat(show(order).json().path("quantity").intValue()).isEqualTo(4);
+  }
+
+  @Test
+  void fallsBackToMySqlWhileRedisIsAwayAndSaysWhenItCannotKnow() throws Exception { // fault 6
+    RedisServer server = TestServers.redis();
+    try (TcpProxy proxy = TcpProxy.to(server.host(), server.port());
+        TestGateway own =
+            TestGateway.start(
+                stage.redisDatabase().via(proxy), stage.mysqlDatabase(), stage.consumer().url())) {
+      long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+      Placed stored = stage.store(sku, stage.newUser(), 1, 1, "CONFIRMED", null);
+      Placed queued = stage.buy(sku, 1);
+      assertThat(own.get(queued.user(), path(queued)).text("status")).isEqualTo("QUEUED");
+
+      proxy.dropToClient(true);
+
+      long start = System.nanoTime();
+      Answer known = own.get(stored.user(), path(stored));
+      Answer unknown = own.get(queued.user(), path(queued));
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+      assertThat(known.text("status")).as(known.toString()).isEqualTo("CONFIRMED");
+      assertThat(unknown.status()).isEqualTo(503);
+      assertThat(unknown.code()).isEqualTo("STATUS_UNAVAILABLE");
+      assertThat(unknown.header("Retry-After")).isEqualTo("1");
+      assertThat(own.send(own.admin("/actuator/health/readiness")).status()).isEqualTo(503);
+
+      proxy.heal();
+      await()
+          .atMost(Duration.ofSeconds(5))
+          .until(() -> own.get(queued.user(), path(queued)).text("status"), "QUEUED"::equals);
+      await()
+          .atMost(Duration.ofSeconds(5))
+          .until(() -> own.send(own.admin("/actuator/health/readiness")).status(), s -> s == 200);
+    }
+  }
+
+  @Test
+  void findsOrdersOfAShopperWhoseIdNeedsAll63Bits() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 10_000);
+    long user = Long.MAX_VALUE - stage.newUser();
+    String id = gateway.buy(user, sku, 1, "key-of-many-bits").text("orderId");
+
+    assertThat(gateway.get(user, "/api/v1/orders/" + id).text("status")).isEqualTo("QUEUED");
+  }
+
+  private static Answer show(Placed order) {
+    return gateway.get(order.user(), path(order));
+  }
+
+  private static String path(Placed order) {
+    return "/api/v1/orders/" + order.id();
+  }
+
+  private static void set(long sku, String field, String value) {
+    stage.redis().hset(RedisKeys.sku(sku), field, value);
+  }
+
+  private static String ordersKey(Placed order) {
+    String buckets = stage.redis().hget(RedisKeys.sku(order.sku()), "buckets");
+    return RedisKeys.orders(order.sku(), RedisKeys.bucket(order.user(), Integer.parseInt(buckets)));
+  }
+
+  private static AdmissionRecord record(Placed order) {
+    return AdmissionRecord.parse(stage.redis().hget(ordersKey(order), order.id().toString()));
+  }
+
+  private static void write(Placed order, AdmissionRecord record) {
+    stage.redis().hset(ordersKey(order), order.id().toString(), record.format());
+  }
+
+  /** Makes the admission lie further back. */
+  private static void grow(Placed order, Duration age) {
+    AdmissionRecord now = record(order);
+    long then = now.admittedAt() - age.toMillis();
+    write(
+        order,
+        new AdmissionRecord(
+            now.userId(),
+            now.requestId(),
+            now.quantity(),
+            now.seq(),
+            then,
+            now.epoch(),
+            now.status(),
+            null,
+            then,
+            null));
+  }
+
+  private static AdmissionRecord result(
+      AdmissionRecord seen, OrderStatus status, RejectReason reason, long at, OrderId stored) {
+    return new AdmissionRecord(
+        seen.userId(),
+        seen.requestId(),
+        seen.quantity(),
+        seen.seq(),
+        seen.admittedAt(),
+        seen.epoch(),
+        status,
+        reason,
+        at,
+        stored);
+  }
+
+  private static void letDie(Placed order, long sku) {
+    AdmissionRecord record = record(order);
+    OrderMessage message =
+        new OrderMessage(
+            order.id(),
+            order.user(),
+            sku,
+            record.quantity(),
+            record.requestId(),
+            PurchasePolicy.LIMITED,
+            1,
+            record.seq(),
+            record.admittedAt(),
+            null);
+    stage
+        .mysql()
+        .sql(
+            """
+            INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, reason,
+                detail, attempts, first_failed_at, last_failed_at)
+            VALUES (?, ?, ?, ?, UNHEX(SHA2(?, 256)), 'TEST', 'test', 5, UTC_TIMESTAMP(3),
+                UTC_TIMESTAMP(3))
+            """)
+        .params(
+            order.id().value(),
+            sku,
+            order.user(),
+            OrderMessageCodec.encode(message).getBytes(StandardCharsets.UTF_8),
+            order.id().toString())
+        .update();
+  }
+
+  private static long selects() {
+    return stage
+        .mysql()
+        .sql("SHOW GLOBAL STATUS LIKE 'Com_select'")
+        .query((row, n) -> row.getLong(2))
+        .single();
   }
 }

@@ -1,0 +1,315 @@
+package io.seckill.gateway.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.security.Tokens;
+import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TestServers;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
+
+@ExtendWith(TestServers.class)
+class AdminIT {
+
+  private static Stage stage;
+  private static TestGateway gateway;
+
+  @BeforeAll
+  static void start() {
+    stage = Stage.shared();
+    gateway = stage.gateway();
+  }
+
+  @Test
+  void createsAProductThenEditsItAndShowsIt() {
+    long sku = stage.newSku();
+    String body = Stage.product(PurchasePolicy.LIMITED, 5, 100);
+
+    Answer created = gateway.operate("PUT", Stage.admin(sku), body);
+    Answer edited =
+        gateway.operate("PUT", Stage.admin(sku), body.replace("A thing", "Ein Ding 东西 🎁"));
+
+    assertThat(created.status()).as(created.toString()).isEqualTo(201);
+    assertThat(created.text("state")).isEqualTo("NEW");
+    assertThat(created.json().path("epoch").longValue()).isZero();
+    assertThat(edited.status()).isEqualTo(200);
+    assertThat(gateway.adminGet(Stage.admin(sku)).text("name")).isEqualTo("Ein Ding 东西 🎁");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "name         | null",
+        "name         | 5",
+        "name         | true",
+        "name         | \"\"",
+        "name         | \"  \"",
+        "name         | \"a\\nb\"",
+        "name         | \"a\\u2028b\"",
+        "name         | \"\\ud800\"",
+        "name         | []",
+        "priceCents   | null",
+        "priceCents   | -1",
+        "priceCents   | 1.9",
+        "priceCents   | \"5\"",
+        "priceCents   | true",
+        "priceCents   | 1000000000001",
+        "priceCents   | 9223372036854775808",
+        "priceCents   | 1e3",
+        "stock        | null",
+        "stock        | -1",
+        "stock        | 1.0",
+        "stock        | \"100\"",
+        "stock        | 1000000001",
+        "stock        | {}",
+        "policy       | null",
+        "policy       | \"limited\"",
+        "policy       | 1",
+        "policy       | \"\"",
+        "limitPerUser | null",
+        "limitPerUser | 0",
+        "limitPerUser | -1",
+        "limitPerUser | 10001",
+        "limitPerUser | 2147483648",
+        "limitPerUser | 1.5",
+        "limitPerUser | \"5\"",
+        "opensAt      | null",
+        "opensAt      | 1700000000",
+        "opensAt      | \"2026-11-21\"",
+        "opensAt      | \"2026-11-21T10:00:00\"",
+        "opensAt      | \"2026-11-21T10:00:00+01:00\"",
+        "opensAt      | \"2026-11-21T10:00:00.0001Z\"",
+        "opensAt      | \"1999-12-31T23:59:59Z\"",
+        "opensAt      | \"+1000000000-12-31T23:59:59Z\"",
+        "closesAt     | \"2100-01-01T00:00:00Z\"",
+        "closesAt     | \"2026-13-21T10:00:00Z\"",
+        "closesAt     | \"2001-01-01T00:00:00Z\"",
+      })
+  void namesTheMemberOfAProductThatIsWrongAndChangesNothing(String member, String value) {
+    long sku = stage.newSku();
+    String good = Stage.product(PurchasePolicy.LIMITED, 5, 100);
+    String bad =
+        good.replaceAll(
+            "\"" + member + "\":(\"[^\"]*\"|[0-9]+)",
+            java.util.regex.Matcher.quoteReplacement("\"" + member + "\":" + value));
+    assertThat(bad).isNotEqualTo(good);
+
+    Answer answer = gateway.operate("PUT", Stage.admin(sku), bad);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(400);
+    assertThat(answer.code()).isEqualTo("INVALID_REQUEST");
+    assertThat(answer.text("field")).isEqualTo(member);
+    assertThat(gateway.adminGet(Stage.admin(sku)).code()).isEqualTo("UNKNOWN_SKU");
+    assertThat(stage.redis().exists(RedisKeys.sku(sku))).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "null",
+        "[]",
+        "5",
+        "\"text\"",
+        "{",
+        "{}",
+        "{\"name\":\"x\",\"name\":\"y\"}",
+        "{\"unknown\":1}",
+        "{\"a{b}\":1}",
+        "{} {}",
+        "not json",
+        "{\"name\":\"\\u0000\"}"
+      })
+  void refusesABodyThatIsNoProduct(String body) {
+    Answer answer = gateway.operate("PUT", Stage.admin(stage.newSku()), body);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(400);
+    assertThat(answer.code()).isEqualTo("INVALID_REQUEST");
+    assertThat(answer.body()).doesNotContain("jackson").doesNotContain("Exception");
+  }
+
+  @Test
+  void refusesInvalidUtf8() {
+    byte[] body =
+        Stage.product(PurchasePolicy.LIMITED, 5, 100).getBytes(StandardCharsets.ISO_8859_1);
+    body[9] = (byte) 0xff; // inside the name
+
+    Answer answer =
+        gateway.send(
+            gateway
+                .admin(Stage.admin(stage.newSku()))
+                .header("Authorization", TestGateway.operator())
+                .header("Content-Type", "application/json")
+                .PUT(BodyPublishers.ofByteArray(body)));
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(400);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "ONE_PER_USER, 1, 201",
+    "ONE_PER_USER, 2, 400",
+    "UNLIMITED, 0, 201",
+    "UNLIMITED, 1, 400"
+  })
+  void takesOnlyTheLimitThatThePolicyHas(PurchasePolicy policy, int limit, int status) {
+    assertThat(
+            gateway
+                .operate("PUT", Stage.admin(stage.newSku()), Stage.product(policy, limit, 10))
+                .status())
+        .isEqualTo(status);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{\"delta\":0,\"reason\":\"x\"}                     | delta",
+        "{\"delta\":1.5,\"reason\":\"x\"}                   | delta",
+        "{\"delta\":\"1\",\"reason\":\"x\"}                 | delta",
+        "{\"delta\":-9223372036854775808,\"reason\":\"x\"}  | delta",
+        "{\"reason\":\"x\"}                                 | delta",
+        "{\"delta\":1}                                      | reason",
+        "{\"delta\":1,\"reason\":\"a\\r\\nb\"}              | reason",
+        "{\"delta\":1,\"reason\":\"x\",\"more\":1}          | more"
+      })
+  void namesWhatIsWrongWithAStockChange(String body, String member) {
+    Answer answer = stock(stage.newSku(), "key-of-change", body);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(400);
+    assertThat(answer.text("field")).isEqualTo(member);
+  }
+
+  @Test
+  void wantsAnIdempotencyKeyForAStockChange() {
+    Answer none =
+        gateway.operate("POST", Stage.admin(7) + "/stock", "{\"delta\":1,\"reason\":\"x\"}");
+    Answer bad = stock(7, "short", "{\"delta\":1,\"reason\":\"x\"}");
+
+    assertThat(none.text("field")).isEqualTo("Idempotency-Key");
+    assertThat(bad.text("field")).isEqualTo("Idempotency-Key");
+  }
+
+  @Test
+  void addsAndWithdrawsUnitsInBothStoresOncePerKey() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+
+    Answer added = stock(sku, "key-add-more", "{\"delta\":50,\"reason\":\"found a pallet\"}");
+    Answer again = stock(sku, "key-add-more", "{\"delta\":50,\"reason\":\"found a pallet\"}");
+    Answer withdrawn = stock(sku, "key-withdraw", "{\"delta\":-30,\"reason\":\"broken\"}");
+    Answer tooMany = stock(sku, "key-too-many", "{\"delta\":-1000,\"reason\":\"broken\"}");
+
+    assertThat(added.text("state")).as(added.toString()).isEqualTo("DONE");
+    assertThat(again.text("state")).isEqualTo("DONE");
+    assertThat(withdrawn.text("state")).isEqualTo("DONE");
+    assertThat(tooMany.toString()).contains("REFUSED");
+    assertThat(stage.redis().get(RedisKeys.stock(sku))).isEqualTo("120");
+    assertThat(gateway.adminGet(Stage.admin(sku)).json().path("stock").longValue()).isEqualTo(120);
+  }
+
+  @Test
+  void listsShowsReplaysAndDiscardsDeadLetters() {
+    Answer list = gateway.adminGet("/admin/v1/dead-letters?state=OPEN&limit=10");
+    Answer unknown = gateway.adminGet("/admin/v1/dead-letters/987654321");
+
+    assertThat(list.status()).as(list.toString()).isEqualTo(200);
+    assertThat(unknown.code()).isEqualTo("UNKNOWN_DEAD_LETTER");
+    assertThat(gateway.operate("POST", "/admin/v1/dead-letters/987654321/replay", null).code())
+        .isEqualTo("UNKNOWN_DEAD_LETTER");
+    assertThat(
+            gateway
+                .operate("POST", "/admin/v1/dead-letters/987654321/discard", "{\"reason\":\"x\"}")
+                .code())
+        .isEqualTo("UNKNOWN_DEAD_LETTER");
+    assertThat(
+            gateway
+                .operate("POST", "/admin/v1/dead-letters/1/discard", "{\"reason\":\"\"}")
+                .text("field"))
+        .isEqualTo("reason");
+  }
+
+  @Test
+  void leavesOneAuditLineForEveryWriteWithItsOutcome() {
+    long sku = stage.newSku();
+    List<String> lines =
+        auditLinesOf(
+            () -> {
+              gateway.operate(
+                  "PUT", Stage.admin(sku), Stage.product(PurchasePolicy.LIMITED, 5, 100));
+              gateway.operate("POST", Stage.admin(sku) + "/preheat", null);
+              gateway.operate("POST", Stage.admin(sku) + "/pause", null);
+              gateway.adminGet(Stage.admin(sku));
+            });
+
+    assertThat(lines).hasSize(3);
+    assertThat(lines.get(0))
+        .startsWith("operator=olga action=put sku=" + sku + " done correlation=");
+    assertThat(lines.get(1)).startsWith("operator=olga action=preheat sku=" + sku + " done");
+    assertThat(lines.get(2))
+        .startsWith("operator=olga action=pause sku=" + sku + " refused=ILLEGAL_TRANSITION");
+  }
+
+  @Test
+  void letsNobodyForgeAnAuditLine() { // FACTS section 5: no CR/LF in log lines
+    String evil =
+        Tokens.signed(
+            "{\"sub\":\"eve\\r\\noperator=olga action=close\",\"scope\":\"seckill.admin\","
+                + "\"exp\":4102444800}");
+    long sku = stage.newSku();
+    List<String> lines =
+        auditLinesOf(
+            () ->
+                gateway.send(
+                    gateway
+                        .admin(Stage.admin(sku) + "/preheat")
+                        .header("Authorization", "Bearer " + evil)
+                        .POST(BodyPublishers.noBody())));
+
+    assertThat(lines).hasSize(1);
+    assertThat(lines.get(0))
+        .startsWith("operator=eve??operator=olga?action=close action=preheat")
+        .doesNotContain("\n")
+        .doesNotContain("\r");
+  }
+
+  private static Answer stock(long sku, String key, String body) {
+    return gateway.send(
+        gateway
+            .admin(Stage.admin(sku) + "/stock")
+            .header("Authorization", TestGateway.operator())
+            .header("Content-Type", "application/json")
+            .header("Idempotency-Key", key)
+            .POST(BodyPublishers.ofString(body)));
+  }
+
+  private static List<String> auditLinesOf(Runnable calls) {
+    Logger audit = (Logger) LoggerFactory.getLogger("audit");
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    audit.setLevel(Level.INFO);
+    audit.addAppender(lines);
+    try {
+      calls.run();
+    } finally {
+      audit.detachAppender(lines);
+    }
+    return lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+  }
+}

@@ -1,0 +1,173 @@
+package io.seckill.gateway.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.Placed;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.gateway.web.SlowConsumer;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the gateway says while order-consumer is away, slow, or talks nonsense. */
+@ExtendWith(TestServers.class)
+class ConsumerAwayIT {
+
+  private static final String AWAY = "LEDGER_UNAVAILABLE";
+
+  private static Stage stage;
+  private static SlowConsumer consumer;
+  private static TestGateway gateway;
+
+  @BeforeAll
+  static void start() throws Exception {
+    stage = Stage.shared();
+    consumer = SlowConsumer.start();
+    gateway =
+        TestGateway.start(
+            stage.redisDatabase(),
+            stage.mysqlDatabase(),
+            consumer.url(),
+            "seckill.consumer.timeout=1s");
+  }
+
+  @AfterAll
+  static void stop() {
+    gateway.close();
+    consumer.close();
+  }
+
+  @Test
+  void answers503WhenNobodyListens() {
+    try (TestGateway own =
+        TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), "http://127.0.0.1:1")) {
+      Answer answer = own.adminGet("/admin/v1/skus/1001");
+
+      assertThat(answer.status()).isEqualTo(503);
+      assertThat(answer.code()).isEqualTo(AWAY);
+      assertThat(answer.header("Retry-After")).isEqualTo("1");
+      assertThat(own.operate("POST", "/admin/v1/skus/1001/open", null).code()).isEqualTo(AWAY);
+    }
+  }
+
+  @Test
+  void stillSellsShowsAndCallsItselfReadyWhenNobodyListens() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    try (TestGateway own =
+        TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), "http://127.0.0.1:1")) {
+      Placed order = stage.buy(sku, 1);
+
+      assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).text("status"))
+          .isEqualTo("QUEUED");
+      Answer ready = own.send(own.admin("/actuator/health/readiness"));
+      assertThat(ready.status()).isEqualTo(200);
+      assertThat(ready.text("status")).isEqualTo("DEGRADED");
+    }
+  }
+
+  @Test
+  void waitsNoLongerThanTheTimeOut() {
+    long start = System.nanoTime();
+
+    Answer answer = gateway.adminGet("/admin/v1/skus/1001");
+
+    assertThat(answer.code()).isEqualTo(AWAY);
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
+    swallow();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "200 | not json at all",
+        "200 | {\"skuId\":1}",
+        "200 | []",
+        "200 | {\"skuId\":\"x\"}",
+        "500 | {\"code\":\"SECRET_INSIDE\",\"detail\":\"java.lang.NullPointerException at x\"}",
+        "502 | <html>bad gateway</html>",
+        "401 | {\"code\":\"UNAUTHORIZED\"}",
+        "403 | {\"code\":\"FORBIDDEN\"}",
+        "302 | moved"
+      })
+  void takesNoNonsenseForAnAnswer(int status, String body) throws Exception {
+    CompletableFuture<Answer> asked = ask();
+    consumer.answer(status, body);
+
+    Answer answer = asked.get();
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
+    assertThat(answer.code()).isEqualTo(AWAY);
+    assertThat(answer.body()).doesNotContain("SECRET").doesNotContain("java.lang");
+  }
+
+  @Test
+  void repeatsOnlyHarmlessPartsOfARefusal() throws Exception {
+    CompletableFuture<Answer> asked = ask();
+    consumer.answer(
+        409,
+        "{\"code\":\"bad code\",\"detail\":\"line\\nbreak\",\"field\":\"<b>\",\"saleState\":\"OPEN\"}");
+
+    Answer answer = asked.get();
+
+    assertThat(answer.status()).isEqualTo(409);
+    assertThat(answer.code()).isEqualTo("REFUSED");
+    assertThat(answer.text("detail")).isEqualTo("The ledger refuses.");
+    assertThat(answer.json().has("field")).isFalse();
+    assertThat(answer.text("saleState")).isEqualTo("OPEN");
+  }
+
+  @Test
+  void pausesInRedisEvenWhenMySqlsHalfFails() throws Exception { // keep out: Redis first
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    String row = stage.gateway().adminGet(Stage.admin(sku)).body();
+    CompletableFuture<Answer> asked =
+        CompletableFuture.supplyAsync(
+            () -> gateway.operate("POST", Stage.admin(sku) + "/pause", null));
+    consumer.answer(200, row);
+    consumer.answer(500, "{}");
+
+    assertThat(asked.get().code()).isEqualTo(AWAY);
+    assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo("PAUSED");
+    assertThat(stage.gateway().operate("POST", Stage.admin(sku) + "/pause", null).text("state"))
+        .isEqualTo("PAUSED");
+  }
+
+  @Test
+  void opensNothingInRedisWhenMySqlsHalfFails() throws Exception { // let in: MySQL first
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    stage.gateway().operate("POST", Stage.admin(sku) + "/pause", null);
+    String row = stage.gateway().adminGet(Stage.admin(sku)).body();
+    CompletableFuture<Answer> asked =
+        CompletableFuture.supplyAsync(
+            () -> gateway.operate("POST", Stage.admin(sku) + "/resume", null));
+    consumer.answer(200, row);
+    consumer.answer(500, "{}");
+
+    assertThat(asked.get().code()).isEqualTo(AWAY);
+    assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo("PAUSED");
+  }
+
+  private static CompletableFuture<Answer> ask() {
+    return CompletableFuture.supplyAsync(() -> gateway.adminGet("/admin/v1/skus/1001"));
+  }
+
+  /** Takes away the request that nobody waits for any more. */
+  private static void swallow() {
+    try {
+      consumer.answer(404, "{}");
+    } catch (java.io.IOException | InterruptedException e) {
+      // the gateway has hung up, as it should
+    }
+  }
+}

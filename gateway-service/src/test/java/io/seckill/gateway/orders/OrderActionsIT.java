@@ -1,0 +1,167 @@
+package io.seckill.gateway.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.Placed;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+
+/** Payment, cancel and lists, with the real order-consumer behind them. */
+@ExtendWith(TestServers.class)
+class OrderActionsIT {
+
+  private static Stage stage;
+  private static TestGateway gateway;
+
+  @BeforeAll
+  static void start() {
+    stage = Stage.shared();
+    gateway = stage.gateway();
+  }
+
+  @Test
+  void paysAConfirmedOrderOnceHoweverOftenAsked() {
+    Placed order = confirmed();
+
+    Answer first = pay(order);
+    Answer again = pay(order);
+
+    assertThat(first.status()).as(first.toString()).isEqualTo(200);
+    assertThat(first.text("status")).isEqualTo("PAID");
+    assertThat(first.text("orderId")).isEqualTo(order.id().toString());
+    assertThat(again.text("status")).isEqualTo("PAID");
+    await().atMost(Duration.ofSeconds(5)).until(() -> show(order).text("status"), "PAID"::equals);
+  }
+
+  @Test
+  void cancelsAConfirmedOrder() {
+    Placed order = confirmed();
+
+    Answer answer = cancel(order);
+
+    assertThat(answer.text("status")).as(answer.toString()).isEqualTo("CANCELLED");
+    assertThat(pay(order).code()).isEqualTo("NOT_PAYABLE");
+    assertThat(pay(order).text("orderStatus")).isEqualTo("CANCELLED");
+  }
+
+  @Test
+  void doesNotCancelWhatIsPaid() {
+    Placed order = confirmed();
+    pay(order);
+
+    Answer answer = cancel(order);
+
+    assertThat(answer.status()).isEqualTo(409);
+    assertThat(answer.code()).isEqualTo("NOT_CANCELLABLE");
+    assertThat(answer.text("orderStatus")).isEqualTo("PAID");
+  }
+
+  @Test
+  void tellsTheOwnerThatAQueuedOrderIsNotYetPayable() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+
+    assertThat(pay(order).code()).isEqualTo("NOT_PAYABLE");
+    assertThat(pay(order).text("orderStatus")).isEqualTo("QUEUED");
+    assertThat(cancel(order).code()).isEqualTo("NOT_CANCELLABLE");
+  }
+
+  @Test
+  void paysTheStoredOrderWhenAskedByItsAlias() {
+    Placed stored = confirmed();
+    Placed alias = stage.buy(stored.user(), stored.sku(), 1);
+    stage
+        .mysql()
+        .sql("INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)")
+        .params(alias.id().value(), stored.id().value())
+        .update();
+    stage.redis().del(RedisKeys.sku(stored.sku())); // Redis has forgotten the sale
+
+    Answer answer = pay(alias);
+
+    assertThat(answer.text("status")).as(answer.toString()).isEqualTo("PAID");
+    assertThat(answer.text("orderId")).isEqualTo(stored.id().toString());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"POST, /payment", "DELETE, ''"})
+  void letsNobodyActOnAnOrderOfSomebodyElse(String method, String rest) {
+    Placed order = confirmed();
+
+    Answer answer =
+        gateway.call(stage.newUser(), method, "/api/v1/orders/" + order.id() + rest, null);
+
+    assertThat(answer.status()).isEqualTo(404);
+    assertThat(answer.code()).isEqualTo("UNKNOWN_ORDER");
+    assertThat(show(order).text("status")).isEqualTo("CONFIRMED");
+  }
+
+  @Test
+  void listsOwnOrdersNewestFirstPageByPageQueuedOnesIncluded() {
+    long sku = stage.onSale(PurchasePolicy.UNLIMITED, 0, 1_000);
+    long user = stage.newUser();
+    stage.buy(sku, 1); // somebody else's
+    Placed oldest = stage.buy(user, sku, 1);
+    stage.store(oldest, 1, "PAID", null); // Redis has not heard of it
+    Placed middle = stage.buy(user, sku, 2);
+    Placed newest = stage.buy(user, sku, 3);
+
+    JsonNode first = gateway.get(user, "/api/v1/orders?limit=2").json();
+    JsonNode second =
+        gateway
+            .get(user, "/api/v1/orders?limit=2&cursor=" + first.path("next").stringValue())
+            .json();
+
+    assertThat(ids(first)).containsExactly(newest.id().toString(), middle.id().toString());
+    assertThat(ids(second)).containsExactly(oldest.id().toString());
+    assertThat(second.path("next").isNull()).isTrue();
+    assertThat(first.path("orders").get(0).path("status").stringValue()).isEqualTo("QUEUED");
+    assertThat(second.path("orders").get(0).path("status").stringValue()).isEqualTo("PAID");
+  }
+
+  @Test
+  void listsNothingForANewShopper() {
+    Answer answer = gateway.get(stage.newUser(), "/api/v1/orders");
+
+    assertThat(answer.body()).isEqualTo("{\"orders\":[],\"next\":null}");
+  }
+
+  private static Placed confirmed() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.store(sku, stage.newUser(), 1, 1, "CONFIRMED", null);
+    stage
+        .mysql()
+        .sql("INSERT INTO user_quota VALUES (?, ?, 1, 5)")
+        .params(order.user(), sku)
+        .update();
+    return order;
+  }
+
+  private static Answer pay(Placed order) {
+    return gateway.call(order.user(), "POST", "/api/v1/orders/" + order.id() + "/payment", "{}");
+  }
+
+  private static Answer cancel(Placed order) {
+    return gateway.call(order.user(), "DELETE", "/api/v1/orders/" + order.id(), null);
+  }
+
+  private static Answer show(Placed order) {
+    return gateway.get(order.user(), "/api/v1/orders/" + order.id());
+  }
+
+  private static List<String> ids(JsonNode page) {
+    return page.path("orders").valueStream().map(o -> o.path("orderId").stringValue()).toList();
+  }
+}

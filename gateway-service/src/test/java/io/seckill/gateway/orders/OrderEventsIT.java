@@ -1,0 +1,180 @@
+package io.seckill.gateway.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.Placed;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TestServers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(TestServers.class)
+class OrderEventsIT {
+
+  private static final Duration SOON = Duration.ofSeconds(10);
+
+  private static Stage stage;
+  private static TestGateway gateway;
+
+  @BeforeAll
+  static void start() {
+    stage = Stage.shared();
+    gateway = stage.gateway();
+  }
+
+  /** A stream that is being read. */
+  private record Listening(
+      HttpResponse<Stream<String>> response, List<String> lines, CompletableFuture<Void> ended) {
+
+    static Listening to(TestGateway gateway, Placed order) {
+      HttpResponse<Stream<String>> response =
+          gateway
+              .http()
+              .sendAsync(
+                  gateway
+                      .shop("/api/v1/orders/" + order.id() + "/events")
+                      .header("Authorization", TestGateway.shopper(order.user()))
+                      .build(),
+                  BodyHandlers.ofLines())
+              .join();
+      List<String> lines = new CopyOnWriteArrayList<>();
+      CompletableFuture<Void> ended =
+          CompletableFuture.runAsync(() -> response.body().forEach(lines::add));
+      return new Listening(response, lines, ended);
+    }
+
+    void awaitLine(String part) {
+      await()
+          .atMost(SOON)
+          .untilAsserted(() -> assertThat(lines).anyMatch(line -> line.contains(part)));
+    }
+
+    void awaitEnd() {
+      await().atMost(SOON).until(ended::isDone);
+    }
+  }
+
+  @Test
+  void pushesEveryChangeAndEndsAtAFinalState() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    Listening stream = Listening.to(gateway, order);
+    assertThat(stream.response().headers().firstValue("Content-Type").orElse(""))
+        .startsWith("text/event-stream");
+    stream.awaitLine("\"status\":\"QUEUED\"");
+
+    result(order, 'C');
+    stream.awaitLine("\"status\":\"CONFIRMED\"");
+    assertThat(stream.ended()).isNotDone();
+    result(order, 'P');
+
+    stream.awaitLine("\"status\":\"PAID\"");
+    stream.awaitEnd();
+    assertThat(stream.lines().stream().filter(line -> line.startsWith("data:"))).hasSize(3);
+    assertThat(stream.lines()).contains("event:status");
+  }
+
+  @Test
+  void tellsAFinalStateAtOnceAndEnds() {
+    Placed order =
+        stage.store(
+            stage.onSale(PurchasePolicy.LIMITED, 5, 100), stage.newUser(), 1, 1, "EXPIRED", null);
+
+    Listening stream = Listening.to(gateway, order);
+
+    stream.awaitEnd();
+    stream.awaitLine("\"status\":\"EXPIRED\"");
+  }
+
+  @Test
+  void hidesTheStreamOfSomebodyElsesOrder() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+
+    Answer answer = gateway.get(stage.newUser(), "/api/v1/orders/" + order.id() + "/events");
+
+    assertThat(answer.code()).isEqualTo("UNKNOWN_ORDER");
+  }
+
+  @Test
+  void keepsSilentStreamsAliveBoundsThemAndEndsThemWhenItStops() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    Placed other = stage.buy(order.sku(), 1);
+    Placed third = stage.buy(order.sku(), 1);
+    TestGateway own =
+        TestGateway.start(
+            stage.redisDatabase(),
+            stage.mysqlDatabase(),
+            stage.consumer().url(),
+            "seckill.orders.heartbeat=1s",
+            "seckill.orders.max-streams=3",
+            "seckill.orders.max-streams-per-user=2");
+    Listening one = Listening.to(own, order);
+    Listening two = Listening.to(own, order);
+    one.awaitLine("QUEUED");
+    two.awaitLine("QUEUED");
+    assertThat(own.get(order.user(), "/api/v1/orders/" + order.id() + "/events").code())
+        .isEqualTo("TOO_MANY_REQUESTS");
+    Listening three = Listening.to(own, other);
+    three.awaitLine("QUEUED");
+    assertThat(own.get(third.user(), "/api/v1/orders/" + third.id() + "/events").code())
+        .isEqualTo("BUSY");
+    await().atMost(SOON).untilAsserted(() -> assertThat(one.lines()).contains(":"));
+
+    long start = System.nanoTime();
+    own.close();
+
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+    one.awaitEnd();
+    two.awaitEnd();
+    three.awaitEnd();
+  }
+
+  @Test
+  void givesThePlaceOfAStreamThatWasLeftToTheNext() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    try (TestGateway own =
+        TestGateway.start(
+            stage.redisDatabase(),
+            stage.mysqlDatabase(),
+            stage.consumer().url(),
+            "seckill.orders.max-streams=1",
+            "seckill.orders.heartbeat=1s")) {
+      Listening first = Listening.to(own, order);
+      first.awaitLine("QUEUED");
+      first.response().body().close();
+
+      await()
+          .atMost(SOON)
+          .untilAsserted(
+              () -> {
+                Listening next = Listening.to(own, order);
+                assertThat(next.response().statusCode()).isEqualTo(200);
+                next.response().body().close();
+              });
+    }
+  }
+
+  private static void result(Placed order, char letter) {
+    String buckets = stage.redis().hget(RedisKeys.sku(order.sku()), "buckets");
+    String key =
+        RedisKeys.orders(order.sku(), RedisKeys.bucket(order.user(), Integer.parseInt(buckets)));
+    String id = order.id().toString();
+    AdmissionRecord seen = AdmissionRecord.parse(stage.redis().hget(key, id));
+    String text = seen.format();
+    String admission = text.substring(0, text.lastIndexOf('|', text.lastIndexOf('|') - 1));
+    stage.redis().hset(key, id, admission + '|' + letter + '|' + System.currentTimeMillis());
+  }
+}
