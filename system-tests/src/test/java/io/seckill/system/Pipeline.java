@@ -36,6 +36,8 @@ public final class Pipeline implements AutoCloseable {
   private final int relayPort = freePort();
   private final int consumerPort = freePort();
   private final Tokens tokens = new Tokens(JWT_SECRET);
+  private final ShopClient shop = new ShopClient("http://127.0.0.1:" + shopPort, tokens);
+  private final AdminClient admin = new AdminClient("http://127.0.0.1:" + adminPort, tokens);
   private final Map<Service, ServiceProcess> services = new EnumMap<>(Service.class);
   private final UnifiedJedis redis;
 
@@ -120,12 +122,12 @@ public final class Pipeline implements AutoCloseable {
 
   /** The shoppers' side of the gateway. */
   public ShopClient shop() {
-    return new ShopClient("http://127.0.0.1:" + shopPort, tokens);
+    return shop;
   }
 
   /** The operators' side of the gateway. */
   public AdminClient admin() {
-    return new AdminClient("http://127.0.0.1:" + adminPort, tokens);
+    return admin;
   }
 
   /** What the stores hold, read past the services. */
