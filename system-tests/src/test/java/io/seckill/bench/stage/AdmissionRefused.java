@@ -3,8 +3,6 @@ package io.seckill.bench.stage;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Outbox;
 import io.seckill.bench.lab.Sale;
-import io.seckill.bench.load.LoadPlan;
-import io.seckill.bench.load.Loader;
 import io.seckill.bench.load.RequestFile;
 import io.seckill.bench.load.Requests;
 import io.seckill.bench.load.Wrk;
@@ -32,8 +30,9 @@ final class AdmissionRefused implements Stage {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
     lab.progress().now("refused: selling out");
     Sale sale = lab.newSale(BUYERS);
-    long firstUser = lab.newUsers(BUYERS);
-    String[] orderIds = sellOut(lab, sale, firstUser);
+    ReadyPurchases purchases = new ReadyPurchases(lab, sale, BUYERS);
+    long firstUser = purchases.firstUser();
+    String[] orderIds = sellOut(purchases);
     Duration run = lab.settings().seconds(8, 3);
     refusals(lab, sale, run);
     for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
@@ -47,17 +46,12 @@ final class AdmissionRefused implements Stage {
     new Outbox(lab.redis()).clear();
   }
 
-  private static String[] sellOut(Lab lab, Sale sale, long firstUser) throws Exception {
+  private static String[] sellOut(ReadyPurchases purchases) throws Exception {
     String[] orderIds = new String[BUYERS];
-    Requests requests = new Requests(lab.pipeline().tokens());
-    Loader.run(
-        new LoadPlan(
-            lab.pipeline().shopPort(),
-            CONNECTIONS,
-            BUYERS,
-            LoadPlan.ASAP,
-            i -> requests.purchase(firstUser + i, sale.skuId())),
-        answer -> orderIds[(int) answer.index()] = answer.orderId());
+    PatientShoppers shoppers =
+        new PatientShoppers(purchases, answer -> orderIds[(int) answer.index()] = answer.orderId());
+    shoppers.buy();
+    shoppers.insist();
     return orderIds;
   }
 

@@ -6,9 +6,6 @@ import io.seckill.bench.lab.Outbox;
 import io.seckill.bench.lab.Sale;
 import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.load.Answer;
-import io.seckill.bench.load.LoadPlan;
-import io.seckill.bench.load.LoadResult;
-import io.seckill.bench.load.Loader;
 import io.seckill.bench.load.Requests;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
@@ -19,7 +16,6 @@ import io.seckill.system.guarantee.StoredOrder;
 import io.seckill.system.process.Service;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -28,7 +24,6 @@ final class Burst implements Stage {
 
   private static final int PURCHASES = 100_000;
   private static final int UNITS = 10_000;
-  private static final int ROUNDS = 20;
   private static final Duration LOOK = Duration.ofMillis(10);
 
   @Override
@@ -53,27 +48,17 @@ final class Burst implements Stage {
     Sale sale = lab.newSale(UNITS);
     ReadyPurchases purchases = new ReadyPurchases(lab, sale, PURCHASES);
     Judge judge = new Judge(sale, purchases.firstUser());
+    PatientShoppers shoppers = new PatientShoppers(purchases, judge::take);
     long start = System.nanoTime();
-    LoadResult result = Loader.run(purchases.at(LoadPlan.ASAP), judge::take);
-    figures.add("burst.answers_per_s", result.perSecond());
-    figures.count("burst.asked_again", judge.unanswered().size());
-    askAgain(purchases, judge);
+    figures.add("burst.answers_per_s", shoppers.buy().perSecond());
+    figures.count("burst.asked_again", shoppers.unanswered());
+    shoppers.insist();
     try (Ledger ledger = new Ledger(lab.mysql())) {
       Waiting.until("the last order", LOOK, () -> ledger.stored(sale) >= judge.accepted());
     }
     figures.add("burst.seconds", (System.nanoTime() - start) / 1e9);
-    figures.count("burst.wrong_answers", judge.wrong());
+    figures.count("burst.wrong_answers", judge.wrong() + shoppers.unanswered());
     judge.atRest(lab, figures);
-  }
-
-  /** A 503 says neither yes nor no: its shopper repeats the purchase under the same key. */
-  private static void askAgain(ReadyPurchases purchases, Judge judge) throws Exception {
-    for (int round = 0; round < ROUNDS && !judge.unanswered().isEmpty(); round++) {
-      List<Integer> open = List.copyOf(judge.unanswered());
-      Loader.run(
-          purchases.someOf(open),
-          answer -> judge.take(answer.ofRequest(open.get((int) answer.index()))));
-    }
   }
 
   @Override
@@ -94,7 +79,6 @@ final class Burst implements Stage {
     private final Sale sale;
     private final long firstUser;
     private final Purchases purchases = new Purchases();
-    private final Set<Integer> unanswered = new LinkedHashSet<>();
     private long accepted;
     private long wrong;
 
@@ -102,22 +86,13 @@ final class Burst implements Stage {
       this.sale = sale;
       this.firstUser = firstUser;
       for (int i = 0; i < PURCHASES; i++) {
-        unanswered.add(i);
+        purchases.attempt(firstUser + i, Requests.key(firstUser + i));
       }
-    }
-
-    /** Purchases without a yes or no so far, by number. */
-    Set<Integer> unanswered() {
-      return unanswered;
     }
 
     void take(Answer answer) {
       long userId = firstUser + answer.index();
-      unanswered.remove((int) answer.index());
-      purchases.attempt(userId, Requests.key(userId));
-      if (answer.status() == 503) {
-        unanswered.add((int) answer.index());
-      } else if (answer.status() == 202) {
+      if (answer.status() == 202) {
         accepted++;
         purchases.accepted(userId, Requests.key(userId), answer.orderId());
       } else if (answer.status() != 409 || !answer.body().contains("SOLD_OUT")) {
@@ -134,7 +109,7 @@ final class Burst implements Stage {
      * was stock.
      */
     long wrong() {
-      return wrong + unanswered.size() + Math.abs(accepted - sale.stock());
+      return wrong + Math.abs(accepted - sale.stock());
     }
 
     void atRest(Lab lab, Figures figures) throws Exception {

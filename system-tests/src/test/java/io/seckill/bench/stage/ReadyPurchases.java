@@ -25,6 +25,10 @@ final class ReadyPurchases {
     }
   }
 
+  int count() {
+    return requests.length;
+  }
+
   /** The user of the first request; the others follow, one by one. */
   long firstUser() {
     return firstUser;

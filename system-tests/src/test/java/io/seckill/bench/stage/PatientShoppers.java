@@ -1,0 +1,64 @@
+package io.seckill.bench.stage;
+
+import io.seckill.bench.load.Answer;
+import io.seckill.bench.load.LoadPlan;
+import io.seckill.bench.load.LoadResult;
+import io.seckill.bench.load.Loader;
+import java.io.IOException;
+import java.util.BitSet;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+/**
+ * Shoppers who buy as fast as they can, and who take a 503 for what it is, neither yes nor no: they
+ * repeat the purchase under the same key.
+ */
+final class PatientShoppers {
+
+  private static final int ROUNDS = 50;
+  private static final int UNKNOWN = 503;
+
+  private final ReadyPurchases purchases;
+  private final Consumer<Answer> listener;
+  private final BitSet answered = new BitSet();
+
+  /**
+   * @param listener told every yes and no, once for each purchase
+   */
+  PatientShoppers(ReadyPurchases purchases, Consumer<Answer> listener) {
+    this.purchases = purchases;
+    this.listener = listener;
+  }
+
+  /**
+   * Sends every purchase once.
+   *
+   * @return what came of it, 503 included
+   */
+  LoadResult buy() throws IOException {
+    return Loader.run(purchases.at(LoadPlan.ASAP), this::take);
+  }
+
+  /** Repeats what has no yes or no yet, until everything has or 50 rounds are over. */
+  void insist() throws IOException {
+    for (int round = 0; round < ROUNDS && unanswered() > 0; round++) {
+      List<Integer> open =
+          IntStream.range(0, purchases.count()).filter(i -> !answered.get(i)).boxed().toList();
+      Loader.run(
+          purchases.someOf(open), answer -> take(answer.ofRequest(open.get((int) answer.index()))));
+    }
+  }
+
+  /** Purchases without a yes or no so far. */
+  int unanswered() {
+    return purchases.count() - answered.cardinality();
+  }
+
+  private void take(Answer answer) {
+    if (answer.status() != UNKNOWN) {
+      answered.set((int) answer.index());
+      listener.accept(answer);
+    }
+  }
+}
