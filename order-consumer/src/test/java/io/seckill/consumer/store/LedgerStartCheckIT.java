@@ -16,7 +16,7 @@ class LedgerStartCheckIT {
   void refusesToStartWithoutUseAffectedRows() { // FACTS 28
     assertThatThrownBy(() -> start("useAffectedRows=true", "useAffectedRows=false"))
         .hasStackTraceContaining("useAffectedRows=true must be part of spring.datasource.url")
-        .hasStackTraceContaining("1, 1, 1 instead of 1, 2, 0");
+        .hasStackTraceContaining("1, 2, 1 instead of 1, 2, 0");
   }
 
   @Test
