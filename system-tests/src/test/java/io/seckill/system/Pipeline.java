@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import redis.clients.jedis.RedisClient;
@@ -41,6 +42,9 @@ public final class Pipeline implements AutoCloseable {
   private final Map<Service, ServiceProcess> services = new EnumMap<>(Service.class);
   private final UnifiedJedis redis;
 
+  /** Whether each service logs in to Redis as its own user, with that user's rights only. */
+  private boolean leastPrivilege;
+
   private Pipeline(String name, Stores stores) {
     this.name = name;
     this.redisUrl = stores.redisUrl();
@@ -66,7 +70,21 @@ public final class Pipeline implements AutoCloseable {
    * @param name names the log files under {@code target/logs}
    */
   public static Pipeline start(String name) {
+    return started(over(name, Stores.ofSharedServers()));
+  }
+
+  /**
+   * As {@link #start}, every service with the Redis user that {@code deploy/redis/users.acl} gives
+   * it; see {@link #refusedByRedis}.
+   */
+  public static Pipeline startWithLeastPrivilege(String name) {
     Pipeline pipeline = over(name, Stores.ofSharedServers());
+    pipeline.leastPrivilege = true;
+    RedisUsers.install(pipeline.redis);
+    return started(pipeline);
+  }
+
+  private static Pipeline started(Pipeline pipeline) {
     try {
       pipeline.startServices();
       return pipeline;
@@ -135,6 +153,11 @@ public final class Pipeline implements AutoCloseable {
     return new SaleReader(mysql.jdbcUrl(), mysql.username(), mysql.password(), redis);
   }
 
+  /** What services asked of Redis and their users may not, a text each. */
+  public List<String> refusedByRedis() {
+    return RedisUsers.refusals(redis);
+  }
+
   @Override
   public void close() {
     services.values().forEach(ServiceProcess::close);
@@ -168,10 +191,14 @@ public final class Pipeline implements AutoCloseable {
     };
   }
 
+  private String redisUrl(Service service) {
+    return leastPrivilege ? RedisUsers.url(redisUrl, service) : redisUrl;
+  }
+
   private Map<String, String> consumerEnvironment() {
     Map<String, String> environment = new HashMap<>(databaseEnvironment());
     environment.put("SERVER_PORT", "" + consumerPort);
-    environment.put("SECKILL_REDIS_URL", redisUrl);
+    environment.put("SECKILL_REDIS_URL", redisUrl(Service.CONSUMER));
     environment.put("SECKILL_BROKER_URL", brokerUrl);
     environment.put("SECKILL_INTERNAL_TOKEN", INTERNAL_TOKEN);
     environment.put("SPRING_FLYWAY_URL", mysql.jdbcUrl());
@@ -182,16 +209,19 @@ public final class Pipeline implements AutoCloseable {
 
   private Map<String, String> relayEnvironment() {
     return Map.of(
-        "SERVER_PORT", "" + relayPort,
-        "SECKILL_REDIS_URL", redisUrl,
-        "SECKILL_BROKER_URL", brokerUrl);
+        "SERVER_PORT",
+        "" + relayPort,
+        "SECKILL_REDIS_URL",
+        redisUrl(Service.RELAY),
+        "SECKILL_BROKER_URL",
+        brokerUrl);
   }
 
   private Map<String, String> gatewayEnvironment() {
     Map<String, String> environment = new HashMap<>(databaseEnvironment());
     environment.put("SERVER_PORT", "" + shopPort);
     environment.put("SECKILL_ADMIN_PORT", "" + adminPort);
-    environment.put("SECKILL_REDIS_URL", redisUrl);
+    environment.put("SECKILL_REDIS_URL", redisUrl(Service.GATEWAY));
     environment.put("SECKILL_CONSUMER_URL", "http://127.0.0.1:" + consumerPort);
     environment.put("SECKILL_INTERNAL_TOKEN", INTERNAL_TOKEN);
     environment.put("SECKILL_SECURITY_HS256_SECRET", JWT_SECRET);

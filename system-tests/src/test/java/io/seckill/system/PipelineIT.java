@@ -33,12 +33,18 @@ class PipelineIT {
 
   @BeforeAll
   static void startEverything() {
-    pipeline = Pipeline.start("pipeline");
+    pipeline = Pipeline.startWithLeastPrivilege("pipeline");
   }
 
   @AfterAll
   static void stopEverything() {
-    pipeline.close();
+    try {
+      assertThat(pipeline.refusedByRedis())
+          .as("rights missing in deploy/redis/users.acl")
+          .isEmpty();
+    } finally {
+      pipeline.close();
+    }
   }
 
   @Test
