@@ -1,6 +1,7 @@
 package io.seckill.testing;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -146,7 +147,7 @@ public final class TcpProxy implements AutoCloseable {
       return;
     }
     try {
-      Socket server = new Socket(serverHost, serverPort);
+      Socket server = connectToServer();
       ProxiedConnection connection =
           new ProxiedConnection(client, server, faults, connections::remove);
       connections.add(connection);
@@ -155,6 +156,18 @@ public final class TcpProxy implements AutoCloseable {
     } catch (IOException e) {
       ProxiedConnection.reset(client);
     }
+  }
+
+  /**
+   * Where nobody listens, the system may pick the server's own port as ours and connect us to us.
+   */
+  private Socket connectToServer() throws IOException {
+    Socket server = new Socket(serverHost, serverPort);
+    if (server.getLocalSocketAddress().equals(server.getRemoteSocketAddress())) {
+      ProxiedConnection.reset(server);
+      throw new ConnectException("nobody listens on port " + serverPort);
+    }
+    return server;
   }
 
   private void resetIfCutMeanwhile(ProxiedConnection connection) {

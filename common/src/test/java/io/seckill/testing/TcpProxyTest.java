@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -145,17 +146,21 @@ class TcpProxyTest {
     }
   }
 
+  /** The port stays bound, so that no other program can begin to listen on it meanwhile. */
   @Test
   void resetsTheClientWhenNothingListensAtTheServer() throws IOException {
-    server.close();
-
-    assertThatThrownBy(
-            () -> {
-              try (Socket client = connect()) {
-                receive(client, 5_000);
-              }
-            })
-        .isInstanceOf(SocketException.class);
+    try (Socket silent = new Socket()) {
+      silent.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      try (TcpProxy toNobody = TcpProxy.to("127.0.0.1", silent.getLocalPort())) {
+        assertThatThrownBy(
+                () -> {
+                  try (Socket client = new Socket(toNobody.host(), toNobody.port())) {
+                    receive(client, 5_000);
+                  }
+                })
+            .isInstanceOf(SocketException.class);
+      }
+    }
   }
 
   @Test
