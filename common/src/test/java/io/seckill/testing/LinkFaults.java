@@ -1,6 +1,7 @@
 package io.seckill.testing;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
 
 /** The switches of one {@link TcpProxy}, read by its threads for every piece of data. */
 final class LinkFaults {
@@ -9,6 +10,8 @@ final class LinkFaults {
   private volatile boolean dropToClient;
   private volatile boolean cut;
   private volatile Duration delay = Duration.ZERO;
+  private final LongAdder droppedBytes = new LongAdder();
+  private final LongAdder resetConnections = new LongAdder();
 
   void dropToServer(boolean drop) {
     dropToServer = drop;
@@ -43,6 +46,22 @@ final class LinkFaults {
 
   boolean isCut() {
     return cut;
+  }
+
+  void dropped(int bytes) {
+    droppedBytes.add(bytes);
+  }
+
+  void connectionReset() {
+    resetConnections.increment();
+  }
+
+  long droppedBytes() {
+    return droppedBytes.sum();
+  }
+
+  long resetConnections() {
+    return resetConnections.sum();
   }
 
   long delayMillis() {

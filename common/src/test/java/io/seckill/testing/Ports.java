@@ -6,11 +6,12 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Free ports of 127.0.0.1, by the usual port of the service that listens there. */
-final class Ports {
+public final class Ports {
 
   /**
    * Below the ephemeral range of Linux, so that no client takes the port of a server that was
@@ -40,6 +41,11 @@ final class Ports {
       throw new IllegalArgumentException("Nothing listens for " + servicePort);
     }
     return port;
+  }
+
+  /** A port for a server that a test starts, and may stop and start again. */
+  public static int free() {
+    return freeExcept(List.of());
   }
 
   /** Random, so that JVMs that start at the same time hardly ever choose the same one. */

@@ -104,8 +104,11 @@ final class ProxiedConnection {
       if (drops.getAsBoolean()) {
         hole = true;
         lostBytes = true;
+        faults.dropped(length);
       } else if (!hole) {
         out.write(piece, 0, length);
+      } else {
+        faults.dropped(length);
       }
     }
   }

@@ -92,7 +92,10 @@ public final class TcpProxy implements AutoCloseable {
 
   /** Resets all connections, on both sides; new ones are accepted. */
   public void reset() {
-    connections.forEach(ProxiedConnection::reset);
+    for (ProxiedConnection connection : connections) {
+      connection.reset();
+      faults.connectionReset();
+    }
   }
 
   /** Resets all connections and every new one, until {@link #heal()}. */
@@ -105,6 +108,16 @@ public final class TcpProxy implements AutoCloseable {
   public void heal() {
     faults.clear();
     resetThoseWithHoles();
+  }
+
+  /** Bytes that vanished so far, both directions together. */
+  public long droppedBytes() {
+    return faults.droppedBytes();
+  }
+
+  /** Connections that {@link #reset()} or {@link #cut()} have ended so far. */
+  public long resetConnections() {
+    return faults.resetConnections();
   }
 
   /** Connections that are open now. */

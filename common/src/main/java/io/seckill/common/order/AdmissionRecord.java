@@ -4,8 +4,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What Redis keeps of one admitted order, in the field {@code <orderId>} of the SKU's order hash:
- * {@code user|key|quantity|seq|admittedAt|epoch|status[reason]|changedAt[|storedOrderId]}. Short,
- * so that the hash stays packed (values up to 128 bytes).
+ * {@code user|key|quantity|seq|admittedAt|epoch|status[reason]|changedAt[|storedOrderId]}, {@code
+ * changedAt} empty when it is admittedAt. Short: a sale keeps one for every order, and its hash
+ * stays packed only with values up to 128 bytes.
  *
  * @param userId who bought
  * @param requestId idempotency key of the purchase
@@ -57,17 +58,18 @@ public record AdmissionRecord(
       throw new IllegalArgumentException("not an admission record");
     }
     OrderStatus status = OrderStatus.ofLetter(part[6].charAt(0));
+    long admittedAt = Long.parseLong(part[4]);
     boolean alias = part.length > PARTS;
     return new AdmissionRecord(
         Long.parseLong(part[0]),
         part[1],
         Integer.parseInt(part[2]),
         Long.parseLong(part[3]),
-        Long.parseLong(part[4]),
+        admittedAt,
         Long.parseLong(part[5]),
         status,
         part[6].length() == 1 || alias ? null : RejectReason.ofLetter(part[6].charAt(1)),
-        Long.parseLong(part[7]),
+        part[7].isEmpty() ? admittedAt : Long.parseLong(part[7]),
         alias ? OrderId.parse(part[8]) : null);
   }
 
@@ -76,7 +78,10 @@ public record AdmissionRecord(
     StringBuilder text = new StringBuilder(96);
     text.append(userId).append('|').append(requestId).append('|').append(quantity);
     text.append('|').append(seq).append('|').append(admittedAt).append('|').append(epoch);
-    text.append('|').append(result()).append('|').append(changedAt);
+    text.append('|').append(result()).append('|');
+    if (changedAt != admittedAt) {
+      text.append(changedAt);
+    }
     if (storedOrderId != null) {
       text.append('|').append(storedOrderId);
     }

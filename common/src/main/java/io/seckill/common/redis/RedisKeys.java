@@ -1,6 +1,7 @@
 package io.seckill.common.redis;
 
 import io.seckill.common.order.Partition;
+import java.util.List;
 
 /**
  * Every key of the pipeline. All keys of a SKU carry its partition as hash tag, so that one script
@@ -79,9 +80,20 @@ public final class RedisKeys {
     return "seckill:{workers}:leases";
   }
 
+  /** String: deliveries of an order queue that its active consumer has not acked; short-lived. */
+  public static String unacked(String queue) {
+    return "seckill:{consumers}:unacked:" + queue;
+  }
+
   /** What every key of a partition begins with, for scripts that make key names themselves. */
   public static String prefix(int partition) {
     return of(partition, "");
+  }
+
+  /** Every hash of one bucket: quota, requests, orders and given. */
+  public static List<String> hashesOfBucket(long skuId, int bucket) {
+    return List.of(
+        quota(skuId, bucket), requests(skuId, bucket), orders(skuId, bucket), given(skuId, bucket));
   }
 
   /** The bucket that holds a user's part of a SKU's hashes. */

@@ -12,7 +12,7 @@ class AdmissionRecordTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "42|checkout-0001|2|17|1760000000123|3|Q|1760000000123",
+        "42|checkout-0001|2|17|1760000000123|3|Q|",
         "42|checkout-0001|2|17|1760000000123|3|C|1760000000200",
         "42|checkout-0001|2|17|1760000000123|3|RS|1760000000200",
         "42|checkout-0001|2|17|1760000000123|3|RQ|1760000000200",
@@ -21,6 +21,13 @@ class AdmissionRecordTest {
       })
   void readsBackItsTextForm(String text) {
     assertThat(AdmissionRecord.parse(text).format()).isEqualTo(text);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"42|k|2|17|1760000000123|3|Q|", "42|k|2|17|1760000000123|3|Q|1760000000123"})
+  void hasChangedAtItsAdmissionUntilThereIsAResult(String text) {
+    assertThat(AdmissionRecord.parse(text).changedAt()).isEqualTo(1_760_000_000_123L);
   }
 
   @Test

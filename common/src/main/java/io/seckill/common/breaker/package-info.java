@@ -1,0 +1,5 @@
+/** What services tell of their circuit breakers. */
+@NullMarked
+package io.seckill.common.breaker;
+
+import org.jspecify.annotations.NullMarked;

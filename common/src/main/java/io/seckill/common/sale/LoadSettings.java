@@ -1,0 +1,36 @@
+package io.seckill.common.sale;
+
+import java.time.Duration;
+
+/**
+ * What a loading writes beside MySQL's rules; the same in every service that loads.
+ *
+ * @param maxPerOrder most units of one order, 1..10,000
+ * @param retention how long a sale's data stays in Redis after closing, 2 h..30 d; retries with the
+ *     same key get their first answer that long
+ */
+public record LoadSettings(int maxPerOrder, Duration retention) {
+
+  private static final int MOST_PER_ORDER = 10_000;
+
+  public LoadSettings {
+    check(maxPerOrder, retention);
+  }
+
+  /**
+   * @throws IllegalArgumentException naming the setting under {@code seckill.preheat} that is out
+   *     of bounds
+   */
+  public static void check(int maxPerOrder, Duration retention) {
+    check(
+        maxPerOrder >= 1 && maxPerOrder <= MOST_PER_ORDER,
+        "max-per-order must be 1.." + MOST_PER_ORDER);
+    check(retention.toHours() >= 2 && retention.toDays() <= 30, "retention must be 2h..30d");
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.preheat." + otherwise);
+    }
+  }
+}

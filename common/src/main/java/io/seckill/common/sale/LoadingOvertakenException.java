@@ -1,0 +1,11 @@
+package io.seckill.common.sale;
+
+/** A later loading of the same sale has begun; this one has written nothing since. */
+public final class LoadingOvertakenException extends RuntimeException {
+
+  private static final long serialVersionUID = 1L;
+
+  LoadingOvertakenException(long skuId) {
+    super("another loading of sku " + skuId + " has begun");
+  }
+}

@@ -1,0 +1,130 @@
+package io.seckill.common.sale;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Writes earlier orders' quotas, requests, records and give-backs into a SKU's hashes: some hundred
+ * fields to a script call, some calls to a pipeline. Memory is bounded by those two numbers. Used
+ * by one thread; {@link #flush} ends it.
+ */
+public final class SaleLoader {
+
+  private static final LuaScript LOAD = LuaScript.from(SaleLoader.class, "loading_load.lua");
+  private static final int FIELDS_PER_CALL = 500;
+  private static final int CALLS_PER_PIPELINE = 16;
+
+  private final UnifiedJedis redis;
+  private final long sku;
+  private final int buckets;
+  private final List<String> fixedArgs;
+  private final List<Call> calls = new ArrayList<>();
+  private Call filling;
+
+  SaleLoader(UnifiedJedis redis, SaleToLoad sale, long expiresAtMs) {
+    this.redis = redis;
+    this.sku = sale.skuId();
+    this.buckets = sale.buckets();
+    this.fixedArgs = List.of(Long.toString(sale.epoch()), Long.toString(expiresAtMs));
+    this.filling = new Call();
+  }
+
+  /** One script call that is being filled. */
+  private final class Call {
+    private final Map<String, Integer> keys = new LinkedHashMap<>();
+    private final List<String> args = new ArrayList<>(fixedArgs);
+    private int fields;
+
+    Call() {
+      keys.put(RedisKeys.sku(sku), 1);
+    }
+
+    void add(String key, String field, String value) {
+      int number = keys.computeIfAbsent(key, ignored -> keys.size() + 1);
+      args.add(Integer.toString(number));
+      args.add(field);
+      args.add(value);
+      fields++;
+    }
+
+    List<String> keyList() {
+      return List.copyOf(keys.keySet());
+    }
+  }
+
+  /** Units a user owns. */
+  public void quota(long userId, long units) {
+    add(RedisKeys.quota(sku, bucket(userId)), Long.toString(userId), Long.toString(units));
+  }
+
+  /** An order, and the request that made it. */
+  public void order(OrderId id, AdmissionRecord order) {
+    alias(id, order);
+    add(
+        RedisKeys.requests(sku, bucket(order.userId())),
+        order.userId() + ":" + order.requestId(),
+        id + ":" + order.quantity());
+  }
+
+  /** A second id of an order; its request leads to the first. */
+  public void alias(OrderId id, AdmissionRecord order) {
+    add(RedisKeys.orders(sku, bucket(order.userId())), id.toString(), order.format());
+  }
+
+  /** An order whose units the loaded stock and quotas contain already. */
+  public void givenBack(OrderId id, long userId, long stockUnits, long quotaUnits) {
+    add(RedisKeys.given(sku, bucket(userId)), id.toString(), stockUnits + ":" + quotaUnits);
+  }
+
+  /** Sends what is left. */
+  public void flush() {
+    if (filling.fields > 0) {
+      calls.add(filling);
+      filling = new Call();
+    }
+    send();
+  }
+
+  private int bucket(long userId) {
+    return RedisKeys.bucket(userId, buckets);
+  }
+
+  private void add(String key, String field, String value) {
+    filling.add(key, field, value);
+    if (filling.fields == FIELDS_PER_CALL) {
+      calls.add(filling);
+      filling = new Call();
+      if (calls.size() == CALLS_PER_PIPELINE) {
+        send();
+      }
+    }
+  }
+
+  private void send() {
+    if (calls.isEmpty()) {
+      return;
+    }
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      List<Response<Object>> answers =
+          calls.stream().map(call -> LOAD.queue(pipeline, call.keyList(), call.args)).toList();
+      pipeline.sync();
+      for (int i = 0; i < answers.size(); i++) {
+        Call call = calls.get(i);
+        Object reply = LOAD.answer(answers.get(i), redis, call.keyList(), call.args);
+        if (!Long.valueOf(1).equals(reply)) {
+          throw new LoadingOvertakenException(sku);
+        }
+      }
+    }
+    calls.clear();
+  }
+}

@@ -1,0 +1,34 @@
+package io.seckill.common.sale;
+
+import io.seckill.common.order.PurchasePolicy;
+import java.time.Instant;
+
+/**
+ * A sale as MySQL has it, as far as Redis must know it.
+ *
+ * @param limitPerUser units; ignored for UNLIMITED
+ * @param epoch the loading's own, higher than any before
+ * @param stock units to put on the shelf
+ * @param initialStock units ever put on sale, which decides how many buckets there are
+ * @param lastSeq highest admission sequence stored, or where a rebuild let it go on
+ */
+public record SaleToLoad(
+    long skuId,
+    PurchasePolicy policy,
+    int limitPerUser,
+    Instant opensAt,
+    Instant closesAt,
+    long epoch,
+    long stock,
+    long initialStock,
+    long lastSeq) {
+
+  /** Units of one bucket at most, so that hashes stay packed (DESIGN section 4). */
+  private static final int UNITS_PER_BUCKET = 64;
+
+  /** Buckets that keep hashes packed when every unit ever put on sale becomes an order. */
+  public int buckets() {
+    long units = Math.max(stock, initialStock);
+    return (int) Math.max(1, (units + UNITS_PER_BUCKET - 1) / UNITS_PER_BUCKET);
+  }
+}

@@ -1,0 +1,57 @@
+-- loading_begin.lua: take a SKU off the shelf of Redis and note its new rules, or change nothing.
+-- KEYS  1 sku  2 stock  3 skus  4 changes    one hash tag, so one cluster slot
+-- ARGV  1 epoch, higher than any before   2 bucket count of the new epoch
+--       3 Unix ms at which the rules expire (earlier than the rest)   4 highest sequence stored
+--       5 orders stored   6 units of those orders
+--       7 AT_REST refuses a sale that runs or has orders on their way; ANYTHING replaces whatever is there, because
+--         it is known to be lost or wrong: then the counters are MySQL's alone
+--       8.. rules as field, value, field, value
+-- reply {'OK', buckets to clear} · {'SALE_RUNNING', state} · {'ORDERS_IN_FLIGHT', how many}
+--       · {'STALE_EPOCH', epoch found} · {'WRONG_TYPE', key}
+-- Until loading_finish the state is PREHEATING and the epoch 0: nothing is admitted, and give-backs
+-- of any epoch find no sale to give back to yet. A crash leaves it so; the next loading starts over.
+-- All checks come before the first write: a script is never interleaved, and never rolled back.
+
+local types = {'hash', 'string', 'set', 'hash'}
+for i, key in ipairs(KEYS) do
+  local found = redis.call('TYPE', key).ok
+  if found ~= 'none' and found ~= types[i] then
+    return {'WRONG_TYPE', key}
+  end
+end
+
+local sku = KEYS[1]
+local old = redis.call('HMGET', sku, 'state', 'epoch', 'loading', 'seq', 'settled', 'buckets',
+  'clearing', 'admittedOrders', 'admittedUnits')
+local function number(i)
+  return tonumber(old[i] or '0') or 0
+end
+
+local anything = ARGV[7] == 'ANYTHING'
+if not anything and (old[1] == 'OPEN' or old[1] == 'PAUSED') then
+  return {'SALE_RUNNING', old[1]}
+end
+local epoch = math.max(number(2), number(3))
+if epoch >= tonumber(ARGV[1]) then
+  return {'STALE_EPOCH', string.format('%.0f', epoch)}
+end
+local seq = math.max(number(4), tonumber(ARGV[4]))
+local inFlight = number(4) - math.max(number(5), tonumber(ARGV[4]))
+if not anything and inFlight > 0 then
+  return {'ORDERS_IN_FLIGHT', string.format('%.0f', inFlight)}
+end
+
+-- Whatever an unfinished loading meant to clear is still to be cleared.
+local clearing = string.format('%.0f', math.max(number(6), number(7), tonumber(ARGV[2])))
+local orders = string.format('%.0f', math.max(anything and 0 or number(8), tonumber(ARGV[5])))
+local units = string.format('%.0f', math.max(anything and 0 or number(9), tonumber(ARGV[6])))
+seq = string.format('%.0f', seq)
+
+redis.call('DEL', KEYS[2])
+redis.call('HSET', sku, 'state', 'PREHEATING', 'epoch', '0', 'loading', ARGV[1],
+  'buckets', ARGV[2], 'clearing', clearing, 'seq', seq, 'settled', seq,
+  'admittedOrders', orders, 'admittedUnits', units,
+  'publishedOrders', orders, 'publishedUnits', units, unpack(ARGV, 8))
+redis.call('HDEL', sku, 'rate', 'rateAt')
+redis.call('PEXPIREAT', sku, ARGV[3])
+return {'OK', clearing}

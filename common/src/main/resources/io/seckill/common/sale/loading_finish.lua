@@ -1,0 +1,26 @@
+-- loading_finish.lua: put a SKU whose hashes are loaded on the shelf.
+-- KEYS  1 sku  2 stock  3 skus  4 changes    one hash tag, so one cluster slot
+-- ARGV  1 epoch of the loading  2 units admissible  3 SKU id
+--       4 Unix ms at which stock and changes expire
+--       5 state of the sale from now on
+--       6.. ids of stock changes that these units contain already, with their outcome
+-- reply 1 done · 0 another loading has taken over: nothing was written
+
+if redis.call('HGET', KEYS[1], 'loading') ~= ARGV[1] then
+  return 0
+end
+redis.call('SET', KEYS[2], ARGV[2], 'PXAT', ARGV[4])
+if #ARGV > 5 then
+  redis.call('HSET', KEYS[4], unpack(ARGV, 6))
+end
+redis.call('PEXPIREAT', KEYS[4], ARGV[4])
+redis.call('SADD', KEYS[3], ARGV[3])
+-- The set lives as long as the longest sale of its partition.
+if redis.call('PTTL', KEYS[3]) == -1 then
+  redis.call('PEXPIREAT', KEYS[3], ARGV[4])
+else
+  redis.call('PEXPIREAT', KEYS[3], ARGV[4], 'GT')
+end
+redis.call('HSET', KEYS[1], 'state', ARGV[5], 'epoch', ARGV[1])
+redis.call('HDEL', KEYS[1], 'loading', 'clearing')
+return 1

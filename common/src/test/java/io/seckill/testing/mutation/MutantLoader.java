@@ -1,0 +1,146 @@
+package io.seckill.testing.mutation;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLConnection;
+import java.net.URLStreamHandler;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Loads the product and its tests anew, changed by edits. Libraries, JUnit and the servers of
+ * {@code io.seckill.testing} stay those of the parent.
+ */
+final class MutantLoader extends ClassLoader {
+
+  private static final String OURS = "io.seckill.";
+  private static final String SHARED = "io.seckill.testing.";
+
+  private final Map<String, List<Edit>> classEdits = new HashMap<>();
+  private final Map<String, URL> texts = new HashMap<>();
+  private final Set<String> loaded = ConcurrentHashMap.newKeySet();
+
+  /**
+   * @throws IllegalArgumentException when one of the edits has nothing to change
+   */
+  MutantLoader(ClassLoader parent, List<Edit> edits) {
+    super("mutant", parent);
+    for (Edit edit : edits) {
+      if (edit instanceof Edit.Text text) {
+        texts.put(text.path(), changed(text));
+      } else {
+        classEdits.computeIfAbsent(edit.path(), path -> new ArrayList<>()).add(edit);
+      }
+    }
+    classEdits.forEach((path, ofClass) -> ClassEdits.apply(read(path), ofClass));
+  }
+
+  /** Paths of what was to be changed and never asked for. */
+  Set<String> neverLoaded() {
+    Set<String> idle = new TreeSet<>(classEdits.keySet());
+    idle.addAll(texts.keySet());
+    idle.removeAll(loaded);
+    return idle;
+  }
+
+  @Override
+  protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+    if (!name.startsWith(OURS) || name.startsWith(SHARED)) {
+      return super.loadClass(name, resolve);
+    }
+    synchronized (getClassLoadingLock(name)) {
+      Class<?> known = findLoadedClass(name);
+      return known == null ? define(name) : known;
+    }
+  }
+
+  private Class<?> define(String name) throws ClassNotFoundException {
+    String path = name.replace('.', '/') + ".class";
+    if (getParent().getResource(path) == null) {
+      throw new ClassNotFoundException(name);
+    }
+    loaded.add(path);
+    byte[] bytes = ClassEdits.apply(read(path), classEdits.getOrDefault(path, List.of()));
+    return defineClass(name, bytes, 0, bytes.length);
+  }
+
+  @Override
+  public @Nullable URL getResource(String name) {
+    URL text = texts.get(name);
+    if (text == null) {
+      return super.getResource(name);
+    }
+    loaded.add(name);
+    return text;
+  }
+
+  @Override
+  public Enumeration<URL> getResources(String name) throws IOException {
+    URL text = texts.containsKey(name) ? getResource(name) : null;
+    return text == null
+        ? super.getResources(name)
+        : Collections.enumeration(Collections.singleton(text));
+  }
+
+  /** An address that looks like that of the file, behind which lies the changed text. */
+  private URL changed(Edit.Text edit) {
+    String before = new String(read(edit.path()), StandardCharsets.UTF_8);
+    int at = before.indexOf(edit.from());
+    if (at < 0 || before.indexOf(edit.from(), at + 1) >= 0) {
+      throw new IllegalArgumentException("not there exactly once: " + edit);
+    }
+    byte[] after = before.replace(edit.from(), edit.to()).getBytes(StandardCharsets.UTF_8);
+    URL file = getParent().getResource(edit.path());
+    try {
+      return new URL(file, file.toString(), new TextHandler(after));
+    } catch (MalformedURLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Opens a text in memory, whatever the address. */
+  private static final class TextHandler extends URLStreamHandler {
+    private final byte[] text;
+
+    TextHandler(byte[] text) {
+      this.text = text;
+    }
+
+    @Override
+    protected URLConnection openConnection(URL address) {
+      return new URLConnection(address) {
+        @Override
+        public void connect() {}
+
+        @Override
+        public InputStream getInputStream() {
+          return new ByteArrayInputStream(text);
+        }
+      };
+    }
+  }
+
+  private byte[] read(String path) {
+    try (InputStream in = getParent().getResourceAsStream(path)) {
+      if (in == null) {
+        throw new IllegalArgumentException("there is no " + path + " to change");
+      }
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package io.seckill.testing.mutation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A mutation's own promise: it never changes nothing in silence. */
+class MutantLoaderTest {
+
+  private static final String KEYS = "io.seckill.common.redis.RedisKeys";
+
+  @Test
+  void changesAClassForItsOwnClassesOnly() throws Exception {
+    Mutation mutation = draft().constant(KEYS, "seckill:", "other:").caughtBy("any#test", "");
+    Class<?> changed = loader(mutation.edits()).loadClass(KEYS);
+
+    assertThat(changed.getMethod("workers").invoke(null)).isEqualTo("other:{workers}:leases");
+    assertThat(RedisKeys.workers()).isEqualTo("seckill:{workers}:leases");
+  }
+
+  @Test
+  void sharesLibrariesAndServersAndLoadsTheProductAnew() throws Exception {
+    MutantLoader loader = loader(List.of());
+
+    assertThat(loader.loadClass(PurchasePolicy.class.getName())).isNotSameAs(PurchasePolicy.class);
+    assertThat(loader.loadClass(MutantLoaderTest.class.getName())).isSameAs(MutantLoaderTest.class);
+    assertThat(loader.loadClass(Test.class.getName())).isSameAs(Test.class);
+  }
+
+  @Test
+  void tellsWhatWasNeverLoaded() {
+    Mutation mutation = draft().constant(KEYS, "seckill:", "other:").caughtBy("any#test", "");
+
+    assertThat(loader(mutation.edits()).neverLoaded())
+        .containsExactly("io/seckill/common/redis/RedisKeys.class");
+  }
+
+  @Test
+  void refusesAClassThatDoesNotExist() {
+    refuses(draft().constant("io.seckill.Renamed", "a", "b"), "io/seckill/Renamed.class");
+  }
+
+  @Test
+  void refusesACallThatIsNotMade() {
+    refuses(draft().calls(KEYS + "#prefix", KEYS + "#renamed", PurchasePolicy.class), "renamed");
+    refuses(draft().calls(KEYS + "#renamed", KEYS + "#prefix", PurchasePolicy.class), "renamed");
+  }
+
+  @Test
+  void refusesATextThatIsNotThere() {
+    refuses(draft().text("io/seckill/common/redis/append.lua", "no such line", ""), "exactly once");
+    refuses(draft().text("renamed.lua", "a", "b"), "renamed.lua");
+  }
+
+  private static void refuses(Mutation.Draft draft, String because) {
+    List<Edit> edits = draft.caughtBy("any#test", "").edits();
+    assertThatThrownBy(() -> loader(edits))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(because);
+  }
+
+  private static MutantLoader loader(List<Edit> edits) {
+    return new MutantLoader(MutantLoaderTest.class.getClassLoader(), edits);
+  }
+
+  private static Mutation.Draft draft() {
+    return Mutation.named("any");
+  }
+}

@@ -1,0 +1,71 @@
+package io.seckill.testing.mutation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The proofs of one module, and the table of what came of them. For one thread. */
+public final class Mutants {
+
+  /** Part of a mutation's name; only such ones are proven. */
+  private static final String CHOICE = "seckill.mutation";
+
+  private static final Path TABLE = Path.of("target", "mutations.txt");
+
+  private final List<String> rows = new ArrayList<>();
+
+  /** What the tests complain about as the product is: nothing, if all is well. */
+  private final Map<String, TestRun> controls = new HashMap<>();
+
+  /** Those of the mutations that {@code -Dseckill.mutation} chooses: all when it is not set. */
+  public static List<Mutation> chosen(Mutation... mutations) {
+    String choice = System.getProperty(CHOICE, "");
+    return List.of(mutations).stream().filter(one -> one.name().contains(choice)).toList();
+  }
+
+  /**
+   * Runs the mutation's test without it, which must be green, and with it, which must fail with the
+   * expected complaint.
+   */
+  public void prove(Mutation mutation) {
+    TestRun control =
+        controls.computeIfAbsent(mutation.test(), test -> TestRun.of(test, List.of(), Map.of()));
+    assertThat(control.complaint()).as("%s as the product is", mutation.test()).isNull();
+    TestRun mutated = TestRun.of(mutation.test(), mutation.edits(), mutation.settings());
+    @Nullable String complaint = mutated.complaint();
+    assertThat(complaint).as("%s under: %s", mutation.test(), mutation.name()).isNotNull();
+    assertThat(complaint)
+        .as("why %s fails under: %s", mutation.test(), mutation.name())
+        .contains(mutation.complaint());
+    assertThat(mutated.neverLoaded()).as("changed, but never loaded by the test").isEmpty();
+    rows.add(row(mutation, complaint, mutated.millis()));
+  }
+
+  private static String row(Mutation mutation, String complaint, long millis) {
+    String test = mutation.test();
+    String simple = test.substring(test.lastIndexOf('.', test.indexOf('#')) + 1);
+    String line =
+        complaint.lines().filter(one -> one.contains(mutation.complaint())).findFirst().orElse("");
+    return "%s%n  caught by %s in %.1f s%n  %s"
+        .formatted(mutation.name(), simple, millis / 1000.0, line.strip());
+  }
+
+  /** Prints the table of what was proven, and leaves it in {@code target/mutations.txt}. */
+  public void report() {
+    String table = String.join(System.lineSeparator(), rows) + System.lineSeparator();
+    System.out.print(table);
+    try {
+      Files.writeString(TABLE, table);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
