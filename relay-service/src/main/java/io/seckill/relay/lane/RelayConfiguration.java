@@ -3,9 +3,8 @@ package io.seckill.relay.lane;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
-import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
-import io.github.resilience4j.micrometer.tagged.TaggedCircuitBreakerMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.breaker.BreakerMeters;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerConnector;
@@ -32,9 +31,8 @@ class RelayConfiguration {
 
   @Bean
   CircuitBreaker brokerBreaker(MeterRegistry registry) {
-    CircuitBreakerRegistry breakers = CircuitBreakerRegistry.of(breakerConfig());
-    CircuitBreaker breaker = breakers.circuitBreaker("broker");
-    TaggedCircuitBreakerMetrics.ofCircuitBreakerRegistry(breakers).bindTo(registry);
+    CircuitBreaker breaker = CircuitBreaker.of("broker", breakerConfig());
+    BreakerMeters.bind(breaker, registry);
     return breaker;
   }
 

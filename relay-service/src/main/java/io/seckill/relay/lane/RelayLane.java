@@ -1,6 +1,6 @@
 package io.seckill.relay.lane;
 
-import io.seckill.common.redis.RedisClients;
+import io.seckill.common.order.OrderTrail;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerConnector;
@@ -54,8 +54,7 @@ final class RelayLane implements Runnable {
 
   private final String name;
   private final RelaySettings settings;
-  private final RedisSettings redisSettings;
-  private final BrokerConnector broker;
+  private final LaneConnections connections;
   private final LaneLease lease;
   private final LaneStatus status;
   private final RelayMeters meters;
@@ -63,8 +62,6 @@ final class RelayLane implements Runnable {
   private final CountDownLatch stop = new CountDownLatch(1);
   private final CountDownLatch stopped = new CountDownLatch(1);
 
-  private @Nullable UnifiedJedis redis;
-  private volatile @Nullable BrokerLink link;
   private @Nullable PrivateQueue queue;
 
   /** Confirmed by the broker, not yet removed from the private queue. Survives both servers. */
@@ -72,9 +69,6 @@ final class RelayLane implements Runnable {
 
   /** Orders published on the present link, or confirmed, that are not settled. */
   private int outstanding;
-
-  /** Whether something was refused: a queue or binding may be missing. */
-  private boolean redeclare;
 
   /** Refusals since the lane was running. */
   private int refusals;
@@ -97,27 +91,11 @@ final class RelayLane implements Runnable {
       RelayMeters meters) {
     this.name = name;
     this.settings = settings;
-    this.redisSettings = patientFor(settings.pollInterval(), redisSettings);
-    this.broker = broker;
+    this.connections = new LaneConnections(name, settings.pollInterval(), redisSettings, broker);
     this.lease = lease;
     this.status = new LaneStatus(name, lease.partition());
     this.meters = meters;
     this.backoff = new Backoff(settings.backOff(), settings.maxBackOff());
-  }
-
-  /** One connection, whose time-outs lie above the wait of BRPOPLPUSH. */
-  private static RedisSettings patientFor(Duration poll, RedisSettings from) {
-    Duration patience = poll.plus(from.socketTimeout());
-    return new RedisSettings(
-        from.mode(),
-        from.url(),
-        from.nodes(),
-        from.master(),
-        1,
-        from.maxWait(),
-        from.connectTimeout(),
-        patience,
-        patience);
   }
 
   LaneStatus status() {
@@ -134,7 +112,7 @@ final class RelayLane implements Runnable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      disconnectBroker(); // before the release: nothing is published after it
+      connections.dropLink(); // before the release: nothing is published after it
       release();
       status.enter(LaneState.STOPPED, "");
       stopped.countDown();
@@ -159,22 +137,14 @@ final class RelayLane implements Runnable {
       redisTrouble(e);
     } catch (RuntimeException e) {
       log.error("lane {}: a defect; the lane starts over", name, e);
-      disconnectBroker();
+      connections.dropLink();
       forgetOutstanding();
       redisTrouble(e);
     }
   }
 
   private void connect() throws BrokerTroubleException {
-    if (link == null) {
-      link = broker.open(name);
-    } else if (redeclare) {
-      link().declareTopology();
-    }
-    redeclare = false;
-    if (redis == null) {
-      redis = RedisClients.open(redisSettings, name);
-    }
+    connections.open();
     if (queue == null) {
       queue = new PrivateQueue(lease.partition(), lease.begin(redis()));
       strays = false;
@@ -258,6 +228,7 @@ final class RelayLane implements Runnable {
       calm();
     }
     meters.settled(confirmed.size());
+    mark(confirmed, "confirmed");
     outstanding -= confirmed.size();
     confirmed.clear();
     status.outstanding(outstanding, link().pending());
@@ -274,8 +245,19 @@ final class RelayLane implements Runnable {
       orders.add(read(entry));
     }
     outstanding += orders.size();
+    mark(orders, "published");
     link().publish(orders);
     status.outstanding(outstanding, link().pending());
+  }
+
+  private static void mark(List<OutboundOrder> orders, String stage) {
+    if (OrderTrail.isOn()) {
+      for (OutboundOrder order : orders) {
+        if (order.message() != null) {
+          OrderTrail.mark(order.message(), stage);
+        }
+      }
+    }
   }
 
   private OutboundOrder read(byte[] entry) {
@@ -321,7 +303,7 @@ final class RelayLane implements Runnable {
     log.warn(
         "lane {}: life {} was fenced by another lane, beginning a new one", name, lease.member());
     meters.lifeLost();
-    disconnectBroker(); // answers still to come concern orders that are somebody else's now
+    connections.dropLink(); // answers still to come concern orders that are somebody else's now
     confirmed.clear();
     forgetOutstanding();
     queue = null;
@@ -338,29 +320,27 @@ final class RelayLane implements Runnable {
     link().awaitAnswered(PAUSE.multipliedBy(2)); // usually all of a batch is refused, or none
     outstanding = link().drainConfirmed(confirmed) + confirmed.size();
     strays = true;
-    redeclare = true;
+    connections.declareAgain();
     if (++refusals % REFUSALS_PER_LINK == 0) {
-      disconnectBroker();
+      connections.dropLink();
       forgetOutstanding();
     }
     trouble(LaneState.BROKER_TROUBLE, String.valueOf(cause.getMessage()));
   }
 
   private void brokerTrouble(BrokerTroubleException cause) throws InterruptedException {
-    BrokerLink broken = link;
+    connections.linkBroke(cause);
+    BrokerLink broken = connections.linkIfOpen();
     if (broken != null) {
-      if (broken.isAway()) {
-        broker.linkBroken(cause);
-      }
       broken.drainConfirmed(confirmed);
     }
-    disconnectBroker();
+    connections.dropLink();
     forgetOutstanding();
     trouble(LaneState.BROKER_TROUBLE, String.valueOf(cause.getMessage()));
   }
 
   private void redisTrouble(RuntimeException cause) throws InterruptedException {
-    disconnectRedis(); // the next connection may find another master
+    connections.dropRedis(); // the next connection may find another master
     strays = true;
     trouble(LaneState.REDIS_TROUBLE, cause.toString());
   }
@@ -396,7 +376,7 @@ final class RelayLane implements Runnable {
   private void drain() throws InterruptedException {
     long deadline = System.nanoTime() + settings.drainTimeout().toNanos();
     try {
-      while (link != null && redis != null && outstanding > 0 && System.nanoTime() < deadline) {
+      while (connections.areOpen() && outstanding > 0 && System.nanoTime() < deadline) {
         settleOnly();
       }
     } catch (BrokerTroubleException
@@ -413,29 +393,14 @@ final class RelayLane implements Runnable {
 
   private void release() {
     try {
+      UnifiedJedis redis = connections.redisIfOpen();
       if (redis != null) {
         lease.end(redis);
       }
     } catch (JedisException e) {
       log.warn("lane {}: cannot release its lease, it will run out: {}", name, e.toString());
     } finally {
-      disconnectRedis();
-    }
-  }
-
-  private void disconnectBroker() {
-    BrokerLink current = link;
-    link = null;
-    if (current != null) {
-      current.close();
-    }
-  }
-
-  private void disconnectRedis() {
-    UnifiedJedis current = redis;
-    redis = null;
-    if (current != null) {
-      current.close();
+      connections.dropRedis();
     }
   }
 
@@ -451,27 +416,16 @@ final class RelayLane implements Runnable {
   /** Waits for the end; cuts the link to the broker when the time is up. From any thread. */
   void awaitStopped(Duration wait) throws InterruptedException {
     if (!stopped.await(Math.max(0, wait.toMillis()), TimeUnit.MILLISECONDS)) {
-      BrokerLink stuck = link;
-      if (stuck != null) {
-        stuck.sever();
-      }
+      connections.sever();
     }
   }
 
   private BrokerLink link() {
-    BrokerLink current = link;
-    if (current == null) {
-      throw new IllegalStateException("not connected to the broker");
-    }
-    return current;
+    return connections.link();
   }
 
   private UnifiedJedis redis() {
-    UnifiedJedis current = redis;
-    if (current == null) {
-      throw new IllegalStateException("not connected to Redis");
-    }
-    return current;
+    return connections.redis();
   }
 
   private PrivateQueue queue() {

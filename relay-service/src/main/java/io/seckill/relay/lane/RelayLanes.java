@@ -78,6 +78,11 @@ public final class RelayLanes implements SmartLifecycle {
         tags,
         () -> keeper.backlog(partition).outbox());
     meters.gauge(
+        "dead.queue.orders",
+        "orders in private queues of lanes that are dead, to be adopted",
+        tags,
+        () -> keeper.backlog(partition).dead());
+    meters.gauge(
         "outbox.oldest.age.seconds",
         "time since the admission of the oldest of them",
         tags,

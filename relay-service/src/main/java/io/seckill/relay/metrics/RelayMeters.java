@@ -8,7 +8,6 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
 /** Counters and timers of one relay, all named {@code seckill.relay.*}. Thread-safe. */
@@ -39,7 +38,7 @@ public final class RelayMeters {
   private final Counter adopted;
   private final Counter unreadable;
   private final Counter livesLost;
-  private final LongAdder blockedNanos = new LongAdder();
+  private final BlockedTime blocked = new BlockedTime();
 
   public RelayMeters(MeterRegistry registry) {
     this.registry = registry;
@@ -57,8 +56,8 @@ public final class RelayMeters {
     this.livesLost = counter("lives.lost", "lanes that found their life fenced by another");
     FunctionCounter.builder(
             "seckill.relay.blocked.seconds",
-            blockedNanos,
-            nanos -> nanos.doubleValue() / TimeUnit.SECONDS.toNanos(1))
+            blocked,
+            time -> time.nanosUntil(System.nanoTime()) / (double) TimeUnit.SECONDS.toNanos(1))
         .description("time connections were blocked by an alarm of the broker, over all lanes")
         .register(registry);
   }
@@ -110,7 +109,21 @@ public final class RelayMeters {
     livesLost.increment();
   }
 
-  public void blocked(long nanos) {
-    blockedNanos.add(nanos);
+  /**
+   * An alarm of the broker holds a connection from now on.
+   *
+   * @param at {@link System#nanoTime}
+   */
+  public void blocked(long at) {
+    blocked.began(at);
+  }
+
+  /**
+   * The alarm is over, or the connection is.
+   *
+   * @param since what {@link #blocked} was told of this connection
+   */
+  public void unblocked(long since) {
+    blocked.ended(since, System.nanoTime());
   }
 }

@@ -79,14 +79,14 @@ public final class BrokerConnector {
   }
 
   private BrokerLink connect(String name) throws IOException, TimeoutException {
-    CorkedSocketFactory cork = new CorkedSocketFactory();
+    LinkSocket socket = new LinkSocket();
     ConnectionFactory factory = template.clone();
     if (!tls) {
-      factory.setSocketFactory(cork);
+      factory.setSocketFactory(socket.writes());
     }
-    factory.setSocketConfigurator(socketConfigurator().andThen(cork::opened));
+    factory.setSocketConfigurator(socketConfigurator().andThen(socket));
     Connection connection = factory.newConnection(name);
-    return BrokerLink.over(connection, cork, window, confirmTimeout, meters);
+    return BrokerLink.over(connection, socket, window, confirmTimeout, meters);
   }
 
   private SocketConfigurator socketConfigurator() {

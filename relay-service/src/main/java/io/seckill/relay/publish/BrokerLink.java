@@ -25,7 +25,7 @@ public final class BrokerLink implements AutoCloseable {
 
   private final Connection connection;
   private final Channel channel;
-  private final CorkedSocketFactory cork;
+  private final LinkSocket socket;
   private final UnconfirmedWindow window;
   private final RelayMeters meters;
   private final long confirmTimeoutNanos;
@@ -42,13 +42,13 @@ public final class BrokerLink implements AutoCloseable {
   private BrokerLink(
       Connection connection,
       Channel channel,
-      CorkedSocketFactory cork,
+      LinkSocket socket,
       int window,
       Duration confirmTimeout,
       RelayMeters meters) {
     this.connection = connection;
     this.channel = channel;
-    this.cork = cork;
+    this.socket = socket;
     this.window = new UnconfirmedWindow(window);
     this.confirmTimeoutNanos = confirmTimeout.toNanos();
     this.meters = meters;
@@ -57,7 +57,7 @@ public final class BrokerLink implements AutoCloseable {
   /** Declares the topology and switches confirms on; closes the connection when that fails. */
   static BrokerLink over(
       Connection connection,
-      CorkedSocketFactory cork,
+      LinkSocket socket,
       int window,
       Duration confirmTimeout,
       RelayMeters meters)
@@ -69,7 +69,7 @@ public final class BrokerLink implements AutoCloseable {
       }
       BrokerTopology.declare(channel);
       channel.confirmSelect();
-      BrokerLink link = new BrokerLink(connection, channel, cork, window, confirmTimeout, meters);
+      BrokerLink link = new BrokerLink(connection, channel, socket, window, confirmTimeout, meters);
       link.listen();
       return link;
     } catch (IOException | RuntimeException e) {
@@ -93,18 +93,20 @@ public final class BrokerLink implements AutoCloseable {
     channel.addShutdownListener(cause -> window.fail("closed: " + briefly(cause)));
   }
 
-  private void blocked() {
+  private synchronized void blocked() {
     if (blockedSince == 0) {
-      blockedSince = System.nanoTime();
+      long now = System.nanoTime();
+      meters.blocked(now);
+      blockedSince = now;
     }
   }
 
-  private void unblocked() {
+  private synchronized void unblocked() {
     long since = blockedSince;
     answeringSince = System.nanoTime();
     blockedSince = 0;
     if (since != 0) {
-      meters.blocked(System.nanoTime() - since);
+      meters.unblocked(since);
     }
   }
 
@@ -120,7 +122,7 @@ public final class BrokerLink implements AutoCloseable {
    */
   public void publish(List<OutboundOrder> orders) throws BrokerTroubleException {
     try {
-      cork.cork();
+      socket.writes().holdBack();
       try {
         for (OutboundOrder order : orders) {
           window.enter(channel.getNextPublishSeqNo(), order, System.nanoTime());
@@ -128,7 +130,7 @@ public final class BrokerLink implements AutoCloseable {
               order.exchange(), order.routingKey(), true, order.properties(), order.body());
         }
       } finally {
-        cork.uncork();
+        socket.writes().release();
       }
     } catch (IOException | AlreadyClosedException e) {
       window.fail("publishing failed: " + briefly(e));
@@ -210,7 +212,7 @@ public final class BrokerLink implements AutoCloseable {
 
   /** Cuts the link, also under a thread that hangs in writing; from any thread. */
   public void sever() {
-    cork.sever();
+    socket.sever();
   }
 
   /** Ends the connection; waits a second for the broker at most. */

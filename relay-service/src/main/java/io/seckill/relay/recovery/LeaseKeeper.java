@@ -164,14 +164,14 @@ public final class LeaseKeeper implements Runnable {
     void finish(UnifiedJedis jedis) {
       List<?> reply = (List<?>) RENEW.answer(renewed, jedis, keys, args);
       long now = (Long) reply.get(0);
-      List<String> dead = reply.subList(1, reply.size()).stream().map(String.class::cast).toList();
+      List<String> dead = reply.subList(2, reply.size()).stream().map(String.class::cast).toList();
       lanes().forEach(lease -> lease.deadMembers(dead));
-      backlogs[partition] = backlog(now);
+      backlogs[partition] = backlog(now, (Long) reply.get(1));
     }
 
-    private PartitionBacklog backlog(long now) {
+    private PartitionBacklog backlog(long now, long dead) {
       try {
-        return new PartitionBacklog(depth.get(), age(oldest.get(), now));
+        return new PartitionBacklog(depth.get(), age(oldest.get(), now), dead);
       } catch (JedisDataException e) {
         return PartitionBacklog.UNKNOWN; // a foreign key in its place: its lane says so
       }

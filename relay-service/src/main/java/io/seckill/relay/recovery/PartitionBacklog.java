@@ -5,13 +5,14 @@ package io.seckill.relay.recovery;
  *
  * @param outbox orders not taken by any lane; -1 = unknown
  * @param oldestAgeMs age of the oldest of them since its admission; 0 when there is none
+ * @param dead orders in private queues of lives that are over, to be adopted
  */
-public record PartitionBacklog(long outbox, long oldestAgeMs) {
+public record PartitionBacklog(long outbox, long oldestAgeMs, long dead) {
 
-  static final PartitionBacklog NONE = new PartitionBacklog(0, 0);
+  static final PartitionBacklog NONE = new PartitionBacklog(0, 0, 0);
 
   /** The outbox is there but not readable as one. */
-  static final PartitionBacklog UNKNOWN = new PartitionBacklog(-1, 0);
+  static final PartitionBacklog UNKNOWN = new PartitionBacklog(-1, 0, 0);
 
   /** Whether there is, or may be, something to take. */
   public boolean isWork() {

@@ -2,7 +2,8 @@
 -- renew.lua: renew leases of one relay's lanes in a partition and look for dead private queues.
 -- KEYS  1 lanes
 -- ARGV  1 lease in ms  2 quiet period in ms  3 prefix of private queues  4.. members to renew
--- reply {now in ms, dead member...}: lives that are over, or whose lease has ended, with orders left
+-- reply {now in ms, orders in dead queues, dead member...}: lives that are over, or whose lease has ended, with
+--       orders left
 -- A lapsed lease is renewed as long as nobody fenced it (adopt.lua): fencing is what takes a life's
 -- rights away, the clock only allows it. An empty dead queue is forgotten after the quiet period;
 -- a claim that comes even later is found by the orphan search.
@@ -14,10 +15,12 @@ for i = 4, #ARGV do
     redis.call('ZADD', KEYS[1], string.format('%.0f', now + tonumber(ARGV[1])), ARGV[i])
   end
 end
-local reply = {now}
+local reply = {now, 0}
 local ended = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'WITHSCORES')
 for i = 1, #ended, 2 do
-  if redis.call('LLEN', ARGV[3] .. ended[i]) > 0 then
+  local length = redis.call('LLEN', ARGV[3] .. ended[i])
+  if length > 0 then
+    reply[2] = reply[2] + length
     reply[#reply + 1] = ended[i]
   elseif math.abs(tonumber(ended[i + 1])) < now - tonumber(ARGV[2]) then
     redis.call('ZREM', KEYS[1], ended[i])

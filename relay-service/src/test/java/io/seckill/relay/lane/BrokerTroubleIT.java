@@ -55,21 +55,6 @@ class BrokerTroubleIT {
     outbox.close();
   }
 
-  /** FACTS 16: an unroutable message is acked too, after its return. */
-  @Test
-  void keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage() throws Exception {
-    try (TestBroker broker = TestBroker.watching(rabbit.url());
-        TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      running(relay);
-      broker.channel().queueDelete(BrokerTopology.orderQueue(0));
-
-      List<String> admitted = outbox.admit(10, SKU);
-
-      await().atMost(SOON).until(() -> relay.count("returns") > 0);
-      everythingArrives(broker, admitted);
-    }
-  }
-
   /** FACTS 16: a missing exchange closes the channel. */
   @Test
   void declaresAMissingExchangeAgain() throws Exception {
@@ -80,49 +65,6 @@ class BrokerTroubleIT {
 
       everythingArrives(broker, outbox.admit(10, SKU));
       await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.RUNNING);
-    }
-  }
-
-  /** FACTS 15, 17: nothing is known of a publish without its confirm, so it is sent again. */
-  @Test
-  void sendsAgainWhatWasNotConfirmedInTime() throws Exception {
-    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
-        TestBroker broker = TestBroker.consuming(rabbit.url());
-        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
-      running(relay);
-      proxy.dropToClient(true);
-      List<String> admitted = outbox.admit(10, SKU);
-      await().atMost(SOON).until(() -> broker.seen() == 10);
-
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_TROUBLE);
-      assertThat(outbox.inPrivateQueues()).isEqualTo(10);
-      assertThat(relay.count("settled")).isZero();
-
-      proxy.heal();
-      await().atMost(SOON).until(() -> relay.count("settled") == 10);
-      await().atMost(SOON).until(() -> broker.duplicates() == 10);
-      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
-      assertThat(outbox.inPrivateQueues()).isZero();
-    }
-  }
-
-  /** FACTS 15: with recovery on, waiting confirms would seem to come after the reset. */
-  @Test
-  void sendsAgainWhatWasNotConfirmedWhenTheLinkBreaks() throws Exception {
-    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
-        TestBroker broker = TestBroker.watching(rabbit.url());
-        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
-      running(relay);
-      proxy.dropToServer(true);
-      List<String> admitted = outbox.admit(10, SKU);
-      await().atMost(SOON).until(() -> relay.lane(0).inFlight() == 10);
-
-      proxy.heal(); // resets the connections that lost bytes
-
-      everythingArrives(broker, admitted);
-      assertThat(relay.count("settled")).isEqualTo(10);
-      assertThat(relay.count("republished")).isEqualTo(10);
-      assertThat(broker.duplicates()).isZero();
     }
   }
 

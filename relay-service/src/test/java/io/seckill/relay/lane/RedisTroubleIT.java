@@ -211,8 +211,14 @@ class RedisTroubleIT {
   }
 
   private void everythingArrives(List<String> admitted, int seen) {
-    await().atMost(SOON).until(() -> broker.seen() == seen);
-    assertThat(broker.deliveries()).containsKeys(admitted.toArray(String[]::new));
+    await()
+        .atMost(SOON)
+        .untilAsserted(
+            () ->
+                assertThat(broker.deliveries())
+                    .as("orders delivered")
+                    .hasSize(seen)
+                    .containsKeys(admitted.toArray(String[]::new)));
     await()
         .atMost(SOON)
         .ignoreExceptionsInstanceOf(JedisConnectionException.class) // pooled before a restart

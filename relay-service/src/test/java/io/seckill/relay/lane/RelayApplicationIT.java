@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.relay.RelayApplication;
+import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -49,9 +49,7 @@ class RelayApplicationIT {
     rabbit = rabbitServer.newVhost();
     outbox = new TestOutbox(redis.url());
     broker = TestBroker.consuming(rabbit.url());
-    try (ServerSocket free = new ServerSocket(0)) {
-      port = free.getLocalPort();
-    }
+    port = Ports.free();
   }
 
   @AfterEach
@@ -120,7 +118,7 @@ class RelayApplicationIT {
               "seckill_relay_adopted_total 0",
               "seckill_relay_blocked_seconds_total 0",
               "seckill_relay_lane_state{lane=\"the-jar-0\",partition=\"0\",state=\"running\"} 1",
-              "resilience4j_circuitbreaker_state{");
+              "seckill_breaker_state{");
       assertThat(get("/actuator/health")).doesNotContain("reason", "details");
       assertThat(relay.isAlive()).isTrue();
     }

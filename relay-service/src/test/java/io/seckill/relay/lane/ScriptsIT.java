@@ -33,6 +33,7 @@ class ScriptsIT {
   private static final Duration AT_ONCE = Duration.ZERO;
 
   private TestOutbox outbox;
+  private long deadOrders;
   private final PrivateQueue queue = new PrivateQueue(0, OWN);
 
   @BeforeEach
@@ -157,6 +158,7 @@ class ScriptsIT {
     lease("dead:just-empty", -(now - 1_000));
 
     assertThat(renew(60_000, OWN)).containsExactly("dead:full");
+    assertThat(deadOrders).isEqualTo(1);
     assertThat(outbox.redis().zrange(RedisKeys.lanes(0), 0, -1))
         .containsExactlyInAnyOrder(OWN, "dead:full", "dead:just-empty");
   }
@@ -177,7 +179,8 @@ class ScriptsIT {
         (List<?>)
             LuaScript.from(LeaseKeeper.class, "renew.lua")
                 .call(outbox.redis(), List.of(RedisKeys.lanes(0)), args);
-    return reply.stream().skip(1).map(String.class::cast).toList();
+    deadOrders = (Long) reply.get(1);
+    return reply.stream().skip(2).map(String.class::cast).toList();
   }
 
   private void lease(String member, long score) {

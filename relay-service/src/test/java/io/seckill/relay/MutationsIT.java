@@ -1,0 +1,78 @@
+package io.seckill.relay;
+
+import io.seckill.relay.lane.WrongLane;
+import io.seckill.relay.publish.WrongLink;
+import io.seckill.testing.TestServers;
+import io.seckill.testing.mutation.Mutants;
+import io.seckill.testing.mutation.Mutation;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Each way to lose an order between the outbox and the broker turns a test red. */
+@ExtendWith(TestServers.class)
+class MutationsIT {
+
+  private static final String LANE = "io.seckill.relay.lane.RelayLane";
+  private static final String LINK = "io.seckill.relay.publish.BrokerLink";
+  private static final String UNCONFIRMED = "io.seckill.relay.lane.UnconfirmedOrdersIT#";
+  private static final String SCRIPTS = "io/seckill/relay/lane/";
+  private static final String FENCED =
+      "io.seckill.relay.lane.ScriptsIT#aFencedLifeClaimsAndSettlesNothing";
+
+  private static final Mutants MUTANTS = new Mutants();
+
+  static List<Mutation> mutations() {
+    return Mutants.chosen(
+        Mutation.named("orders leave the private queue before their confirm")
+            .calls(
+                LANE + "#exchange", "io.seckill.relay.lane.PrivateQueue#exchange", WrongLane.class)
+            .caughtBy(UNCONFIRMED + "sendsAgainWhatWasNotConfirmedInTime", "unconfirmed, so kept"),
+        Mutation.named("the private queue is not drained after an error")
+            .calls(LANE + "#attempt", LANE + "#recover", WrongLane.class)
+            .calls(LANE + "#round", LANE + "#recover", WrongLane.class)
+            .caughtBy(
+                "io.seckill.relay.lane.RedisTroubleIT#publishesAnOrderWhoseClaimWasNotAnswered",
+                "orders delivered"),
+        Mutation.named("the client of RabbitMQ connects again by itself")
+            .calls(
+                "io.seckill.relay.publish.BrokerConnector#factory",
+                "com.rabbitmq.client.ConnectionFactory#setAutomaticRecoveryEnabled",
+                WrongLink.class)
+            .caughtBy(
+                "io.seckill.relay.publish.BrokerLinkIT#staysBrokenWhenTheBrokerIsThereAgain",
+                "connections"),
+        Mutation.named("orders are published without mandatory")
+            .calls(LINK + "#publish", "com.rabbitmq.client.Channel#basicPublish", WrongLink.class)
+            .caughtBy(
+                UNCONFIRMED + "keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage",
+                "orders delivered"),
+        Mutation.named("a returned order counts as confirmed")
+            .calls(
+                LINK + "#listen",
+                "io.seckill.relay.publish.UnconfirmedWindow#returned",
+                WrongLink.class)
+            .caughtBy(
+                UNCONFIRMED + "keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage",
+                "orders delivered"),
+        Mutation.named("a fenced life takes orders")
+            .text(SCRIPTS + "claim.lua", "tonumber(score) <= 0", "false")
+            .caughtBy(FENCED, "Expecting code to raise a throwable"),
+        Mutation.named("a fenced life removes orders")
+            .text(SCRIPTS + "settle.lua", "tonumber(score) <= 0", "false")
+            .caughtBy(FENCED, "expected: 1L"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("mutations")
+  void isCaught(Mutation mutation) {
+    MUTANTS.prove(mutation);
+  }
+
+  @AfterAll
+  static void report() {
+    MUTANTS.report();
+  }
+}

@@ -1,0 +1,122 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** An order leaves its private queue when a queue of the broker has it, and not before. */
+@ExtendWith(TestServers.class)
+class UnconfirmedOrdersIT {
+
+  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final long SKU = 1600;
+
+  private RabbitServer rabbitServer;
+  private RedisDatabase redis;
+  private RabbitVhost rabbit;
+  private TestOutbox outbox;
+
+  @BeforeEach
+  void connect(RedisServer redisServer, RabbitServer rabbitServer) {
+    this.rabbitServer = rabbitServer;
+    redis = redisServer.newDatabase();
+    rabbit = rabbitServer.newVhost();
+    outbox = new TestOutbox(redis.url());
+  }
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+  }
+
+  /** FACTS 16: an unroutable message is acked too, after its return. */
+  @Test
+  void keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage() throws Exception {
+    try (TestBroker broker = TestBroker.watching(rabbit.url());
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      running(relay);
+      broker.channel().queueDelete(BrokerTopology.orderQueue(0));
+
+      List<String> admitted = outbox.admit(10, SKU);
+
+      await().atMost(SOON).until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+      BrokerTopology.declare(broker.channel()); // so that there is a queue to look into
+      broker.consume();
+      everythingIsDelivered(broker, admitted);
+      assertThat(relay.count("returns")).isPositive();
+    }
+  }
+
+  /** FACTS 15, 17: nothing is known of a publish without its confirm, so it is sent again. */
+  @Test
+  void sendsAgainWhatWasNotConfirmedInTime() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
+        TestBroker broker = TestBroker.consuming(rabbit.url());
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
+      running(relay);
+      proxy.dropToClient(true);
+      List<String> admitted = outbox.admit(10, SKU);
+      everythingIsDelivered(broker, admitted);
+
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_TROUBLE);
+      assertThat(outbox.inPrivateQueues()).as("unconfirmed, so kept").isEqualTo(10);
+      assertThat(relay.count("settled")).isZero();
+
+      proxy.heal();
+      await().atMost(SOON).until(() -> relay.count("settled") == 10);
+      await().atMost(SOON).until(() -> broker.duplicates() == 10);
+      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+      assertThat(outbox.inPrivateQueues()).isZero();
+    }
+  }
+
+  /** FACTS 15: with recovery on, waiting confirms would seem to come after the reset. */
+  @Test
+  void sendsAgainWhatWasNotConfirmedWhenTheLinkBreaks() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
+        TestBroker broker = TestBroker.consuming(rabbit.url());
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
+      running(relay);
+      proxy.dropToServer(true);
+      List<String> admitted = outbox.admit(10, SKU);
+      await().atMost(SOON).until(() -> relay.lane(0).inFlight() == 10);
+
+      proxy.heal(); // resets the connections that lost bytes
+
+      everythingIsDelivered(broker, admitted);
+      await().atMost(SOON).until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+      assertThat(relay.count("settled")).isEqualTo(10);
+      assertThat(relay.count("republished")).isEqualTo(10);
+      assertThat(broker.duplicates()).isZero();
+    }
+  }
+
+  private static void running(TestRelay relay) {
+    await()
+        .atMost(SOON)
+        .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
+  }
+
+  private static void everythingIsDelivered(TestBroker broker, List<String> admitted) {
+    await()
+        .atMost(SOON)
+        .untilAsserted(
+            () ->
+                assertThat(broker.deliveries().keySet())
+                    .as("orders delivered")
+                    .containsExactlyInAnyOrderElementsOf(admitted));
+  }
+}
