@@ -2,6 +2,7 @@ package io.seckill.consumer.broker;
 
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.common.broker.GatheringSockets;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;

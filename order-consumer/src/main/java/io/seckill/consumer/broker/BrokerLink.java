@@ -1,12 +1,10 @@
 package io.seckill.consumer.broker;
 
 import com.rabbitmq.client.Connection;
+import io.seckill.common.broker.GatheringSockets;
 import java.io.IOException;
 
-/**
- * A connection whose writes can be held back and sent together. The client writes each frame to the
- * network by itself, which costs more than everything else about an ack.
- */
+/** A connection whose writes can be held back and sent together. */
 public final class BrokerLink {
 
   private final Connection connection;
@@ -26,7 +24,7 @@ public final class BrokerLink {
    * heartbeats wait as well. Without effect on a TLS connection.
    */
   public void holdBack() {
-    sockets.stream().holdBack();
+    sockets.holdBack();
   }
 
   /**
@@ -35,6 +33,6 @@ public final class BrokerLink {
    * @throws IOException when the connection is broken
    */
   public void release() throws IOException {
-    sockets.stream().release();
+    sockets.release();
   }
 }

@@ -9,7 +9,7 @@ import java.time.Instant;
  * @param stock units still sellable
  * @param initialStock opening stock + added - withdrawn
  * @param epoch raised by every preheat, 0 before the first
- * @param lastSeq highest admission sequence stored
+ * @param lastSeq highest admission sequence stored, or where a rebuild let it go on
  * @param settled orders settled
  */
 record ProductRow(

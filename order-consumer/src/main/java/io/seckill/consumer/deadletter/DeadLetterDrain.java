@@ -5,6 +5,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.consumer.barrier.Barriers;
 import io.seckill.consumer.broker.BrokerConnections;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -34,15 +35,20 @@ class DeadLetterDrain implements SmartLifecycle {
 
   private final BrokerConnections connections;
   private final DeadLetterTable table;
+  private final Barriers barriers;
   private final DeadLetterProperties settings;
   private volatile @Nullable ScheduledExecutorService drainer;
   private @Nullable Connection connection;
   private @Nullable Channel channel;
 
   DeadLetterDrain(
-      BrokerConnections connections, DeadLetterTable table, DeadLetterProperties settings) {
+      BrokerConnections connections,
+      DeadLetterTable table,
+      Barriers barriers,
+      DeadLetterProperties settings) {
     this.connections = connections;
     this.table = table;
+    this.barriers = barriers;
     this.settings = settings;
   }
 
@@ -80,12 +86,21 @@ class DeadLetterDrain implements SmartLifecycle {
       messages.add(message);
     }
     if (!messages.isEmpty()) {
-      table.keep(messages.stream().map(DrainedLetter::of).toList());
+      List<GetResponse> letters = messages.stream().filter(m -> !isBarrier(m)).toList();
+      if (!letters.isEmpty()) {
+        table.keep(letters.stream().map(DrainedLetter::of).toList());
+      }
+      barriers.passed(
+          messages.stream().filter(DeadLetterDrain::isBarrier).map(GetResponse::getProps).toList());
       for (GetResponse kept : messages) {
         open.basicAck(kept.getEnvelope().getDeliveryTag(), false);
       }
     }
     return messages.size();
+  }
+
+  private static boolean isBarrier(GetResponse message) {
+    return Barriers.isBarrier(message.getProps());
   }
 
   private Channel channel() throws IOException {

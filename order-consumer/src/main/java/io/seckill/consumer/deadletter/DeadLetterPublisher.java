@@ -1,11 +1,13 @@
 package io.seckill.consumer.deadletter;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.broker.BrokerConnections;
 import io.seckill.consumer.broker.ConfirmingPublisher;
 import jakarta.annotation.PreDestroy;
+import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.springframework.stereotype.Component;
@@ -15,11 +17,18 @@ import org.springframework.stereotype.Component;
 public class DeadLetterPublisher {
 
   private final ConfirmingPublisher publisher;
-  private final MeterRegistry meters;
+  private final Map<DeadLetterReason, Counter> letters = new EnumMap<>(DeadLetterReason.class);
 
   public DeadLetterPublisher(BrokerConnections connections, MeterRegistry meters) {
     this.publisher = new ConfirmingPublisher(connections, "dead letters", BrokerTopology::declare);
-    this.meters = meters;
+    for (DeadLetterReason reason : DeadLetterReason.values()) {
+      letters.put(
+          reason,
+          Counter.builder("seckill.consumer.dead.letters")
+              .description("Messages given up on, confirmed by the broker")
+              .tag("reason", reason.name())
+              .register(meters));
+    }
   }
 
   /**
@@ -59,8 +68,9 @@ public class DeadLetterPublisher {
   }
 
   private void count(DeadLetter letter, boolean confirmed) {
-    if (confirmed) {
-      meters.counter("seckill.consumer.dead.letters", "reason", letter.reason().name()).increment();
+    Counter counter = letters.get(letter.reason());
+    if (confirmed && counter != null) {
+      counter.increment();
     }
   }
 

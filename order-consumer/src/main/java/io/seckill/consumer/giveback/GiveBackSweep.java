@@ -2,6 +2,8 @@ package io.seckill.consumer.giveback;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.results.OrderResult;
+import io.seckill.consumer.results.OrderResults;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -18,8 +20,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * Delivers what was owed to Redis and not confirmed: after a crash, and after Redis was away. One
- * thread; a second process may sweep the same rows, Redis takes each once.
+ * Delivers what was owed to Redis and not confirmed: after a crash, and after Redis was away. The
+ * result that made the units free goes before them, for it may have been lost as well. One thread;
+ * a second process may sweep the same rows, Redis takes each once.
  */
 @Component
 class GiveBackSweep implements SmartLifecycle {
@@ -31,6 +34,7 @@ class GiveBackSweep implements SmartLifecycle {
 
   private final JdbcTemplate jdbc;
   private final GiveBacks giveBacks;
+  private final OrderResults results;
   private final GiveBackProperties settings;
   private volatile long pending;
   private volatile @Nullable ScheduledExecutorService sweeper;
@@ -38,10 +42,12 @@ class GiveBackSweep implements SmartLifecycle {
   GiveBackSweep(
       DataSource dataSource,
       GiveBacks giveBacks,
+      OrderResults results,
       GiveBackProperties settings,
       MeterRegistry meters) {
     this.jdbc = new JdbcTemplate(dataSource);
     this.giveBacks = giveBacks;
+    this.results = results;
     this.settings = settings;
     Gauge.builder("seckill.consumer.givebacks.pending", this, sweep -> sweep.pending)
         .description("Give-backs Redis has not confirmed, at the last sweep")
@@ -74,10 +80,16 @@ class GiveBackSweep implements SmartLifecycle {
     List<GiveBack> page;
     do {
       page = page(after);
-      giveBacks.deliver(page);
+      if (results.write(resultsOf(page))) {
+        giveBacks.deliver(page);
+      }
       after = page.isEmpty() ? after : page.get(page.size() - 1).orderId().value();
     } while (page.size() == settings.sweepPage() && !Thread.currentThread().isInterrupted());
     pending = query(GiveBackTable::countPending);
+  }
+
+  private List<OrderResult> resultsOf(List<GiveBack> page) {
+    return query(connection -> OwedResults.of(connection, page));
   }
 
   private List<GiveBack> page(long after) {

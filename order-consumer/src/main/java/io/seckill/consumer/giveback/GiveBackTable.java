@@ -59,6 +59,20 @@ final class GiveBackTable {
     }
   }
 
+  /** Those of these orders that have something to give back, confirmed by Redis or not. */
+  static List<GiveBack> of(Connection connection, Collection<OrderId> orders) throws SQLException {
+    String sql =
+        "SELECT "
+            + COLUMNS
+            + " FROM give_back WHERE order_id IN ("
+            + repeated("?", orders.size())
+            + ")";
+    try (PreparedStatement select = connection.prepareStatement(sql)) {
+      setIds(select, orders);
+      return read(select);
+    }
+  }
+
   /**
    * A page of all that Redis has not confirmed, by order id.
    *

@@ -97,6 +97,24 @@ public class GiveBacks {
     }
   }
 
+  /**
+   * As {@link #deliver}, for orders whose units Redis has lost, or never got, whatever their rows
+   * say.
+   */
+  public void deliverAgain(Collection<OrderId> orders) {
+    List<OrderId> all = List.copyOf(orders);
+    for (int from = 0; from < all.size(); from += CHUNK) {
+      List<OrderId> chunk = all.subList(from, Math.min(from + CHUNK, all.size()));
+      List<GiveBack> owed =
+          jdbc.execute(
+              (ConnectionCallback<List<GiveBack>>)
+                  connection -> GiveBackTable.of(connection, chunk));
+      if (owed != null) {
+        deliverChunk(owed);
+      }
+    }
+  }
+
   private void deliverChunk(List<GiveBack> owed) {
     List<OrderId> settled = new ArrayList<>();
     if (!breaker.run(() -> send(owed, settled)) || settled.isEmpty()) {

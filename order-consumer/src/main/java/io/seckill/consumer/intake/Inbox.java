@@ -3,8 +3,10 @@ package io.seckill.consumer.intake;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.PriorityQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -16,6 +18,9 @@ final class Inbox {
 
   private final BlockingQueue<Delivery> arrived;
   private final PriorityQueue<Retry> retries = new PriorityQueue<>();
+
+  /** Tags of deliveries that wait to be tried again, or are being tried. */
+  private final NavigableSet<Long> postponed = new ConcurrentSkipListSet<>();
 
   private record Retry(long atNanos, Delivery delivery) implements Comparable<Retry> {
     @Override
@@ -35,9 +40,22 @@ final class Inbox {
 
   /** Has a delivery taken again after the pause; it stays unsettled until then. */
   void retryLater(Delivery delivery, Duration pause) {
+    postponed.add(delivery.tag());
     synchronized (retries) {
       retries.add(new Retry(System.nanoTime() + pause.toNanos(), delivery));
     }
+  }
+
+  /** Forgets that these were postponed: they are settled. */
+  void settled(List<Delivery> deliveries) {
+    if (!postponed.isEmpty()) {
+      deliveries.forEach(delivery -> postponed.remove(delivery.tag()));
+    }
+  }
+
+  /** Whether a delivery that came before this one was postponed and is not settled yet. */
+  boolean hasPostponedBefore(Delivery delivery) {
+    return postponed.lower(delivery.tag()) != null;
   }
 
   /**

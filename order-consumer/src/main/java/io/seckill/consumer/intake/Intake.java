@@ -5,7 +5,9 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.broker.BrokerConnections;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
@@ -15,7 +17,7 @@ import org.springframework.stereotype.Component;
  * the publishers, outlives it.
  */
 @Component
-class Intake implements SmartLifecycle {
+class Intake implements SmartLifecycle, DeliveriesInHand {
 
   private final Function<String, QueueIntake> newIntake;
   private final IntakeProperties settings;
@@ -45,6 +47,18 @@ class Intake implements SmartLifecycle {
     }
     intakes.forEach(QueueIntake::start);
     running = List.copyOf(intakes);
+  }
+
+  @Override
+  public Map<String, Long> unacked() {
+    Map<String, Long> held = new HashMap<>();
+    for (QueueIntake intake : running) {
+      IntakeSession session = intake.activeSession();
+      if (session != null) {
+        held.put(intake.queue(), session.unacked());
+      }
+    }
+    return held;
   }
 
   /** Tells all, then waits for all, within one deadline. */

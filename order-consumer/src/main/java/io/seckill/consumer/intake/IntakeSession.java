@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +36,11 @@ final class IntakeSession implements AutoCloseable {
   private final CountDownLatch over = new CountDownLatch(1);
   private volatile String consumerTag = "";
   private volatile boolean open = true;
+
+  /** Both only grow; each is written by one thread. */
+  private final AtomicLong delivered = new AtomicLong();
+
+  private final AtomicLong acked = new AtomicLong();
 
   private IntakeSession(BrokerLink link, Channel channel, String queue, int prefetch) {
     this.link = link;
@@ -76,6 +82,7 @@ final class IntakeSession implements AutoCloseable {
     @Override
     public void handleDelivery(
         String consumerTag, Envelope envelope, BasicProperties properties, byte[] body) {
+      delivered.lazySet(delivered.get() + 1);
       if (!inbox.offer(Delivery.of(envelope.getDeliveryTag(), properties, body))) {
         log.error("{} sent more than the prefetch allows", queue);
         open = false; // the writer closes it
@@ -103,6 +110,17 @@ final class IntakeSession implements AutoCloseable {
     return open;
   }
 
+  /** Whether the broker has chosen this consumer: it has sent something. */
+  boolean isActive() {
+    return open && delivered.get() > 0;
+  }
+
+  /** Deliveries not acked; none once the session has ended, when the broker takes them back. */
+  long unacked() {
+    long settled = acked.get(); // first: later deliveries may make the answer too high, never low
+    return open ? delivered.get() - settled : 0;
+  }
+
   /** What has come and is not settled. */
   Inbox inbox() {
     return inbox;
@@ -121,6 +139,8 @@ final class IntakeSession implements AutoCloseable {
       for (Delivery delivery : deliveries) {
         channel.basicAck(delivery.tag(), false);
       }
+      acked.lazySet(acked.get() + deliveries.size());
+      inbox.settled(deliveries);
     } finally {
       link.release();
     }

@@ -3,11 +3,10 @@ package io.seckill.consumer.intake;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
-import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
-import io.github.resilience4j.micrometer.tagged.TaggedCircuitBreakerMetrics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.seckill.common.breaker.BreakerMeters;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.store.LedgerProbe;
 import io.seckill.consumer.store.LedgerUnavailableException;
@@ -47,8 +46,7 @@ class LedgerGate {
   LedgerGate(OrderStore store, LedgerProbe probe, Clock clock, MeterRegistry meters) {
     this.store = store;
     this.clock = clock;
-    CircuitBreakerRegistry registry = CircuitBreakerRegistry.of(config());
-    this.breaker = registry.circuitBreaker("mysql");
+    this.breaker = CircuitBreaker.of("mysql", config());
     this.probe = probe;
     this.lag =
         Timer.builder("seckill.consumer.lag")
@@ -64,7 +62,7 @@ class LedgerGate {
         Counter.builder("seckill.consumer.deliveries")
             .description("Orders handed to MySQL, whatever came of it")
             .register(meters);
-    TaggedCircuitBreakerMetrics.ofCircuitBreakerRegistry(registry).bindTo(meters);
+    BreakerMeters.bind(breaker, meters);
     breaker
         .getEventPublisher()
         .onStateTransition(event -> log.warn("MySQL breaker: {}", event.getStateTransition()));

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,6 +54,7 @@ final class QueueIntake {
   private final Thread writer;
   private final CountDownLatch stopRequested = new CountDownLatch(1);
   private volatile State state = State.STOPPED;
+  private volatile @Nullable IntakeSession current;
 
   QueueIntake(
       String queue,
@@ -76,6 +78,16 @@ final class QueueIntake {
   void start() {
     settling.start();
     writer.start();
+  }
+
+  String queue() {
+    return queue;
+  }
+
+  /** The session in which this process is the queue's active consumer; null when there is none. */
+  @Nullable IntakeSession activeSession() {
+    IntakeSession session = current;
+    return session != null && session.isActive() ? session : null;
   }
 
   /** Takes no further batch; returns at once. */
@@ -127,6 +139,7 @@ final class QueueIntake {
     state = State.CONNECTING;
     try (IntakeSession session = IntakeSession.open(connections, queue, settings.prefetch())) {
       state = State.RUNNING;
+      current = session;
       consume(session);
       // Before the session is closed: acks need it.
       if (!settling.awaitIdle(settings.stopTimeout())) {
@@ -138,6 +151,8 @@ final class QueueIntake {
     } catch (RuntimeException e) {
       log.error("{}: a defect has ended the session", queue, e);
       pause(RECONNECT_PAUSE);
+    } finally {
+      current = null;
     }
   }
 

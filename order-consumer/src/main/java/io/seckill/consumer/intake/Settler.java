@@ -2,6 +2,8 @@ package io.seckill.consumer.intake;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.OrderTrail;
+import io.seckill.consumer.barrier.Barriers;
 import io.seckill.consumer.broker.BrokerProperties;
 import io.seckill.consumer.deadletter.DeadLetter;
 import io.seckill.consumer.deadletter.DeadLetterPublisher;
@@ -22,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -40,11 +43,14 @@ class Settler {
   /** When the broker does not take dead letters; it may have an alarm. */
   private static final Duration DEAD_LETTER_PAUSE = Duration.ofSeconds(1);
 
+  private static final Duration BARRIER_PAUSE = Duration.ofMillis(100);
+
   private final PaymentDelays paymentDelays;
   private final OrderResults results;
   private final GiveBacks giveBacks;
   private final DeadLetterPublisher deadLetters;
   private final GivingUp givingUp;
+  private final Barriers barriers;
   private final Duration confirmTimeout;
 
   Settler(
@@ -53,12 +59,14 @@ class Settler {
       GiveBacks giveBacks,
       DeadLetterPublisher deadLetters,
       GivingUp givingUp,
+      Barriers barriers,
       BrokerProperties broker) {
     this.paymentDelays = paymentDelays;
     this.results = results;
     this.giveBacks = giveBacks;
     this.deadLetters = deadLetters;
     this.givingUp = givingUp;
+    this.barriers = barriers;
     this.confirmTimeout = broker.confirmTimeout();
   }
 
@@ -98,8 +106,13 @@ class Settler {
   Announced announce(Work work) {
     List<CompletableFuture<Boolean>> delays = paymentDelays.start(work.batch().outcomes());
     Plan plan = plan(work);
-    results.write(plan.results, work.batch().progress(), work.batch().settledNow());
-    giveBacks.deliver(work.batch().owed());
+    if (OrderTrail.isOn()) {
+      work.batch().outcomes().forEach(outcome -> OrderTrail.mark(outcome.order(), stage(outcome)));
+    }
+    // While units are owed, the sweep of give-backs writes their results again.
+    if (results.write(plan.results, work.batch().progress(), work.batch().settledNow())) {
+      giveBacks.deliver(work.batch().owed());
+    }
     return new Announced(work, plan, delays, System.nanoTime() + confirmTimeout.toNanos());
   }
 
@@ -127,6 +140,26 @@ class Settler {
       }
     }
     batch.session().ack(done);
+    for (Delivery barrier : batch.plan.barriers) {
+      letOn(barrier, batch);
+    }
+  }
+
+  /**
+   * Batches are finished in the order they came, so only what was postponed may still be open
+   * before a barrier. A session that has ended brings both again, the barrier last.
+   */
+  private void letOn(Delivery barrier, Announced batch) throws IOException, InterruptedException {
+    IntakeSession session = batch.session();
+    if (!session.isOpen()) {
+      return;
+    }
+    if (!session.inbox().hasPostponedBefore(barrier)
+        && confirmed(barriers.letOn(barrier.properties()), batch.deadlineNanos)) {
+      session.ack(List.of(barrier));
+    } else {
+      session.inbox().retryLater(barrier, BARRIER_PAUSE);
+    }
   }
 
   private void forget(Delivery delivery) {
@@ -140,13 +173,16 @@ class Settler {
     private final List<OrderResult> results = new ArrayList<>();
     private final List<Delivery> done = new ArrayList<>();
     private final List<Doomed> doomed = new ArrayList<>();
+    private final List<Delivery> barriers = new ArrayList<>();
   }
 
   private Plan plan(Work work) {
     Plan plan = new Plan();
     IdentityHashMap<OrderMessage, Delivery> byOrder = new IdentityHashMap<>();
     for (Delivery delivery : work.deliveries()) {
-      if (delivery.order() == null) {
+      if (Barriers.isBarrier(delivery.properties())) {
+        plan.barriers.add(delivery);
+      } else if (delivery.order() == null) {
         doom(plan, delivery, givingUp.unreadable(delivery));
       } else {
         byOrder.put(delivery.order(), delivery);
@@ -190,6 +226,15 @@ class Settler {
       plan.results.add(
           OrderResult.of(order.orderId(), order.skuId(), order.userId(), OrderStatus.DELAYED));
     }
+  }
+
+  private static String stage(StoreOutcome outcome) {
+    if (outcome instanceof Rejected refused) {
+      return "rejected " + refused.reason();
+    } else if (outcome instanceof Unstorable verdict) {
+      return "unstorable " + verdict.unfit();
+    }
+    return outcome.getClass().getSimpleName().toLowerCase(Locale.ROOT);
   }
 
   private static OrderResult result(StoreOutcome outcome) {

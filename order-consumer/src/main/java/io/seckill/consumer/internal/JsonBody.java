@@ -83,6 +83,18 @@ public final class JsonBody {
   }
 
   /**
+   * @return true or false
+   * @throws ProblemException 400 naming the member
+   */
+  public boolean bool(String name) {
+    JsonNode value = member(name);
+    if (!value.isBoolean()) {
+      throw ProblemException.invalid(name, name + " must be true or false.");
+    }
+    return value.booleanValue();
+  }
+
+  /**
    * @param maxLength in UTF-16 units
    * @return a text of at least one character, none of them a control character or half of a pair
    * @throws ProblemException 400 naming the member

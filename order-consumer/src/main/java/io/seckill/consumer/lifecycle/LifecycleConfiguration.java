@@ -4,6 +4,7 @@ import com.rabbitmq.client.Channel;
 import io.seckill.consumer.sweep.Sweeper;
 import java.io.IOException;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,6 +24,7 @@ class LifecycleConfiguration {
   private static final Logger log = LoggerFactory.getLogger(LifecycleConfiguration.class);
   private static final int PREFETCH = 8;
   private static final long RECOVERY_MS = 1_000;
+  private static final Duration PAID_RESULTS_PAUSE = Duration.ofSeconds(1);
 
   @Bean
   Sweeper expirySweeper(Expiry expiry, PaymentProperties properties) {
@@ -32,6 +34,11 @@ class LifecycleConfiguration {
   @Bean
   Sweeper paymentSweeper(Payments payments, PaymentProperties properties) {
     return new Sweeper("payment-sweep", properties.sweepInterval(), payments::sweep);
+  }
+
+  @Bean
+  Sweeper paidResultsSweeper(PaidResults paid) {
+    return new Sweeper("paid-results", PAID_RESULTS_PAUSE, paid::sweep);
   }
 
   @Bean

@@ -1,8 +1,8 @@
 package io.seckill.consumer.lifecycle;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.OrderTrail;
 import io.seckill.consumer.internal.ProblemException;
 import io.seckill.consumer.results.OrderResult;
 import io.seckill.consumer.results.OrderResults;
@@ -29,7 +29,7 @@ class Payments {
   private final LedgerTransaction transaction;
   private final OrderResults results;
   private final PaymentProperties properties;
-  private final MeterRegistry meters;
+  private final LifecycleMeters meters;
 
   Payments(
       Orders orders,
@@ -38,7 +38,7 @@ class Payments {
       LedgerTransaction transaction,
       OrderResults results,
       PaymentProperties properties,
-      MeterRegistry meters) {
+      LifecycleMeters meters) {
     this.orders = orders;
     this.payments = payments;
     this.provider = provider;
@@ -113,7 +113,8 @@ class Payments {
               return new Settled(status, paid);
             });
     if (settled.now()) {
-      meters.counter("seckill.consumer.orders.ended", "status", "PAID").increment();
+      meters.ended(OrderStatus.PAID, 1);
+      OrderTrail.mark(order.id(), order.skuId(), null, "paid");
     }
     if (settled.status() == OrderStatus.PAID) {
       results.write(
@@ -142,7 +143,7 @@ class Payments {
       provider.refund(orderId);
       payments.refunded(orderId);
       log.info("order {}: had ended before its payment, refunded", orderId);
-      meters.counter("seckill.consumer.refunds").increment();
+      meters.refunded();
     } catch (PaymentUnavailableException e) {
       log.warn("order {}: refund is due, the provider does not answer", orderId, e);
     }

@@ -1,8 +1,8 @@
 package io.seckill.consumer.lifecycle;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.OrderTrail;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.giveback.GiveBack;
 import io.seckill.consumer.giveback.GiveBacks;
@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -40,14 +41,14 @@ class Releases {
   private final LedgerTransaction transaction;
   private final GiveBacks giveBacks;
   private final OrderResults results;
-  private final MeterRegistry meters;
+  private final LifecycleMeters meters;
 
   Releases(
       JdbcClient jdbc,
       LedgerTransaction transaction,
       GiveBacks giveBacks,
       OrderResults results,
-      MeterRegistry meters) {
+      LifecycleMeters meters) {
     this.jdbc = jdbc;
     this.transaction = transaction;
     this.giveBacks = giveBacks;
@@ -97,12 +98,18 @@ class Releases {
               List<Freed> freed = choose(orders, choose, params);
               return freed.isEmpty() ? List.of() : release(freed, status);
             });
-    giveBacks.deliver(owed);
-    results.write(
-        owed.stream()
-            .map(back -> OrderResult.of(back.orderId(), back.skuId(), back.userId(), status))
-            .toList());
-    meters.counter("seckill.consumer.orders.ended", "status", status.name()).increment(owed.size());
+    // The result first: while units are owed, the sweep of give-backs writes their results again.
+    boolean heard =
+        results.write(
+            owed.stream()
+                .map(back -> OrderResult.of(back.orderId(), back.skuId(), back.userId(), status))
+                .toList());
+    if (heard) {
+      giveBacks.deliver(owed);
+    }
+    meters.ended(status, owed.size());
+    String stage = status.name().toLowerCase(Locale.ROOT);
+    owed.forEach(back -> OrderTrail.mark(back.orderId(), back.skuId(), null, stage));
     return owed.size();
   }
 

@@ -4,9 +4,8 @@ import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
-import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
-import io.github.resilience4j.micrometer.tagged.TaggedCircuitBreakerMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.breaker.BreakerMeters;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,9 +24,8 @@ public class RedisBreaker {
   private final CircuitBreaker breaker;
 
   public RedisBreaker(MeterRegistry meters) {
-    CircuitBreakerRegistry registry = CircuitBreakerRegistry.of(config());
-    this.breaker = registry.circuitBreaker("redis");
-    TaggedCircuitBreakerMetrics.ofCircuitBreakerRegistry(registry).bindTo(meters);
+    this.breaker = CircuitBreaker.of("redis", config());
+    BreakerMeters.bind(breaker, meters);
   }
 
   /** FACTS 41: the defaults would hide an outage. */

@@ -51,31 +51,39 @@ public class OrderResults {
     this.clock = clock;
     this.rates = new SettleRates();
     this.failures =
-        Counter.builder("seckill.consumer.result.failures")
-            .description("Order results that did not reach Redis")
+        Counter.builder("seckill.consumer.sync.errors")
+            .description(
+                "Order results that did not reach Redis; the gateway looks them up in MySQL")
             .register(meters);
   }
 
-  /** Writes results without progress: payment, cancel, expiry, dead letters. */
-  public void write(Collection<OrderResult> results) {
-    write(results, List.of(), Map.of());
+  /**
+   * Writes results without progress: payment, cancel, expiry, dead letters.
+   *
+   * @return false when Redis may not have heard them
+   */
+  public boolean write(Collection<OrderResult> results) {
+    return write(results, List.of(), Map.of());
   }
 
   /**
    * Writes the results of a stored batch and the progress of its SKUs.
    *
    * @param settledNow orders settled by this batch, by SKU; feeds the rate of the last 10 s
+   * @return false when Redis may not have heard them
    */
-  public void write(
+  public boolean write(
       Collection<OrderResult> results,
       Collection<SkuProgress> progress,
       Map<Long, Integer> settledNow) {
     long nowMs = clock.millis();
     settledNow.forEach((sku, orders) -> rates.add(sku, orders, nowMs));
     List<Call> calls = calls(results, progress, nowMs);
-    if (!calls.isEmpty() && !breaker.run(() -> send(calls))) {
+    boolean written = calls.isEmpty() || breaker.run(() -> send(calls));
+    if (!written) {
       failures.increment(results.size());
     }
+    return written;
   }
 
   private List<Call> calls(

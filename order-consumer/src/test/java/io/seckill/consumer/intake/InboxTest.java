@@ -57,6 +57,19 @@ class InboxTest {
     assertThat(inbox.offer(delivery(11))).isFalse();
   }
 
+  @Test
+  void remembersWhatWasPostponedUntilItIsSettled() throws InterruptedException {
+    inbox.retryLater(delivery(5), Duration.ZERO);
+
+    assertThat(inbox.hasPostponedBefore(delivery(5))).isFalse();
+    assertThat(inbox.hasPostponedBefore(delivery(6))).isTrue();
+    assertThat(tags(inbox.take(1, Duration.ZERO, LONG))).containsExactly(5L);
+    assertThat(inbox.hasPostponedBefore(delivery(6))).as("while it is tried again").isTrue();
+
+    inbox.settled(List.of(delivery(4), delivery(5)));
+    assertThat(inbox.hasPostponedBefore(delivery(6))).isFalse();
+  }
+
   private void range(int count) {
     for (int tag = 0; tag < count; tag++) {
       assertThat(inbox.offer(delivery(tag))).isTrue();

@@ -17,6 +17,9 @@ import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -95,7 +98,9 @@ class IntakeFaultsIT {
           .atMost(PATIENCE)
           .untilAsserted(
               () -> {
-                assertThat(observer.vhost().queueDepth(QUEUE).ready()).isEqualTo(300);
+                assertThat(observer.vhost().queueDepth(QUEUE).ready())
+                    .as("orders back at the broker")
+                    .isEqualTo(300);
                 assertThat(observer.vhost().queueDepth(QUEUE).unacked()).isZero();
               });
 
@@ -215,6 +220,37 @@ class IntakeFaultsIT {
     ledger.check();
   }
 
+  /** FACTS 22: an ack of all up to its tag would settle the failed order before it, too. */
+  @Test
+  void keepsAFailedOrderAtTheBrokerWhileThoseBehindItAreAcked() throws Exception { // fault 25
+    List<OrderMessage> orders = orders(1, 30);
+    asRoot(
+        "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW"
+            + " IF NEW.user_id = 13 AND NEW.sku_id = %d THEN".formatted(sku)
+            + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF");
+    try (TestConsumer failing = consumer(Map.of("seckill.intake.retry-pause", "10s"))) {
+      await().atMost(PATIENCE).until(() -> state(failing) == 2);
+      flood.publish(orders);
+      ledger.awaitOrders(sku, 29);
+      await()
+          .atMost(PATIENCE)
+          .during(Duration.ofMillis(500)) // longer than the counters are old
+          .until(() -> observer.vhost().queueDepth(QUEUE).total() <= 1);
+
+      assertThat(observer.vhost().queueDepth(QUEUE).total())
+          .as("orders still at the broker")
+          .isEqualTo(1);
+    } finally {
+      asRoot("DROP TRIGGER poison");
+    }
+    try (TestConsumer next = consumer()) {
+      ledger.awaitOrders(sku, 30);
+      awaitQuiet();
+      assertThat(stored(next)).isEqualTo(1);
+    }
+    ledger.check();
+  }
+
   /** Hits COMMITs, acks and confirms wherever they happen to be. */
   @Test
   void storesEveryOrderOnceWhileAllLinksBreakAtRandom() { // faults 22, 29; FACTS 38
@@ -323,6 +359,14 @@ class IntakeFaultsIT {
 
   private OrderMessage order(long user, int quantity) {
     return OrderFlood.order(sku, LIMITED, user, quantity);
+  }
+
+  private static void asRoot(String sql) throws SQLException {
+    try (Connection root = TestServers.mysql().rootConnection();
+        Statement statement = root.createStatement()) {
+      statement.execute("USE " + observer.database().name());
+      statement.execute(sql);
+    }
   }
 
   private void awaitQuiet() {

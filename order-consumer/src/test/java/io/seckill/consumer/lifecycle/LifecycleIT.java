@@ -374,6 +374,38 @@ class LifecycleIT {
   }
 
   @Test
+  void redisHearsOfAPaymentAlthoughTheFirstWordWasLost() {
+    open("LIMITED", 5, 100);
+    OrderId id = orders.confirmed(sku, 1, 1);
+    assertThat(api.post("/internal/v1/orders/" + id + "/payment", "{\"userId\":1}").status())
+        .isEqualTo(200);
+    forgetResult(id, 1);
+
+    await().atMost(Duration.ofSeconds(5)).until(() -> orders.letter(sku, id).equals("P"));
+  }
+
+  @Test
+  void redisHearsOfACancelAlthoughTheProcessDiedAfterCommit() {
+    open("LIMITED", 5, 100);
+    OrderId id = orders.confirmed(sku, 1, 1);
+    api.post("/internal/v1/orders/" + id + "/cancel", "{\"userId\":1}");
+    forgetResult(id, 1);
+    consumer
+        .sql()
+        .sql("UPDATE give_back SET done_at = NULL WHERE order_id = ?")
+        .param(id.value())
+        .update();
+
+    await().atMost(Duration.ofSeconds(10)).until(() -> orders.letter(sku, id).equals("X"));
+    assertThat(orders.stockInRedis(sku)).isEqualTo(100);
+  }
+
+  private void forgetResult(OrderId id, long user) {
+    String record = user + "|request-lost|1|1|1767225600000|1|C|1767225600000";
+    consumer.redis().hset(RedisKeys.orders(sku, 0), id.toString(), record);
+  }
+
+  @Test
   void aCrashAfterTheChargeEndsAsPaidWhenTheOrderStillWaits() {
     open("LIMITED", 2, 10);
     OrderId id = orders.confirmed(sku, 7, 1);

@@ -170,7 +170,7 @@ class OrderResultsIT {
 
     lost.write(List.of(result(admitted(7), CONFIRMED)));
 
-    assertThat(meters.get("seckill.consumer.result.failures").counter().count()).isEqualTo(1);
+    assertThat(meters.get("seckill.consumer.sync.errors").counter().count()).isEqualTo(1);
     nowhere.close();
   }
 

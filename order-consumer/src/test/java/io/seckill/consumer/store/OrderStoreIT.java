@@ -225,7 +225,9 @@ class OrderStoreIT {
       org.awaitility.Awaitility.await()
           .atMost(java.time.Duration.ofSeconds(20))
           .until(() -> lockRetries() >= 1);
-      assertThat(ledger.number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku)).isZero();
+      assertThat(ledger.number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku))
+          .as("half a batch")
+          .isZero();
       holder.rollback();
     }
     StoredBatch batch = storing.get();

@@ -81,6 +81,9 @@ public final class TestConsumer implements AutoCloseable {
     properties.put("spring.flyway.url", database.jdbcUrl());
     properties.put("spring.flyway.user", database.username());
     properties.put("spring.flyway.password", database.password());
+    // Tests that make the stores disagree do so on purpose.
+    properties.put("seckill.reconciliation.interval", "1h");
+    properties.put("seckill.reconciliation.busy-interval", "2h");
     properties.putAll(overrides);
     return new SpringApplicationBuilder(ConsumerApplication.class)
         .web(WebApplicationType.SERVLET)

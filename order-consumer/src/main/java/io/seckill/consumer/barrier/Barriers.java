@@ -1,0 +1,111 @@
+package io.seckill.consumer.barrier;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.consumer.broker.BrokerConnections;
+import io.seckill.consumer.broker.BrokerProperties;
+import io.seckill.consumer.broker.ConfirmingPublisher;
+import jakarta.annotation.PreDestroy;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import org.springframework.stereotype.Component;
+
+/**
+ * Raises barriers and watches them pass. A barrier takes the way of an order: through its order
+ * queue, where the consumer lets it on only when every delivery before it is settled, and then
+ * through the dead queue, where an order may have gone instead of MySQL. What happens to a barrier
+ * happens to nobody else: one that is lost never passes, one that comes twice passes twice. Holds
+ * nothing up, so nothing is left held when somebody dies half way. Thread-safe.
+ */
+@Component
+public class Barriers {
+
+  private static final String TYPE = "barrier.v1";
+  private static final byte[] NO_BODY = new byte[0];
+  private static final Duration POLL = Duration.ofMillis(50);
+
+  private final BarrierTable table;
+  private final ConfirmingPublisher publisher;
+  private final Duration confirmTimeout;
+
+  Barriers(BarrierTable table, BrokerConnections connections, BrokerProperties broker) {
+    this.table = table;
+    this.publisher = new ConfirmingPublisher(connections, "barriers", BrokerTopology::declare);
+    this.confirmTimeout = broker.confirmTimeout();
+  }
+
+  /** Whether a message is a barrier and no order. */
+  public static boolean isBarrier(BasicProperties properties) {
+    return TYPE.equals(properties.getType());
+  }
+
+  /**
+   * Sends a barrier after everything that the broker has confirmed for this partition's queue, and
+   * waits until it has passed.
+   *
+   * @param atMost longest wait, the broker's confirm included
+   * @return false when it has not passed in time: nothing is proven, and another may be raised
+   */
+  public boolean pass(int partition, Duration atMost) {
+    long deadline = System.nanoTime() + atMost.toNanos();
+    long barrier = table.raise();
+    CompletableFuture<Boolean> confirm =
+        publisher.publish(
+            BrokerTopology.ORDERS_EXCHANGE,
+            BrokerTopology.routingKey(partition),
+            new BasicProperties.Builder().type(TYPE).messageId(Long.toString(barrier)).build(),
+            NO_BODY);
+    return isConfirmed(confirm) && awaitPassed(barrier, deadline);
+  }
+
+  private boolean isConfirmed(CompletableFuture<Boolean> confirm) {
+    try {
+      return Boolean.TRUE.equals(confirm.get(confirmTimeout.toMillis(), TimeUnit.MILLISECONDS));
+    } catch (TimeoutException | ExecutionException e) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private boolean awaitPassed(long barrier, long deadline) {
+    while (!table.hasPassed(barrier)) {
+      if (System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted()) {
+        return false;
+      }
+      LockSupport.parkNanos(POLL.toNanos());
+    }
+    return true;
+  }
+
+  /**
+   * Lets a barrier on from its order queue to the dead queue; every delivery before it is settled.
+   *
+   * @return true once the broker has it; only then it may be acked
+   */
+  public CompletableFuture<Boolean> letOn(BasicProperties barrier) {
+    return publisher.publish(
+        BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY, barrier, NO_BODY);
+  }
+
+  /** Notes that these have come to the end of their way. */
+  public void passed(Collection<BasicProperties> barriers) {
+    for (BasicProperties barrier : barriers) {
+      String id = barrier.getMessageId();
+      if (id != null && id.matches("\\d{1,18}")) {
+        table.passed(Long.parseLong(id));
+      }
+    }
+  }
+
+  @PreDestroy
+  void close() {
+    publisher.close();
+  }
+}

@@ -1,0 +1,28 @@
+package io.seckill.consumer.ledger;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * @param refreshInterval pause between two readings of the SKUs on sale, 500 ms..1 min
+ * @param maxSkus most SKUs on sale that are read by themselves and have metrics, 1..500; the
+ *     youngest sales come first
+ */
+@ConfigurationProperties("seckill.ledger")
+record LedgerProperties(
+    @DefaultValue("5s") Duration refreshInterval, @DefaultValue("50") int maxSkus) {
+
+  LedgerProperties {
+    check(
+        refreshInterval.toMillis() >= 500 && refreshInterval.toMillis() <= 60_000,
+        "refresh-interval must be 500ms..1m but is " + refreshInterval);
+    check(maxSkus >= 1 && maxSkus <= 500, "max-skus must be 1..500 but is " + maxSkus);
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.ledger." + otherwise);
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package io.seckill.consumer.ledger;
+
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.ledger.MySqlTerms.Progress;
+import io.seckill.consumer.ledger.SaleInMySql.UnfinishedChange;
+import io.seckill.consumer.ledger.SkuLedger.Queue;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Reads the terms of the SKUs of one order queue, in the order in which an order travels: admitted,
+ * outbox and private queues at one moment, then the broker, then MySQL at one moment. An order on
+ * the move is so seen at least once; what is missing in every one of some reads is lost.
+ * Thread-safe.
+ */
+@Component
+class LedgerReader {
+
+  private final RedisTerms redisTerms;
+  private final BrokerTerms brokerTerms;
+  private final MySqlTerms mysqlTerms;
+  private final UnifiedJedis redis;
+  private final Clock clock;
+
+  LedgerReader(
+      RedisTerms redisTerms,
+      BrokerTerms brokerTerms,
+      MySqlTerms mysqlTerms,
+      UnifiedJedis redis,
+      Clock clock) {
+    this.redisTerms = redisTerms;
+    this.brokerTerms = brokerTerms;
+    this.mysqlTerms = mysqlTerms;
+    this.redis = redis;
+    this.clock = clock;
+  }
+
+  /** The queue a SKU's orders go through, 0..3. */
+  static int queueOf(long skuId) {
+    return Partition.ofSku(skuId) % BrokerTopology.ORDER_QUEUES;
+  }
+
+  /**
+   * @param skus all of one queue
+   * @return a ledger for each that MySQL knows
+   * @throws redis.clients.jedis.exceptions.JedisException when Redis is away
+   * @throws org.springframework.dao.DataAccessException when MySQL is
+   */
+  List<SkuLedger> read(int queue, Collection<Long> skus) {
+    List<PartitionTerms> partitions = redisTerms.read(partitionsOf(queue));
+    Optional<QueueTerms> broker = brokerTerms.read(BrokerTopology.orderQueue(queue));
+    Map<Long, SaleInMySql> sales = mysqlTerms.read(skus);
+    Queue judged = broker.map(terms -> judge(terms, partitions)).orElse(null);
+    List<SkuLedger> ledgers = new ArrayList<>(sales.size());
+    sales.values().forEach(sale -> ledgers.add(ledger(sale, partitions, judged)));
+    return ledgers;
+  }
+
+  private static List<Integer> partitionsOf(int queue) {
+    return IntStream.range(0, Partition.COUNT)
+        .filter(partition -> partition % BrokerTopology.ORDER_QUEUES == queue)
+        .boxed()
+        .toList();
+  }
+
+  /** MySQL is asked last, so an order settled since Redis was read counts as settled. */
+  private Queue judge(QueueTerms terms, List<PartitionTerms> partitions) {
+    List<SaleInRedis> sales =
+        partitions.stream().flatMap(partition -> partition.sales().stream()).toList();
+    Map<Long, Progress> progress =
+        mysqlTerms.progress(sales.stream().map(SaleInRedis::skuId).toList());
+    long expected =
+        sales.stream().mapToLong(sale -> inBroker(sale, progress.get(sale.skuId()))).sum();
+    return new Queue(
+        terms.queue(),
+        terms.ready(),
+        terms.unacked(),
+        expected,
+        expected - terms.ready() - terms.unacked());
+  }
+
+  /** A sale that is being loaded, or that MySQL counts in another epoch, says nothing. */
+  private static long inBroker(SaleInRedis sale, @Nullable Progress progress) {
+    return progress == null || progress.epoch() != sale.epoch()
+        ? 0
+        : Math.max(
+            0,
+            sale.seq()
+                - progress.settled()
+                - sale.awaitingRelay().orders()
+                - progress.deadLetters());
+  }
+
+  private SkuLedger ledger(
+      SaleInMySql sale, List<PartitionTerms> partitions, @Nullable Queue queue) {
+    int number = Partition.ofSku(sale.skuId());
+    PartitionTerms partition =
+        partitions.stream().filter(terms -> terms.partition() == number).findFirst().orElseThrow();
+    SaleInRedis inRedis =
+        partition.sales().stream()
+            .filter(candidate -> candidate.skuId() == sale.skuId())
+            .findFirst()
+            .orElse(null);
+    long changing = sale.unfinished().stream().mapToLong(change -> changing(sale, change)).sum();
+    return new Equation(sale, inRedis, partition, queue, changing).solve(clock.instant());
+  }
+
+  /**
+   * Units that one store has and the other has not: of an addition until Redis has it, of a
+   * withdrawal from then on until MySQL has it.
+   */
+  private long changing(SaleInMySql sale, UnfinishedChange change) {
+    String known = redis.hget(RedisKeys.stockChanges(sale.skuId()), change.changeId());
+    boolean inRedis =
+        known != null && known.startsWith(change.epoch() + ":") && known.endsWith(":A");
+    if (change.delta() > 0) {
+      return change.inMySql() && !inRedis ? change.delta() : 0;
+    }
+    return inRedis ? -change.delta() : 0;
+  }
+}

@@ -1,0 +1,187 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.consumer.reconciliation.LedgerPart.GivenUnits;
+import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
+import io.seckill.consumer.results.OrderResult;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What Redis should hold, by what MySQL held a moment before. MySQL is read first, so an order that
+ * it does not know is on its way, or nowhere; either way its units are taken. With {@code sd} and
+ * {@code ud} MySQL's stock and quota, what Redis should have is
+ *
+ * <pre>
+ * stock    = sd − units on their way − units of give-backs not taken yet + changes only Redis knows
+ * quota(u) = ud(u) + u's units on their way + units of u's give-backs not taken yet
+ * </pre>
+ *
+ * <p>where a give-back, or a change, that Redis knew before this snapshot of MySQL counts the other
+ * way. Nothing here depends on when an order is stored in between: its units pass from one term to
+ * another. Fed bucket by bucket; the sums are complete at the end. For one thread.
+ */
+final class Comparison {
+
+  /** What is younger is still being told to Redis by those who decided it. */
+  private static final long BEING_TOLD_MS = 2_000;
+
+  private final LedgerSale sale;
+  private final RedisGlance seen;
+  private final long ledgerNow;
+  private final Map<OrderId, AdmissionRecord> unknown = new HashMap<>();
+  private final List<OrderResult> results = new ArrayList<>();
+  private final Map<OrderId, AdmissionRecord> unrecorded = new HashMap<>();
+  private final List<WrongQuota> quotas = new ArrayList<>();
+  private final List<OrderId> undelivered = new ArrayList<>();
+  private long stock;
+
+  /**
+   * @param ledgerNow MySQL's clock, Unix ms
+   * @param changesInMySql units of stock changes that MySQL's stock contains, of this epoch
+   * @param changesInRedis the same of Redis's stock
+   */
+  Comparison(
+      LedgerSale sale, RedisGlance seen, long ledgerNow, long changesInMySql, long changesInRedis) {
+    this.sale = sale;
+    this.seen = seen;
+    this.ledgerNow = ledgerNow;
+    this.stock = sale.stock() - changesInMySql + changesInRedis;
+  }
+
+  void add(LedgerPart ledger, RedisPart redis) {
+    Map<Long, Long> wanted = new HashMap<>(ledger.quotas());
+    redis.records().forEach((id, order) -> compare(id, order, ledger, wanted));
+    ledger.orders().forEach((id, order) -> findUnrecorded(id, order, redis));
+    ledger.aliases().forEach((id, order) -> findUnrecorded(id, order, redis));
+    countGiveBacks(ledger, redis, wanted);
+    if (sale.policy().keepsQuota()) {
+      compareQuotas(wanted, redis);
+    }
+  }
+
+  private void compare(
+      OrderId id, AdmissionRecord order, LedgerPart ledger, Map<Long, Long> wanted) {
+    AdmissionRecord stored = ledger.orders().get(id);
+    if (stored == null) {
+      stored = ledger.aliases().get(id);
+    }
+    if (stored == null) {
+      unknown.put(id, order);
+      wanted.merge(order.userId(), (long) order.quantity(), Long::sum);
+      stock -= order.seq() <= seen.seq() ? order.quantity() : 0;
+    } else if (stored.status().replaces(order.status()) && isTold(stored.changedAt())) {
+      results.add(result(id, stored));
+    }
+  }
+
+  private boolean isTold(long decidedAt) {
+    return decidedAt <= ledgerNow - BEING_TOLD_MS;
+  }
+
+  private OrderResult result(OrderId id, AdmissionRecord stored) {
+    return new OrderResult(
+        id,
+        sale.skuId(),
+        stored.userId(),
+        stored.status(),
+        stored.reason(),
+        stored.storedOrderId());
+  }
+
+  private void findUnrecorded(OrderId id, AdmissionRecord order, RedisPart redis) {
+    boolean needsRequest = order.storedOrderId() == null;
+    if (!redis.records().containsKey(id)
+        || (needsRequest && !redis.requests().containsKey(RedisSale.request(order)))) {
+      unrecorded.put(id, order);
+    }
+  }
+
+  private void countGiveBacks(LedgerPart ledger, RedisPart redis, Map<Long, Long> wanted) {
+    ledger
+        .giveBacks()
+        .forEach(
+            (id, owed) -> {
+              if (!redis.given().containsKey(id)) {
+                stock -= owed.stock();
+                wanted.merge(owed.userId(), owed.quota(), Long::sum);
+                if (isTold(owed.owedAt())) {
+                  undelivered.add(id);
+                }
+              }
+            });
+    redis
+        .given()
+        .forEach(
+            (id, units) -> {
+              AdmissionRecord order = redis.records().get(id);
+              if (!ledger.giveBacks().containsKey(id) && order != null) {
+                GivenUnits given = given(order.userId(), units);
+                stock += given.stock();
+                wanted.merge(given.userId(), -given.quota(), Long::sum);
+              }
+            });
+  }
+
+  private static GivenUnits given(long user, String units) {
+    String[] part = units.split(":", -1);
+    return new GivenUnits(user, Long.parseLong(part[0]), Long.parseLong(part[1]), 0);
+  }
+
+  private void compareQuotas(Map<Long, Long> wanted, RedisPart redis) {
+    Set<Long> users = new HashSet<>(wanted.keySet());
+    users.addAll(redis.quotas().keySet());
+    for (Long user : users) {
+      String found = redis.quotas().getOrDefault(user, "");
+      long should = Math.max(0, wanted.getOrDefault(user, 0L));
+      if (!found.equals(should == 0 ? "" : Long.toString(should))
+          && !(should == 0 && found.equals("0"))) {
+        quotas.add(new WrongQuota(user, found, should));
+      }
+    }
+  }
+
+  LedgerSale sale() {
+    return sale;
+  }
+
+  RedisGlance seen() {
+    return seen;
+  }
+
+  /** Orders that Redis admitted and MySQL did not know: on their way, or nowhere. */
+  Map<OrderId, AdmissionRecord> unknown() {
+    return unknown;
+  }
+
+  /** Results that Redis has not heard. */
+  List<OrderResult> results() {
+    return results;
+  }
+
+  /** Orders of MySQL without record or request in Redis. */
+  Map<OrderId, AdmissionRecord> unrecorded() {
+    return unrecorded;
+  }
+
+  List<WrongQuota> quotas() {
+    return quotas;
+  }
+
+  /** Orders whose give-back Redis has not taken, whatever MySQL believes. */
+  List<OrderId> undelivered() {
+    return undelivered;
+  }
+
+  /** What the stock should be; null when it is. */
+  @Nullable Long wrongStock() {
+    long should = Math.max(0, stock);
+    return Long.toString(should).equals(seen.stock()) ? null : should;
+  }
+}

@@ -1,0 +1,119 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.consumer.barrier.Barriers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Finds orders that were admitted and are nowhere (I4), and sends them again. Proven, not guessed
+ * from their age: see docs/adr/0007-a-barrier-instead-of-a-hold.md.
+ */
+@Component
+class LostOrders {
+
+  private static final Logger log = LoggerFactory.getLogger(LostOrders.class);
+
+  private final RedisSale sales;
+  private final OnTheWay onTheWay;
+  private final Barriers barriers;
+  private final KnownOrders known;
+  private final Resender resender;
+
+  LostOrders(
+      RedisSale sales, OnTheWay onTheWay, Barriers barriers, KnownOrders known, Resender resender) {
+    this.sales = sales;
+    this.onTheWay = onTheWay;
+    this.barriers = barriers;
+    this.known = known;
+    this.resender = resender;
+  }
+
+  /**
+   * What a search has come to.
+   *
+   * @param proven false when the barrier has not passed in time: nothing is known of the suspects
+   * @param missing those that are nowhere
+   */
+  record Search(boolean proven, Map<OrderId, AdmissionRecord> missing) {
+
+    static final Search NONE = new Search(true, Map.of());
+    static final Search UNPROVEN = new Search(false, Map.of());
+  }
+
+  /**
+   * The suspects first, then Redis's lists, then the barrier, then MySQL: in this order each proves
+   * something about all that came before.
+   *
+   * @param suspects orders with a record in Redis that MySQL did not know
+   */
+  Search among(long skuId, Map<OrderId, AdmissionRecord> suspects, Duration atMost) {
+    Map<OrderId, AdmissionRecord> left = new HashMap<>(suspects);
+    if (!left.isEmpty()) {
+      onTheWay.of(skuId).forEach(left::remove);
+    }
+    if (left.isEmpty()) {
+      return Search.NONE;
+    }
+    if (!barriers.pass(Partition.ofSku(skuId), atMost)) {
+      log.warn(
+          "sku {}: a barrier has not passed within {}; nothing is known of {} orders",
+          skuId,
+          atMost,
+          left.size());
+      return Search.UNPROVEN;
+    }
+    known.among(left.keySet()).forEach(left::remove);
+    return new Search(true, left);
+  }
+
+  /**
+   * Sets the count of published orders right after orders were lost in Redis's lists: when none of
+   * the SKU lies there, and none was admitted since it was seen, all have been published or lost.
+   */
+  List<Repair> counters(LedgerSale sale, RedisGlance seen, boolean dryRun) {
+    if (seen.unpublished() <= 0 || !onTheWay.of(sale.skuId()).isEmpty()) {
+      return List.of();
+    }
+    RedisGlance now = sales.glance(sale.skuId());
+    return now.seq() != seen.seq() || now.unpublished() <= 0
+        ? List.of()
+        : List.of(
+            Repair.of(
+                RepairKind.COUNTER_SET,
+                sale.skuId(),
+                now.unpublished() + " orders not published",
+                "0",
+                !dryRun && sales.setPublished(sale, now)));
+  }
+
+  /** Sends them again; what the broker has not confirmed is found again by the next search. */
+  List<Repair> send(LedgerSale sale, Map<OrderId, AdmissionRecord> missing, boolean dryRun) {
+    if (missing.isEmpty()) {
+      return List.of();
+    }
+    Set<OrderId> sent = dryRun ? Set.of() : resender.send(sale, missing);
+    log.error(
+        "sku {}: {} orders were nowhere, {} sent again", sale.skuId(), missing.size(), sent.size());
+    List<Repair> repairs = new ArrayList<>();
+    missing.forEach(
+        (id, order) ->
+            repairs.add(
+                Repair.of(
+                    RepairKind.ORDER_SENT_AGAIN,
+                    id,
+                    "nowhere",
+                    "user " + order.userId() + ", units " + order.quantity(),
+                    sent.contains(id))));
+    return repairs;
+  }
+}

@@ -1,0 +1,194 @@
+package io.seckill.consumer.reconciliation;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.internal.Problem;
+import io.seckill.consumer.internal.ProblemException;
+import io.seckill.consumer.reconciliation.Comparisons.Read;
+import io.seckill.consumer.reconciliation.LostOrders.Search;
+import io.seckill.consumer.reconciliation.Rebuild.Rebuilt;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/** Reconciles one SKU at a time; one run for a SKU at any time, whichever process it is in. */
+@Component
+class Reconciler {
+
+  private static final Logger log = LoggerFactory.getLogger(Reconciler.class);
+
+  /** Comparisons of one run: what moved under the first is usually still under the second. */
+  private static final int MOST_ROUNDS = 3;
+
+  private final DataSource dataSource;
+  private final Comparisons comparisons;
+  private final LostOrders lostOrders;
+  private final Repairs repairs;
+  private final Rebuild rebuild;
+  private final ReconciliationTable table;
+  private final Duration barrierTimeout;
+  private final Clock clock;
+  private final ReconciliationMeters meters;
+
+  Reconciler(
+      DataSource dataSource,
+      Comparisons comparisons,
+      LostOrders lostOrders,
+      Repairs repairs,
+      Rebuild rebuild,
+      ReconciliationTable table,
+      ReconciliationProperties settings,
+      Clock clock,
+      MeterRegistry meters) {
+    this.dataSource = dataSource;
+    this.comparisons = comparisons;
+    this.lostOrders = lostOrders;
+    this.repairs = repairs;
+    this.rebuild = rebuild;
+    this.table = table;
+    this.barrierTimeout = settings.barrierTimeout();
+    this.clock = clock;
+    this.meters = new ReconciliationMeters(meters);
+  }
+
+  /**
+   * What a run may do.
+   *
+   * @param dryRun only say what is wrong
+   * @param mayRebuild rebuild a sale that Redis has lost
+   * @param startedBy an operator, or "schedule"
+   */
+  record Order(boolean dryRun, boolean mayRebuild, String startedBy) {}
+
+  /** What a run has found, before it is a report. */
+  private record Found(Outcome outcome, String detail, long epoch, List<Repair> repairs) {}
+
+  /**
+   * @return what was found and done; it has a row when there was something, or an operator asked
+   * @throws ProblemException 404 UNKNOWN_SKU, 409 RECONCILIATION_RUNNING, 503 when MySQL cannot be
+   *     asked
+   */
+  Report run(long skuId, Order order) {
+    try (RunLock lock =
+        RunLock.take(dataSource, "reconcile-" + skuId)
+            .orElseThrow(
+                () ->
+                    ProblemException.conflict(
+                        "RECONCILIATION_RUNNING", "This SKU is being reconciled already."))) {
+      Report report = locked(skuId, order);
+      log.debug("{}: {} under {}", report, report.outcome(), lock);
+      return report;
+    } catch (SQLException e) {
+      log.warn("sku {}: MySQL cannot be asked: {}", skuId, e.toString());
+      throw ProblemException.unavailable(
+          "MySQL or Redis does not answer; send the same request again.");
+    }
+  }
+
+  private Report locked(long skuId, Order order) throws SQLException {
+    Instant start = clock.instant();
+    Found found = find(skuId, order);
+    Report report =
+        new Report(
+            null,
+            skuId,
+            order.startedBy(),
+            order.dryRun(),
+            found.outcome(),
+            found.detail(),
+            found.epoch(),
+            Report.count(found.repairs()),
+            found.repairs().stream().limit(Report.MOST_SHOWN).toList(),
+            start,
+            clock.instant());
+    meters.count(report.outcome(), found.repairs());
+    boolean byOperator = !order.startedBy().equals(Schedule.NAME);
+    return byOperator || !found.repairs().isEmpty() ? table.keep(report, found.repairs()) : report;
+  }
+
+  private Found find(long skuId, Order order) throws SQLException {
+    Read read =
+        comparisons
+            .read(skuId)
+            .orElseThrow(
+                () -> ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product."));
+    if (read.isLost()) {
+      return lost(read, order);
+    }
+    return read.comparison().isEmpty()
+        ? new Found(
+            Outcome.NOT_ON_SALE,
+            "Redis need not have this sale, and has not.",
+            read.sale().epoch(),
+            List.of())
+        : compared(read, order);
+  }
+
+  private Found lost(Read read, Order order) throws SQLException {
+    LedgerSale sale = read.sale();
+    if (order.dryRun() || !order.mayRebuild()) {
+      return new Found(
+          Outcome.LOST,
+          "Redis has lost the sale, or part of it; a run that is no dry run rebuilds it.",
+          sale.epoch(),
+          List.of(Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", "rebuilt", false)));
+    }
+    Rebuilt rebuilt = rebuild.run(sale, read.seen(), barrierTimeout);
+    long epoch = comparisons.read(sale.skuId()).map(r -> r.sale().epoch()).orElse(sale.epoch());
+    return new Found(
+        rebuilt.done() ? Outcome.REBUILT : Outcome.UNPROVEN,
+        rebuilt.detail(),
+        epoch,
+        rebuilt.repairs());
+  }
+
+  private Found compared(Read first, Order order) throws SQLException {
+    long epoch = first.sale().epoch();
+    List<Repair> made = new ArrayList<>(repairs.state(first.sale(), first.seen(), order.dryRun()));
+    Comparison comparison = first.comparison().orElseThrow();
+    Search search = lostOrders.among(first.sale().skuId(), comparison.unknown(), barrierTimeout);
+    made.addAll(lostOrders.send(first.sale(), search.missing(), order.dryRun()));
+    made.addAll(lostOrders.counters(first.sale(), first.seen(), order.dryRun()));
+    Optional<Comparison> left = Optional.of(comparison);
+    List<Repair> open = List.of();
+    for (int round = 0; round < MOST_ROUNDS && left.isPresent(); round++) {
+      List<Repair> now = repairs.all(left.get(), order.dryRun());
+      now.stream().filter(Repair::made).forEach(made::add);
+      open = now.stream().filter(repair -> !repair.made()).toList();
+      left =
+          order.dryRun() || now.isEmpty()
+              ? Optional.empty()
+              : comparisons.read(first.sale().skuId()).flatMap(Read::comparison);
+    }
+    made.addAll(open);
+    return new Found(outcome(search, made), detail(search, made), epoch, made);
+  }
+
+  private static Outcome outcome(Search search, List<Repair> found) {
+    if (!search.proven()) {
+      return Outcome.UNPROVEN;
+    } else if (found.isEmpty()) {
+      return Outcome.CLEAN;
+    }
+    return found.stream().allMatch(Repair::made) ? Outcome.REPAIRED : Outcome.FOUND;
+  }
+
+  private static String detail(Search search, List<Repair> found) {
+    if (!search.proven()) {
+      return "The barrier has not passed in time; whether orders are missing is not known.";
+    }
+    return found.isEmpty()
+        ? "Redis and MySQL agree."
+        : found.size()
+            + " differences, "
+            + found.stream().filter(Repair::made).count()
+            + " set right.";
+  }
+}

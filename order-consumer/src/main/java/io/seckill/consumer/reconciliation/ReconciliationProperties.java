@@ -1,0 +1,40 @@
+package io.seckill.consumer.reconciliation;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * @param interval pause between two looks at all sales, 1 s..1 h; of several consumers one looks
+ * @param busyInterval how often a sale is compared that is selling all the time, interval..24 h;
+ *     one that has come to rest is compared at the next look
+ * @param barrierTimeout longest wait until everything before a barrier is stored, 1 s..10 min; it
+ *     must be longer than a full order queue takes
+ * @param autoRebuild whether a sale whose data Redis has lost is rebuilt without being asked for; a
+ *     rebuild that has begun is always gone on with
+ */
+@ConfigurationProperties("seckill.reconciliation")
+record ReconciliationProperties(
+    @DefaultValue("30s") Duration interval,
+    @DefaultValue("5m") Duration busyInterval,
+    @DefaultValue("45s") Duration barrierTimeout,
+    @DefaultValue("false") boolean autoRebuild) {
+
+  ReconciliationProperties {
+    check(within(interval, 1, 3_600), "interval must be 1s..1h");
+    check(
+        busyInterval.compareTo(interval) >= 0 && busyInterval.toHours() <= 24,
+        "busy-interval must be interval..24h");
+    check(within(barrierTimeout, 1, 600), "barrier-timeout must be 1s..10m");
+  }
+
+  private static boolean within(Duration value, long minSeconds, long maxSeconds) {
+    return value.toSeconds() >= minSeconds && value.toSeconds() <= maxSeconds;
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.reconciliation." + otherwise);
+    }
+  }
+}

@@ -1,0 +1,187 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Reads a sale's keys, and replaces what was found wrong in them. Every write names what it
+ * replaces, and does nothing when something else is there by now. Every method throws
+ * JedisException when Redis does not answer.
+ */
+@Component
+class RedisSale {
+
+  /** Buckets read by one pipeline, four hashes each. */
+  private static final int BUCKETS_PER_PIPELINE = 64;
+
+  private static final LuaScript SET_STOCK = script("set_stock.lua");
+  private static final LuaScript SET_PUBLISHED = script("set_published.lua");
+  private static final LuaScript SET_QUOTAS = script("set_quotas.lua");
+  private static final LuaScript RESTORE = script("restore_orders.lua");
+  private static final LuaScript SET_STATE = script("set_state.lua");
+
+  private final UnifiedJedis redis;
+
+  RedisSale(UnifiedJedis redis) {
+    this.redis = redis;
+  }
+
+  /** The stock is read first: an admission in between shows in the sequence. */
+  RedisGlance glance(long sku) {
+    String stock = redis.get(RedisKeys.stock(sku));
+    return new RedisGlance(redis.hgetAll(RedisKeys.sku(sku)), stock);
+  }
+
+  /** Stock changes of an epoch that Redis's stock contains, by id. */
+  Map<String, Long> changes(long sku, long epoch) {
+    Map<String, Long> changes = new HashMap<>();
+    redis
+        .hgetAll(RedisKeys.stockChanges(sku))
+        .forEach(
+            (id, outcome) -> {
+              String[] part = outcome.split(":", -1);
+              if (part.length == 3 && part[0].equals(Long.toString(epoch)) && part[2].equals("A")) {
+                changes.put(id, Long.parseLong(part[1]));
+              }
+            });
+    return changes;
+  }
+
+  /**
+   * Reads quotas before records before give-backs: an admission, or a give-back, that comes in
+   * between has changed the quota that was read, so that nothing is replaced on its account.
+   *
+   * @param from first bucket
+   * @param to last bucket, included
+   */
+  RedisPart part(long sku, int from, int to) {
+    RedisPart part =
+        new RedisPart(new HashMap<>(), new HashMap<>(), new HashMap<>(), new HashMap<>());
+    for (int first = from; first <= to; first += BUCKETS_PER_PIPELINE) {
+      read(sku, first, Math.min(to, first + BUCKETS_PER_PIPELINE - 1), part);
+    }
+    return part;
+  }
+
+  private void read(long sku, int from, int to, RedisPart part) {
+    List<Response<Map<String, String>>> answers = new ArrayList<>();
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (int b = from; b <= to; b++) {
+        answers.add(pipeline.hgetAll(RedisKeys.quota(sku, b)));
+        answers.add(pipeline.hgetAll(RedisKeys.orders(sku, b)));
+        answers.add(pipeline.hgetAll(RedisKeys.given(sku, b)));
+        answers.add(pipeline.hgetAll(RedisKeys.requests(sku, b)));
+      }
+      pipeline.sync();
+    }
+    for (int i = 0; i < answers.size(); i += 4) {
+      answers.get(i).get().forEach((user, units) -> part.quotas().put(Long.valueOf(user), units));
+      answers
+          .get(i + 1)
+          .get()
+          .forEach(
+              (id, text) -> part.records().put(OrderId.parse(id), AdmissionRecord.parse(text)));
+      answers.get(i + 2).get().forEach((id, units) -> part.given().put(OrderId.parse(id), units));
+      part.requests().putAll(answers.get(i + 3).get());
+    }
+  }
+
+  /** Whether the stock was replaced; nothing may have been admitted since the glance. */
+  boolean setStock(LedgerSale sale, RedisGlance seen, long wanted) {
+    return Long.valueOf(1)
+        .equals(
+            SET_STOCK.call(
+                redis,
+                List.of(RedisKeys.sku(sale.skuId()), RedisKeys.stock(sale.skuId())),
+                List.of(
+                    Long.toString(sale.epoch()),
+                    Long.toString(seen.seq()),
+                    seen.stock() == null ? "" : seen.stock(),
+                    Long.toString(wanted))));
+  }
+
+  /** Whether everything admitted counts as published now; nothing may lie in Redis's lists. */
+  boolean setPublished(LedgerSale sale, RedisGlance seen) {
+    return Long.valueOf(1)
+        .equals(
+            SET_PUBLISHED.call(
+                redis,
+                List.of(RedisKeys.sku(sale.skuId())),
+                List.of(Long.toString(sale.epoch()), Long.toString(seen.seq()), seen.published())));
+  }
+
+  /** Whether each of these quotas, all of one bucket, was replaced. */
+  List<Boolean> setQuotas(LedgerSale sale, int bucket, List<WrongQuota> quotas) {
+    List<String> args = new ArrayList<>();
+    args.add(Long.toString(sale.epoch()));
+    for (WrongQuota quota : quotas) {
+      args.add(Long.toString(quota.userId()));
+      args.add(quota.found());
+      args.add(Long.toString(quota.wanted()));
+    }
+    List<?> reply =
+        (List<?>)
+            SET_QUOTAS.call(
+                redis,
+                List.of(RedisKeys.sku(sale.skuId()), RedisKeys.quota(sale.skuId(), bucket)),
+                args);
+    return reply.stream().map(Long.valueOf(1)::equals).toList();
+  }
+
+  /**
+   * A quota that is not what it should be.
+   *
+   * @param found as it was read, "" for none
+   */
+  record WrongQuota(long userId, String found, long wanted) {}
+
+  /** Writes orders of one bucket that Redis lacks, with their requests unless they are aliases. */
+  void restore(LedgerSale sale, int bucket, Map<OrderId, AdmissionRecord> orders) {
+    List<String> args = new ArrayList<>();
+    args.add(Long.toString(sale.epoch()));
+    orders.forEach(
+        (id, order) -> {
+          boolean alias = order.storedOrderId() != null;
+          args.add(id.toString());
+          args.add(order.format());
+          args.add(alias ? "" : request(order));
+          args.add(alias ? "" : id + ":" + order.quantity());
+        });
+    RESTORE.call(
+        redis,
+        List.of(
+            RedisKeys.sku(sale.skuId()),
+            RedisKeys.orders(sale.skuId(), bucket),
+            RedisKeys.requests(sale.skuId(), bucket)),
+        args);
+  }
+
+  /** The field of an order's request. */
+  static String request(AdmissionRecord order) {
+    return order.userId() + ":" + order.requestId();
+  }
+
+  /** Whether the sale, found so, has another state now. */
+  boolean setState(long sku, RedisGlance seen, String state) {
+    return Long.valueOf(1)
+        .equals(
+            SET_STATE.call(
+                redis,
+                List.of(RedisKeys.sku(sku)),
+                List.of(seen.epochText(), seen.state(), state)));
+  }
+
+  private static LuaScript script(String name) {
+    return LuaScript.from(RedisSale.class, name);
+  }
+}

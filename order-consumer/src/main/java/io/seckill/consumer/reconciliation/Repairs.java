@@ -1,0 +1,170 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.giveback.GiveBacks;
+import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
+import io.seckill.consumer.results.OrderResults;
+import io.seckill.consumer.results.SkuProgress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** Sets Redis right after a comparison; in a dry run only says what it would do. */
+@Component
+class Repairs {
+
+  private static final int CHUNK = 200;
+
+  private final RedisSale redis;
+  private final OrderResults results;
+  private final GiveBacks giveBacks;
+  private final JdbcClient jdbc;
+
+  Repairs(RedisSale redis, OrderResults results, GiveBacks giveBacks, JdbcClient jdbc) {
+    this.redis = redis;
+    this.results = results;
+    this.giveBacks = giveBacks;
+    this.jdbc = jdbc;
+  }
+
+  /**
+   * Stops a sale in Redis that MySQL does not call open. Opening goes to MySQL first, so MySQL is
+   * asked once more after Redis was seen selling.
+   */
+  List<Repair> state(LedgerSale sale, RedisGlance seen, boolean dryRun) {
+    if (!seen.state().equals("OPEN") || sale.state().equals("OPEN")) {
+      return List.of();
+    }
+    String now = LedgerSnapshot.sale(jdbc, sale.skuId()).map(LedgerSale::state).orElse("OPEN");
+    return now.equals("OPEN")
+        ? List.of()
+        : List.of(
+            Repair.of(
+                RepairKind.STATE_SET,
+                sale.skuId(),
+                "OPEN",
+                now,
+                !dryRun && redis.setState(sale.skuId(), seen, now)));
+  }
+
+  /**
+   * Replays give-backs, writes results, records, quotas and the stock, in this order: units come
+   * back before they are counted, the next comparison finds what moved meanwhile.
+   */
+  List<Repair> all(Comparison found, boolean dryRun) {
+    List<Repair> repairs = new ArrayList<>(giveBacks(found, dryRun));
+    repairs.addAll(results(found, dryRun));
+    repairs.addAll(records(found, dryRun));
+    repairs.addAll(quotas(found, dryRun));
+    Long stock = found.wrongStock();
+    if (stock != null) {
+      repairs.add(
+          Repair.of(
+              RepairKind.STOCK_SET,
+              found.sale().skuId(),
+              found.seen().stock(),
+              stock,
+              !dryRun && redis.setStock(found.sale(), found.seen(), stock)));
+    }
+    return repairs;
+  }
+
+  private List<Repair> giveBacks(Comparison found, boolean dryRun) {
+    if (!dryRun) {
+      giveBacks.deliverAgain(found.undelivered());
+    }
+    return found.undelivered().stream()
+        .map(id -> Repair.of(RepairKind.GIVE_BACK_REPLAYED, id, "not given", "given", !dryRun))
+        .toList();
+  }
+
+  private List<Repair> results(Comparison found, boolean dryRun) {
+    LedgerSale sale = found.sale();
+    boolean behind = found.seen().settled() < sale.settled();
+    boolean made = false;
+    if (!dryRun && (behind || !found.results().isEmpty())) {
+      made =
+          results.write(
+              found.results(),
+              List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())),
+              Map.of());
+    }
+    List<Repair> repairs = new ArrayList<>();
+    for (var result : found.results()) {
+      repairs.add(
+          Repair.of(
+              RepairKind.RESULT_WRITTEN, result.orderId(), "not heard", result.status(), made));
+    }
+    return repairs;
+  }
+
+  private List<Repair> records(Comparison found, boolean dryRun) {
+    Map<Integer, Map<OrderId, AdmissionRecord>> byBucket = new HashMap<>();
+    found
+        .unrecorded()
+        .forEach(
+            (id, order) ->
+                byBucket
+                    .computeIfAbsent(bucket(found, order.userId()), b -> new HashMap<>())
+                    .put(id, order));
+    if (!dryRun) {
+      byBucket.forEach((bucket, orders) -> redis.restore(found.sale(), bucket, orders));
+    }
+    return found.unrecorded().entrySet().stream()
+        .map(
+            entry ->
+                Repair.of(
+                    RepairKind.RECORD_RESTORED,
+                    entry.getKey(),
+                    "absent",
+                    entry.getValue().status(),
+                    !dryRun))
+        .toList();
+  }
+
+  private List<Repair> quotas(Comparison found, boolean dryRun) {
+    Map<Integer, List<WrongQuota>> byBucket = new HashMap<>();
+    found
+        .quotas()
+        .forEach(
+            quota ->
+                byBucket
+                    .computeIfAbsent(bucket(found, quota.userId()), b -> new ArrayList<>())
+                    .add(quota));
+    List<Repair> repairs = new ArrayList<>();
+    byBucket.forEach(
+        (bucket, quotas) -> {
+          for (int from = 0; from < quotas.size(); from += CHUNK) {
+            List<WrongQuota> chunk = quotas.subList(from, Math.min(quotas.size(), from + CHUNK));
+            repairs.addAll(quotas(found.sale(), bucket, chunk, dryRun));
+          }
+        });
+    return repairs;
+  }
+
+  private List<Repair> quotas(
+      LedgerSale sale, int bucket, List<WrongQuota> quotas, boolean dryRun) {
+    List<Boolean> made = dryRun ? List.of() : redis.setQuotas(sale, bucket, quotas);
+    List<Repair> repairs = new ArrayList<>();
+    for (int i = 0; i < quotas.size(); i++) {
+      WrongQuota quota = quotas.get(i);
+      repairs.add(
+          Repair.of(
+              RepairKind.QUOTA_SET,
+              quota.userId(),
+              quota.found().isEmpty() ? "0" : quota.found(),
+              quota.wanted(),
+              !dryRun && made.get(i)));
+    }
+    return repairs;
+  }
+
+  private static int bucket(Comparison found, long userId) {
+    return RedisKeys.bucket(userId, found.seen().buckets());
+  }
+}

@@ -1,0 +1,104 @@
+package io.seckill.consumer.reconciliation;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.consumer.broker.BrokerConnections;
+import io.seckill.consumer.broker.BrokerProperties;
+import io.seckill.consumer.broker.ConfirmingPublisher;
+import jakarta.annotation.PreDestroy;
+import java.nio.charset.StandardCharsets;
+import java.util.Date;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.springframework.stereotype.Component;
+
+/**
+ * Sends orders again from their admission records, with the same id and content, so that a second
+ * message of an order that was there after all is a duplicate. Thread-safe.
+ */
+@Component
+class Resender {
+
+  private final ConfirmingPublisher publisher;
+  private final long confirmTimeoutMs;
+
+  Resender(BrokerConnections connections, BrokerProperties broker) {
+    this.publisher =
+        new ConfirmingPublisher(connections, "orders sent again", BrokerTopology::declare);
+    this.confirmTimeoutMs = broker.confirmTimeout().toMillis();
+  }
+
+  /**
+   * @return those that the broker has confirmed; the others may be there or not
+   */
+  Set<OrderId> send(LedgerSale sale, Map<OrderId, AdmissionRecord> orders) {
+    Map<OrderId, CompletableFuture<Boolean>> confirms = new LinkedHashMap<>();
+    orders.forEach((id, order) -> confirms.put(id, publish(message(sale, id, order))));
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(confirmTimeoutMs);
+    Set<OrderId> sent = new HashSet<>();
+    confirms.forEach(
+        (id, confirm) -> {
+          if (isConfirmed(confirm, deadline)) {
+            sent.add(id);
+          }
+        });
+    return sent;
+  }
+
+  private static OrderMessage message(LedgerSale sale, OrderId id, AdmissionRecord order) {
+    return new OrderMessage(
+        id,
+        order.userId(),
+        sale.skuId(),
+        order.quantity(),
+        order.requestId(),
+        sale.policy(),
+        order.epoch(),
+        order.seq(),
+        order.admittedAt(),
+        null);
+  }
+
+  @SuppressWarnings("JavaUtilDate") // the AMQP client knows no other time
+  private CompletableFuture<Boolean> publish(OrderMessage order) {
+    BasicProperties properties =
+        new BasicProperties.Builder()
+            .messageId(order.orderId().toString())
+            .contentType("application/json")
+            .timestamp(new Date())
+            .appId("order-consumer")
+            .build();
+    return publisher.publish(
+        BrokerTopology.ORDERS_EXCHANGE,
+        BrokerTopology.routingKey(order.orderId().partition()),
+        properties,
+        OrderMessageCodec.encode(order).getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static boolean isConfirmed(CompletableFuture<Boolean> confirm, long deadline) {
+    try {
+      long left = Math.max(0, deadline - System.nanoTime());
+      return Boolean.TRUE.equals(confirm.get(left, TimeUnit.NANOSECONDS));
+    } catch (TimeoutException | ExecutionException e) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  @PreDestroy
+  void close() {
+    publisher.close();
+  }
+}

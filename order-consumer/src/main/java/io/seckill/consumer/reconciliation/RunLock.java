@@ -1,0 +1,75 @@
+package io.seckill.consumer.reconciliation;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A named lock of MySQL, held by a connection of its own: it ends with the process that took it. It
+ * keeps runs from doing the same work; what they write is safe without it, because every write
+ * checks what it replaces.
+ */
+final class RunLock implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(RunLock.class);
+
+  private final Connection connection;
+  private final String name;
+
+  private RunLock(Connection connection, String name) {
+    this.connection = connection;
+    this.name = name;
+  }
+
+  /**
+   * @param name unique within the database, up to 30 characters
+   * @return empty when somebody else has it
+   * @throws SQLException when MySQL cannot be asked
+   */
+  static Optional<RunLock> take(DataSource dataSource, String name) throws SQLException {
+    Connection connection = dataSource.getConnection();
+    try {
+      if (isOne(connection, "SELECT GET_LOCK(CONCAT(LEFT(MD5(DATABASE()), 16), ?), 0)", name)) {
+        return Optional.of(new RunLock(connection, name));
+      }
+    } catch (SQLException e) {
+      connection.close();
+      throw e;
+    }
+    connection.close();
+    return Optional.empty();
+  }
+
+  /** Whether the connection that holds it still lives. */
+  boolean isHeld() {
+    try {
+      String sql = "SELECT IS_USED_LOCK(CONCAT(LEFT(MD5(DATABASE()), 16), ?)) = CONNECTION_ID()";
+      return isOne(connection, sql, name);
+    } catch (SQLException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public void close() {
+    try (connection) {
+      isOne(connection, "SELECT RELEASE_LOCK(CONCAT(LEFT(MD5(DATABASE()), 16), ?))", name);
+    } catch (SQLException e) {
+      log.debug("The lock {} goes with its connection", name, e);
+    }
+  }
+
+  private static boolean isOne(Connection connection, String sql, String name) throws SQLException {
+    try (PreparedStatement select = connection.prepareStatement(sql)) {
+      select.setString(1, name);
+      try (ResultSet row = select.executeQuery()) {
+        return row.next() && row.getInt(1) == 1;
+      }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package io.seckill.consumer.reconciliation;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.internal.ProblemException;
+import io.seckill.consumer.reconciliation.Reconciler.Order;
+import jakarta.annotation.PreDestroy;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Looks at all sales again and again, in one of several processes: a glance at each, and a
+ * comparison of those that came to rest since the last one, or are due. For one thread.
+ */
+@Component
+class Schedule {
+
+  /** Who starts a run that no operator asked for. */
+  static final String NAME = "schedule";
+
+  private static final Logger log = LoggerFactory.getLogger(Schedule.class);
+
+  /** Data of a sale stays in Redis for 48 h after its closing; nothing older can be compared. */
+  private static final String SALES =
+      "SELECT * FROM products WHERE state <> 'NEW'"
+          + " AND closes_at > UTC_TIMESTAMP() - INTERVAL 2 DAY";
+
+  private final DataSource dataSource;
+  private final JdbcClient jdbc;
+  private final RedisSale redis;
+  private final Reconciler reconciler;
+  private final ReconciliationProperties settings;
+  private final Map<Long, Look> looks = new HashMap<>();
+  private @Nullable RunLock leadership;
+  private volatile int lost;
+
+  /**
+   * The last look at a sale.
+   *
+   * @param moving what changes while it moves
+   * @param clean whether it was compared in that condition and agreed
+   * @param comparedNanos when it was compared last, or first seen, by System.nanoTime
+   */
+  private record Look(String moving, boolean clean, long comparedNanos) {}
+
+  Schedule(
+      DataSource dataSource,
+      JdbcClient jdbc,
+      RedisSale redis,
+      Reconciler reconciler,
+      ReconciliationProperties settings,
+      MeterRegistry meters) {
+    this.dataSource = dataSource;
+    this.jdbc = jdbc;
+    this.redis = redis;
+    this.reconciler = reconciler;
+    this.settings = settings;
+    Gauge.builder("seckill.consumer.sales.lost", this, schedule -> schedule.lost)
+        .description("Sales that Redis has lost and that wait for a rebuild, at the last look")
+        .register(meters);
+  }
+
+  /** One look at all sales; does nothing when another process leads. */
+  void round() {
+    if (!leads()) {
+      looks.clear();
+      lost = 0;
+      return;
+    }
+    List<LedgerSale> sales = jdbc.sql(SALES).query((row, n) -> LedgerSnapshot.sale(row)).list();
+    Set<Long> lostNow = new HashSet<>();
+    for (LedgerSale sale : sales) {
+      if (Thread.currentThread().isInterrupted()) {
+        return;
+      }
+      if (look(sale)) {
+        lostNow.add(sale.skuId());
+      }
+    }
+    lost = lostNow.size();
+    looks.keySet().retainAll(sales.stream().map(LedgerSale::skuId).toList());
+  }
+
+  private boolean leads() {
+    RunLock held = leadership;
+    if (held != null && held.isHeld()) {
+      return true;
+    }
+    stop();
+    try {
+      Optional<RunLock> taken = RunLock.take(dataSource, "reconcile-all");
+      leadership = taken.orElse(null);
+      return taken.isPresent();
+    } catch (SQLException e) {
+      log.warn("No reconciliation now, MySQL cannot be asked: {}", e.toString());
+      return false;
+    }
+  }
+
+  /** Whether the sale is lost and stays so. */
+  private boolean look(LedgerSale sale) {
+    try {
+      RedisGlance seen = redis.glance(sale.skuId());
+      if (sale.isWanted() && seen.isLostOf(sale)) {
+        return !rebuilt(sale, seen);
+      }
+      if (!seen.isAbsent()) {
+        compareWhenDue(sale, seen);
+      }
+      return false;
+    } catch (ProblemException e) {
+      log.info("sku {}: {}", sale.skuId(), e.getMessage());
+      return false;
+    } catch (JedisException e) {
+      log.warn("sku {}: Redis does not answer: {}", sale.skuId(), e.toString());
+      return false;
+    }
+  }
+
+  /**
+   * A rebuild that has begun is gone on with: its sale is closed in Redis, and nobody else would
+   * open it. A sale that was never opened may be under preheat this very moment.
+   */
+  private boolean rebuilt(LedgerSale sale, RedisGlance seen) {
+    boolean begun = sale.isRunning() && seen.isLoading();
+    if (!begun && !(settings.autoRebuild() && sale.isRunning())) {
+      log.error("sku {}: Redis has lost the sale, reconcile it to rebuild it", sale.skuId());
+      return false;
+    }
+    Report report = reconciler.run(sale.skuId(), new Order(false, true, NAME));
+    return report.outcome() == Outcome.REBUILT;
+  }
+
+  private void compareWhenDue(LedgerSale sale, RedisGlance seen) {
+    String moving = seen.seq() + "/" + seen.stock() + "/" + sale.settled() + "/" + sale.stock();
+    long now = System.nanoTime();
+    Look last = looks.getOrDefault(sale.skuId(), new Look("", false, now));
+    boolean atRest = last.moving().equals(moving);
+    boolean due =
+        atRest ? !last.clean() : now - last.comparedNanos() >= settings.busyInterval().toNanos();
+    if (due) {
+      Outcome outcome = reconciler.run(sale.skuId(), new Order(false, false, NAME)).outcome();
+      looks.put(sale.skuId(), new Look(moving, outcome == Outcome.CLEAN, now));
+    } else {
+      looks.put(sale.skuId(), new Look(moving, atRest, last.comparedNanos()));
+    }
+  }
+
+  /** Lets another process lead. */
+  @PreDestroy
+  void stop() {
+    RunLock held = leadership;
+    leadership = null;
+    if (held != null) {
+      held.close();
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package io.seckill.consumer;
+
+import io.seckill.consumer.intake.WrongIntake;
+import io.seckill.consumer.store.WrongStore;
+import io.seckill.testing.TestServers;
+import io.seckill.testing.mutation.Mutants;
+import io.seckill.testing.mutation.Mutation;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Each way to lose, oversell or repeat an order between the broker and MySQL turns a test red. */
+@ExtendWith(TestServers.class)
+class MutationsIT {
+
+  private static final String INTAKE = "io.seckill.consumer.intake.";
+  private static final String STORE = "io.seckill.consumer.store.";
+  private static final String LIFECYCLE = "io.seckill.consumer.lifecycle.";
+  private static final String START_CHECK = STORE + "LedgerStartCheck";
+  private static final String TABLES = "db/migration/V1__ledger_of_record.sql";
+  private static final String QUOTA_CHECK = "CHECK (owned_count <= limit_units)";
+  private static final String FIRST_PURCHASE =
+      INTAKE + "GuardsIT#refusesAFirstPurchaseAboveTheLimit";
+  private static final String GIVE_BACK = "io/seckill/consumer/giveback/give_back.lua";
+  private static final String GIVE_BACK_IT = "io.seckill.consumer.giveback.GiveBackScriptIT#";
+
+  private static final Mutants MUTANTS = new Mutants();
+
+  static List<Mutation> mutations() {
+    return Mutants.chosen(
+        Mutation.named("useAffectedRows is off")
+            .setting(
+                "spring.datasource.hikari.jdbc-url",
+                "${spring.datasource.url}&useAffectedRows=false")
+            .calls(
+                START_CHECK + "#afterPropertiesSet",
+                START_CHECK + "#checkAffectedRows",
+                WrongStore.class)
+            .caughtBy(STORE + "OrderStoreIT#addsUpOrdersOfOneUserInABatch", "but was: 5"),
+        Mutation.named("the service starts without useAffectedRows")
+            .calls(
+                START_CHECK + "#afterPropertiesSet",
+                START_CHECK + "#checkAffectedRows",
+                WrongStore.class)
+            .caughtBy(
+                STORE + "LedgerStartCheckIT#refusesToStartWithoutUseAffectedRows",
+                "Expecting code to raise a throwable"),
+        Mutation.named("orders are acked before the COMMIT")
+            .calls(
+                INTAKE + "QueueIntake#consume", INTAKE + "IntakeSession#inbox", WrongIntake.class)
+            .calls(INTAKE + "QueueIntake#consume", INTAKE + "Inbox#take", WrongIntake.class)
+            .calls(INTAKE + "Settler#finish", INTAKE + "IntakeSession#ack", WrongIntake.class)
+            .caughtBy(
+                INTAKE + "IntakeFaultsIT#pausesWhileMySqlIsAwayAndResumesWithinFiveSeconds",
+                "orders back at the broker"),
+        Mutation.named("an ack settles all deliveries before it")
+            .calls(
+                INTAKE + "IntakeSession#ack",
+                "com.rabbitmq.client.Channel#basicAck",
+                WrongIntake.class)
+            .caughtBy(
+                INTAKE + "IntakeFaultsIT#keepsAFailedOrderAtTheBrokerWhileThoseBehindItAreAcked",
+                "orders still at the broker"),
+        Mutation.named("the first purchase is not held to the limit, in a batch")
+            .firstCall(STORE + "StraightBatch#raises", STORE + "Terms#limit", WrongStore.class)
+            .text(TABLES, QUOTA_CHECK, "CHECK (owned_count > 0)")
+            .caughtBy(FIRST_PURCHASE, "REJECTED QUOTA_EXCEEDED"),
+        Mutation.named("the first purchase is not held to the limit, one by one")
+            .calls(STORE + "OddOrders#place", STORE + "Terms#limit", WrongStore.class)
+            .text(TABLES, QUOTA_CHECK, "CHECK (owned_count > 0)")
+            .caughtBy(FIRST_PURCHASE, "REJECTED QUOTA_EXCEEDED"),
+        Mutation.named("MySQL's stock is taken without stock >= n")
+            .constant(STORE + "ProductTable", " AND stock >= ?", " AND (stock >= ? OR TRUE)")
+            .text(TABLES, "CHECK (stock >= 0)", "CHECK (stock > -1000)")
+            .caughtBy(STORE + "OrderStoreIT#keepsNoQuotaOfUnlimitedSkus", "SOLD_OUT"),
+        Mutation.named("a failed batch is committed as far as it came")
+            .calls(STORE + "Transactions#run", STORE + "Transactions#rollBack", WrongStore.class)
+            .caughtBy(STORE + "OrderStoreIT#waitsOutALockWithoutKeepingHalfABatch", "half a batch"),
+        Mutation.named("units of an order are given back again")
+            .text(
+                GIVE_BACK,
+                "if redis.call('HEXISTS', givenKey, id) == 1 then",
+                "if redis.call('HEXISTS', givenKey, id) == 2 then")
+            .caughtBy(GIVE_BACK_IT + "givesStockAndQuotaOncePerOrder", "expected: 2L"),
+        Mutation.named("units of an older epoch are given back")
+            .text(GIVE_BACK, "elseif current > epoch then", "elseif false then")
+            .caughtBy(GIVE_BACK_IT + "changesNothingForAnOlderEpoch", "expected: 3L"),
+        Mutation.named("a payment pays for an order that has ended")
+            .constant(LIFECYCLE + "Orders", " AND status = 'CONFIRMED'", "")
+            .caughtBy(
+                LIFECYCLE + "LifecycleIT#aCrashAfterTheChargeEndsAsARefundWhenTheOrderHasExpired",
+                "EXPIRED"),
+        Mutation.named("a cancel returns units of an order that is paid")
+            .constant(LIFECYCLE + "Releases", " AND status = 'CONFIRMED'", "")
+            .caughtBy(LIFECYCLE + "LifecycleIT#aPaidOrderIsNotCancellable", "409"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("mutations")
+  void isCaught(Mutation mutation) {
+    MUTANTS.prove(mutation);
+  }
+
+  @AfterAll
+  static void report() {
+    MUTANTS.report();
+  }
+}

@@ -1,0 +1,463 @@
+package io.seckill.consumer.reconciliation;
+
+import static java.util.stream.Collectors.toSet;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Ledger;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What can be wrong between Redis and MySQL is found, proven, and set right. */
+@ExtendWith(TestServers.class)
+class ReconciliationIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final AtomicLong SKUS = new AtomicLong(7_000);
+
+  private static TestConsumer consumer;
+  private static OrderFlood flood;
+  private static Ledger ledger;
+
+  @BeforeAll
+  static void start() {
+    consumer =
+        TestConsumer.start(
+            Map.of(
+                "seckill.reconciliation.barrier-timeout", "20s",
+                "seckill.dead-letter.drain-interval", "50ms",
+                "seckill.give-back.sweep-interval", "100ms"));
+    flood = new OrderFlood(consumer.vhost());
+    ledger = new Ledger(consumer.sql());
+  }
+
+  @AfterAll
+  static void stop() {
+    flood.close();
+    consumer.close();
+  }
+
+  @Test
+  void sendsAnOrderAgainThatIsNowhere() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage stored = sale.admit(1, 2);
+    OrderMessage lost = sale.admit(2, 3);
+    flood.publish(stored);
+    sale.oneUnpublished();
+    ledger.awaitOrders(sale.sku, 1);
+
+    Answer report = reconcile(sale, false);
+
+    assertThat(outcome(report)).isEqualTo("REPAIRED");
+    assertThat(subjects(report, "ORDER_SENT_AGAIN")).containsOnly(lost.orderId().toString());
+    assertThat(sale.field("publishedOrders")).as("I14: what was lost is counted").isEqualTo("2");
+    ledger.awaitOrders(sale.sku, 2);
+    assertThat(ledger.status(lost)).isEqualTo("CONFIRMED");
+    assertThat(ledger.stock(sale.sku)).isEqualTo(95).isEqualTo(sale.stock());
+    awaitClean(sale);
+    ledger.check();
+  }
+
+  @Test
+  void leavesOrdersAloneThatAreOnTheirWay() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.outbox(sale.admit(1, 1));
+    OrderMessage claimed = sale.admit(2, 1);
+    String member = "relay:0:token";
+    consumer.redis().zadd("seckill:{" + sale.sku % 16 + "}:lanes", -1, member);
+    consumer
+        .redis()
+        .lpush(
+            "seckill:{" + sale.sku % 16 + "}:lane:" + member,
+            io.seckill.common.order.OrderMessageCodec.encode(claimed));
+
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("CLEAN");
+  }
+
+  @Test
+  void leavesADeadLetterToTheOperator() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage other = sale.admit(1, 1);
+    flood.publish(withPolicy(other, PurchasePolicy.UNLIMITED));
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                ledger.number(
+                        "SELECT COUNT(*) FROM dead_letter WHERE order_id = " + other.orderId())
+                    == 1);
+
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("CLEAN");
+    assertThat(sale.stock()).isEqualTo(99);
+  }
+
+  @Test
+  void changesNothingInADryRun() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.admit(1, 2);
+    sale.setQuota(9, 4);
+    sale.setStock(70);
+    Map<String, Object> before = sale.all();
+
+    Answer report = reconcile(sale, true);
+
+    assertThat(outcome(report)).isEqualTo("FOUND");
+    assertThat(kinds(report)).isEqualTo(Set.of("ORDER_SENT_AGAIN", "QUOTA_SET", "STOCK_SET"));
+    assertThat(sale.all()).isEqualTo(before);
+    assertThat(ledger.status(sale.admit(2, 1))).isEqualTo("none");
+  }
+
+  @Test
+  void lowersTheQuotaThatARefusalLeftRaised() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 2, 100);
+    OrderMessage first = sale.admit(1, 2);
+    sale.setQuota(1, 0); // Redis forgot, and admitted the user again
+    OrderMessage second = sale.admit(1, 2);
+    flood.publish(first, second);
+    ledger.awaitOrders(sale.sku, 2);
+    await().atMost(PATIENCE).until(() -> sale.stock() == 98);
+    sale.setQuota(1, 4);
+
+    Answer report = reconcile(sale, false);
+
+    assertThat(subjects(report, "QUOTA_SET")).containsOnly("1");
+    assertThat(sale.quota(1)).isEqualTo(2);
+    awaitClean(sale);
+  }
+
+  @Test
+  void setsTheStockRightThatARefusalLeft() {
+    AdmittedSale sale = sale(PurchasePolicy.UNLIMITED, 0, 3);
+    sale.setStock(5); // Redis had two units too many
+    List<OrderMessage> orders = List.of(sale.admit(1, 2), sale.admit(2, 2));
+    flood.publish(orders);
+    ledger.awaitOrders(sale.sku, 2);
+    await().atMost(PATIENCE).until(() -> ledger.settled(sale.sku) == 2);
+
+    assertThat(sale.stock()).isEqualTo(1);
+    sale.setStock(3);
+    assertThat(kinds(reconcile(sale, false))).contains("STOCK_SET");
+
+    assertThat(sale.stock()).isEqualTo(1).isEqualTo(ledger.stock(sale.sku));
+    awaitClean(sale);
+  }
+
+  @Test
+  void writesAResultThatRedisNeverHeard() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = sale.admit(1, 1);
+    flood.publish(order);
+    await().atMost(PATIENCE).until(() -> sale.result(order).equals("C"));
+    sale.setResult(order, "Q");
+
+    awaitKind(sale, "RESULT_WRITTEN");
+
+    assertThat(sale.result(order)).isEqualTo("C");
+  }
+
+  @Test
+  void restoresTheRecordAndTheFirstAnswerOfAStoredOrder() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = sale.admit(1, 2);
+    flood.publish(order);
+    await().atMost(PATIENCE).until(() -> sale.result(order).equals("C"));
+    sale.forgetRecord(order);
+
+    assertThat(kinds(reconcile(sale, false))).contains("RECORD_RESTORED");
+
+    assertThat(sale.result(order)).isEqualTo("C");
+    assertThat(sale.firstAnswer(order)).isEqualTo(order.orderId() + ":2");
+  }
+
+  @Test
+  void replaysAGiveBackThatRedisLost() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = sale.admit(1, 2);
+    flood.publish(order);
+    await().atMost(PATIENCE).until(() -> sale.result(order).equals("C"));
+    assertThat(cancel(order).status()).isEqualTo(200);
+    await().atMost(PATIENCE).until(() -> sale.stock() == 100);
+    sale.forgetGiven(order); // Redis came back from before the give-back
+    sale.setStock(98);
+    sale.setQuota(1, 2);
+
+    awaitKind(sale, "GIVE_BACK_REPLAYED");
+
+    assertThat(sale.stock()).isEqualTo(100);
+    assertThat(sale.quota(1)).isZero();
+    awaitClean(sale);
+  }
+
+  @Test
+  void stopsASaleThatMySqlDoesNotCallOpen() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    consumer.api().post("/internal/v1/skus/" + sale.sku + "/state", "{\"state\":\"CLOSED\"}");
+
+    assertThat(kinds(reconcile(sale, false))).containsOnly("STATE_SET");
+
+    assertThat(sale.field("state")).isEqualTo("CLOSED");
+  }
+
+  @Test
+  void rebuildsASaleThatRedisHasLostUnderANewEpoch() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    List<OrderMessage> orders = new ArrayList<>();
+    for (int user = 1; user <= 20; user++) {
+      orders.add(sale.admit(user, 2));
+    }
+    flood.publish(orders.subList(0, 10));
+    sale.forget();
+    flood.publish(orders.subList(10, 20)); // what the broker still had
+
+    assertThat(outcome(reconcile(sale, true))).isEqualTo("LOST");
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+
+    assertThat(sale.field("epoch")).isEqualTo("2");
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+    assertThat(Long.parseLong(sale.field("seq"))).isGreaterThanOrEqualTo(20);
+    assertThat(sale.stock()).isEqualTo(60).isEqualTo(ledger.stock(sale.sku));
+    for (OrderMessage order : orders) {
+      assertThat(sale.result(order)).isEqualTo("C");
+      assertThat(sale.quota(order.userId())).isEqualTo(2);
+      assertThat(sale.firstAnswer(order)).isEqualTo(order.orderId() + ":2");
+    }
+    ledger.check();
+    awaitClean(sale);
+  }
+
+  @Test
+  void keepsWhatAnOlderRedisHadAdmittedAndLost() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage lost = sale.admit(1, 1);
+    OrderMessage stored = sale.admit(2, 1);
+    flood.publish(stored);
+    ledger.awaitOrders(sale.sku, 1);
+    sale.forgetRecord(stored); // an old append-only file: without the second order
+    sale.setField("seq", "1");
+    sale.setStock(99);
+    sale.setQuota(2, 0);
+
+    Answer report = reconcile(sale, false);
+
+    assertThat(outcome(report)).isEqualTo("REBUILT");
+    assertThat(subjects(report, "ORDER_SENT_AGAIN")).containsOnly(lost.orderId().toString());
+    assertThat(ledger.status(lost)).isEqualTo("CONFIRMED");
+    assertThat(sale.stock()).isEqualTo(98);
+    assertThat(sale.result(lost)).isEqualTo("C");
+    ledger.check();
+  }
+
+  @Test
+  void reservesTheUnitsOfADeadLetter() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage dead = sale.admit(1, 3);
+    flood.publish(withPolicy(dead, PurchasePolicy.UNLIMITED));
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                ledger.number("SELECT COUNT(*) FROM dead_letter WHERE order_id = " + dead.orderId())
+                    == 1);
+    sale.forget();
+
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+
+    assertThat(sale.stock()).isEqualTo(97);
+    assertThat(Long.parseLong(sale.field("seq")) - ledger.settled(sale.sku))
+        .as("orders not settled: the dead letter")
+        .isEqualTo(1);
+    assertThat(sale.result(dead)).isEqualTo("D");
+    awaitClean(sale);
+  }
+
+  @Test
+  void countsNothingTwiceThatComesBackFromTheOldEpoch() { // I7
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = sale.admit(1, 2);
+    flood.publish(order);
+    ledger.awaitOrders(sale.sku, 1);
+    OrderMessage late = sale.admit(2, 1);
+    sale.forget();
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+    assertThat(sale.stock()).isEqualTo(98);
+
+    assertThat(cancel(order).status()).isEqualTo(200);
+    await().atMost(PATIENCE).until(() -> sale.stock() == 100);
+    flood.publish(late); // a lane that had it in hand all the time
+    ledger.awaitOrders(sale.sku, 2);
+    awaitKind(sale, "STOCK_SET");
+
+    assertThat(sale.stock()).isEqualTo(99).isEqualTo(ledger.stock(sale.sku));
+    assertThat(sale.quota(2)).isEqualTo(1);
+    ledger.check();
+  }
+
+  @Test
+  void goesOnWithARebuildThatSomebodyElseBegan() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.setField("state", "PREHEATING"); // and there the process died
+    consumer.bean(Schedule.class).round();
+
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+    assertThat(sale.field("epoch")).isEqualTo("2");
+  }
+
+  @Test
+  void asksBeforeItRebuildsWhatIsLost() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.forget();
+    consumer.bean(Schedule.class).round();
+
+    assertThat(sale.field("state")).isEqualTo("null");
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+  }
+
+  @Test
+  void waitsInRedisListsForARelay() {
+    try (TestConsumer impatient =
+        consumer.another(Map.of("seckill.reconciliation.barrier-timeout", "1s"))) {
+      AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+      OrderMessage order = sale.admit(1, 1);
+      sale.outbox(order);
+      sale.setField("state", "PREHEATING");
+
+      Answer report = impatient.api().post(path(sale), "{\"dryRun\":false}");
+      assertThat(outcome(report)).isEqualTo("UNPROVEN");
+      assertThat(sale.field("state")).isEqualTo("PREHEATING");
+
+      consumer.redis().del("seckill:{" + sale.sku % 16 + "}:outbox");
+      flood.publish(order);
+      assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+      assertThat(sale.stock()).isEqualTo(99);
+    }
+  }
+
+  @Test
+  void letsOneOfTwoProcessesLook() {
+    consumer.bean(Schedule.class).round();
+    try (TestConsumer second = consumer.another(Map.of())) {
+      AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+      sale.setStock(70);
+
+      second.bean(Schedule.class).round();
+      second.bean(Schedule.class).round();
+      assertThat(sale.stock()).isEqualTo(70);
+
+      consumer.bean(Schedule.class).round(); // sees it for the first time
+      consumer.bean(Schedule.class).round();
+      assertThat(sale.stock()).isEqualTo(100);
+    }
+  }
+
+  @Test
+  void keepsItsReports() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.setStock(70);
+    reconcile(sale, false);
+
+    Answer reports = consumer.api().get(path(sale));
+
+    assertThat(reports.body().path("reconciliations").size()).isEqualTo(1);
+    var report = reports.body().path("reconciliations").get(0);
+    assertThat(report.path("outcome").asString()).isEqualTo("REPAIRED");
+    assertThat(report.path("startedBy").asString()).isEqualTo("tester");
+    assertThat(report.path("counts").path("STOCK_SET").asInt()).isEqualTo(1);
+    assertThat(report.path("repairs").get(0).path("found").asString()).isEqualTo("70");
+  }
+
+  @Test
+  void refusesWhatItCannotDo() {
+    assertThat(
+            consumer
+                .api()
+                .post("/internal/v1/skus/6999/reconciliation", "{\"dryRun\":true}")
+                .code())
+        .isEqualTo("UNKNOWN_SKU");
+    assertThat(consumer.api().post("/internal/v1/skus/6999/reconciliation", "{}").field())
+        .isEqualTo("dryRun");
+  }
+
+  private static AdmittedSale sale(PurchasePolicy policy, int limit, long stock) {
+    return new AdmittedSale(consumer, SKUS.incrementAndGet(), policy, limit, stock);
+  }
+
+  private static String path(AdmittedSale sale) {
+    return "/internal/v1/skus/" + sale.sku + "/reconciliation";
+  }
+
+  private static Answer reconcile(AdmittedSale sale, boolean dryRun) {
+    Answer answer = consumer.api().post(path(sale), "{\"dryRun\":" + dryRun + "}");
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    return answer;
+  }
+
+  private static String outcome(Answer report) {
+    return report.body().path("outcome").asString();
+  }
+
+  /**
+   * What is younger than a moment is left to those who decided it, so it may take more than one.
+   */
+  private static void awaitKind(AdmittedSale sale, String kind) {
+    await().atMost(PATIENCE).until(() -> kinds(reconcile(sale, false)).contains(kind));
+  }
+
+  private static void awaitClean(AdmittedSale sale) {
+    await().atMost(PATIENCE).until(() -> outcome(reconcile(sale, false)).equals("CLEAN"));
+  }
+
+  private static Set<String> kinds(Answer report) {
+    return report
+        .body()
+        .path("repairs")
+        .valueStream()
+        .map(repair -> repair.path("kind").asString())
+        .collect(toSet());
+  }
+
+  private static Set<String> subjects(Answer report, String kind) {
+    return report
+        .body()
+        .path("repairs")
+        .valueStream()
+        .filter(repair -> repair.path("kind").asString().equals(kind))
+        .map(repair -> repair.path("subject").asString())
+        .collect(toSet());
+  }
+
+  private static Answer cancel(OrderMessage order) {
+    return consumer
+        .api()
+        .post(
+            "/internal/v1/orders/" + order.orderId() + "/cancel",
+            "{\"userId\":" + order.userId() + "}");
+  }
+
+  private static OrderMessage withPolicy(OrderMessage order, PurchasePolicy policy) {
+    return new OrderMessage(
+        order.orderId(),
+        order.userId(),
+        order.skuId(),
+        order.quantity(),
+        order.requestId(),
+        policy,
+        order.epoch(),
+        order.seq(),
+        order.admittedAt(),
+        null);
+  }
+}
