@@ -63,6 +63,11 @@ final class Hs256SignatureCheck implements SignatureCheck {
     }
   }
 
+  /** A MAC that signs or checks with the secret. */
+  static Mac mac(byte[] secret) {
+    return mac(new SecretKeySpec(secret, ALGORITHM));
+  }
+
   private static Mac mac(SecretKeySpec key) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);

@@ -37,17 +37,20 @@ final class AdminPort implements SmartLifecycle {
   private final HttpHandler handler;
   private final ReactorResourceFactory resources;
   private final ConfigurableEnvironment environment;
+  private final ExchangeTurn exchangeTurn;
   private volatile @Nullable DisposableServer server;
 
   AdminPort(
       AdminPortProperties settings,
       HttpHandler handler,
       ReactorResourceFactory resources,
-      ConfigurableEnvironment environment) {
+      ConfigurableEnvironment environment,
+      ExchangeTurn exchangeTurn) {
     this.settings = settings;
     this.handler = handler;
     this.resources = resources;
     this.environment = environment;
+    this.exchangeTurn = exchangeTurn;
   }
 
   @Override
@@ -55,7 +58,8 @@ final class AdminPort implements SmartLifecycle {
     HttpHandler marked =
         (request, response) -> handler.handle(request, response).contextWrite(Port.ADMIN::mark);
     DisposableServer started =
-        HttpServer.create()
+        exchangeTurn
+            .apply(HttpServer.create())
             .runOn(resources.getLoopResources())
             .host(settings.address())
             .port(settings.port())

@@ -21,16 +21,20 @@ import reactor.core.publisher.Mono;
 
 /**
  * Who may call what: on the shopper port everything but the open addresses needs a shopper's token,
- * on the admin port everything but probes and metrics needs one with the operators' scope.
+ * on the admin port everything but pages, probes and metrics needs one with the operators' scope.
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 3)
 final class AuthenticationFilter implements WebFilter {
 
   private static final List<PathPattern> OPEN_TO_SHOPPERS =
-      patterns("/api/v1/skus/{sku}", "/api/v1/openapi.yaml");
+      patterns("/", "/assets/**", "/api/v1/skus", "/api/v1/skus/{sku}", "/api/v1/openapi.yaml");
   private static final List<PathPattern> OPEN_TO_OPERATORS =
-      patterns("/actuator/**", "/api/v1/metrics/**", "/api/v1/health");
+      patterns("/ops", "/ops/assets/**", "/actuator/**", "/api/v1/health");
+
+  /** Posts that need no token, being where demo mode hands them out. */
+  private static final List<PathPattern> OPEN_POSTS =
+      patterns("/api/v1/demo/token", "/admin/v1/demo/token");
 
   private static final Problem NO_OPERATOR =
       Problem.of(403, Problem.FORBIDDEN, "The token lacks the operators' scope.");
@@ -69,10 +73,17 @@ final class AuthenticationFilter implements WebFilter {
 
   private static boolean isOpen(Port port, ServerHttpRequest request) {
     PathContainer path = request.getPath().pathWithinApplication();
-    boolean reads =
-        HttpMethod.GET.equals(request.getMethod()) || HttpMethod.HEAD.equals(request.getMethod());
-    List<PathPattern> open = port == Port.ADMIN ? OPEN_TO_OPERATORS : OPEN_TO_SHOPPERS;
-    return reads && open.stream().anyMatch(pattern -> pattern.matches(path));
+    return open(port, request.getMethod()).stream().anyMatch(pattern -> pattern.matches(path));
+  }
+
+  private static List<PathPattern> open(Port port, HttpMethod method) {
+    if (HttpMethod.POST.equals(method)) {
+      return OPEN_POSTS;
+    }
+    if (!HttpMethod.GET.equals(method) && !HttpMethod.HEAD.equals(method)) {
+      return List.of();
+    }
+    return port == Port.ADMIN ? OPEN_TO_OPERATORS : OPEN_TO_SHOPPERS;
   }
 
   private static List<PathPattern> patterns(String... texts) {

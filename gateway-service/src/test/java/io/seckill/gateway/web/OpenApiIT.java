@@ -7,7 +7,9 @@ import com.networknt.schema.InputFormat;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.Answer;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.Stage;
@@ -16,6 +18,7 @@ import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -135,6 +138,8 @@ class OpenApiIT {
     String orders = page + "/orders";
     long user = stage.newUser();
     return List.of(
+        shop("GET", "/api/v1/skus", 200, gateway.send(gateway.shop("/api/v1/skus"))),
+        shop("POST", "/api/v1/demo/token", 404, demoToken()),
         shop("GET", page, 200, gateway.send(gateway.shop("/api/v1/skus/" + sku))),
         shop("GET", page, 400, gateway.send(gateway.shop("/api/v1/skus/x"))),
         shop("GET", page, 404, gateway.send(gateway.shop("/api/v1/skus/987654321"))),
@@ -168,6 +173,12 @@ class OpenApiIT {
             orders,
             413,
             gateway.call(user, "POST", "/api/v1/skus/" + sku + "/orders", "x".repeat(50_000))));
+  }
+
+  /** Demo mode is off. */
+  private static Answer demoToken() {
+    return gateway.send(
+        gateway.shop("/api/v1/demo/token").POST(BodyPublishers.ofString("{\"userId\":7}")));
   }
 
   private List<Example> orderExamples() {
@@ -215,6 +226,12 @@ class OpenApiIT {
     long sku = stage.newSku();
     String path = Stage.admin(sku);
     String body = Stage.product(PurchasePolicy.LIMITED, 5, 100);
+    all.add(
+        ops(
+            "POST",
+            "/admin/v1/demo/token",
+            404,
+            gateway.send(gateway.admin("/admin/v1/demo/token").POST(BodyPublishers.noBody()))));
     all.add(ops("PUT", one, 201, gateway.operate("PUT", path, body)));
     all.add(ops("PUT", one, 200, gateway.operate("PUT", path, body)));
     all.add(ops("PUT", one, 400, gateway.operate("PUT", path, "{}")));
@@ -262,9 +279,16 @@ class OpenApiIT {
     all.add(ops("POST", one + "/preheat", 409, preheatWhileOpen()));
     all.add(ops("POST", one + "/stock", 400, gateway.operate("POST", path + "/stock", "{}")));
     all.add(ops("POST", one + "/stock", 200, addStock()));
+    all.addAll(ledgerExamples());
+    all.addAll(reconciliationExamples());
     String letters = "/admin/v1/dead-letters";
     all.add(ops("GET", letters, 200, gateway.adminGet(letters)));
+    all.add(ops("GET", letters, 200, gateway.adminGet(letters + "?limit=1&state=OPEN&after=7")));
     all.add(ops("GET", letters, 400, gateway.adminGet(letters + "?limit=0")));
+    all.add(ops("GET", letters, 400, gateway.adminGet(letters + "?after=x")));
+    all.add(ops("GET", "/admin/v1/skus", 200, gateway.adminGet("/admin/v1/skus")));
+    all.add(ops("GET", "/admin/v1/skus", 401, gateway.send(gateway.admin("/admin/v1/skus"))));
+    all.add(ops("GET", "/admin/v1/events", 401, gateway.send(gateway.admin("/admin/v1/events"))));
     all.add(ops("GET", letters + "/{id}", 404, gateway.adminGet(letters + "/987654321")));
     all.add(ops("GET", letters + "/{id}", 400, gateway.adminGet(letters + "/x")));
     all.add(
@@ -281,6 +305,41 @@ class OpenApiIT {
             gateway.operate("POST", letters + "/1/discard", "{}")));
     all.add(ops("GET", "/admin/v1/openapi.yaml", 200, gateway.adminGet("/admin/v1/openapi.yaml")));
     return all;
+  }
+
+  private List<Example> ledgerExamples() {
+    String ledger = "/admin/v1/skus/{sku}/ledger";
+    String lanes = "/admin/v1/lanes";
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    stage.buy(sku, 2);
+    String registry = RedisKeys.lanes(Partition.ofSku(sku));
+    stage.redis().zadd(registry, Map.of("a-relay:3:token", -1.0, "a-relay:3:life", 4e12));
+    String summary = "/api/v1/metrics/summary";
+    return List.of(
+        ops("GET", summary, 200, gateway.adminGet(summary)),
+        ops("GET", summary, 401, gateway.send(gateway.admin(summary))),
+        ops("GET", "/api/v1/health", 200, gateway.send(gateway.admin("/api/v1/health"))),
+        ops("GET", ledger, 200, gateway.adminGet(Stage.admin(sku) + "/ledger")),
+        ops("GET", ledger, 400, gateway.adminGet("/admin/v1/skus/x/ledger")),
+        ops("GET", ledger, 401, gateway.send(gateway.admin(Stage.admin(sku) + "/ledger"))),
+        ops("GET", ledger, 404, gateway.adminGet("/admin/v1/skus/987654321/ledger")),
+        ops("GET", lanes, 200, gateway.adminGet(lanes)),
+        ops("GET", lanes, 401, gateway.send(gateway.admin(lanes))));
+  }
+
+  private static List<Example> reconciliationExamples() {
+    String one = "/admin/v1/skus/{sku}/reconciliation";
+    String path = Stage.admin(stage.onSale(PurchasePolicy.LIMITED, 5, 100)) + "/reconciliation";
+    return List.of(
+        ops("POST", one, 200, gateway.operate("POST", path, "{\"dryRun\":true}")),
+        ops("POST", one, 400, gateway.operate("POST", path, "{}")),
+        ops(
+            "POST",
+            one,
+            404,
+            gateway.operate(
+                "POST", "/admin/v1/skus/987654321/reconciliation", "{\"dryRun\":true}")),
+        ops("GET", one, 200, gateway.adminGet(path)));
   }
 
   private static Answer preheatWhileOpen() {

@@ -1,0 +1,43 @@
+package io.seckill.gateway.ops;
+
+import io.seckill.gateway.consumer.Product;
+import io.seckill.gateway.stores.BlockingCalls;
+import java.util.List;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.http.MediaType;
+import org.springframework.http.codec.ServerSentEvent;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What the operations page reads. */
+@RestController
+final class OpsController {
+
+  private final OpsEvents events;
+  private final SalesTable sales;
+  private final BlockingCalls mysqlCalls;
+
+  OpsController(
+      OpsEvents events, SalesTable sales, @Qualifier("mysqlCalls") BlockingCalls mysqlCalls) {
+    this.events = events;
+    this.sales = sales;
+    this.mysqlCalls = mysqlCalls;
+  }
+
+  /** The answer of a list; an object, so that it can grow. */
+  record Listed(List<Product> skus) {}
+
+  @GetMapping("/admin/v1/skus")
+  Mono<Listed> skus() {
+    return mysqlCalls.call(() -> new Listed(sales.products()));
+  }
+
+  @GetMapping(path = "/admin/v1/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
+  Flux<ServerSentEvent<String>> events() {
+    return events
+        .watch()
+        .map(json -> ServerSentEvent.<String>builder().event("snapshot").data(json).build());
+  }
+}

@@ -1,0 +1,98 @@
+package io.seckill.gateway.ops;
+
+import io.seckill.gateway.web.Problem;
+import io.seckill.gateway.web.ProblemException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * One stream of snapshots however many look: it begins with the first viewer, ends with the last,
+ * and never runs two readings at once. Viewers who are slow miss snapshots. All streams end when
+ * the gateway stops.
+ */
+@Component
+final class OpsEvents implements SmartLifecycle {
+
+  private static final Logger log = LoggerFactory.getLogger(OpsEvents.class);
+  private static final Duration LONGEST = Duration.ofHours(1);
+  private static final JsonMapper JSON = JsonMapper.shared();
+
+  private final int maxViewers;
+  private final AtomicInteger viewers = new AtomicInteger();
+  private final Flux<String> snapshots;
+  private volatile Sinks.Empty<Void> stopped = Sinks.empty();
+  private volatile boolean running;
+
+  OpsEvents(SnapshotReader reader, OpsProperties settings) {
+    this.maxViewers = settings.maxViewers();
+    this.snapshots =
+        Flux.interval(Duration.ZERO, settings.period())
+            .onBackpressureDrop()
+            .concatMap(tick -> json(reader), 1)
+            .replay(1)
+            .refCount(1);
+  }
+
+  /**
+   * Snapshots in JSON, the first within about three seconds, for at most an hour.
+   *
+   * @return fails with 503 BUSY when too many look already
+   */
+  Flux<String> watch() {
+    return Flux.defer(
+        () -> {
+          if (viewers.incrementAndGet() > maxViewers) {
+            viewers.decrementAndGet();
+            return Flux.error(
+                ProblemException.unavailable(Problem.BUSY, "Too many operators are watching."));
+          }
+          return snapshots
+              .onBackpressureLatest()
+              .take(LONGEST)
+              .takeUntilOther(stopped.asMono())
+              .doFinally(signal -> viewers.decrementAndGet());
+        });
+  }
+
+  private static Mono<String> json(SnapshotReader reader) {
+    return reader
+        .read()
+        .map(JSON::writeValueAsString)
+        .onErrorResume(
+            failure -> {
+              log.error("no snapshot for the operations page", failure);
+              return Mono.empty();
+            });
+  }
+
+  @Override
+  public void start() {
+    stopped = Sinks.empty();
+    running = true;
+  }
+
+  @Override
+  public void stop() {
+    running = false;
+    stopped.tryEmitEmpty();
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  /** Ends before the servers begin to wait for requests in hand, which streams would hold up. */
+  @Override
+  public int getPhase() {
+    return SmartLifecycle.DEFAULT_PHASE;
+  }
+}

@@ -1,0 +1,103 @@
+package io.seckill.gateway.ops;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.gateway.consumer.Product;
+import io.seckill.gateway.consumer.SaleState;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** What MySQL tells operators, by statements that stay cheap during a sale. Blocks. */
+@Component
+class SalesTable {
+
+  private static final int MAX_PRODUCTS = 200;
+  private static final int LATEST_ORDERS = 500;
+
+  private final JdbcClient mysql;
+
+  SalesTable(JdbcClient mysql) {
+    this.mysql = mysql;
+  }
+
+  /**
+   * From a purchase's admission to its row, by the clocks of Redis and MySQL.
+   *
+   * @param orders how many the figures are of, 1..500: the latest, of the last minute
+   */
+  record ClickToRow(int orders, double p50Ms, double p99Ms) {}
+
+  /** The products, running sales first, at most 200. */
+  List<Product> products() {
+    return mysql
+        .sql(
+            """
+            SELECT sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user,
+              opens_at, closes_at, state, epoch, last_seq, settled
+            FROM products
+            ORDER BY FIELD(state, 'OPEN', 'PAUSED', 'PREHEATED', 'NEW', 'CLOSED'), opens_at DESC,
+              sku_id LIMIT ?
+            """)
+        .param(MAX_PRODUCTS)
+        .query((row, n) -> product(row))
+        .list();
+  }
+
+  /** Dead letters that nobody has resolved. */
+  long openDeadLetters() {
+    return mysql
+        .sql("SELECT COUNT(*) FROM dead_letter WHERE state = 'OPEN'")
+        .query(Long.class)
+        .single();
+  }
+
+  /** Null when no order was stored within the last minute. */
+  @Nullable ClickToRow clickToRow() {
+    List<Long> micros =
+        mysql
+            .sql(
+                """
+                SELECT TIMESTAMPDIFF(MICROSECOND, admitted_at, created_at) FROM (
+                  SELECT admitted_at, created_at FROM orders ORDER BY order_id DESC LIMIT ?
+                ) latest WHERE created_at > UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE ORDER BY 1
+                """)
+            .param(LATEST_ORDERS)
+            .query(Long.class)
+            .list();
+    return micros.isEmpty()
+        ? null
+        : new ClickToRow(micros.size(), quantileMs(micros, 0.5), quantileMs(micros, 0.99));
+  }
+
+  private static double quantileMs(List<Long> sortedMicros, double quantile) {
+    int rank = (int) Math.ceil(quantile * sortedMicros.size());
+    return Math.max(0, sortedMicros.get(Math.max(1, rank) - 1)) / 1000.0;
+  }
+
+  private static Product product(ResultSet row) throws SQLException {
+    return new Product(
+        row.getLong("sku_id"),
+        row.getString("name"),
+        row.getLong("price_cents"),
+        row.getLong("stock"),
+        row.getLong("initial_stock"),
+        PurchasePolicy.valueOf(row.getString("policy")),
+        row.getInt("limit_per_user"),
+        instant(row, "opens_at"),
+        instant(row, "closes_at"),
+        SaleState.valueOf(row.getString("state")),
+        row.getLong("epoch"),
+        row.getLong("last_seq"),
+        row.getLong("settled"));
+  }
+
+  private static Instant instant(ResultSet row, String column) throws SQLException {
+    return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
+  }
+}

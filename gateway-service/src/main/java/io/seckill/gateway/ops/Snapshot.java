@@ -1,0 +1,53 @@
+package io.seckill.gateway.ops;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+import io.seckill.gateway.consumer.Product;
+import io.seckill.gateway.lanes.Lanes;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What the operations page shows, of one moment as nearly as several stores allow. What could not
+ * be read is null or missing, and the service behind it is told as DOWN.
+ *
+ * @param skus running sales first
+ * @param ledgers as order-consumer answers them, of at most {@value SnapshotReader#MAX_LEDGERS}
+ *     SKUs
+ * @param deadLetters open ones
+ * @param clickToRow null also when no order was stored lately
+ */
+record Snapshot(
+    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant at,
+    Services services,
+    Links links,
+    @Nullable List<Product> skus,
+    List<JsonNode> ledgers,
+    @Nullable Lanes lanes,
+    @Nullable Long deadLetters,
+    SalesTable.@Nullable ClickToRow clickToRow) {
+
+  /** Whether a service or server answers. */
+  enum State {
+    UP,
+    DOWN,
+    /** Nobody could be asked, because who knows is away. */
+    UNKNOWN;
+
+    static State of(boolean up) {
+      return up ? UP : DOWN;
+    }
+  }
+
+  /**
+   * The services and servers.
+   *
+   * @param broker as order-consumer's ledgers tell
+   * @param relay UP while a lane is alive
+   */
+  record Services(State redis, State mysql, State broker, State consumer, State relay) {}
+
+  /** Addresses of other tools; empty for none. */
+  record Links(String brokerUi, String grafana) {}
+}

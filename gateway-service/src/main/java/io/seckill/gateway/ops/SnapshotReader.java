@@ -1,0 +1,129 @@
+package io.seckill.gateway.ops;
+
+import io.seckill.gateway.consumer.ConsumerAnswer;
+import io.seckill.gateway.consumer.ConsumerClient;
+import io.seckill.gateway.consumer.Product;
+import io.seckill.gateway.consumer.SaleState;
+import io.seckill.gateway.lanes.LaneRegistry;
+import io.seckill.gateway.lanes.Lanes;
+import io.seckill.gateway.ops.SalesTable.ClickToRow;
+import io.seckill.gateway.ops.Snapshot.Links;
+import io.seckill.gateway.ops.Snapshot.Services;
+import io.seckill.gateway.ops.Snapshot.State;
+import io.seckill.gateway.stores.BlockingCalls;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.stereotype.Component;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
+
+/** Reads snapshots; whoever is away leaves a gap instead of a failure. */
+@Component
+class SnapshotReader {
+
+  static final int MAX_LEDGERS = 20;
+
+  private static final int AT_ONCE = 4;
+  private static final Duration PATIENCE = Duration.ofMillis(1500);
+
+  private final SalesTable mysql;
+  private final BlockingCalls mysqlCalls;
+  private final LaneRegistry lanes;
+  private final BlockingCalls redisCalls;
+  private final ConsumerClient consumer;
+  private final Links links;
+  private final Clock clock = Clock.systemUTC();
+
+  SnapshotReader(
+      SalesTable mysql,
+      @Qualifier("mysqlCalls") BlockingCalls mysqlCalls,
+      LaneRegistry lanes,
+      @Qualifier("redisCalls") BlockingCalls redisCalls,
+      ConsumerClient consumer,
+      OpsProperties settings) {
+    this.mysql = mysql;
+    this.mysqlCalls = mysqlCalls;
+    this.lanes = lanes;
+    this.redisCalls = redisCalls;
+    this.consumer = consumer;
+    this.links = new Links(settings.brokerUiUrl(), settings.grafanaUrl());
+  }
+
+  /** What MySQL told. */
+  private record Sales(List<Product> products, long deadLetters, Optional<ClickToRow> clickToRow) {}
+
+  /** Never fails; answers within about three seconds. */
+  Mono<Snapshot> read() {
+    return Mono.zip(
+            orEmpty(mysqlCalls.call(this::sales)),
+            orEmpty(redisCalls.call(lanes::read)),
+            consumerIsUp())
+        .flatMap(
+            read ->
+                ledgers(read.getT1(), read.getT3())
+                    .map(ledgers -> snapshot(read.getT1(), read.getT2(), read.getT3(), ledgers)));
+  }
+
+  private Sales sales() {
+    return new Sales(
+        mysql.products(), mysql.openDeadLetters(), Optional.ofNullable(mysql.clickToRow()));
+  }
+
+  private Mono<Boolean> consumerIsUp() {
+    return consumer.isReady().timeout(PATIENCE).onErrorReturn(false);
+  }
+
+  /** As many as come in time: a slow ledger is better missing than all are late. */
+  private Mono<List<JsonNode>> ledgers(Optional<Sales> sales, boolean consumerUp) {
+    if (sales.isEmpty() || !consumerUp) {
+      return Mono.just(List.of());
+    }
+    List<Long> skus =
+        sales.get().products().stream()
+            .filter(product -> product.state() != SaleState.NEW)
+            .limit(MAX_LEDGERS)
+            .map(Product::skuId)
+            .toList();
+    return Flux.fromIterable(skus)
+        .flatMap(sku -> consumer.ledger(sku).onErrorResume(e -> Mono.empty()), AT_ONCE)
+        .map(ConsumerAnswer::body)
+        .take(PATIENCE)
+        .collectList();
+  }
+
+  private Snapshot snapshot(
+      Optional<Sales> sales, Optional<Lanes> lanes, boolean consumerUp, List<JsonNode> ledgers) {
+    return new Snapshot(
+        clock.instant().truncatedTo(ChronoUnit.MILLIS),
+        new Services(
+            State.of(lanes.isPresent()),
+            State.of(sales.isPresent()),
+            broker(ledgers),
+            State.of(consumerUp),
+            lanes.map(read -> State.of(read.anyAlive())).orElse(State.UNKNOWN)),
+        links,
+        sales.map(Sales::products).orElse(null),
+        ledgers,
+        lanes.orElse(null),
+        sales.map(Sales::deadLetters).orElse(null),
+        sales.flatMap(Sales::clickToRow).orElse(null));
+  }
+
+  private static State broker(List<JsonNode> ledgers) {
+    return ledgers.isEmpty()
+        ? State.UNKNOWN
+        : State.of(ledgers.stream().anyMatch(ledger -> ledger.path("queue").isObject()));
+  }
+
+  private static <T> Mono<Optional<T>> orEmpty(Mono<T> read) {
+    return read.map(Optional::of)
+        .timeout(PATIENCE)
+        .onErrorReturn(Optional.empty())
+        .defaultIfEmpty(Optional.empty());
+  }
+}

@@ -1,0 +1,59 @@
+package io.seckill.gateway.web;
+
+import io.seckill.gateway.security.DemoTokens;
+import io.seckill.gateway.security.DemoTokens.DemoToken;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Where the sign-in pages get their tokens in demo mode; nothing is here when it is off. */
+@RestController
+final class DemoController {
+
+  private static final long MAX_USER_ID = 999_999_999_999_999_999L;
+
+  private final DemoTokens tokens;
+
+  DemoController(DemoTokens tokens) {
+    this.tokens = tokens;
+  }
+
+  /**
+   * Who wants a token.
+   *
+   * @param userId 1..10^18-1
+   */
+  record SignIn(@Nullable Long userId) {}
+
+  /** The token; {@code expiresAt} in ISO-8601, UTC. */
+  record Granted(String token, String expiresAt) {
+
+    static Granted of(@Nullable DemoToken demo) {
+      if (demo == null) {
+        throw ProblemException.notFound(Problem.NOT_FOUND, "There is nothing at this address.");
+      }
+      Instant expiresAt = demo.expiresAt();
+      return new Granted(demo.token(), expiresAt.toString());
+    }
+  }
+
+  @PostMapping("/api/v1/demo/token")
+  Granted shopper(@RequestBody(required = false) byte @Nullable [] body) {
+    return Granted.of(tokens.isOn() ? tokens.shopper(userId(body)) : null);
+  }
+
+  @PostMapping("/admin/v1/demo/token")
+  Granted operator() {
+    return Granted.of(tokens.operator());
+  }
+
+  private static long userId(byte @Nullable [] body) {
+    Long userId = JsonBody.read(body == null ? new byte[0] : body, SignIn.class).userId();
+    if (userId == null || userId < 1 || userId > MAX_USER_ID) {
+      throw ProblemException.invalid("userId", "userId must be 1.." + MAX_USER_ID + ".");
+    }
+    return userId;
+  }
+}

@@ -1,0 +1,118 @@
+// HTTP as values: a call always answers, if only with status 0 when nobody knows what was done.
+
+/**
+ * One call.
+ * @param {string} method
+ * @param {string} path relative to the page
+ * @param {{token?: string, key?: string, body?: object, timeoutMs?: number}} options
+ * @returns {Promise<{status: number, json: any, code: string, retryAfterMs: number, sentAt: number,
+ *     receivedAt: number}>} code is the problem's, times are of performance.now()
+ */
+export async function call(method, path, {token, key, body, timeoutMs = 8000} = {}) {
+  const headers = {Accept: 'application/json'};
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (key) headers['Idempotency-Key'] = key;
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  const sentAt = performance.now();
+  try {
+    const response = await fetch(path, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(timeoutMs),
+      cache: 'no-store',
+      credentials: 'omit',
+    });
+    const text = await response.text();
+    const json = parsed(text);
+    const retryAfterMs = 1000 * Number(response.headers.get('Retry-After') || 0);
+    return {status: response.status, json, code: json.code || '', retryAfterMs, sentAt, receivedAt: performance.now()};
+  } catch {
+    return {status: 0, json: {}, code: '', retryAfterMs: 0, sentAt, receivedAt: performance.now()};
+  }
+}
+
+/** Whether the same call should be repeated: no answer, an answer that says so, or too many calls. */
+export function isUnsettled(answer) {
+  return answer.status === 0 || answer.status === 429 || answer.status >= 500;
+}
+
+/** Milliseconds before attempt n + 2: doubled each time up to 8 s, with jitter, never under Retry-After. */
+export function backOffMs(attempt, retryAfterMs = 0) {
+  const full = Math.min(8000, 400 * 2 ** attempt);
+  return Math.max(retryAfterMs, full / 2) + (Math.random() * full) / 2;
+}
+
+/** Waits; shorter when the machine comes back online. */
+export function pause(ms) {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      removeEventListener('online', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    addEventListener('online', done);
+  });
+}
+
+/** Server-sent events read with fetch, because EventSource cannot carry a token.
+ * @param {(name: string, data: any) => void} onEvent
+ * @param {{firstMs: number, silenceMs: number}} limits longest wait for the first event and between any bytes
+ * @returns {Promise<number>} status when the stream ends or breaks; 0 without an answer
+ */
+export async function stream(path, token, signal, onEvent, {firstMs, silenceMs}) {
+  const own = new AbortController();
+  const abort = () => own.abort();
+  signal.addEventListener('abort', abort);
+  let timer = setTimeout(abort, firstMs);
+  const alive = () => {
+    clearTimeout(timer);
+    timer = setTimeout(abort, silenceMs);
+  };
+  let status = 0;
+  try {
+    const headers = {Accept: 'text/event-stream', Authorization: `Bearer ${token}`};
+    const response = await fetch(path, {headers, signal: own.signal, cache: 'no-store', credentials: 'omit'});
+    status = response.status;
+    if (status === 200) await read(response.body, onEvent, alive);
+  } catch {
+    // broken off: the caller asks again
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+    own.abort();
+  }
+  return status;
+}
+
+async function read(body, onEvent, alive) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const {done, value} = await reader.read();
+    if (done) return;
+    alive();
+    const blocks = (rest + value).split(/\r?\n\r?\n/);
+    rest = blocks.pop();
+    blocks.forEach((block) => dispatch(block, onEvent));
+  }
+}
+
+function dispatch(block, onEvent) {
+  let name = 'message';
+  const data = [];
+  for (const line of block.split(/\r?\n/)) {
+    if (line.startsWith('event:')) name = line.slice(6).trim();
+    if (line.startsWith('data:')) data.push(line.slice(5).trim());
+  }
+  if (data.length > 0) onEvent(name, JSON.parse(data.join('\n')));
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text) || {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,40 @@
+// Small ways of writing into the page; text never becomes markup.
+
+/** The element with this id, which must be there. */
+export function $(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`no #${id} in the page`);
+  return found;
+}
+
+/** A new element.
+ * @param {object} properties set on it; data-… and aria-… names become attributes
+ */
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.includes('-') || name === 'role') element.setAttribute(name, value);
+    else element[name] = value;
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Writes only what changed: a screen reader speaks of nothing else. */
+export function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export function show(element, visible) {
+  if (element.hidden === visible) element.hidden = !visible;
+}
+
+/** Like disabled, but keyboard focus stays where it is. */
+export function enable(button, enabled) {
+  if (enabled) button.removeAttribute('aria-disabled');
+  else button.setAttribute('aria-disabled', 'true');
+}
+
+export function isEnabled(button) {
+  return button.getAttribute('aria-disabled') !== 'true';
+}

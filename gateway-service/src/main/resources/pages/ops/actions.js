@@ -1,0 +1,222 @@
+// What an operator may do, each with a sentence that says what will happen, and a line when it has.
+
+import {$, enable, isEnabled, make, show, write} from './dom.js';
+import {backOffMs, call, isUnsettled, pause} from './api.js';
+
+const TRIES = 5;
+
+/** Which states an action is legal in, and what it does. */
+const ON_A_SALE = {
+  preheat: {
+    label: 'Preheat',
+    from: ['NEW', 'PREHEATED', 'CLOSED'],
+    text: 'Loads stock, rules and earlier orders from MySQL into Redis under a new epoch. Nobody can buy before you open the sale.',
+  },
+  open: {
+    label: 'Open',
+    from: ['PREHEATED'],
+    text: 'Shoppers can buy from its opening time on, at once if that has come.',
+  },
+  pause: {
+    label: 'Pause',
+    from: ['OPEN'],
+    text: 'New purchases are refused with PAUSED until you resume. Orders already admitted go on.',
+  },
+  resume: {label: 'Resume', from: ['PAUSED'], text: 'Shoppers can buy again at once.'},
+  close: {
+    label: 'Close',
+    from: ['PREHEATED', 'OPEN', 'PAUSED'],
+    danger: true,
+    text: 'Ends the sale: new purchases are refused with CLOSED. Orders already admitted go on. To sell again it must be preheated anew.',
+  },
+};
+
+let perform = null;
+
+/** The buttons for a product. */
+export function actionButtons(product, context) {
+  const buttons = Object.entries(ON_A_SALE).map(([name, action]) =>
+    button(action.label, action.from.includes(product.state), () => ask(context, {
+      title: `${action.label} SKU ${product.skuId}?`,
+      text: `${product.name}: ${action.text}`,
+      yes: action.label,
+      danger: action.danger,
+      run: () => post(context, `admin/v1/skus/${product.skuId}/${name}`),
+      done: (answer) => `${name} SKU ${product.skuId}: ${answer.json.state}, epoch ${answer.json.epoch}`,
+      what: `${name} SKU ${product.skuId}`,
+    })),
+  );
+  return [
+    ...buttons,
+    button('Change stock…', product.state !== 'NEW', () => askForStock(product, context)),
+    button('Reconcile…', product.state !== 'NEW', () => askToReconcile(product, context)),
+    button('Edit…', true, () => askForProduct(product, context)),
+  ];
+}
+
+function button(label, enabled, onClick) {
+  const made = make('button', {type: 'button', textContent: label});
+  enable(made, enabled);
+  made.addEventListener('click', () => isEnabled(made) && onClick());
+  return made;
+}
+
+function askForStock(product, context) {
+  const key = newKey(); // made once: a repeat of this dialog's request changes stock once
+  ask(context, {
+    title: `Change the stock of SKU ${product.skuId}?`,
+    text: 'Units to add go to MySQL, then to Redis, and are on sale at once. Units to withdraw (a number below 0) leave Redis first, and only if so many are unsold.',
+    yes: 'Change stock',
+    fields: [
+      {name: 'delta', label: 'Units, e.g. 100 or -20', value: '', inputMode: 'text'},
+      {name: 'reason', label: 'Reason', value: ''},
+    ],
+    run: (values) => post(context, `admin/v1/skus/${product.skuId}/stock`, {delta: Number(values.delta), reason: values.reason}, key),
+    done: (answer) => `stock SKU ${product.skuId} by ${answer.json.delta}: ${answer.json.state}, ${answer.json.stock} units in MySQL`,
+    what: `stock SKU ${product.skuId}`,
+  });
+}
+
+function askToReconcile(product, context) {
+  ask(context, {
+    title: `Reconcile SKU ${product.skuId}?`,
+    text: 'Compares Redis with MySQL, order by order. A look reports the differences; a repair also makes Redis follow MySQL and sends orders on that were lost on the way. What is admitted meanwhile is left alone.',
+    yes: 'Reconcile',
+    fields: [{name: 'how', label: 'How', value: 'look', options: ['look', 'repair']}],
+    run: ({how}) => post(context, `admin/v1/skus/${product.skuId}/reconciliation`, {dryRun: how === 'look'}),
+    done: (answer) => `reconcile SKU ${product.skuId}: ${summary(answer.json)}`,
+    what: `reconcile SKU ${product.skuId}`,
+  });
+}
+
+function summary({outcome, detail, dryRun, counts}) {
+  const repairs = Object.entries(counts || {}).map(([kind, n]) => `${n} × ${kind}`).join(', ');
+  return `${dryRun ? 'look' : 'repair'}: ${outcome}${repairs ? `, ${repairs}` : ''}${detail ? `. ${detail}` : ''}`;
+}
+
+/** @param {object | null} product to edit; null for a new one */
+export function askForProduct(product, context) {
+  const now = Date.now();
+  const iso = (ms) => new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000', '');
+  const fresh = !product || product.state === 'NEW';
+  const all = [
+    {name: 'skuId', label: 'SKU, a number', value: product ? product.skuId : '', fixed: Boolean(product)},
+    {name: 'name', label: 'Name', value: product ? product.name : ''},
+    {name: 'priceCents', label: 'Price in cents', value: product ? product.priceCents : '', fixed: !fresh},
+    {name: 'stock', label: 'Units', value: product ? product.initialStock : '', fixed: !fresh},
+    {name: 'policy', label: 'Policy', value: product ? product.policy : 'LIMITED', options: ['LIMITED', 'ONE_PER_USER', 'UNLIMITED'], fixed: !fresh},
+    {name: 'limitPerUser', label: 'Limit per user (LIMITED only)', value: product ? product.limitPerUser || '' : 5, fixed: !fresh},
+    {name: 'opensAt', label: 'Opens at, UTC', value: product ? product.opensAt : iso(now), fixed: !fresh},
+    {name: 'closesAt', label: 'Closes at, UTC', value: product ? product.closesAt : iso(now + 86_400_000)},
+  ];
+  ask(context, {
+    title: product ? `Edit SKU ${product.skuId}?` : 'Create a SKU?',
+    text: fresh
+      ? 'Writes the product to MySQL. It is not on sale before it is preheated and opened.'
+      : 'After the first preheat only the name may change, and the closing time to a later one.',
+    yes: product ? 'Save' : 'Create',
+    fields: all,
+    run: (values) => put(context, `admin/v1/skus/${values.skuId}`, {
+      name: values.name,
+      priceCents: Number(values.priceCents),
+      stock: Number(values.stock),
+      policy: values.policy,
+      limitPerUser: values.policy === 'LIMITED' ? Number(values.limitPerUser) : null,
+      opensAt: values.opensAt,
+      closesAt: values.closesAt,
+    }),
+    done: (answer) => `put SKU ${answer.json.skuId}: ${answer.json.name}, ${answer.json.initialStock} units`,
+    what: 'put SKU',
+  });
+}
+
+export function post(context, path, body, key) {
+  return insist(() => call('POST', path, {token: context.token(), body, key, timeoutMs: 15_000}));
+}
+
+function put(context, path, body) {
+  return insist(() => call('PUT', path, {token: context.token(), body, timeoutMs: 15_000}));
+}
+
+/** Every write may be repeated until it has succeeded; a few times it is, by itself. */
+async function insist(attempt) {
+  for (let n = 1; ; n++) {
+    const answer = await attempt();
+    if (!isUnsettled(answer) || n === TRIES) return answer;
+    await pause(backOffMs(n, answer.retryAfterMs));
+  }
+}
+
+/**
+ * Opens the confirmation.
+ * @param {{title: string, text: string, yes: string, danger?: boolean, fields?: object[],
+ *     run: (values: object) => Promise<object>, done: (answer: object) => string, what: string}} question
+ */
+export function ask(context, question) {
+  write($('confirm-title'), question.title);
+  write($('confirm-text'), question.text);
+  write($('confirm-yes'), question.yes);
+  write($('confirm-problem'), '');
+  $('confirm-yes').className = question.danger ? 'danger' : 'primary';
+  $('confirm-fields').replaceChildren(...(question.fields || []).map(field));
+  enable($('confirm-yes'), true);
+  perform = () => confirmed(context, question);
+  $('confirm').showModal();
+  ($('confirm-fields').querySelector('input:not([readonly])') || $('confirm-no')).focus();
+}
+
+function field({name, label, value, options, fixed, inputMode}) {
+  const control = options
+    ? make('select', {name}, ...options.map((option) => make('option', {value: option, textContent: option})))
+    : make('input', {name, autocomplete: 'off', readOnly: Boolean(fixed), inputMode: inputMode || ''});
+  control.value = String(value);
+  if (options) control.disabled = Boolean(fixed);
+  return make('label', {}, label, control);
+}
+
+async function confirmed(context, question) {
+  if (!isEnabled($('confirm-yes'))) return;
+  const values = {};
+  $('confirm-fields').querySelectorAll('input, select').forEach((control) => (values[control.name] = control.value.trim()));
+  enable($('confirm-yes'), false);
+  write($('confirm-problem'), '');
+  const answer = await question.run(values);
+  enable($('confirm-yes'), true);
+  const taken = answer.status >= 200 && answer.status < 300;
+  const good = taken && answer.json.state !== 'REFUSED'; // a withdrawal of more than is left
+  auditLine(taken ? `${question.done(answer)}` : `${question.what}: ${problem(answer)}`, good, answer);
+  if (taken) {
+    $('confirm').close();
+    context.changed();
+  } else if (answer.status === 401) {
+    $('confirm').close();
+    context.signInAgain();
+  } else {
+    write($('confirm-problem'), problem(answer));
+  }
+}
+
+function problem(answer) {
+  if (answer.status === 0) return 'no answer: what was done is not known. The same action may be repeated';
+  return `${answer.code || answer.status}: ${answer.json.detail || answer.json.title || 'refused'}`;
+}
+
+function auditLine(text, good, answer) {
+  const time = new Date().toISOString().slice(11, 19);
+  const id = answer.json.correlationId ? ` (correlation ${answer.json.correlationId})` : '';
+  $('audit').prepend(make('li', {className: good ? '' : 'bad', textContent: `${time} UTC · ${text}${id}`}));
+  show($('no-audit'), false);
+}
+
+export function listenToConfirmation() {
+  $('confirm-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (perform) perform();
+  });
+  $('confirm-no').addEventListener('click', () => $('confirm').close());
+}
+
+function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,209 @@
+// Shows a snapshot: services, tiles, sales, the chosen sale, lanes, queues, outboxes.
+
+import {$, make, show, write} from './dom.js';
+import {actionButtons} from './actions.js';
+import {number, renderSheets, verdict} from './sheet.js';
+
+const NAMES = {redis: 'Redis', mysql: 'MySQL', broker: 'RabbitMQ', consumer: 'order-consumer', relay: 'relay-service'};
+const LANES_SHOWN = 40;
+
+let chosen = null;
+
+export function renderBoard(snapshot, rates, context) {
+  renderServices(snapshot.services);
+  renderLinks(snapshot.links);
+  renderTiles(snapshot, rates);
+  renderSales(snapshot, context);
+  renderLanes(snapshot.lanes);
+  renderQueues(snapshot);
+}
+
+function renderServices(services) {
+  const entries = Object.entries(services);
+  $('services').replaceChildren(
+    ...entries.map(([name, state]) =>
+      make('li', {className: state === 'UP' ? 'good' : state === 'DOWN' ? 'bad' : '', 'data-service': name, 'data-state': state,
+        textContent: `${NAMES[name]}: ${state === 'UP' ? 'up' : state === 'DOWN' ? 'away' : 'not known'}`}),
+    ),
+  );
+  const away = entries.filter(([, state]) => state === 'DOWN').map(([name]) => NAMES[name]);
+  if (away.length > 0) {
+    write($('away'), `${away.join(', ')} ${away.length === 1 ? 'does' : 'do'} not answer. Figures that need ${away.length === 1 ? 'it' : 'them'} are missing.`);
+  }
+  show($('away'), away.length > 0);
+}
+
+function renderLinks(links) {
+  for (const [id, address] of [['broker-ui', links.brokerUi], ['grafana', links.grafana]]) {
+    show($(id), Boolean(address));
+    if (address) $(id).href = address;
+  }
+}
+
+function renderTiles(snapshot, rates) {
+  const {lanes, clickToRow, deadLetters} = snapshot;
+  const rate = (name) => (rates ? `${+rates[name].toFixed(rates[name] < 10 ? 1 : 0)}` : '–');
+  const outbox = lanes && total(lanes.outboxes, 'orders');
+  const oldest = lanes && Math.max(0, ...lanes.outboxes.map((one) => one.oldestMs));
+  const privates = lanes && total(lanes.lanes, 'privateQueue');
+  const queues = queuesOf(snapshot);
+  tiles([
+    ['Admitted / s', rate('admitted'), ''],
+    ['Published / s', rate('published'), ''],
+    ['Stored / s', rate('stored'), ''],
+    ['Rejected / s', rate('rejected'), ''],
+    ['Outbox', lanes ? number(outbox) : '–', lanes ? `oldest ${duration(oldest)}` : '', oldest > 10_000],
+    ['Private queues', lanes ? number(privates) : '–', lanes ? `${alive(lanes)} lanes alive` : ''],
+    ['Broker ready', queues ? number(total(queues, 'ready')) : '–', queues ? `${number(total(queues, 'unacked'))} unacked` : ''],
+    ['Click to row p50', clickToRow ? duration(clickToRow.p50Ms) : '–', clickToRow ? `p99 ${duration(clickToRow.p99Ms)}` : 'no order this minute'],
+    ['Dead letters', deadLetters === null ? '–' : number(deadLetters), 'open', deadLetters > 0],
+  ]);
+}
+
+function tiles(values) {
+  const list = $('tiles');
+  if (list.children.length !== values.length) {
+    list.replaceChildren(...values.map(([name]) => make('div', {}, make('dt', {textContent: name}), make('dd'), make('dd'))));
+  }
+  values.forEach(([, value, more, bad], i) => {
+    const [, large, small] = list.children[i].children;
+    write(large, value);
+    write(small, more);
+    list.children[i].className = bad ? 'bad' : '';
+  });
+}
+
+function renderSales(snapshot, context) {
+  const ledgers = new Map(snapshot.ledgers.map((ledger) => [ledger.skuId, ledger]));
+  const {skus} = snapshot;
+  if (skus) {
+    show($('no-sales'), skus.length === 0);
+    reconcileRows($('sales-rows'), skus, (sku) => sku.skuId, (sku) => saleRow(sku, context), (row, sku) => fillSale(row, sku, ledgers.get(sku.skuId)));
+    if (chosen === null && skus.length > 0) chosen = skus[0].skuId;
+  }
+  const product = skus && skus.find((sku) => sku.skuId === chosen);
+  if (product) renderSale(product, ledgers.get(chosen), context);
+}
+
+function saleRow(sku, context) {
+  const choose = make('button', {type: 'button', className: 'link', textContent: String(sku.skuId)});
+  choose.setAttribute('aria-label', `Show SKU ${sku.skuId}`);
+  choose.addEventListener('click', () => {
+    chosen = sku.skuId;
+    context.again();
+    $('sale').scrollIntoView({block: 'nearest'});
+  });
+  const row = make('tr', {}, make('td', {}, choose));
+  ['', '', 'n', 'n', 'n', ''].forEach((className) => row.append(make('td', {className})));
+  return row;
+}
+
+function fillSale(row, sku, ledger) {
+  const [, name, state, stock, way, sold, balance] = row.children;
+  row.className = sku.skuId === chosen ? 'chosen' : '';
+  write(name, sku.name);
+  badge(state, sku.state, {OPEN: 'good', PAUSED: 'warn', PREHEATED: 'warn'}[sku.state] || '');
+  write(stock, number(ledger ? ledger.units.stock : sku.stock));
+  write(way, ledger ? number(ledger.orders.outboxAndPrivateQueues + ledger.orders.broker) : '–');
+  write(sold, ledger ? number(ledger.units.confirmed + ledger.units.paid) : '–');
+  if (sku.state === 'NEW') badge(balance, 'not preheated', '');
+  else badge(balance, ...verdict(ledger));
+}
+
+function badge(cell, text, tone) {
+  const inner = cell.firstElementChild || cell.appendChild(make('span'));
+  inner.className = `badge ${tone}`;
+  write(inner, text);
+}
+
+function renderSale(product, ledger, context) {
+  show($('sale'), true);
+  write($('sale-title'), `SKU ${product.skuId} · ${product.name}`);
+  write($('sale-facts'), `${product.state} · epoch ${product.epoch} · ${product.policy}${product.limitPerUser ? ` ${product.limitPerUser}` : ''} · ${product.opensAt.replace('T', ' ')} to ${product.closesAt.replace('T', ' ')}`);
+  const buttons = `${product.skuId} ${JSON.stringify(product.state)} ${product.name} ${product.closesAt}`;
+  if ($('actions').dataset.of !== buttons) {
+    $('actions').dataset.of = buttons;
+    $('actions').replaceChildren(...actionButtons(product, context));
+  }
+  const [words, tone] = ledger ? verdict(ledger) : [product.state === 'NEW' ? 'not preheated yet' : 'no ledger at the moment', ''];
+  write($('ledger-verdict'), ledger ? `The ledger ${words === 'moving' ? 'moves: orders are between two counters' : words === 'balances' ? 'balances: every unit and every order is accounted for' : `is ${words}: reconcile, and see docs/operations.md`}` : `The ledger: ${words}`);
+  $('ledger-verdict').className = `verdict ${tone}`;
+  if (ledger) renderSheets(ledger);
+  else $('sheets').replaceChildren();
+}
+
+function renderLanes(lanes) {
+  if (!lanes) {
+    write($('lanes-sum'), 'Redis does not tell.');
+    $('lanes').replaceChildren();
+    return;
+  }
+  const relays = new Set(lanes.lanes.filter((lane) => lane.state === 'ALIVE').map((lane) => lane.relay));
+  const count = (state) => lanes.lanes.filter((lane) => lane.state === state).length;
+  write($('lanes-sum'), `${alive(lanes)} alive in ${relays.size} ${relays.size === 1 ? 'relay' : 'relays'}, ${count('LAPSED')} lapsed, ${count('DEAD')} dead and still swept.`);
+  const rank = (lane) => (lane.state === 'LAPSED' ? 0 : lane.privateQueue > 0 ? 1 : lane.state === 'ALIVE' ? 2 : 3);
+  const rows = [...lanes.lanes].sort((a, b) => rank(a) - rank(b) || a.partition - b.partition).slice(0, LANES_SHOWN);
+  reconcileRows($('lanes'), rows, (lane) => `${lane.relay}:${lane.lane}:${lane.token}`, laneRow, (row, lane) => {
+    badge(row.children[3], lane.state.toLowerCase(), {ALIVE: 'good', LAPSED: 'bad'}[lane.state] || '');
+    write(row.children[4], lane.state === 'DEAD' ? '–' : `${(lane.leaseLeftMs / 1000).toFixed(1)} s`);
+    write(row.children[5], number(lane.privateQueue));
+  });
+}
+
+function laneRow(lane) {
+  const cells = [lane.relay, lane.lane, lane.partition, '', '', ''];
+  return make('tr', {}, ...cells.map((text, i) => make('td', {textContent: String(text), className: i > 3 ? 'n' : ''})));
+}
+
+function renderQueues(snapshot) {
+  const queues = queuesOf(snapshot) || [];
+  reconcileRows($('queues'), queues, (queue) => queue.queue, (queue) => plainRow(queue.queue), (row, queue) => {
+    write(row.children[1], number(queue.ready));
+    write(row.children[2], number(queue.unacked));
+  });
+  const outboxes = snapshot.lanes ? snapshot.lanes.outboxes.filter((one) => one.orders > 0) : [];
+  show($('no-outboxes'), Boolean(snapshot.lanes) && outboxes.length === 0);
+  reconcileRows($('outboxes'), outboxes, (one) => one.partition, (one) => plainRow(one.partition), (row, one) => {
+    write(row.children[1], number(one.orders));
+    write(row.children[2], duration(one.oldestMs));
+  });
+}
+
+function plainRow(name) {
+  return make('tr', {}, make('td', {textContent: String(name)}), make('td', {className: 'n'}), make('td', {className: 'n'}));
+}
+
+/** One entry for each queue that a ledger speaks of; null when none does. */
+function queuesOf(snapshot) {
+  const queues = new Map();
+  snapshot.ledgers.forEach(({queue}) => queue && queues.set(queue.queue, queue));
+  return queues.size === 0 ? null : [...queues.values()].sort((a, b) => a.queue.localeCompare(b.queue));
+}
+
+/** Keeps rows that stay, so that focus and selection do. */
+function reconcileRows(body, items, keyOf, create, fill) {
+  const old = new Map([...body.children].map((row) => [row.dataset.key, row]));
+  const rows = items.map((item) => {
+    const key = String(keyOf(item));
+    const row = old.get(key) || create(item);
+    row.dataset.key = key;
+    fill(row, item);
+    return row;
+  });
+  const same = rows.length === body.children.length && rows.every((row, i) => row === body.children[i]);
+  if (!same) body.replaceChildren(...rows);
+}
+
+function alive(lanes) {
+  return lanes.lanes.filter((lane) => lane.state === 'ALIVE').length;
+}
+
+function total(list, member) {
+  return list.reduce((sum, one) => sum + one[member], 0);
+}
+
+function duration(ms) {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 120_000) return `${(ms / 1000).toFixed(1)} s`;
+  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+}

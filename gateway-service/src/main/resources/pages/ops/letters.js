@@ -1,0 +1,71 @@
+// Dead letters: read when their number changes or something was done with one, not in a row.
+
+import {$, make, show} from './dom.js';
+import {ask, post} from './actions.js';
+import {call} from './api.js';
+
+const PAGE = 20;
+let seen = null;
+let next = null;
+let shown = [];
+
+/** @param {number | null} open how many there are, by the stream; null when nobody knows */
+export function lettersChanged(open, context) {
+  if (open === null || open === seen) return;
+  seen = open;
+  readLetters(context, null);
+}
+
+export function listenToLetters(context) {
+  $('more-letters').addEventListener('click', () => readLetters(context, next));
+}
+
+export async function readLetters(context, after) {
+  const query = `?state=OPEN&limit=${PAGE}${after === null ? '' : `&after=${after}`}`;
+  const answer = await call('GET', `admin/v1/dead-letters${query}`, {token: context.token()});
+  if (answer.status !== 200) {
+    seen = null; // the next snapshot asks again
+    return;
+  }
+  shown = after === null ? answer.json.deadLetters : [...shown, ...answer.json.deadLetters];
+  next = answer.json.next;
+  show($('more-letters'), next !== null);
+  show($('no-letters'), shown.length === 0);
+  $('letters').replaceChildren(...shown.map((letter) => row(letter, context)));
+}
+
+function row(letter, context) {
+  const cell = (text, className = '') => make('td', {textContent: String(text ?? '–'), className});
+  const why = make('td', {}, make('strong', {textContent: letter.reason}), ` ${letter.detail}`);
+  const replay = make('button', {type: 'button', textContent: 'Replay…'});
+  replay.addEventListener('click', () => askToReplay(letter, context));
+  replay.disabled = letter.reason === 'UNREADABLE'; // only to be discarded
+  const discard = make('button', {type: 'button', textContent: 'Discard…'});
+  discard.addEventListener('click', () => askToDiscard(letter, context));
+  return make('tr', {'data-letter': letter.id, 'data-reason': letter.reason}, cell(letter.id), cell(letter.orderId), cell(letter.skuId), why,
+    cell(letter.attempts, 'n'), cell(letter.lastFailedAt.slice(0, 19).replace('T', ' ')), make('td', {}, replay, discard));
+}
+
+function askToReplay(letter, context) {
+  ask(context, {
+    title: `Replay dead letter ${letter.id}?`,
+    text: 'The message goes through the broker and all guards again. If what stopped it is gone, the order is stored; if not, it comes back here.',
+    yes: 'Replay',
+    run: () => post(context, `admin/v1/dead-letters/${letter.id}/replay`),
+    done: () => `replay dead letter ${letter.id}, order ${letter.orderId ?? 'unreadable'}`,
+    what: `replay dead letter ${letter.id}`,
+  });
+}
+
+function askToDiscard(letter, context) {
+  ask(context, {
+    title: `Discard dead letter ${letter.id}?`,
+    text: 'The order is given up for good: its shopper is told that it was rejected, and its units and quota go back on sale.',
+    yes: 'Discard',
+    danger: true,
+    fields: [{name: 'reason', label: 'Reason', value: ''}],
+    run: (values) => post(context, `admin/v1/dead-letters/${letter.id}/discard`, {reason: values.reason}),
+    done: () => `discard dead letter ${letter.id}, order ${letter.orderId ?? 'unreadable'}`,
+    what: `discard dead letter ${letter.id}`,
+  });
+}

@@ -1,0 +1,119 @@
+// The operations page: one stream of snapshots, and what an operator does.
+
+import {$, show, write} from './dom.js';
+import {backOffMs, call, pause, stream} from './api.js';
+import {askForProduct, listenToConfirmation} from './actions.js';
+import {draw, drawLegend} from './chart.js';
+import {history, measure} from './rates.js';
+import {lettersChanged, listenToLetters, readLetters} from './letters.js';
+import {renderBoard} from './board.js';
+
+const STORE = 'seckill.operator';
+const LIMITS = {firstMs: 10_000, silenceMs: 10_000};
+const FRESH_MS = 7_000;
+
+let latest = null;
+let rates = null;
+let heardAt = 0;
+let stop = new AbortController();
+
+const context = {
+  token: () => sessionStorage.getItem(STORE),
+  changed: () => readLetters(context, null),
+  again: () => latest && renderBoard(latest, rates, context),
+  signInAgain: () => signOut('The token does not hold any more. Sign in again.'),
+};
+
+/** Watches until somebody signs out; a stream that broke is opened again, later and later. */
+async function watch() {
+  stop = new AbortController();
+  const {signal} = stop;
+  for (let failures = 0; !signal.aborted; failures++) {
+    const status = await stream('admin/v1/events', context.token(), signal, (name, snapshot) => {
+      failures = 0;
+      take(snapshot);
+    }, LIMITS);
+    if (signal.aborted) return;
+    if (status === 401 || status === 403) {
+      context.signInAgain();
+      return;
+    }
+    await pause(backOffMs(Math.min(failures, 4)));
+  }
+}
+
+function take(snapshot) {
+  latest = snapshot;
+  heardAt = performance.now();
+  rates = measure(snapshot);
+  renderBoard(snapshot, rates, context);
+  lettersChanged(snapshot.deadLetters, context);
+  draw(history);
+  document.body.dataset.live = 'yes';
+}
+
+/** The gateway itself may be away: then nothing arrives to say so. */
+function watchdog() {
+  if (!context.token() || !heardAt || performance.now() - heardAt < FRESH_MS) return;
+  document.body.dataset.live = 'no';
+  const seconds = Math.round((performance.now() - heardAt) / 1000);
+  write($('away'), `The gateway does not answer: what you see is ${seconds} s old.`);
+  show($('away'), true);
+}
+
+function signedIn() {
+  const known = Boolean(context.token());
+  show($('sign-in'), !known);
+  show($('board'), known);
+  show($('sign-out'), known);
+  show($('demo'), document.documentElement.dataset.demo === 'on');
+  if (known) watch();
+  else $('token').focus();
+}
+
+async function trySignIn(token) {
+  const answer = await call('GET', 'admin/v1/skus', {token});
+  if (answer.status === 401 || answer.status === 403) {
+    write($('sign-in-problem'), answer.json.detail || 'The token does not hold.');
+    return;
+  }
+  if (answer.status === 0) {
+    write($('sign-in-problem'), 'The gateway does not answer.');
+    return;
+  }
+  write($('sign-in-problem'), '');
+  $('token').value = '';
+  sessionStorage.setItem(STORE, token);
+  signedIn();
+}
+
+async function demoToken() {
+  const answer = await call('POST', 'admin/v1/demo/token');
+  if (answer.status === 200) trySignIn(answer.json.token);
+  else write($('sign-in-problem'), 'No token could be had.');
+}
+
+function signOut(why) {
+  stop.abort();
+  sessionStorage.removeItem(STORE);
+  latest = null;
+  heardAt = 0;
+  show($('away'), false);
+  $('services').replaceChildren();
+  write($('sign-in-problem'), why);
+  signedIn();
+}
+
+$('sign-in-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  trySignIn($('token').value.trim());
+});
+$('demo').addEventListener('click', demoToken);
+$('sign-out').addEventListener('click', () => signOut(''));
+$('new-sku').addEventListener('click', () => askForProduct(null, context));
+addEventListener('resize', () => draw(history));
+listenToConfirmation();
+listenToLetters(context);
+drawLegend();
+signedIn();
+setInterval(watchdog, 1000);

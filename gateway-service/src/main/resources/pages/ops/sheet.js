@@ -1,0 +1,77 @@
+// A ledger as balance sheets: what came in on one side, where it is on the other.
+
+import {$, make} from './dom.js';
+
+const UNITS = [
+  ['stock', 'Admissible in Redis'],
+  ['outboxAndPrivateQueues', 'Outbox and private queues'],
+  ['broker', 'Broker'],
+  ['deadLetters', 'Dead letters'],
+  ['confirmed', 'Confirmed, not paid'],
+  ['paid', 'Paid'],
+  ['givingBack', 'On the way back to Redis'],
+  ['changing', 'Stock change under way'],
+];
+const ORDERS = [
+  ['outboxAndPrivateQueues', 'Outbox and private queues'],
+  ['broker', 'Broker'],
+  ['deadLetters', 'Dead letters'],
+  ['confirmed', 'Confirmed, not paid'],
+  ['paid', 'Paid'],
+  ['cancelled', 'Cancelled'],
+  ['expired', 'Expired'],
+  ['rejected', 'Rejected'],
+  ['aliases', 'Second orders of a request'],
+];
+
+export function number(value) {
+  return new Intl.NumberFormat('en').format(value);
+}
+
+/** @returns {string[]} [words, tone] for a ledger, which may be missing */
+export function verdict(ledger) {
+  if (!ledger) return ['no ledger', ''];
+  if (ledger.balanced) return ['balances', 'good'];
+  const seconds = ledger.unbalancedSince ? (Date.parse(ledger.readAt) - Date.parse(ledger.unbalancedSince)) / 1000 : 0;
+  return seconds < 10 ? ['moving', 'warn'] : [`off for ${Math.round(seconds)} s`, 'bad'];
+}
+
+export function renderSheets(ledger) {
+  const {units, orders, mysql} = ledger;
+  const cameIn = sheet('Units that came in', [
+    ['Initial stock', units.initial],
+    ['Added', units.added],
+    ['Withdrawn', 0 - units.withdrawn],
+  ], units.initial + units.added - units.withdrawn, 'units-in');
+  const itself = sheet('MySQL against itself', [
+    ['Expected stock', mysql.expected],
+    ['Stock in MySQL', mysql.stock],
+  ], null, 'mysql', mysql.difference);
+  $('sheets').replaceChildren(
+    make('div', {}, cameIn, itself),
+    sheet('Units, where they are', rows(UNITS, units), sum(UNITS, units), 'units-out', units.difference),
+    sheet(`Orders admitted: ${number(orders.admitted)}, where they are`, rows(ORDERS, orders), sum(ORDERS, orders), 'orders-out', orders.difference),
+  );
+}
+
+function rows(terms, values) {
+  return terms.map(([name, label]) => [label, values[name]]);
+}
+
+function sum(terms, values) {
+  return terms.reduce((total, [name]) => total + values[name], 0);
+}
+
+function sheet(caption, lines, total, id, difference = null) {
+  const table = make('table', {id}, make('caption', {textContent: caption}));
+  const body = make('tbody');
+  lines.forEach(([label, value]) => body.append(line(label, value, '')));
+  if (total !== null) body.append(line('Sum', total, 'sum'));
+  if (difference !== null) body.append(line('Difference', difference, difference === 0 ? '' : 'off'));
+  table.append(body);
+  return table;
+}
+
+function line(label, value, className) {
+  return make('tr', {className}, make('th', {scope: 'row', textContent: label}), make('td', {textContent: number(value)}));
+}

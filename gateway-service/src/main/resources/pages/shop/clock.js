@@ -1,0 +1,33 @@
+// The server's time. The quickest answer of late tells it best: its error is at most half its round trip.
+
+const TRUSTED_MS = 300_000;
+let best = null;
+
+/** Takes an answer's own time, sent within it.
+ * @param {{sentAt: number, receivedAt: number}} answer as call() gives it
+ * @param {string} serverTime ISO-8601
+ */
+export function hear(answer, serverTime) {
+  const roundTrip = answer.receivedAt - answer.sentAt;
+  const stale = best && answer.receivedAt - best.at > TRUSTED_MS;
+  if (!best || stale || roundTrip < best.roundTrip) {
+    best = {at: answer.receivedAt, roundTrip, offset: Date.parse(serverTime) + roundTrip / 2 - answer.receivedAt};
+  }
+}
+
+/** Unix ms by the server's clock; by this machine's until the server has been heard. */
+export function now() {
+  return best ? performance.now() + best.offset : Date.now();
+}
+
+/** h:mm:ss or m:ss, with days in front when there are any; never below zero. */
+export function countdown(ms, dayWord) {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const part = (divisor, modulus) => Math.floor(seconds / divisor) % modulus;
+  const two = (n) => String(n).padStart(2, '0');
+  const days = Math.floor(seconds / 86400);
+  if (days > 0) return `${days} ${dayWord} ${two(part(3600, 24))}:${two(part(60, 60))}:${two(part(1, 60))}`;
+  return seconds >= 3600
+    ? `${part(3600, 24)}:${two(part(60, 60))}:${two(part(1, 60))}`
+    : `${part(60, 60)}:${two(part(1, 60))}`;
+}

@@ -1,0 +1,49 @@
+// Watches one order: by server-sent events, and by asking while those are not to be had.
+
+import {backOffMs, call, pause, stream} from './api.js';
+
+const FINAL = new Set(['PAID', 'CANCELLED', 'EXPIRED', 'REJECTED']);
+const LIMITS = {firstMs: 4000, silenceMs: 40_000};
+
+export function isFinal(status) {
+  return FINAL.has(status);
+}
+
+/**
+ * @param {{onOrder: (order: object) => void, onLink: (up: boolean) => void, onLost: (status: number) => void}}
+ *     listener onLost once, with 401 or 404, after which nothing more comes
+ * @returns {() => void} ends it
+ */
+export function follow(orderId, token, listener) {
+  const stopped = new AbortController();
+  run(orderId, token, listener, stopped.signal);
+  return () => stopped.abort();
+}
+
+async function run(orderId, token, listener, signal) {
+  let over = false;
+  let failures = 0;
+  const take = (order) => {
+    if (signal.aborted) return;
+    failures = 0;
+    over = isFinal(order.status);
+    listener.onLink(true);
+    listener.onOrder(order);
+  };
+  const path = `api/v1/orders/${orderId}`;
+  while (!over && !signal.aborted) {
+    await stream(`${path}/events`, token, signal, (name, order) => take(order), LIMITS);
+    if (over || signal.aborted) return;
+    const answer = await call('GET', path, {token, timeoutMs: 4000});
+    if (signal.aborted) return;
+    if (answer.status === 200) {
+      take(answer.json);
+    } else if (answer.status === 401 || answer.status === 404) {
+      listener.onLost(answer.status);
+      return;
+    } else {
+      listener.onLink(false);
+    }
+    if (!over) await pause(backOffMs(Math.min(failures++, 3), answer.retryAfterMs));
+  }
+}

@@ -1,0 +1,109 @@
+// Shows what became of an intention to buy.
+
+import {$, enable, make, show, write} from './dom.js';
+import {countdown, now} from './clock.js';
+import {isFinal} from './follow.js';
+import {money, reason, t} from './words.js';
+
+/** Buttons that appear under a moving finger do nothing at first: the second click of a double click. */
+const SAFE_AFTER_MS = 600;
+const TONES = {CONFIRMED: 'good', PAID: 'good', REJECTED: 'bad', EXPIRED: 'bad', CANCELLED: 'still'};
+const STEPS = {QUEUED: [0, 0], DELAYED: [0, 0], CONFIRMED: [2, 2], PAID: [3, 3]};
+
+let shownSince = 0;
+let announced = '';
+
+/**
+ * @param {object} state phase is sending, busy, retrying, refused or order
+ */
+export function renderOrder(state) {
+  const {phase, order} = state;
+  show($('order'), phase !== 'idle');
+  if (phase === 'idle') {
+    announced = '';
+    return;
+  }
+  const status = phase === 'order' ? order.status : phase.toUpperCase();
+  const told = words(state, status);
+  $('order').dataset.status = status;
+  $('order').dataset.tone = phase === 'refused' ? 'bad' : TONES[status] || 'wait';
+  write($('order-title'), told.title);
+  write($('order-text'), told.text);
+  announce(status, told);
+  renderSteps(status);
+  renderFacts(state);
+  renderButtons(state, status);
+}
+
+function words({phase, order, product, refusal, declined}, status) {
+  if (phase === 'sending') return {title: t('sending'), text: t('sendingText')};
+  if (phase === 'busy') return {title: t('busy'), text: t('retryingText')};
+  if (phase === 'retrying') return {title: t('retrying'), text: t('retryingText')};
+  if (phase === 'refused') return {title: t('notBought'), text: reason(refusal)};
+  const values = {quantity: order.quantity, name: product ? product.name : `SKU ${order.skuId}`};
+  if (status === 'REJECTED') return {title: t('rejected'), text: reason(order.reason)};
+  if (status === 'CONFIRMED' && declined) return {title: t('confirmed', values), text: t('declined')};
+  if (status === 'CONFIRMED' && leftMs(order) <= 0) return {title: t('confirmed', values), text: t('confirmedLate')};
+  const name = status.toLowerCase();
+  return {title: t(name, values), text: t(`${name}Text`, values)};
+}
+
+/** Spoken once for each status, and never for a place in the queue or a second gone by. */
+function announce(status, {title, text}) {
+  const news = `${status} ${text}`;
+  if (news === announced) return;
+  announced = news;
+  write($('announce'), `${title}. ${text}`);
+}
+
+function renderSteps(status) {
+  const [done, current] = STEPS[status] || [-1, -1];
+  show($('steps'), done >= 0);
+  ['step-queued', 'step-confirmed', 'step-paid'].forEach((id, i) => {
+    $(id).classList.toggle('done', i < done);
+    $(id).classList.toggle('now', i === current);
+    if (i === Math.min(current, 2)) $(id).setAttribute('aria-current', 'step');
+    else $(id).removeAttribute('aria-current');
+  });
+}
+
+function renderFacts({phase, order, product}) {
+  const facts = [];
+  if (phase === 'order') {
+    if (order.position !== null) facts.push(['position', String(order.position), true]);
+    if (order.expectedSeconds !== null) facts.push(['expected', t('seconds', {n: Math.max(1, order.expectedSeconds)}), true]);
+    if (order.payBy) facts.push(['payWithin', countdown(leftMs(order), t('day')), true]);
+    if (product) facts.push(['total', money(product.priceCents * order.quantity)]);
+    facts.push(['orderNumber', order.orderId]);
+  }
+  const list = $('order-facts');
+  const names = facts.map(([name]) => t(name)).join('|');
+  if (list.dataset.names !== names) {
+    list.dataset.names = names;
+    list.replaceChildren(...facts.map(([name]) => make('div', {}, make('dt', {textContent: t(name)}), make('dd'))));
+  }
+  facts.forEach(([, value, large], i) => {
+    const cell = list.children[i].lastChild;
+    cell.classList.toggle('large', Boolean(large));
+    write(cell, value);
+  });
+}
+
+function renderButtons({phase, order, product, acting}, status) {
+  const payable = status === 'CONFIRMED';
+  if (payable && $('pay').hidden) shownSince = performance.now();
+  const ready = performance.now() - shownSince > SAFE_AFTER_MS && !acting;
+  show($('pay'), payable);
+  show($('cancel'), payable);
+  show($('dismiss'), phase === 'refused' || (phase === 'order' && isFinal(status)));
+  if (!payable) return;
+  enable($('pay'), ready && leftMs(order) > 0);
+  enable($('cancel'), ready);
+  const amount = product ? money(product.priceCents * order.quantity) : '';
+  write($('pay'), acting === 'pay' ? t('paying') : t('pay', {amount}).trim());
+  write($('cancel'), acting === 'cancel' ? t('cancelling') : t('cancel'));
+}
+
+function leftMs(order) {
+  return order.payBy ? Date.parse(order.payBy) - now() : 0;
+}

@@ -1,0 +1,70 @@
+// An intention to buy: one key, made once and kept before anything is sent. Whatever happens to the
+// answer, or to the page, the same key is sent again, and the server makes one order of it.
+
+import {backOffMs, call, isUnsettled, pause} from './api.js';
+
+const store = (sku) => `seckill.intention.${sku}`;
+
+/** What this tab means to buy of a SKU, or has bought of it last; null for nothing. */
+export function intention(sku, user) {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(store(sku)));
+    return kept && kept.user === user ? kept : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A new intention, kept at once. */
+export function intend(sku, user, quantity) {
+  return keep({sku, user, quantity, key: newKey(), orderId: null});
+}
+
+/** An order of this shopper to go on with, which some other tab may have made. */
+export function adopt(sku, user, orderId) {
+  return keep({sku, user, quantity: 0, key: null, orderId});
+}
+
+export function forget(sku) {
+  sessionStorage.removeItem(store(sku));
+}
+
+/**
+ * Sends it until there is an answer that says yes or no.
+ * @param {() => boolean} isWanted asked after every wait; false ends it
+ * @param {(answer: object) => void} onTrouble before each wait
+ * @returns {Promise<{accepted?: object, refused?: object, signIn?: boolean}>} empty when not wanted any more
+ */
+export async function submit(wanted, token, isWanted, onTrouble) {
+  for (let attempt = 0; isWanted(); attempt++) {
+    const answer = await call('POST', `api/v1/skus/${wanted.sku}/orders`, {
+      token,
+      key: wanted.key,
+      body: {quantity: wanted.quantity},
+      timeoutMs: 4000,
+    });
+    if (answer.status === 202) {
+      keep({...wanted, orderId: answer.json.orderId});
+      return {accepted: answer.json};
+    }
+    if (answer.status === 401) return {signIn: true};
+    if (!isUnsettled(answer)) {
+      forget(wanted.sku); // a refused key leaves no trace
+      return {refused: answer};
+    }
+    onTrouble(answer);
+    await pause(backOffMs(attempt, answer.retryAfterMs));
+  }
+  return {};
+}
+
+function keep(wanted) {
+  sessionStorage.setItem(store(wanted.sku), JSON.stringify(wanted));
+  return wanted;
+}
+
+/** 128 bits; randomUUID would need a secure context. */
+function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,461 @@
+// The shop page: which product, who buys, and what became of it.
+
+import {$, enable, isEnabled, make, show, write} from './dom.js';
+import {backOffMs, call, isUnsettled, pause} from './api.js';
+import {countdown, hear, now} from './clock.js';
+import {adopt, forget, intend, intention, submit} from './purchase.js';
+import {follow, isFinal} from './follow.js';
+import {language, money, switchLanguage, t, translatePage} from './words.js';
+import {renderOrder} from './orderview.js';
+import * as session from './session.js';
+
+const MOST_WITHOUT_LIMIT = 100;
+const TICK_MS = 250;
+
+/** phase: idle, sending, busy, retrying, refused, order */
+const state = {
+  sku: Number(new URLSearchParams(location.search).get('sku')) || null,
+  product: null,
+  unknown: false,
+  away: false,
+  wanted: null,
+  phase: 'idle',
+  order: null,
+  refusal: '',
+  linkUp: true,
+  acting: null,
+  declined: false,
+};
+let stopFollowing = () => {};
+let afterSignIn = null;
+let refreshTimer = 0;
+
+// ---- the product ----
+
+function isBuyable(product) {
+  const time = now();
+  return (
+    product.state === 'OPEN' &&
+    !product.soldOut &&
+    time >= Date.parse(product.opensAt) &&
+    time < Date.parse(product.closesAt)
+  );
+}
+
+function mostAtOnce(product) {
+  return product.policy === 'UNLIMITED' ? MOST_WITHOUT_LIMIT : Math.min(product.limitPerUser || 1, MOST_WITHOUT_LIMIT);
+}
+
+function availability(product) {
+  if (product.state === 'CLOSED' || now() >= Date.parse(product.closesAt)) return ['closed', ''];
+  if (product.soldOut) return ['soldOut', 'bad'];
+  if (product.state === 'PAUSED') return ['paused', 'warn'];
+  if (!isBuyable(product)) return ['soon', 'warn'];
+  return product.nearlyGone ? ['nearlyGone', 'warn'] : ['onSale', 'good'];
+}
+
+function timer(product) {
+  const opens = Date.parse(product.opensAt) - now();
+  if (product.state === 'CLOSED' || now() >= Date.parse(product.closesAt)) return [t('isClosed'), ''];
+  if (opens > 0) return [t('opensIn'), countdown(opens, t('day'))];
+  if (product.state === 'PAUSED') return [t('isPaused'), ''];
+  if (product.state !== 'OPEN') return [t('isSoon'), ''];
+  return [t('closesIn'), countdown(Date.parse(product.closesAt) - now(), t('day'))];
+}
+
+async function refreshProduct() {
+  clearTimeout(refreshTimer);
+  const answer = await call('GET', `api/v1/skus/${state.sku}`);
+  state.away = isUnsettled(answer);
+  if (answer.status === 200) {
+    hear(answer, answer.json.serverTime);
+    state.product = answer.json;
+  } else if (!state.away) {
+    state.unknown = true;
+  }
+  render();
+  if (!state.unknown) refreshTimer = setTimeout(refreshWhenSeen, refreshInMs());
+}
+
+/** Rarely, and never all shoppers at the same moment; nobody needs it to buy at the opening. */
+function refreshInMs() {
+  const product = state.product;
+  if (state.away || !product) return backOffMs(3);
+  const opens = Date.parse(product.opensAt) - now();
+  if (opens > 0) return Math.min(60_000, opens) + Math.random() * 2000;
+  return (product.state === 'CLOSED' ? 60_000 : product.state === 'PREHEATED' ? 3_000 : 8_000) * (0.75 + Math.random() / 2);
+}
+
+function refreshWhenSeen() {
+  if (document.hidden) document.addEventListener('visibilitychange', refreshProduct, {once: true});
+  else refreshProduct();
+}
+
+function renderProduct() {
+  const product = state.product;
+  show($('product'), Boolean(product));
+  write($('away'), state.unknown ? t('unknownProduct') : t('pageAway'));
+  show($('away'), state.unknown || state.away);
+  if (!product) return;
+  const title = t('title', {name: product.name});
+  if (document.title !== title) document.title = title;
+  write($('name'), product.name);
+  write($('price'), money(product.priceCents));
+  write($('rule'), t(`rules${product.policy}`, {limit: product.limitPerUser}));
+  const [words, tone] = availability(product);
+  write($('availability'), t(words));
+  $('availability').className = `badge ${tone}`;
+  const [label, time] = timer(product);
+  write($('timer-label'), label);
+  write($('countdown'), time);
+  show($('countdown'), time !== '');
+  const most = mostAtOnce(product);
+  show($('quantity-box'), most > 1);
+  $('quantity').max = String(most);
+  enable($('buy'), isBuyable(product) && !isBusy());
+}
+
+// ---- the list ----
+
+async function showList() {
+  show($('products'), true);
+  for (let attempt = 0; ; attempt++) {
+    const answer = await call('GET', 'api/v1/skus');
+    state.away = answer.status !== 200;
+    show($('away'), state.away);
+    write($('away'), t('pageAway'));
+    if (!state.away) {
+      hear(answer, answer.json.serverTime);
+      show($('no-products'), answer.json.skus.length === 0);
+      $('product-list').replaceChildren(...answer.json.skus.map(listed));
+      return;
+    }
+    await pause(backOffMs(attempt));
+  }
+}
+
+function listed(sku) {
+  const open = sku.state === 'OPEN' && Date.parse(sku.opensAt) <= now();
+  const words = sku.soldOut ? 'soldOut' : sku.state === 'PAUSED' ? 'paused' : open ? 'onSale' : 'soon';
+  const tone = sku.soldOut ? 'bad' : words === 'onSale' ? 'good' : 'warn';
+  const link = make('a', {href: `?sku=${sku.skuId}`});
+  link.append(
+    make('strong', {textContent: sku.name}),
+    make('span', {className: 'amount', textContent: money(sku.priceCents)}),
+    make('span', {className: `badge ${tone}`, textContent: t(words)}),
+  );
+  return make('li', {}, link);
+}
+
+// ---- buying ----
+
+/** Whether an intention is on its way or waits for its payment: until then there is no other. */
+function isBusy() {
+  return state.phase !== 'idle' && state.phase !== 'refused' && !(state.phase === 'order' && isFinal(state.order.status));
+}
+
+function buy() {
+  if (!isEnabled($('buy')) || isBusy()) return;
+  const most = mostAtOnce(state.product);
+  const quantity = most === 1 ? 1 : Number($('quantity').value);
+  const valid = Number.isInteger(quantity) && quantity >= 1 && quantity <= most;
+  write($('buy-problem'), valid ? '' : t('badQuantity', {max: most}));
+  if (!valid) {
+    $('quantity').setAttribute('aria-invalid', 'true');
+    $('quantity').focus();
+    return;
+  }
+  $('quantity').removeAttribute('aria-invalid');
+  if (!session.user()) {
+    askToSignIn(buy);
+    return;
+  }
+  stopFollowing();
+  state.wanted = intend(state.sku, session.user(), quantity);
+  send();
+  $('order-title').focus();
+}
+
+/** Sends the intention at hand, new or from before a reload. */
+async function send() {
+  const wanted = state.wanted;
+  const isWanted = () => state.wanted === wanted;
+  state.phase = 'sending';
+  state.order = null;
+  render();
+  const outcome = await submit(wanted, session.token(), isWanted, (answer) => {
+    state.phase = answer.code === 'BUSY' || answer.status === 429 ? 'busy' : 'retrying';
+    render();
+  });
+  if (!isWanted()) return;
+  if (outcome.accepted) {
+    watch(outcome.accepted.orderId, {
+      skuId: wanted.sku, quantity: wanted.quantity, reason: null, expectedSeconds: null, payBy: null,
+      ...outcome.accepted,
+    });
+  } else if (outcome.refused) {
+    state.phase = 'refused';
+    state.refusal = outcome.refused.code;
+    state.wanted = null;
+    render();
+    refreshProduct();
+  } else if (outcome.signIn) {
+    signInAgain(send);
+  }
+}
+
+function watch(orderId, first) {
+  stopFollowing();
+  if (first) take(first);
+  else state.phase = 'sending';
+  stopFollowing = follow(orderId, session.token(), {
+    onOrder: take,
+    onLink: (up) => {
+      state.linkUp = up;
+      render();
+    },
+    onLost: (status) => {
+      if (status === 401) {
+        signInAgain(() => watch(orderId, null));
+        return;
+      }
+      forget(state.sku);
+      state.wanted = null;
+      state.phase = 'idle';
+      render();
+      write($('announce'), t('orderGone'));
+    },
+  });
+}
+
+function take(order) {
+  const changed = !state.order || state.order.status !== order.status;
+  state.phase = 'order';
+  state.order = order;
+  if (order.status !== 'CONFIRMED') state.declined = false;
+  render();
+  if (!changed) return;
+  $('order').scrollIntoView({block: 'nearest'});
+  if (order.status !== 'QUEUED') listOrders();
+}
+
+/** Paying and cancelling may be repeated, so they are, until there is an answer. */
+async function act(name, method, path) {
+  if (state.acting || !isEnabled($(name))) return;
+  const order = state.order;
+  state.acting = name;
+  state.declined = false;
+  render();
+  for (let attempt = 0; state.order && state.order.orderId === order.orderId && !isFinal(state.order.status); attempt++) {
+    const answer = await call(method, path, {token: session.token()});
+    if (answer.status === 200) {
+      take(answer.json);
+      break;
+    }
+    if (answer.status === 401) {
+      signInAgain(() => watch(order.orderId, null));
+      break;
+    }
+    if (!isUnsettled(answer)) {
+      state.declined = answer.code === 'PAYMENT_DECLINED';
+      break; // what stands in the way is shown by the order's own events
+    }
+    await pause(backOffMs(attempt, answer.retryAfterMs));
+  }
+  state.acting = null;
+  render();
+}
+
+function dismiss() {
+  stopFollowing();
+  forget(state.sku);
+  Object.assign(state, {wanted: null, order: null, phase: 'idle', refusal: ''});
+  render();
+  $('main').focus();
+  listOrders();
+}
+
+/** After a reload: the same intention goes on, where it was. */
+function resume() {
+  const wanted = state.sku && session.user() && intention(state.sku, session.user());
+  if (!wanted) return;
+  state.wanted = wanted;
+  if (wanted.orderId) watch(wanted.orderId, null);
+  else send();
+}
+
+// ---- orders of this shopper ----
+
+async function listOrders() {
+  const token = session.token();
+  if (!token) {
+    show($('orders'), false);
+    return;
+  }
+  const answer = await call('GET', 'api/v1/orders?limit=8', {token});
+  if (answer.status !== 200 || session.token() !== token) return;
+  const current = state.order && state.order.orderId;
+  const others = answer.json.orders.filter((order) => order.orderId !== current);
+  show($('orders'), others.length > 0);
+  $('order-list').replaceChildren(...others.map(orderRow));
+}
+
+function orderRow(order) {
+  const row = make('li', {}, make('span', {textContent: `SKU ${order.skuId} × ${order.quantity} · ${order.orderId}`}));
+  const right = make('span', {}, make('span', {className: 'badge', textContent: t(`status${order.status}`)}));
+  if (!isFinal(order.status)) {
+    const button = make('button', {type: 'button', className: 'quiet', textContent: t('show')});
+    button.setAttribute('aria-label', `${t('show')} ${order.orderId}`);
+    button.addEventListener('click', () => showOther(order));
+    right.append(button);
+  }
+  row.append(right);
+  return row;
+}
+
+function showOther(order) {
+  if (state.wanted && !state.wanted.orderId) return; // its outcome is not known yet
+  const wanted = adopt(order.skuId, session.user(), order.orderId);
+  if (order.skuId !== state.sku) {
+    location.search = `?sku=${order.skuId}`;
+    return;
+  }
+  state.wanted = wanted;
+  state.order = null;
+  watch(order.orderId, order);
+  $('order-title').focus();
+  listOrders();
+}
+
+// ---- signing in ----
+
+function askToSignIn(then) {
+  afterSignIn = then;
+  const demo = document.documentElement.dataset.demo === 'on';
+  show($('demo-fields'), demo);
+  show($('token-fields'), !demo);
+  if (demo && !$('user').value) $('user').value = String(1 + Math.floor(Math.random() * 999_999));
+  if (!$('sign-in').open) $('sign-in').showModal();
+  $(demo ? 'user' : 'token').select();
+}
+
+function signInAgain(then) {
+  const user = state.wanted && state.wanted.user;
+  session.signOut();
+  if (user) $('user').value = user;
+  write($('sign-in-problem'), t('signInAgain'));
+  askToSignIn(then);
+  render();
+}
+
+async function trySignIn() {
+  const problem = await signInProblem();
+  write($('sign-in-problem'), problem);
+  if (problem) return;
+  const then = afterSignIn;
+  $('sign-in').close();
+  if (state.wanted && state.wanted.user !== session.user()) {
+    stopFollowing(); // somebody else's intention stays where it is kept
+    Object.assign(state, {wanted: null, order: null, phase: 'idle'});
+    resume();
+  } else if (then) {
+    then();
+  } else {
+    resume();
+  }
+  render();
+  listOrders();
+}
+
+/** Empty when somebody is signed in. */
+async function signInProblem() {
+  if (document.documentElement.dataset.demo !== 'on') {
+    return session.signIn($('token').value.trim()) ? '' : t('badToken');
+  }
+  const user = $('user').value.trim();
+  if (!/^[1-9][0-9]{0,14}$/.test(user)) return t('badNumber');
+  const answer = await call('POST', 'api/v1/demo/token', {body: {userId: Number(user)}});
+  return answer.status === 200 && session.signIn(answer.json.token) ? '' : t('noToken');
+}
+
+function changeAccount() {
+  if (!session.user()) {
+    askToSignIn(null);
+    return;
+  }
+  stopFollowing();
+  session.signOut();
+  Object.assign(state, {wanted: null, order: null, phase: 'idle', refusal: ''});
+  render();
+  listOrders();
+}
+
+// ---- the whole ----
+
+function render() {
+  const user = session.user();
+  write($('account'), user ? t('signOut', {user}) : t('signIn'));
+  write($('offline'), t('offline'));
+  show($('offline'), !state.linkUp && state.phase === 'order' && !isFinal(state.order.status));
+  if (state.sku) {
+    renderProduct();
+    renderOrder(state);
+  }
+}
+
+function retranslate() {
+  translatePage();
+  write($('language'), t('otherLanguage'));
+  $('language').lang = language() === 'en' ? 'zh-CN' : 'en';
+  if (!state.sku) document.title = t('brand');
+  render();
+}
+
+function changeQuantity(by) {
+  const most = Number($('quantity').max);
+  const value = Number($('quantity').value) || 1;
+  $('quantity').value = String(Math.min(most, Math.max(1, value + by)));
+}
+
+function listen() {
+  $('language').addEventListener('click', () => {
+    switchLanguage();
+    retranslate();
+    listOrders();
+    if (!state.sku) showList();
+  });
+  $('account').addEventListener('click', changeAccount);
+  $('buy-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    buy();
+  });
+  $('less').addEventListener('click', () => changeQuantity(-1));
+  $('more').addEventListener('click', () => changeQuantity(1));
+  $('pay').addEventListener('click', () => act('pay', 'POST', `api/v1/orders/${state.order.orderId}/payment`));
+  $('cancel').addEventListener('click', () => isEnabled($('cancel')) && $('sure').showModal());
+  $('sure').addEventListener('close', () => {
+    if ($('sure').returnValue === 'yes' && state.order) act('cancel', 'DELETE', `api/v1/orders/${state.order.orderId}`);
+    $('sure').returnValue = '';
+  });
+  $('dismiss').addEventListener('click', dismiss);
+  $('sign-in-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    trySignIn();
+  });
+  $('sign-in-close').addEventListener('click', () => $('sign-in').close());
+  $('sign-in').addEventListener('close', () => {
+    afterSignIn = null;
+    write($('sign-in-problem'), '');
+  });
+}
+
+listen();
+retranslate();
+if (state.sku) {
+  refreshProduct();
+  resume();
+  setInterval(render, TICK_MS);
+} else {
+  showList();
+}
+listOrders();

@@ -1,0 +1,162 @@
+package io.seckill.gateway.ops;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TestServers;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+@ExtendWith(TestServers.class)
+class OpsEventsIT {
+
+  private static Stage stage;
+
+  @BeforeAll
+  static void start() {
+    stage = Stage.shared();
+  }
+
+  @Test
+  void tellsOfSalesLedgersLanesAndServices() throws Exception {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    stage.buy(sku, 3);
+
+    try (Watching watching = Watching.of(stage.gateway())) {
+      JsonNode snapshot = watching.next();
+
+      assertThat(snapshot.at("/services/redis").stringValue()).isEqualTo("UP");
+      assertThat(snapshot.at("/services/mysql").stringValue()).isEqualTo("UP");
+      assertThat(snapshot.at("/services/consumer").stringValue()).isEqualTo("UP");
+      assertThat(snapshot.path("lanes").path("outboxes").size()).isEqualTo(16);
+      assertThat(snapshot.path("deadLetters").isNumber()).isTrue();
+      assertThat(snapshot.path("skus").valueStream().map(row -> row.path("skuId").longValue()))
+          .contains(sku);
+    }
+  }
+
+  @Test
+  void listsProductsThatAreNotOnSaleYetToo() {
+    long fresh = stage.newSku();
+    stage
+        .gateway()
+        .operate("PUT", Stage.admin(fresh), Stage.product(PurchasePolicy.LIMITED, 5, 100));
+
+    Answer list = stage.gateway().adminGet("/admin/v1/skus");
+
+    assertThat(list.json().path("skus").valueStream().map(row -> row.path("skuId").longValue()))
+        .contains(fresh);
+  }
+
+  @Test
+  void saysThatOrderConsumerIsAwayAndShowsTheRest() throws Exception {
+    try (TestGateway lonely =
+            TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), "http://127.0.0.1:1");
+        Watching watching = Watching.of(lonely)) {
+      JsonNode snapshot = watching.next();
+
+      assertThat(snapshot.at("/services/consumer").stringValue()).isEqualTo("DOWN");
+      assertThat(snapshot.at("/services/broker").stringValue()).isEqualTo("UNKNOWN");
+      assertThat(snapshot.at("/services/redis").stringValue()).isEqualTo("UP");
+      assertThat(snapshot.path("ledgers").isEmpty()).isTrue();
+      assertThat(snapshot.path("skus").isArray()).isTrue();
+    }
+  }
+
+  @Test
+  void refusesMoreViewersThanAllowedAndLetsOneInWhenAnotherLeft() throws Exception {
+    try (TestGateway small =
+        TestGateway.start(
+            stage.redisDatabase(),
+            stage.mysqlDatabase(),
+            "http://127.0.0.1:1",
+            "seckill.ops.max-viewers=1",
+            "seckill.ops.period=1s")) {
+      try (Watching first = Watching.of(small)) {
+        first.next();
+        assertThat(small.adminGet("/admin/v1/events").code()).isEqualTo("BUSY");
+      }
+      await()
+          .atMost(Duration.ofSeconds(10))
+          .until(
+              () -> {
+                try (Watching again = Watching.of(small)) {
+                  return again.status() == 200;
+                }
+              });
+    }
+  }
+
+  @Test
+  void endsItsStreamsWhenTheGatewayStops() throws Exception {
+    TestGateway gateway =
+        TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), "http://127.0.0.1:1");
+    try (Watching watching = Watching.of(gateway)) {
+      watching.next();
+      gateway.close();
+
+      assertThat(watching.readToEnd()).isTrue();
+    }
+  }
+
+  /** An open stream. */
+  private record Watching(HttpResponse<InputStream> response, BufferedReader lines)
+      implements AutoCloseable {
+
+    static Watching of(TestGateway gateway) throws IOException, InterruptedException {
+      HttpResponse<InputStream> response =
+          gateway
+              .http()
+              .send(
+                  gateway
+                      .admin("/admin/v1/events")
+                      .header("Authorization", TestGateway.operator())
+                      .build(),
+                  BodyHandlers.ofInputStream());
+      return new Watching(
+          response,
+          new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8)));
+    }
+
+    int status() {
+      return response.statusCode();
+    }
+
+    JsonNode next() throws IOException {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        if (line.startsWith("data:")) {
+          return JsonMapper.shared().readTree(line.substring("data:".length()));
+        }
+      }
+      throw new AssertionError("the stream ended");
+    }
+
+    boolean readToEnd() throws IOException {
+      String line = lines.readLine();
+      while (line != null) {
+        line = lines.readLine();
+      }
+      return true;
+    }
+
+    @Override
+    public void close() throws IOException {
+      lines.close();
+    }
+  }
+}

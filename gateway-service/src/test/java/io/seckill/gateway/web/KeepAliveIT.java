@@ -1,0 +1,66 @@
+package io.seckill.gateway.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.gateway.testing.Placed;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TestServers;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Requests that follow each other on one connection as fast as the answers allow. Before {@link
+ * ExchangeTurn} about one in a thousand was never read; the client's time-out then fails the test.
+ */
+@ExtendWith(TestServers.class)
+class KeepAliveIT {
+
+  private static final int REQUESTS = 3_000;
+
+  private static Stage stage;
+  private static TestGateway gateway;
+
+  @BeforeAll
+  static void start() {
+    stage = Stage.shared();
+    gateway = stage.gateway();
+  }
+
+  @Test
+  void answersEveryStatusPoll() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+
+    for (int poll = 0; poll < REQUESTS; poll++) {
+      assertThat(gateway.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void answersEveryPurchase() {
+    long sku = stage.onSale(PurchasePolicy.UNLIMITED, 0, REQUESTS);
+    long user = stage.newUser();
+
+    for (int purchase = 0; purchase < REQUESTS; purchase++) {
+      assertThat(gateway.buy(user, sku, 1, "keep-alive-" + purchase).status()).isEqualTo(202);
+    }
+  }
+
+  @Test
+  void answersEveryProbeOfTheAdminPort() {
+    for (int probe = 0; probe < REQUESTS; probe++) {
+      assertThat(gateway.send(gateway.admin("/actuator/health/liveness")).status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void answersEveryListOfOrders() { // an annotated controller that blocks on threads of its own
+    long user = stage.newUser();
+
+    for (int list = 0; list < REQUESTS / 6; list++) {
+      assertThat(gateway.get(user, "/api/v1/orders").status()).isEqualTo(200);
+    }
+  }
+}
