@@ -40,11 +40,16 @@ final class DeadLetterController {
   @GetMapping
   Mono<ResponseEntity<JsonNode>> list(
       @RequestParam(required = false) @Nullable String state,
-      @RequestParam(required = false) @Nullable String limit) {
+      @RequestParam(required = false) @Nullable String limit,
+      @RequestParam(required = false) @Nullable String after) {
     if (state != null && !STATES.contains(state)) {
       throw ProblemException.invalid("state", "state must be OPEN, REPLAYED or DISCARDED.");
     }
-    String query = "?limit=" + limit(limit) + (state == null ? "" : "&state=" + state);
+    String query =
+        "?limit="
+            + limit(limit)
+            + (state == null ? "" : "&state=" + state)
+            + (after == null ? "" : "&after=" + PathIds.number("after", after));
     return pass(consumer.deadLetters(query));
   }
 

@@ -22,8 +22,12 @@ class AdmissionConfiguration {
   @Bean
   VerifiedServers verifiedServers(MeterRegistry meters) {
     VerifiedServers servers = new VerifiedServers();
-    Gauge.builder("seckill.held.skus", () -> servers.held().size()).register(meters);
-    Gauge.builder("seckill.redis.verified", () -> servers.allVerified() ? 1 : 0).register(meters);
+    Gauge.builder("seckill.held.skus", () -> servers.held().size())
+        .description("SKUs held because Redis knows less of them than MySQL")
+        .register(meters);
+    Gauge.builder("seckill.redis.verified", () -> servers.allVerified() ? 1 : 0)
+        .description("1 when the data of every partition has been compared with MySQL")
+        .register(meters);
     return servers;
   }
 
@@ -35,7 +39,9 @@ class AdmissionConfiguration {
   @Bean
   ServerSettings serverSettings(UnifiedJedis redis, MeterRegistry meters) {
     ServerSettings settings = new ServerSettings(redis);
-    Gauge.builder("seckill.redis.misconfigured", settings::wrong).register(meters);
+    Gauge.builder("seckill.redis.misconfigured", settings::wrong)
+        .description("Settings of Redis that a sale relies on and that are wrong")
+        .register(meters);
     return settings;
   }
 
@@ -122,6 +128,7 @@ class AdmissionConfiguration {
   private static Coalescer<Purchase> measured(
       String name, Coalescer<Purchase> queue, MeterRegistry meters) {
     Gauge.builder("seckill.queue.depth", queue, Coalescer::depth)
+        .description("Purchases that wait for their script call")
         .tag("queue", name)
         .register(meters);
     return queue;

@@ -24,17 +24,39 @@ final class AdmissionMetrics {
   private final Timer latency;
 
   AdmissionMetrics(MeterRegistry meters) {
-    this.requests = meters.counter("seckill.purchases");
-    this.admitted = meters.counter("seckill.admitted");
-    this.repeated = meters.counter("seckill.idempotent.hits");
-    this.busy = meters.counter("seckill.busy");
-    this.shieldHits = meters.counter("seckill.shield.hits");
-    this.shieldMisses = meters.counter("seckill.shield.misses");
+    this.requests = counter(meters, "seckill.purchases", "Purchases received with a readable body");
+    this.admitted = counter(meters, "seckill.admitted", "Purchases admitted");
+    this.repeated =
+        counter(
+            meters,
+            "seckill.idempotent.hits",
+            "Repeats of a purchase, answered with its first order");
+    this.busy =
+        counter(
+            meters,
+            "seckill.busy",
+            "Purchases not sent to Redis because too many waited: stock not taken");
+    this.shieldHits =
+        counter(
+            meters,
+            "seckill.shield.hits",
+            "Purchases of a SKU just seen sold out, answered without asking for stock");
+    this.shieldMisses = counter(meters, "seckill.shield.misses", "Purchases that went to Redis");
     for (Refusal reason : Refusal.values()) {
-      refused.put(reason, meters.counter("seckill.refused", "reason", tag(reason)));
+      refused.put(
+          reason,
+          counter(
+              meters, "seckill.refused", "Purchases refused, by reason", "reason", tag(reason)));
     }
     for (Cause cause : Cause.values()) {
-      unknown.put(cause, meters.counter("seckill.unknown", "cause", tag(cause)));
+      unknown.put(
+          cause,
+          counter(
+              meters,
+              "seckill.unknown",
+              "Purchases of which nobody knows yet whether they are admitted",
+              "cause",
+              tag(cause)));
     }
     this.latency =
         Timer.builder("seckill.admission.latency")
@@ -49,6 +71,11 @@ final class AdmissionMetrics {
                 Duration.ofMillis(100),
                 Duration.ofMillis(300))
             .register(meters);
+  }
+
+  private static Counter counter(
+      MeterRegistry meters, String name, String description, String... tags) {
+    return Counter.builder(name).description(description).tags(tags).register(meters);
   }
 
   void request() {

@@ -1,6 +1,5 @@
 package io.seckill.gateway.admission;
 
-import io.seckill.common.order.OrderMessage;
 import io.seckill.gateway.redis.CoalescerProperties;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -15,7 +14,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param queueCapacity most purchases waiting per partition; beyond it the answer is BUSY
  * @param queueWait longest wait before a purchase is sent, else BUSY
  * @param answerWithin longest time to any answer
- * @param maxPerOrder most units of one order, refused before Redis; a SKU's own bound may be lower
  * @param replicas replicas that must confirm before "queued" is answered, 0 for none
  * @param replicasTimeout longest wait for them, below seckill.redis.socket-timeout
  * @param soldOutShield how long stock 0, once seen, is believed without asking; 0 for never
@@ -30,7 +28,6 @@ record AdmissionProperties(
     @DefaultValue("4096") int queueCapacity,
     @DefaultValue("120ms") Duration queueWait,
     @DefaultValue("270ms") Duration answerWithin,
-    @DefaultValue("100") int maxPerOrder,
     @DefaultValue("0") int replicas,
     @DefaultValue("100ms") Duration replicasTimeout,
     @DefaultValue("100ms") Duration soldOutShield,
@@ -38,9 +35,6 @@ record AdmissionProperties(
     @DefaultValue("10s") Duration workerLease) {
 
   AdmissionProperties {
-    check(
-        maxPerOrder >= 1 && maxPerOrder <= OrderMessage.MAX_QUANTITY,
-        "max-per-order must be 1.." + OrderMessage.MAX_QUANTITY);
     check(replicas >= 0 && replicas <= 16, "replicas must be 0..16");
     check(replicasTimeout.toMillis() >= 1, "replicas-timeout must be at least 1 ms");
     check(!soldOutShield.isNegative(), "sold-out-shield must not be negative");

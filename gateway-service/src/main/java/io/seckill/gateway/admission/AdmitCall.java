@@ -2,6 +2,7 @@ package io.seckill.gateway.admission;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderTrail;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.admission.Admission.Cause;
@@ -165,6 +166,10 @@ final class AdmitCall implements Coalescer.Carrier<Purchase> {
       }
       boolean promise =
           outcome instanceof Admission.Admitted || outcome instanceof Admission.Repeated;
+      if (outcome instanceof Admission.Admitted && OrderTrail.isOn()) {
+        PurchaseAttempt attempt = purchases.get(i).attempt();
+        OrderTrail.mark(ids.get(i), attempt.skuId(), attempt.traceparent(), "admitted");
+      }
       purchases.get(i).answer(promise && !reply.confirmed() ? REPLICAS : outcome);
     }
   }

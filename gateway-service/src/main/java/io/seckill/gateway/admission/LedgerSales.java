@@ -16,7 +16,7 @@ final class LedgerSales {
 
   /**
    * @param state PREHEATED, OPEN, PAUSED or CLOSED
-   * @param lastSeq highest admission sequence stored
+   * @param lastSeq highest admission sequence stored, or where a rebuild let it go on
    */
   record Sale(long skuId, String state, long epoch, long lastSeq) {
 

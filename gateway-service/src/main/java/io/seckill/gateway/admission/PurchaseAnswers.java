@@ -13,6 +13,8 @@ import io.seckill.gateway.http.ProblemCode;
 /** Outcomes as HTTP says them. */
 final class PurchaseAnswers {
 
+  private static final String TOO_MANY_FOR_ONE_ORDER =
+      "The quantity is above what one order of this sale may have.";
   private static final int ACCEPTED = 202;
 
   private PurchaseAnswers() {}
@@ -23,11 +25,17 @@ final class PurchaseAnswers {
     } else if (outcome instanceof Repeated again) {
       return accepted(attempt, again.orderId(), again.status(), again.position());
     } else if (outcome instanceof Refused no) {
-      return HttpAnswer.problem(no.reason().problem(), correlationId);
+      return refused(no.reason(), correlationId);
     } else if (outcome instanceof Unknown) {
       return unknown(attempt, correlationId);
     }
     return HttpAnswer.problem(ProblemCode.BUSY, correlationId);
+  }
+
+  private static HttpAnswer refused(Refusal reason, String correlationId) {
+    return reason == Refusal.QUANTITY
+        ? HttpAnswer.problem(reason.problem(), TOO_MANY_FOR_ONE_ORDER, correlationId)
+        : HttpAnswer.problem(reason.problem(), correlationId);
   }
 
   private static HttpAnswer accepted(

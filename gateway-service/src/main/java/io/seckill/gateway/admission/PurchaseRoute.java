@@ -41,28 +41,23 @@ final class PurchaseRoute implements NettyRouteProvider {
   private static final String BAD_KEY =
       "Idempotency-Key must be given once, as 8 to 64 letters, digits, _ or -.";
 
+  /** A sale's own bound is lower and belongs to its rules, which the script knows. */
+  private static final String BAD_BODY =
+      "The body must be a JSON object with one member, quantity, a whole number from 1 to "
+          + OrderMessage.MAX_QUANTITY
+          + ".";
+
   private final TokenVerifier tokens;
   private final RateLimits limits;
   private final Admissions admissions;
   private final AdmissionMetrics metrics;
-  private final int maxPerOrder;
-  private final String badBody;
 
   PurchaseRoute(
-      TokenVerifier tokens,
-      RateLimits limits,
-      Admissions admissions,
-      AdmissionMetrics metrics,
-      AdmissionProperties settings) {
+      TokenVerifier tokens, RateLimits limits, Admissions admissions, AdmissionMetrics metrics) {
     this.tokens = tokens;
     this.limits = limits;
     this.admissions = admissions;
     this.metrics = metrics;
-    this.maxPerOrder = settings.maxPerOrder();
-    this.badBody =
-        "The body must be a JSON object with one member, quantity, a whole number from 1 to "
-            + maxPerOrder
-            + ".";
   }
 
   @Override
@@ -86,7 +81,7 @@ final class PurchaseRoute implements NettyRouteProvider {
                   response.keepAlive(false); // the rest of the body is not worth reading
                   return refused(ProblemCode.PAYLOAD_TOO_LARGE, correlationId);
                 });
-    return answer.flatMap(done -> Mono.from(Answers.send(response, done, correlationId)));
+    return Answers.send(response, answer, correlationId);
   }
 
   private Mono<HttpAnswer> decide(HttpServerRequest request, byte[] body, String correlationId) {
@@ -110,8 +105,8 @@ final class PurchaseRoute implements NettyRouteProvider {
       return invalid(BAD_SKU, correlationId);
     } else if (!keys.isEmpty() && !isKey(keys)) {
       return invalid(BAD_KEY, correlationId);
-    } else if (quantity == 0 || quantity > maxPerOrder) {
-      return invalid(badBody, correlationId);
+    } else if (quantity == 0 || quantity > OrderMessage.MAX_QUANTITY) {
+      return invalid(BAD_BODY, correlationId);
     }
     return submit(attempt(skuId, identity.userId(), keys, quantity, headers), correlationId);
   }

@@ -14,12 +14,14 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
 import org.springframework.http.client.ReactorResourceFactory;
+import org.springframework.http.client.reactive.ClientHttpRequest;
 import org.springframework.http.client.reactive.ReactorClientHttpConnector;
 import org.springframework.stereotype.Component;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.client.HttpClientRequest;
 import reactor.netty.resources.ConnectionProvider;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
@@ -52,10 +54,12 @@ public final class ConsumerClient implements DisposableBean {
   private final ConnectionProvider connections;
   private final WebClient client;
   private final Duration timeout;
+  private final Duration reconciliationTimeout;
 
   ConsumerClient(
       ConsumerProperties settings, InternalProperties internal, ReactorResourceFactory resources) {
     this.timeout = settings.timeout();
+    this.reconciliationTimeout = settings.reconciliationTimeout();
     this.connections =
         ConnectionProvider.builder("order-consumer")
             .maxConnections(settings.maxConnections())
@@ -85,6 +89,11 @@ public final class ConsumerClient implements DisposableBean {
   /** 404 UNKNOWN_SKU when MySQL does not know it. */
   public Mono<Product> product(long skuId) {
     return exchange(HttpMethod.GET, sku(skuId, ""), null, Map.of()).map(ConsumerClient::product);
+  }
+
+  /** The conservation equation of a SKU, read at most half a second ago. */
+  public Mono<ConsumerAnswer> ledger(long skuId) {
+    return exchange(HttpMethod.GET, sku(skuId, "/ledger"), null, Map.of());
   }
 
   /** Creates or edits a SKU; the status tells which. */
@@ -164,6 +173,21 @@ public final class ConsumerClient implements DisposableBean {
         Map.of(OPERATOR_HEADER, operator));
   }
 
+  /** Compares Redis with MySQL and sets Redis right, or in a dry run says what is wrong. */
+  public Mono<ConsumerAnswer> reconcile(long skuId, boolean dryRun, String operator) {
+    return exchange(
+        HttpMethod.POST,
+        sku(skuId, "/reconciliation"),
+        Map.of("dryRun", dryRun),
+        Map.of(OPERATOR_HEADER, operator),
+        reconciliationTimeout);
+  }
+
+  /** What the latest reconciliations of a SKU have found. */
+  public Mono<ConsumerAnswer> reconciliations(long skuId) {
+    return exchange(HttpMethod.GET, sku(skuId, "/reconciliation"), null, Map.of());
+  }
+
   /** Whether order-consumer answers and calls itself ready. Never fails. */
   public Mono<Boolean> isReady() {
     return client
@@ -186,15 +210,33 @@ public final class ConsumerClient implements DisposableBean {
 
   private Mono<ConsumerAnswer> exchange(
       HttpMethod method, String path, @Nullable Object body, Map<String, String> headers) {
+    return exchange(method, path, body, headers, timeout);
+  }
+
+  private Mono<ConsumerAnswer> exchange(
+      HttpMethod method,
+      String path,
+      @Nullable Object body,
+      Map<String, String> headers,
+      Duration within) {
     WebClient.RequestBodySpec request =
-        client.method(method).uri(path).headers(all -> headers.forEach(all::set));
+        client
+            .method(method)
+            .uri(path)
+            .headers(all -> headers.forEach(all::set))
+            .httpRequest(raw -> responseWithin(raw, within));
     if (body != null) {
       request.contentType(MediaType.APPLICATION_JSON).bodyValue(JSON.writeValueAsBytes(body));
     }
     return request
         .exchangeToMono(ConsumerClient::read)
-        .timeout(timeout)
+        .timeout(within)
         .onErrorMap(failure -> !(failure instanceof ProblemException), f -> away(method, path, f));
+  }
+
+  private static void responseWithin(ClientHttpRequest request, Duration within) {
+    HttpClientRequest connection = request.getNativeRequest();
+    connection.responseTimeout(within);
   }
 
   private static ProblemException away(HttpMethod method, String path, Throwable failure) {

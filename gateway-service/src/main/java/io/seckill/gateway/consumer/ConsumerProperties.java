@@ -12,6 +12,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param connectTimeout 10 ms..30 s
  * @param timeout longest wait for a whole answer, at least the connect time-out, up to 60 s; beyond
  *     it the outcome is unknown
+ * @param reconciliationTimeout the same for a reconciliation, which waits until orders have come to
+ *     rest, timeout..15 min
  * @param maxConnections 1..256
  * @param maxWaiting requests that may wait for a connection, 1..10,000; more are refused at once
  */
@@ -20,6 +22,7 @@ record ConsumerProperties(
     @DefaultValue("http://127.0.0.1:8083") URI url,
     @DefaultValue("500ms") Duration connectTimeout,
     @DefaultValue("5s") Duration timeout,
+    @DefaultValue("2m") Duration reconciliationTimeout,
     @DefaultValue("32") int maxConnections,
     @DefaultValue("256") int maxWaiting) {
 
@@ -31,6 +34,9 @@ record ConsumerProperties(
         "connect-timeout must be 10ms..30s");
     check(timeout.compareTo(connectTimeout) >= 0, "timeout is shorter than connect-timeout");
     check(timeout.toSeconds() <= 60, "timeout must be at most 60s");
+    check(
+        reconciliationTimeout.compareTo(timeout) >= 0 && reconciliationTimeout.toMinutes() <= 15,
+        "reconciliation-timeout must be timeout..15m");
     check(maxConnections >= 1 && maxConnections <= 256, "max-connections must be 1..256");
     check(maxWaiting >= 1 && maxWaiting <= 10_000, "max-waiting must be 1..10000");
   }

@@ -11,7 +11,7 @@ import java.time.Instant;
  * @param initialStock opening units + added - withdrawn
  * @param limitPerUser units; 1 for ONE_PER_USER, 0 for UNLIMITED
  * @param epoch 0 before the first preheat
- * @param lastSeq highest admission sequence stored
+ * @param lastSeq highest admission sequence stored, or where a rebuild let it go on
  * @param settled orders settled, on the scale of lastSeq
  */
 public record Product(

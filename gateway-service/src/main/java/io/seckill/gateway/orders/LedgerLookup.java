@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.Semaphore;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 
@@ -32,7 +32,7 @@ final class LedgerLookup {
   private final StoredOrders mysql;
   private final BlockingCalls calls;
   private final BlockingQueue<Wait> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
-  private final AtomicInteger statements = new AtomicInteger();
+  private final Semaphore statements = new Semaphore(MAX_STATEMENTS);
   private final Cache<OrderId, CompletableFuture<Answer>> recent =
       Caffeine.newBuilder().expireAfterWrite(Duration.ofSeconds(1)).maximumSize(REMEMBERED).build();
 
@@ -77,39 +77,34 @@ final class LedgerLookup {
     }
   }
 
+  /**
+   * Who cannot have a statement leaves the work to those who have one: they look again after it.
+   */
   private void readMore() {
-    if (statements.incrementAndGet() > MAX_STATEMENTS) {
-      statements.decrementAndGet(); // those under way look again before they end
-      return;
+    while (!waiting.isEmpty() && statements.tryAcquire()) {
+      List<Wait> batch = new ArrayList<>();
+      waiting.drainTo(batch, MAX_BATCH);
+      if (batch.isEmpty()) {
+        statements.release();
+      } else {
+        calls
+            .call(() -> mysql.find(batch.stream().map(Wait::id).toList()))
+            .subscribe(found -> answer(batch, found), failure -> fail(batch));
+      }
     }
-    List<Wait> batch = new ArrayList<>();
-    waiting.drainTo(batch, MAX_BATCH);
-    if (batch.isEmpty()) {
-      statements.decrementAndGet();
-      return;
-    }
-    calls
-        .call(() -> mysql.find(batch.stream().map(Wait::id).toList()))
-        .subscribe(found -> answer(batch, found), failure -> fail(batch));
   }
 
   private void answer(List<Wait> batch, Map<OrderId, StoredOrder> found) {
-    statements.decrementAndGet();
+    statements.release();
     for (Wait wait : batch) {
       wait.answer.complete(new Answer(Optional.ofNullable(found.get(wait.id)), true));
     }
-    readWaiting();
+    readMore();
   }
 
   private void fail(List<Wait> batch) {
-    statements.decrementAndGet();
+    statements.release();
     batch.forEach(wait -> wait.answer.complete(Answer.UNKNOWN));
-    readWaiting();
-  }
-
-  private void readWaiting() {
-    if (!waiting.isEmpty()) {
-      readMore();
-    }
+    readMore();
   }
 }

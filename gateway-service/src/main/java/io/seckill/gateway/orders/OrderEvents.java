@@ -45,7 +45,9 @@ final class OrderEvents implements SmartLifecycle {
   OrderEvents(OrderStatuses statuses, OrderProperties settings, MeterRegistry meters) {
     this.statuses = statuses;
     this.settings = settings;
-    Gauge.builder("seckill.order.streams", streams, AtomicInteger::get).register(meters);
+    Gauge.builder("seckill.order.streams", streams, AtomicInteger::get)
+        .description("Event streams of orders that are open")
+        .register(meters);
   }
 
   /** One order and the streams that watch it. */

@@ -12,6 +12,7 @@ import java.time.Instant;
  * @param state of the sale in MySQL, NEW before the first preheat
  * @param open whether both stores call the sale open
  * @param soldOut whether no unit is left to be admitted
+ * @param nearlyGone whether at most a tenth of the units is left, but one at least
  */
 record SkuPage(
     long skuId,
@@ -23,7 +24,8 @@ record SkuPage(
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt,
     String state,
     @JsonIgnore boolean open,
-    boolean soldOut) {
+    boolean soldOut,
+    boolean nearlyGone) {
 
   /** Whether a purchase may succeed at this moment. */
   boolean onSaleAt(Instant now) {

@@ -28,6 +28,7 @@ import redis.clients.jedis.UnifiedJedis;
 final class SkuPages {
 
   private static final long REMEMBERED = 10_000;
+  private static final long NEARLY_GONE = 10;
   private static final Duration FRESH = Duration.ofMillis(500);
 
   private final UnifiedJedis redis;
@@ -53,6 +54,7 @@ final class SkuPages {
       String name,
       long priceCents,
       long stock,
+      long initialStock,
       PurchasePolicy policy,
       int limitPerUser,
       Instant opensAt,
@@ -99,7 +101,7 @@ final class SkuPages {
   }
 
   private static SkuPage page(long skuId, Row row, Hot hot) {
-    boolean soldOut = (hot.stock() == null ? row.stock() : hot.stock()) <= 0;
+    long left = hot.stock() == null ? row.stock() : hot.stock();
     // Without Redis nothing is admitted, whatever MySQL says.
     boolean open = "OPEN".equals(hot.state()) && row.state().equals("OPEN");
     return new SkuPage(
@@ -112,14 +114,16 @@ final class SkuPages {
         row.closesAt(),
         row.state(),
         open,
-        soldOut);
+        left <= 0,
+        left > 0 && left <= row.initialStock() / NEARLY_GONE);
   }
 
   private Optional<Row> row(long skuId) {
     return mysql
         .sql(
             """
-            SELECT name, price_cents, stock, policy, limit_per_user, opens_at, closes_at, state
+            SELECT name, price_cents, stock, initial_stock, policy, limit_per_user,
+              opens_at, closes_at, state
             FROM products WHERE sku_id = ?
             """)
         .param(skuId)
@@ -129,11 +133,12 @@ final class SkuPages {
                     row.getString(1),
                     row.getLong(2),
                     row.getLong(3),
-                    PurchasePolicy.valueOf(row.getString(4)),
-                    row.getInt(5),
-                    row.getObject(6, LocalDateTime.class).toInstant(ZoneOffset.UTC),
+                    row.getLong(4),
+                    PurchasePolicy.valueOf(row.getString(5)),
+                    row.getInt(6),
                     row.getObject(7, LocalDateTime.class).toInstant(ZoneOffset.UTC),
-                    row.getString(8)))
+                    row.getObject(8, LocalDateTime.class).toInstant(ZoneOffset.UTC),
+                    row.getString(9)))
         .optional();
   }
 

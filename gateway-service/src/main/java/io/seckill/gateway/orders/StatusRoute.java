@@ -48,8 +48,7 @@ final class StatusRoute implements NettyRouteProvider {
 
   private Publisher<Void> status(HttpServerRequest request, HttpServerResponse response) {
     String correlationId = CorrelationId.of(request);
-    return answer(request, correlationId)
-        .flatMap(done -> Mono.from(Answers.send(response, done, correlationId)));
+    return Answers.send(response, answer(request, correlationId), correlationId);
   }
 
   private Mono<HttpAnswer> answer(HttpServerRequest request, String correlationId) {

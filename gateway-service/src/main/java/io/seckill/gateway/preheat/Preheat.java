@@ -1,7 +1,11 @@
 package io.seckill.gateway.preheat;
 
+import io.seckill.common.sale.LoadingOvertakenException;
+import io.seckill.common.sale.SaleLoader;
+import io.seckill.common.sale.SaleLoading;
 import io.seckill.gateway.consumer.ConsumerClient;
 import io.seckill.gateway.consumer.Product;
+import io.seckill.gateway.consumer.SaleState;
 import io.seckill.gateway.stores.BlockingCalls;
 import java.util.Map;
 import java.util.Objects;
@@ -57,24 +61,26 @@ public class Preheat {
 
   /** Blocks; for tests of what may happen before it. */
   Product load(Product raised) {
-    return Objects.requireNonNull(snapshot.execute(status -> loadSnapshot(raised)));
+    try {
+      return Objects.requireNonNull(snapshot.execute(status -> loadSnapshot(raised)));
+    } catch (LoadingOvertakenException e) {
+      throw SaleInRedis.overtaken();
+    }
   }
 
   private Product loadSnapshot(Product raised) {
     Product product = mysql.now(raised);
     if (product.epoch() != raised.epoch()) {
-      SaleInRedis.refuseOvertaken(0);
+      throw SaleInRedis.overtaken();
     }
-    int toClear = redis.begin(product, mysql.count(product.skuId()));
-    redis.clear(product, toClear);
-    Map<String, String> contained = loadEarlierOrders(product);
-    redis.finish(product, contained);
+    SaleLoading loading = redis.begin(product, mysql.count(product.skuId()));
+    Map<String, String> contained = loadEarlierOrders(product, loading.loader());
+    loading.finish(contained, SaleState.PREHEATED.name());
     return product;
   }
 
-  private Map<String, String> loadEarlierOrders(Product product) {
+  private Map<String, String> loadEarlierOrders(Product product, SaleLoader loader) {
     long sku = product.skuId();
-    SaleLoader loader = redis.loader(product);
     if (product.policy().keepsQuota()) {
       mysql.loadQuotas(sku, loader);
     }

@@ -1,6 +1,6 @@
 package io.seckill.gateway.preheat;
 
-import io.seckill.common.order.OrderMessage;
+import io.seckill.common.sale.LoadSettings;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -17,15 +17,10 @@ record PreheatProperties(
     @DefaultValue("100") int maxPerOrder, @DefaultValue("48h") Duration retention) {
 
   PreheatProperties {
-    check(
-        maxPerOrder >= 1 && maxPerOrder <= OrderMessage.MAX_QUANTITY,
-        "max-per-order must be 1.." + OrderMessage.MAX_QUANTITY);
-    check(retention.toHours() >= 2 && retention.toDays() <= 30, "retention must be 2h..30d");
+    LoadSettings.check(maxPerOrder, retention);
   }
 
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.preheat." + otherwise);
-    }
+  LoadSettings loading() {
+    return new LoadSettings(maxPerOrder, retention);
   }
 }

@@ -3,13 +3,17 @@ package io.seckill.gateway.preheat;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SaleExpiry;
+import io.seckill.common.sale.SaleLoading;
+import io.seckill.common.sale.SaleLoading.Begun;
+import io.seckill.common.sale.SaleToLoad;
+import io.seckill.common.sale.StoredOrders;
 import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.consumer.SaleState;
 import io.seckill.gateway.web.Problem;
 import io.seckill.gateway.web.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.AbstractPipeline;
@@ -27,15 +31,8 @@ class SaleInRedis {
   static final String FOREIGN_KEY = "FOREIGN_KEY";
   static final String NOT_PREHEATED = "NOT_PREHEATED";
 
-  /** Units of one bucket at most, so that hashes stay packed (DESIGN section 4). */
-  private static final int UNITS_PER_BUCKET = 64;
+  private static final int KEYS_PER_PIPELINE = 64;
 
-  /** Bucket hashes removed by one call: 4 kinds of 64 buckets. */
-  private static final int BUCKETS_PER_CLEAR = 64;
-
-  private static final LuaScript BEGIN = script("preheat_begin.lua");
-  private static final LuaScript CLEAR = script("preheat_clear.lua");
-  private static final LuaScript FINISH = script("preheat_finish.lua");
   private static final LuaScript STATE = script("sale_state.lua");
   private static final LuaScript CLOSING = script("sale_closing.lua");
 
@@ -45,12 +42,6 @@ class SaleInRedis {
   SaleInRedis(UnifiedJedis redis, PreheatProperties settings) {
     this.redis = redis;
     this.settings = settings;
-  }
-
-  /** Buckets that keep hashes packed when every unit ever put on sale becomes an order. */
-  static int buckets(Product product) {
-    long units = Math.max(product.stock(), product.initialStock());
-    return (int) Math.max(1, (units + UNITS_PER_BUCKET - 1) / UNITS_PER_BUCKET);
   }
 
   /**
@@ -72,89 +63,35 @@ class SaleInRedis {
   }
 
   /**
-   * Takes the SKU off the shelf and notes its new rules.
+   * Takes the SKU off the shelf, notes its new rules and removes what earlier epochs left.
    *
-   * @return how many buckets of earlier epochs, and of this one, are to be cleared
    * @throws ProblemException 409 when the sale runs, moves, or a later preheat has begun
    */
-  int begin(Product product, StoredOrders stored) {
-    Expiry expiry = expiry(product);
-    List<String> args =
-        new ArrayList<>(
-            List.of(
-                Long.toString(product.epoch()),
-                Integer.toString(buckets(product)),
-                Long.toString(expiry.rulesMs()),
-                Long.toString(product.lastSeq()),
-                Long.toString(stored.orders()),
-                Long.toString(stored.units())));
-    rules(product, expiry)
-        .forEach(
-            (field, value) -> {
-              args.add(field);
-              args.add(value);
-            });
-    List<?> reply = (List<?>) BEGIN.call(redis, keys(product.skuId()), args);
-    String word = String.valueOf(reply.get(0));
-    return switch (word) {
-      case "OK" -> Integer.parseInt(String.valueOf(reply.get(1)));
-      case "SALE_RUNNING" -> throw saleRunning(String.valueOf(reply.get(1)));
-      case "ORDERS_IN_FLIGHT" -> throw ordersInFlight();
-      case "STALE_EPOCH" -> throw overtaken();
-      case "WRONG_TYPE" -> throw foreignKey(String.valueOf(reply.get(1)));
-      default ->
-          throw new IllegalStateException("preheat_begin.lua and its caller disagree: " + reply);
-    };
-  }
-
-  private Map<String, String> rules(Product product, Expiry expiry) {
-    return Map.of(
-        "policy", product.policy().name(),
-        "limit", Integer.toString(product.limitPerUser()),
-        "maxPerOrder", Integer.toString(settings.maxPerOrder()),
-        "opensAt", Long.toString(product.opensAt().toEpochMilli()),
-        "closesAt", Long.toString(product.closesAt().toEpochMilli()),
-        "expiresAt", Long.toString(expiry.restMs()));
-  }
-
-  /**
-   * Removes the hashes of buckets 0..count-1, some at a time so that Redis serves others between.
-   */
-  void clear(Product product, int count) {
-    for (int from = 0; from < count; from += BUCKETS_PER_CLEAR) {
-      List<String> keys = new ArrayList<>();
-      keys.add(RedisKeys.sku(product.skuId()));
-      for (int b = from; b < Math.min(count, from + BUCKETS_PER_CLEAR); b++) {
-        keys.addAll(bucketKeys(product.skuId(), b));
-      }
-      refuseOvertaken(CLEAR.call(redis, keys, List.of(Long.toString(product.epoch()))));
+  SaleLoading begin(Product product, StoredOrders stored) {
+    SaleLoading loading = new SaleLoading(redis, toLoad(product), settings.loading());
+    Begun begun = loading.begin(stored, SaleLoading.Replacing.AT_REST);
+    if (begun instanceof Begun.Loading ready) {
+      loading.clear(ready.bucketsToClear());
+      return loading;
+    } else if (begun instanceof Begun.Running running) {
+      throw saleRunning(running.state());
+    } else if (begun instanceof Begun.Foreign foreign) {
+      throw foreignKey(foreign.key());
     }
+    throw ordersInFlight();
   }
 
-  /** A loader for the hashes of this preheat. */
-  SaleLoader loader(Product product) {
-    return new SaleLoader(redis, product, buckets(product), expiry(product).restMs());
-  }
-
-  /**
-   * Puts the SKU on the shelf.
-   *
-   * @param contained stock changes that {@code product.stock()} contains already, id to outcome
-   */
-  void finish(Product product, Map<String, String> contained) {
-    List<String> args =
-        new ArrayList<>(
-            List.of(
-                Long.toString(product.epoch()),
-                Long.toString(product.stock()),
-                Long.toString(product.skuId()),
-                Long.toString(expiry(product).restMs())));
-    contained.forEach(
-        (id, outcome) -> {
-          args.add(id);
-          args.add(outcome);
-        });
-    refuseOvertaken(FINISH.call(redis, keys(product.skuId()), args));
+  private static SaleToLoad toLoad(Product product) {
+    return new SaleToLoad(
+        product.skuId(),
+        product.policy(),
+        product.limitPerUser(),
+        product.opensAt(),
+        product.closesAt(),
+        product.epoch(),
+        product.stock(),
+        product.initialStock(),
+        product.lastSeq());
   }
 
   /**
@@ -183,14 +120,14 @@ class SaleInRedis {
 
   /** Brings a later closing time to Redis, every expiry with it; harmless to repeat. */
   void extend(Product product) {
-    Expiry expiry = expiry(product);
+    SaleExpiry expiry = expiry(product);
     if (closing("prepare", product, expiry) > 0) {
       extendRest(product, expiry);
       closing("finish", product, expiry);
     }
   }
 
-  private long closing(String step, Product product, Expiry expiry) {
+  private long closing(String step, Product product, SaleExpiry expiry) {
     return (Long)
         CLOSING.call(
             redis,
@@ -202,7 +139,7 @@ class SaleInRedis {
                 Long.toString(expiry.rulesMs())));
   }
 
-  private void extendRest(Product product, Expiry expiry) {
+  private void extendRest(Product product, SaleExpiry expiry) {
     long sku = product.skuId();
     List<String> keys = new ArrayList<>();
     keys.add(RedisKeys.stock(sku));
@@ -210,14 +147,14 @@ class SaleInRedis {
     keys.add(RedisKeys.skus(Partition.ofSku(sku)));
     int buckets = (int) number(redis.hget(RedisKeys.sku(sku), "buckets"));
     for (int b = 0; b < buckets; b++) {
-      keys.addAll(bucketKeys(sku, b));
+      keys.addAll(RedisKeys.hashesOfBucket(sku, b));
     }
-    for (int from = 0; from < keys.size(); from += BUCKETS_PER_CLEAR) {
-      expireAt(keys.subList(from, Math.min(keys.size(), from + BUCKETS_PER_CLEAR)), expiry);
+    for (int from = 0; from < keys.size(); from += KEYS_PER_PIPELINE) {
+      expireAt(keys.subList(from, Math.min(keys.size(), from + KEYS_PER_PIPELINE)), expiry);
     }
   }
 
-  private void expireAt(List<String> keys, Expiry expiry) {
+  private void expireAt(List<String> keys, SaleExpiry expiry) {
     try (AbstractPipeline pipeline = redis.pipelined()) {
       var answers =
           keys.stream()
@@ -228,24 +165,8 @@ class SaleInRedis {
     }
   }
 
-  private Expiry expiry(Product product) {
-    return Expiry.of(product.closesAt(), settings.retention());
-  }
-
-  private static List<String> keys(long sku) {
-    return List.of(
-        RedisKeys.sku(sku),
-        RedisKeys.stock(sku),
-        RedisKeys.skus(Partition.ofSku(sku)),
-        RedisKeys.stockChanges(sku));
-  }
-
-  private static List<String> bucketKeys(long sku, int bucket) {
-    return List.of(
-        RedisKeys.quota(sku, bucket),
-        RedisKeys.requests(sku, bucket),
-        RedisKeys.orders(sku, bucket),
-        RedisKeys.given(sku, bucket));
+  private SaleExpiry expiry(Product product) {
+    return SaleExpiry.of(product.closesAt(), settings.loading().retention());
   }
 
   private static ProblemException foreignKey(String key) {
@@ -253,13 +174,7 @@ class SaleInRedis {
         FOREIGN_KEY, "Redis holds something else at " + key + "; remove it first.");
   }
 
-  static void refuseOvertaken(Object reply) {
-    if (!Long.valueOf(1).equals(reply)) {
-      throw overtaken();
-    }
-  }
-
-  private static ProblemException overtaken() {
+  static ProblemException overtaken() {
     return ProblemException.conflict(PREHEAT_OVERTAKEN, "Another preheat of this SKU has begun.");
   }
 

@@ -4,6 +4,8 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.RejectReason;
+import io.seckill.common.sale.SaleLoader;
+import io.seckill.common.sale.StoredOrders;
 import io.seckill.gateway.consumer.Product;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -5,8 +5,8 @@ import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.breaker.BreakerMeters;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,24 +36,10 @@ public final class RedisBreaker {
     this.linkErrors = errors(meters, "link");
     this.errorReplies = errors(meters, "reply");
     this.notPermitted = errors(meters, "breaker");
-    for (State state : new State[] {State.CLOSED, State.OPEN, State.HALF_OPEN}) {
-      Gauge.builder("seckill.redis.breaker.state", () -> breaker.getState() == state ? 1 : 0)
-          .tag("state", tag(state))
-          .register(meters);
-      Counter transitions =
-          Counter.builder("seckill.redis.breaker.transitions")
-              .tag("to", tag(state))
-              .register(meters);
-      breaker
-          .getEventPublisher()
-          .onStateTransition(
-              event -> {
-                if (event.getStateTransition().getToState() == state) {
-                  transitions.increment();
-                  log.warn("redis breaker: {}", event.getStateTransition());
-                }
-              });
-    }
+    BreakerMeters.bind(breaker, meters);
+    breaker
+        .getEventPublisher()
+        .onStateTransition(event -> log.warn("redis breaker: {}", event.getStateTransition()));
   }
 
   /** Whether a call would be refused now. */
@@ -105,10 +91,10 @@ public final class RedisBreaker {
   }
 
   private static Counter errors(MeterRegistry meters, String kind) {
-    return Counter.builder("seckill.redis.errors").tag("kind", kind).register(meters);
-  }
-
-  private static String tag(State state) {
-    return state.name().toLowerCase(java.util.Locale.ROOT);
+    return Counter.builder("seckill.redis.errors")
+        .description(
+            "Calls of Redis that failed: on the way, by its reply, not made (breaker open)")
+        .tag("kind", kind)
+        .register(meters);
   }
 }

@@ -100,7 +100,7 @@ local function load(sku)
     messageSku = ',"skuId":' .. sku .. ',"quantity":',
     messageSale = '","policy":"' .. policy .. '","epoch":' .. epoch .. ',"seq":',
     messageEnd = ',"admittedAt":' .. now .. '}',
-    recordEnd = '|' .. now .. '|' .. epoch .. '|Q|' .. now
+    recordEnd = '|' .. now .. '|' .. epoch .. '|Q|'
   }
 end
 

@@ -246,6 +246,22 @@ class AdminIT {
   }
 
   @Test
+  void reconcilesASkuAndShowsWhatWasFound() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    String path = Stage.admin(sku) + "/reconciliation";
+    stage.redis().set(RedisKeys.stock(sku), "70");
+
+    Answer dry = gateway.operate("POST", path, "{\"dryRun\":true}");
+    assertThat(dry.text("outcome")).as(dry.toString()).isEqualTo("FOUND");
+    assertThat(stage.redis().get(RedisKeys.stock(sku))).isEqualTo("70");
+    assertThat(gateway.operate("POST", path, "{\"dryRun\":false}").text("outcome"))
+        .isEqualTo("REPAIRED");
+
+    assertThat(stage.redis().get(RedisKeys.stock(sku))).isEqualTo("100");
+    assertThat(gateway.adminGet(path).json().path("reconciliations").size()).isEqualTo(2);
+  }
+
+  @Test
   void leavesOneAuditLineForEveryWriteWithItsOutcome() {
     long sku = stage.newSku();
     List<String> lines =

@@ -206,7 +206,7 @@ class PurchaseIT {
             "{\"quantity\":+1}",
             "{\"quantity\":0x1}",
             "{\"quantity\":NaN}",
-            "{\"quantity\":101}",
+            "{\"quantity\":10001}",
             "{\"quantity\":2147483648}",
             "{\"quantity\":4294967297}",
             "{\"quantity\":9223372036854775808}",

@@ -12,6 +12,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import tools.jackson.databind.JsonNode;
 
 @ExtendWith(TestServers.class)
 class SkuPageIT {
@@ -39,6 +40,30 @@ class SkuPageIT {
     assertThat(onSale(sku)).isTrue();
     assertThat(answer.json().path("soldOut").booleanValue()).isFalse();
     assertThat(answer.text("opensAt")).endsWith("Z");
+  }
+
+  @Test
+  void listsWhatIsOnSaleAndWhatOfItIsGone() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
+    long closed = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
+    stage.gateway().operate("POST", Stage.admin(closed) + "/close", null);
+    stage.buy(sku, 2);
+
+    await()
+        .atMost(FRESH_AGAIN)
+        .untilAsserted(
+            () -> {
+              JsonNode skus =
+                  stage.gateway().send(stage.gateway().shop("/api/v1/skus")).json().path("skus");
+              assertThat(skus.valueStream().filter(one -> isSku(one, sku)))
+                  .singleElement()
+                  .satisfies(one -> assertThat(one.path("soldOut").booleanValue()).isTrue());
+              assertThat(skus.valueStream()).noneMatch(one -> isSku(one, closed));
+            });
+  }
+
+  private static boolean isSku(JsonNode listed, long sku) {
+    return listed.path("skuId").longValue() == sku;
   }
 
   @Test

@@ -7,12 +7,15 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.LoadingOvertakenException;
+import io.seckill.common.sale.SaleLoader;
+import io.seckill.common.sale.SaleLoading;
+import io.seckill.common.sale.StoredOrders;
 import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.consumer.SaleState;
 import io.seckill.gateway.testing.Answer;
 import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
-import io.seckill.gateway.web.ProblemException;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -236,21 +239,21 @@ class PreheatIT {
   void stopsWhenALaterPreheatHasBegun() {
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
     SaleInRedis sale = gateway.bean(SaleInRedis.class);
+    SaleLoading overtaken = sale.begin(row(sku, 4), new StoredOrders(0, 0));
     sale.begin(row(sku, 5), new StoredOrders(0, 0));
-    Product earlier = row(sku, 4);
 
-    assertThatExceptionOfType(ProblemException.class)
-        .isThrownBy(() -> sale.begin(earlier, new StoredOrders(0, 0)));
-    assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> sale.clear(earlier, 2));
-    assertThatExceptionOfType(ProblemException.class)
+    assertThatExceptionOfType(LoadingOvertakenException.class)
+        .isThrownBy(() -> sale.begin(row(sku, 4), new StoredOrders(0, 0)));
+    assertThatExceptionOfType(LoadingOvertakenException.class).isThrownBy(() -> overtaken.clear(2));
+    assertThatExceptionOfType(LoadingOvertakenException.class)
         .isThrownBy(
             () -> {
-              SaleLoader loader = sale.loader(earlier);
+              SaleLoader loader = overtaken.loader();
               loader.quota(7, 1);
               loader.flush();
             });
-    assertThatExceptionOfType(ProblemException.class)
-        .isThrownBy(() -> sale.finish(earlier, Map.of()));
+    assertThatExceptionOfType(LoadingOvertakenException.class)
+        .isThrownBy(() -> overtaken.finish(Map.of(), "PREHEATED"));
     assertThat(redis.exists(RedisKeys.quota(sku, 0))).isFalse();
     assertThat(redis.exists(RedisKeys.stock(sku))).isFalse();
   }

@@ -3,11 +3,11 @@ package io.seckill.gateway.testing;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -38,7 +38,7 @@ public final class ConsumerProcess implements AutoCloseable {
   /** Starts it and waits until it is ready, at most 90 s. */
   public static ConsumerProcess start(
       RedisDatabase redis, RabbitVhost rabbit, MySqlDatabase mysql) {
-    int port = freePort();
+    int port = Ports.free();
     Path root = Path.of(System.getProperty("seckill.root"));
     Path log = root.resolve("gateway-service/target/logs/order-consumer-" + port + ".log");
     ProcessBuilder command =
@@ -63,6 +63,9 @@ public final class ConsumerProcess implements AutoCloseable {
                 "SPRING_FLYWAY_URL", mysql.jdbcUrl(),
                 "SPRING_FLYWAY_USER", mysql.username(),
                 "SPRING_FLYWAY_PASSWORD", mysql.password()));
+    // Tests that make the stores disagree do so on purpose.
+    command.environment().put("SECKILL_RECONCILIATION_INTERVAL", "1h");
+    command.environment().put("SECKILL_RECONCILIATION_BUSYINTERVAL", "2h");
     try {
       Files.createDirectories(log.getParent());
       ConsumerProcess consumer =
@@ -91,14 +94,6 @@ public final class ConsumerProcess implements AutoCloseable {
       return HTTP.send(request, BodyHandlers.discarding()).statusCode() == 200;
     } catch (IOException e) {
       return false;
-    }
-  }
-
-  private static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 

@@ -1,0 +1,20 @@
+package io.seckill.gateway.admin;
+
+import io.seckill.gateway.web.JsonBody;
+import io.seckill.gateway.web.ProblemException;
+import org.jspecify.annotations.Nullable;
+
+/** The body of a reconciliation: whether it is only to say what is wrong. */
+record ReconciliationBody(@Nullable Boolean dryRun) {
+
+  /**
+   * @throws ProblemException 400 when it is not said which
+   */
+  static boolean checked(byte[] json) {
+    Boolean dryRun = JsonBody.read(json, ReconciliationBody.class).dryRun;
+    if (dryRun == null) {
+      throw ProblemException.invalid("dryRun", "dryRun must be true or false.");
+    }
+    return dryRun;
+  }
+}

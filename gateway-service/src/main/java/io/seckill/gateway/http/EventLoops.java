@@ -1,0 +1,29 @@
+package io.seckill.gateway.http;
+
+import io.netty.channel.EventLoop;
+import java.util.concurrent.Executor;
+import reactor.netty.Connection;
+import reactor.netty.http.server.HttpServerResponse;
+
+/** Runs tasks on a connection's event loop. */
+public final class EventLoops {
+
+  private EventLoops() {}
+
+  /** Runs at once on the loop's own thread, later from any other. */
+  public static Executor of(Connection connection) {
+    EventLoop loop = connection.channel().eventLoop();
+    return task -> {
+      if (loop.inEventLoop()) {
+        task.run();
+      } else {
+        loop.execute(task);
+      }
+    };
+  }
+
+  /** As {@link #of(Connection)}, for the connection that the response goes to. */
+  static Executor of(HttpServerResponse response) {
+    return task -> response.withConnection(connection -> of(connection).execute(task));
+  }
+}

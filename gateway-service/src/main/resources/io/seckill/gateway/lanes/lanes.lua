@@ -1,0 +1,15 @@
+-- lanes.lua: the relay lanes of one partition and what waits for them, at one moment; changes nothing.
+-- KEYS  1 outbox; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
+-- ARGV  1 key prefix "seckill:{p}:"
+-- reply {now in ms, orders in the outbox, its oldest order or "",
+--        then per lane: member, score as the registry has it, orders in its private queue}
+local t = redis.call('TIME')
+local reply = { string.format('%.0f', t[1] * 1000 + math.floor(t[2] / 1000)),
+  redis.call('LLEN', KEYS[1]), redis.call('LINDEX', KEYS[1], -1) or '' }
+local lanes = redis.call('ZRANGE', ARGV[1] .. 'lanes', 0, -1, 'WITHSCORES')
+for i = 1, #lanes, 2 do
+  reply[#reply + 1] = lanes[i]
+  reply[#reply + 1] = lanes[i + 1]
+  reply[#reply + 1] = redis.call('LLEN', ARGV[1] .. 'lane:' .. lanes[i])
+end
+return reply
