@@ -6,11 +6,8 @@ import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.system.shop.Tokens;
 import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.Ports;
 import io.seckill.testing.TestServers;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -32,10 +29,10 @@ public final class Pipeline implements AutoCloseable {
   private final String redisUrl;
   private final String brokerUrl;
   private final MySqlDatabase mysql;
-  private final int shopPort = freePort();
-  private final int adminPort = freePort();
-  private final int relayPort = freePort();
-  private final int consumerPort = freePort();
+  private final int shopPort = Ports.free();
+  private final int adminPort = Ports.free();
+  private final int relayPort = Ports.free();
+  private final int consumerPort = Ports.free();
   private final Tokens tokens = new Tokens(JWT_SECRET);
   private final ShopClient shop = new ShopClient("http://127.0.0.1:" + shopPort, tokens);
   private final AdminClient admin = new AdminClient("http://127.0.0.1:" + adminPort, tokens);
@@ -44,6 +41,8 @@ public final class Pipeline implements AutoCloseable {
 
   /** Whether each service logs in to Redis as its own user, with that user's rights only. */
   private boolean leastPrivilege;
+
+  private Map<String, String> settings = Map.of();
 
   private Pipeline(String name, Stores stores) {
     this.name = name;
@@ -84,6 +83,15 @@ public final class Pipeline implements AutoCloseable {
     return started(pipeline);
   }
 
+  /**
+   * As {@link #start}, with settings of its own.
+   *
+   * @param settings environment variables, for all three services
+   */
+  public static Pipeline startWith(String name, Map<String, String> settings) {
+    return started(over(name, Stores.ofSharedServers(), settings));
+  }
+
   private static Pipeline started(Pipeline pipeline) {
     try {
       pipeline.startServices();
@@ -101,6 +109,17 @@ public final class Pipeline implements AutoCloseable {
    */
   public static Pipeline over(String name, Stores stores) {
     return new Pipeline(name, stores);
+  }
+
+  /**
+   * As {@link #over(String, Stores)}, with settings of its own.
+   *
+   * @param settings environment variables, for all three services
+   */
+  public static Pipeline over(String name, Stores stores, Map<String, String> settings) {
+    Pipeline pipeline = new Pipeline(name, stores);
+    pipeline.settings = Map.copyOf(settings);
+    return pipeline;
   }
 
   /**
@@ -128,9 +147,19 @@ public final class Pipeline implements AutoCloseable {
     };
   }
 
+  /** Where operators reach the gateway. */
+  public int adminPort() {
+    return adminPort;
+  }
+
   /** Where shoppers reach the gateway. */
   public int shopPort() {
     return shopPort;
+  }
+
+  /** Where the broker takes orders, for a test's own messages. */
+  public String brokerUrl() {
+    return brokerUrl;
   }
 
   /** Signs as the gateway expects. */
@@ -184,62 +213,22 @@ public final class Pipeline implements AutoCloseable {
   }
 
   private Map<String, String> environment(Service service) {
+    Map<String, String> environment = new HashMap<>(ownEnvironment(service));
+    environment.putAll(settings);
+    return environment;
+  }
+
+  private Map<String, String> ownEnvironment(Service service) {
+    ServiceEnvironment environment =
+        new ServiceEnvironment(redisUrl(service), brokerUrl, mysql, JWT_SECRET, INTERNAL_TOKEN);
     return switch (service) {
-      case GATEWAY -> gatewayEnvironment();
-      case RELAY -> relayEnvironment();
-      case CONSUMER -> consumerEnvironment();
+      case GATEWAY -> environment.gateway(shopPort, adminPort, consumerPort);
+      case RELAY -> environment.relay(relayPort);
+      case CONSUMER -> environment.consumer(consumerPort);
     };
   }
 
   private String redisUrl(Service service) {
     return leastPrivilege ? RedisUsers.url(redisUrl, service) : redisUrl;
-  }
-
-  private Map<String, String> consumerEnvironment() {
-    Map<String, String> environment = new HashMap<>(databaseEnvironment());
-    environment.put("SERVER_PORT", "" + consumerPort);
-    environment.put("SECKILL_REDIS_URL", redisUrl(Service.CONSUMER));
-    environment.put("SECKILL_BROKER_URL", brokerUrl);
-    environment.put("SECKILL_INTERNAL_TOKEN", INTERNAL_TOKEN);
-    environment.put("SPRING_FLYWAY_URL", mysql.jdbcUrl());
-    environment.put("SPRING_FLYWAY_USER", mysql.username());
-    environment.put("SPRING_FLYWAY_PASSWORD", mysql.password());
-    return environment;
-  }
-
-  private Map<String, String> relayEnvironment() {
-    return Map.of(
-        "SERVER_PORT",
-        "" + relayPort,
-        "SECKILL_REDIS_URL",
-        redisUrl(Service.RELAY),
-        "SECKILL_BROKER_URL",
-        brokerUrl);
-  }
-
-  private Map<String, String> gatewayEnvironment() {
-    Map<String, String> environment = new HashMap<>(databaseEnvironment());
-    environment.put("SERVER_PORT", "" + shopPort);
-    environment.put("SECKILL_ADMIN_PORT", "" + adminPort);
-    environment.put("SECKILL_REDIS_URL", redisUrl(Service.GATEWAY));
-    environment.put("SECKILL_CONSUMER_URL", "http://127.0.0.1:" + consumerPort);
-    environment.put("SECKILL_INTERNAL_TOKEN", INTERNAL_TOKEN);
-    environment.put("SECKILL_SECURITY_HS256_SECRET", JWT_SECRET);
-    return environment;
-  }
-
-  private Map<String, String> databaseEnvironment() {
-    return Map.of(
-        "SPRING_DATASOURCE_URL", mysql.jdbcUrl(),
-        "SPRING_DATASOURCE_USERNAME", mysql.username(),
-        "SPRING_DATASOURCE_PASSWORD", mysql.password());
-  }
-
-  private static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

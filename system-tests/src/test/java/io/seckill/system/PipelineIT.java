@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.LedgerBalances;
 import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.shop.Answer;
@@ -16,10 +17,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import tools.jackson.databind.JsonNode;
 
 /** Buys over HTTP from the three real processes and looks at what MySQL and Redis hold after. */
 @ExtendWith(TestServers.class)
@@ -121,6 +124,16 @@ class PipelineIT {
     assertThat(atRest(1006, 3).ownedUnits()).isEqualTo(2);
   }
 
+  @Test
+  void showsOperatorsALivingLaneForEveryPartition() {
+    JsonNode lanes = pipeline.admin().lanes().json().path("lanes");
+
+    assertThat(lanes.valueStream().map(lane -> lane.path("partition").asInt()))
+        .containsExactlyElementsOf(IntStream.range(0, 16).boxed().toList());
+    assertThat(lanes.valueStream().map(lane -> lane.path("state").asString()))
+        .containsOnly("ALIVE");
+  }
+
   private static void onSale(long skuId, PurchasePolicy policy, int limit, long stock) {
     assertThat(pipeline.admin().putSku(skuId, policy, limit, stock).status()).isIn(200, 201);
     assertThat(pipeline.admin().preheat(skuId).status()).isEqualTo(200);
@@ -177,6 +190,7 @@ class PipelineIT {
         .until(() -> pipeline.sales().read(skuId), sale -> sale.inPrivateQueues() == 0);
     SaleAtRest sale = pipeline.sales().read(skuId);
     Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
+    new LedgerBalances(pipeline.admin()).judge(sale, purchases);
     return sale;
   }
 }

@@ -3,6 +3,7 @@ package io.seckill.system;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.guarantee.SaleAtRest;
+import io.seckill.system.guarantee.SaleCounters;
 import io.seckill.system.guarantee.StoredOrder;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -15,6 +16,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.function.UnaryOperator;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -41,6 +44,19 @@ public final class SaleReader {
     }
   }
 
+  /** Redis's last admission of a SKU. */
+  public long admissionSeq(long skuId) {
+    String seq = redis.hget(RedisKeys.sku(skuId), "seq");
+    return seq == null ? 0 : Long.parseLong(seq);
+  }
+
+  /** The highest admission of a SKU that MySQL has. */
+  public long storedSeq(long skuId) throws SQLException {
+    try (Connection mysql = connect()) {
+      return number(mysql, "SELECT last_seq FROM products WHERE sku_id = ?", skuId);
+    }
+  }
+
   /** Everything at once; only meaningful once nothing moves any more. */
   public SaleAtRest read(long skuId) throws SQLException {
     try (Connection mysql = connect()) {
@@ -59,7 +75,54 @@ public final class SaleReader {
           redisQuota(skuId, buckets),
           admitted(skuId, buckets),
           redis.llen(RedisKeys.outbox(Partition.ofSku(skuId))),
-          inPrivateQueues(Partition.ofSku(skuId)));
+          inPrivateQueues(Partition.ofSku(skuId)),
+          inBuckets(buckets, bucket -> RedisKeys.requests(skuId, bucket), SaleReader::orderId),
+          inBuckets(buckets, bucket -> RedisKeys.given(skuId, bucket), given -> given).keySet(),
+          giveBacks(mysql, skuId),
+          counters(mysql, skuId));
+    }
+  }
+
+  private SaleCounters counters(Connection mysql, long skuId) throws SQLException {
+    Map<String, String> sale = redis.hgetAll(RedisKeys.sku(skuId));
+    return new SaleCounters(
+        Long.parseLong(sale.getOrDefault("admittedOrders", "0")),
+        Long.parseLong(sale.getOrDefault("publishedOrders", "0")),
+        number(mysql, "SELECT settled FROM products WHERE sku_id = ?", skuId),
+        number(
+            mysql,
+            "SELECT COUNT(*) FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id"
+                + " WHERE o.sku_id = ?",
+            skuId),
+        Long.parseLong(sale.getOrDefault("seq", "0")),
+        number(mysql, "SELECT last_seq FROM products WHERE sku_id = ?", skuId));
+  }
+
+  private Map<String, String> inBuckets(
+      int buckets, IntFunction<String> key, UnaryOperator<String> value) {
+    Map<String, String> all = new HashMap<>();
+    for (int bucket = 0; bucket < buckets; bucket++) {
+      redis.hgetAll(key.apply(bucket)).forEach((field, text) -> all.put(field, value.apply(text)));
+    }
+    return all;
+  }
+
+  /** Of {@code <order id>:<quantity>}. */
+  private static String orderId(String request) {
+    return request.substring(0, request.indexOf(':'));
+  }
+
+  private static Map<String, Boolean> giveBacks(Connection mysql, long skuId) throws SQLException {
+    String sql = "SELECT order_id, done_at IS NOT NULL FROM give_back WHERE sku_id = ?";
+    try (PreparedStatement select = mysql.prepareStatement(sql)) {
+      select.setLong(1, skuId);
+      Map<String, Boolean> giveBacks = new HashMap<>();
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          giveBacks.put(rows.getString(1), rows.getBoolean(2));
+        }
+      }
+      return giveBacks;
     }
   }
 

@@ -43,7 +43,7 @@ final class AdmissionAccepted implements Stage {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
     Duration run = lab.settings().seconds(8, 3);
     lab.progress().now("admission: warming up");
-    accepted(lab, FEW, lab.settings().seconds(12, 6), 1);
+    accepted(lab, FEW, lab.settings().seconds(12, 5), 1);
     for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
       measureGateway(lab, figures, run);
       measureRedis(lab, figures);
@@ -86,7 +86,7 @@ final class AdmissionAccepted implements Stage {
   }
 
   private static void measureRedis(Lab lab, Figures figures) throws Exception {
-    int calls = lab.settings().choose(400_000, 150_000);
+    int calls = lab.settings().choose(400_000, 100_000);
     for (int pipelined : List.of(1, 64)) {
       lab.progress().now("admission: redis-benchmark of admit.lua, -P " + pipelined);
       Sale sale = lab.newSale(calls);
@@ -135,7 +135,7 @@ final class AdmissionAccepted implements Stage {
 
   private static LoadResult loader(Lab lab, YardstickServer yardstick) throws IOException {
     byte[] request = plainRequest(yardstick.tokens());
-    int count = lab.settings().choose(400_000, 150_000);
+    int count = lab.settings().choose(400_000, 100_000);
     return Loader.run(
         new LoadPlan(yardstick.port(), FEW, count, LoadPlan.ASAP, i -> request), answer -> {});
   }

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class SustainedRate {
 
-  private static final double FIRST = 4_000;
+  private static final double FIRST = 6_000;
   private static final double LOWEST = 500;
   private static final double STEP = 1.5;
   private static final double SLACK_SECONDS = 0.5;

@@ -4,10 +4,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.bench.lab.Lab;
 import io.seckill.system.shop.Tokens;
+import io.seckill.testing.Ports;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,7 +21,7 @@ public final class YardstickServer implements AutoCloseable {
   private static final Duration START_LIMIT = Duration.ofSeconds(60);
 
   private final String secret = "yardstick-" + UUID.randomUUID();
-  private final int port = freePort();
+  private final int port = Ports.free();
   private final Process process;
 
   private YardstickServer(String redisUrl) throws IOException {
@@ -74,14 +73,6 @@ public final class YardstickServer implements AutoCloseable {
       return socket.isConnected();
     } catch (IOException e) {
       return false;
-    }
-  }
-
-  private static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 

@@ -19,6 +19,10 @@ public interface Guarantee {
         new NothingInvented(),
         new StoredOnce(),
         new QuotaHeld(),
-        new StoresAgree());
+        new StoresAgree(),
+        new GivenBackOnce(),
+        new RequestsKeepTheirOrder(),
+        new OutcomesStay(),
+        new CountersAgree());
   }
 }

@@ -10,7 +10,7 @@ public final class NothingLost implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
-    Set<String> lost = new HashSet<>(purchases.acceptedOrders());
+    Set<String> lost = new HashSet<>(purchases.acceptedOrders(sale.skuId()));
     lost.addAll(sale.admitted());
     sale.orders().forEach(order -> lost.remove(order.orderId()));
     lost.removeAll(sale.aliases());

@@ -20,6 +20,10 @@ import java.util.Set;
  * @param admitted order ids with an admission record in Redis (A)
  * @param outboxed orders left in the partition's outbox (O)
  * @param inPrivateQueues orders left in the partition's private queues (P)
+ * @param requests {@code user:key} to the order id Redis keeps for it
+ * @param givenBack order ids Redis has given back (Cs and Cq)
+ * @param giveBacks order ids whose units MySQL owes or owed to Redis, to whether they are there
+ * @param counters what the services counted on the way
  */
 public record SaleAtRest(
     long skuId,
@@ -33,7 +37,11 @@ public record SaleAtRest(
     Map<Long, Long> redisQuota,
     Set<String> admitted,
     long outboxed,
-    long inPrivateQueues) {
+    long inPrivateQueues,
+    Map<String, String> requests,
+    Set<String> givenBack,
+    Map<String, Boolean> giveBacks,
+    SaleCounters counters) {
 
   /** Units of CONFIRMED and PAID orders: q(M). */
   public long ownedUnits() {

@@ -40,15 +40,21 @@ public final class ServiceProcess implements AutoCloseable {
   private final String name;
   private final Map<String, String> environment;
   private final int healthPort;
+  private final List<String> jvmFlags;
   private Process process;
 
   private ServiceProcess(
-      Service service, String name, int healthPort, Map<String, String> environment) {
+      Service service,
+      String name,
+      int healthPort,
+      Map<String, String> environment,
+      List<String> jvmFlags) {
     this.service = service;
     this.name = name;
     this.healthPort = healthPort;
     this.environment = environment;
-    this.process = launch();
+    this.jvmFlags = jvmFlags;
+    this.process = launch(Map.of());
     Runtime.getRuntime().addShutdownHook(new Thread(this::kill, "kill-" + name));
   }
 
@@ -60,7 +66,21 @@ public final class ServiceProcess implements AutoCloseable {
    */
   public static ServiceProcess start(
       Service service, String name, int healthPort, Map<String, String> environment) {
-    return new ServiceProcess(service, name, healthPort, environment);
+    return start(service, name, healthPort, environment, List.of());
+  }
+
+  /**
+   * As {@link #start(Service, String, int, Map)}.
+   *
+   * @param jvmFlags for this process, besides those of all
+   */
+  public static ServiceProcess start(
+      Service service,
+      String name,
+      int healthPort,
+      Map<String, String> environment,
+      List<String> jvmFlags) {
+    return new ServiceProcess(service, name, healthPort, environment, jvmFlags);
   }
 
   /**
@@ -109,10 +129,19 @@ public final class ServiceProcess implements AutoCloseable {
 
   /** Starts it again on the same ports after {@link #kill()} or {@link #stop()}. */
   public ServiceProcess restart() {
+    return restart(Map.of());
+  }
+
+  /**
+   * As {@link #restart()}.
+   *
+   * @param settings added to its environment, for this life only
+   */
+  public ServiceProcess restart(Map<String, String> settings) {
     if (process.isAlive()) {
       throw new IllegalStateException(name + " is still running");
     }
-    process = launch();
+    process = launch(settings);
     return this;
   }
 
@@ -130,6 +159,18 @@ public final class ServiceProcess implements AutoCloseable {
     return process.isAlive();
   }
 
+  /** The process as the system knows it, for a look at its threads and files. */
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Waits until the process has died by itself, or of a fault done to it. */
+  public void awaitDeath(Duration limit) {
+    if (!awaitExit(limit)) {
+      throw new IllegalStateException(name + " still runs after " + limit);
+    }
+  }
+
   @Override
   public void close() {
     if (process.isAlive()) {
@@ -143,13 +184,15 @@ public final class ServiceProcess implements AutoCloseable {
     }
   }
 
-  private Process launch() {
+  private Process launch(Map<String, String> settings) {
     List<String> command = new ArrayList<>();
     command.add(System.getProperty("java.home") + "/bin/java");
     command.addAll(List.of(System.getProperty(JVM_FLAGS, DEFAULT_JVM_FLAGS).split(" ")));
+    command.addAll(jvmFlags);
     command.addAll(List.of("-jar", service.jar().toString()));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().putAll(environment);
+    builder.environment().putAll(settings);
     builder.redirectErrorStream(true);
     builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
     try {

@@ -1,23 +1,41 @@
 package io.seckill.system.shop;
 
 import io.seckill.common.order.PurchasePolicy;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /** One operator before one gateway's admin port. Thread-safe. */
 public final class AdminClient {
 
+  /** A reconciliation waits until what is on its way has arrived. */
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
+
   private final HttpCalls calls;
+  private final HttpCalls patient;
   private final Tokens tokens;
 
   public AdminClient(String adminUrl, Tokens tokens) {
     this.calls = new HttpCalls(adminUrl);
+    this.patient = new HttpCalls(adminUrl, PATIENCE);
     this.tokens = tokens;
   }
 
   /** Creates a SKU that is on sale from a minute ago for a day. */
   public Answer putSku(long skuId, PurchasePolicy policy, int limit, long stock) {
-    Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    Instant now = Instant.now();
+    return putSku(skuId, policy, limit, stock, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
+  }
+
+  /** Creates a SKU of which two units go to each, and that opens a while from now, for a day. */
+  public Answer putSkuOpeningIn(long skuId, Duration until, long stock) {
+    Instant opensAt = Instant.now().plus(until);
+    return putSku(
+        skuId, PurchasePolicy.LIMITED, 2, stock, opensAt, opensAt.plus(1, ChronoUnit.DAYS));
+  }
+
+  public Answer putSku(
+      long skuId, PurchasePolicy policy, int limit, long stock, Instant opensAt, Instant closesAt) {
     String body =
         """
         {"name":"SKU %d","priceCents":1999,"stock":%d,"policy":"%s","limitPerUser":%s,
@@ -27,8 +45,8 @@ public final class AdminClient {
                 stock,
                 policy,
                 policy.keepsQuota() ? Integer.toString(limit) : "null",
-                now.minusSeconds(60),
-                now.plus(1, ChronoUnit.DAYS));
+                opensAt.truncatedTo(ChronoUnit.SECONDS),
+                closesAt.truncatedTo(ChronoUnit.SECONDS));
     return calls.send("PUT", sku(skuId), tokens.operator(), null, body);
   }
 
@@ -55,6 +73,27 @@ public final class AdminClient {
   public Answer changeStock(long skuId, long delta, String changeId) {
     String body = "{\"delta\":" + delta + ",\"reason\":\"test\"}";
     return calls.send("POST", sku(skuId) + "/stock", tokens.operator(), changeId, body);
+  }
+
+  /** Where every unit and every order of the SKU is. */
+  public Answer ledger(long skuId) {
+    return calls.send("GET", sku(skuId) + "/ledger", tokens.operator(), null, null);
+  }
+
+  /** The relays' lanes. */
+  public Answer lanes() {
+    return calls.send("GET", "/admin/v1/lanes", tokens.operator(), null, null);
+  }
+
+  /** Compares Redis with MySQL and sets Redis right; waits for the outcome. */
+  public Answer reconcile(long skuId) {
+    return reconcile(skuId, false);
+  }
+
+  /** Compares Redis with MySQL and sets Redis right, or in a dry run says what is wrong. */
+  public Answer reconcile(long skuId, boolean dryRun) {
+    String body = "{\"dryRun\":" + dryRun + "}";
+    return patient.send("POST", sku(skuId) + "/reconciliation", tokens.operator(), null, body);
   }
 
   private Answer post(long skuId, String action) {

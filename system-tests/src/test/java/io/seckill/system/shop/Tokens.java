@@ -2,23 +2,33 @@ package io.seckill.system.shop;
 
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** JWTs as {@code scripts/token} makes them: HS256, valid for an hour. */
+/** JWTs as {@code scripts/token} makes them: HS256, valid for an hour unless said otherwise. */
 public final class Tokens {
 
   private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
 
   private final String secret;
+  private final Duration validity;
 
   /**
    * @param secret the gateway's HS256 secret, at least 32 bytes
    */
   public Tokens(String secret) {
+    this(secret, Duration.ofHours(1));
+  }
+
+  /**
+   * @param validity from now to {@code exp}
+   */
+  public Tokens(String secret, Duration validity) {
     this.secret = secret;
+    this.validity = validity;
   }
 
   public String shopper(long userId) {
@@ -34,7 +44,14 @@ public final class Tokens {
     String body =
         encode("{\"alg\":\"HS256\",\"typ\":\"JWT\"}")
             + "."
-            + encode("{" + claims + ",\"iat\":" + now + ",\"exp\":" + (now + 3600) + "}");
+            + encode(
+                "{"
+                    + claims
+                    + ",\"iat\":"
+                    + now
+                    + ",\"exp\":"
+                    + (now + validity.toSeconds())
+                    + "}");
     return body + "." + BASE64.encodeToString(hmac(body));
   }
 

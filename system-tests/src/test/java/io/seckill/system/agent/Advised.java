@@ -1,0 +1,42 @@
+package io.seckill.system.agent;
+
+import io.seckill.system.agent.inside.ClockAdvice;
+import io.seckill.system.agent.inside.EntryPoint;
+import io.seckill.system.agent.inside.ExitPoint;
+
+/**
+ * One method of a service, changed while its class is loaded.
+ *
+ * @param name what points and sessions call it; no blanks
+ * @param className binary name, {@code io.seckill.…} in the service's jar or a class of the JDK
+ * @param method name of the method; every overload is changed
+ * @param advice a class with ByteBuddy advice in the package {@code inside}; it may take the name
+ *     as {@link io.seckill.system.agent.inside.Name}
+ */
+public record Advised(String name, String className, String method, Class<?> advice) {
+
+  public Advised {
+    if ((name + className + method).contains(" ")) {
+      throw new IllegalArgumentException("blanks are not allowed: " + name);
+    }
+  }
+
+  /** A point that is reached when the method is called. */
+  public static Advised before(String name, String className, String method) {
+    return new Advised(name, className, method, EntryPoint.class);
+  }
+
+  /** A point that is reached when the method is about to return; not when it throws. */
+  public static Advised after(String name, String className, String method) {
+    return new Advised(name, className, method, ExitPoint.class);
+  }
+
+  /** What {@link AgentSession#shiftClock} moves: every injected {@code java.time.Clock}. */
+  public static Advised systemClock() {
+    return new Advised("clock", "java.time.Clock$SystemClock", "millis", ClockAdvice.class);
+  }
+
+  String line() {
+    return name + ' ' + className + ' ' + method + ' ' + advice.getName();
+  }
+}

@@ -1,0 +1,72 @@
+package io.seckill.system.agent;
+
+import io.seckill.system.agent.inside.FaultAgent;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import net.bytebuddy.ByteBuddy;
+
+/** The agent as a jar under {@code target}, made of the tests' own classes. */
+final class AgentJar {
+
+  private AgentJar() {}
+
+  /** The jar, built when it is first asked for in this JVM. */
+  static Path file() {
+    return Holder.FILE;
+  }
+
+  private static final class Holder {
+    private static final Path FILE = build(Path.of("target", "seckill-agent.jar").toAbsolutePath());
+  }
+
+  private static Path build(Path file) {
+    Path classes = locationOf(FaultAgent.class);
+    String folder = FaultAgent.class.getPackageName().replace('.', '/');
+    try (OutputStream out = Files.newOutputStream(file);
+        JarOutputStream jar = new JarOutputStream(out, manifest())) {
+      for (Path source : classFiles(classes.resolve(folder))) {
+        jar.putNextEntry(new ZipEntry(folder + '/' + source.getFileName()));
+        jar.write(Files.readAllBytes(source));
+        jar.closeEntry();
+      }
+      return file;
+    } catch (IOException e) {
+      throw new UncheckedIOException("Cannot build " + file, e);
+    }
+  }
+
+  private static List<Path> classFiles(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.filter(file -> file.toString().endsWith(".class")).sorted().toList();
+    }
+  }
+
+  /** ByteBuddy stays in its own jar, beside ours on the class path of the service. */
+  private static Manifest manifest() {
+    Manifest manifest = new Manifest();
+    Attributes attributes = manifest.getMainAttributes();
+    attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+    attributes.put(new Attributes.Name("Premain-Class"), FaultAgent.class.getName());
+    attributes.put(new Attributes.Name("Can-Retransform-Classes"), "true");
+    attributes.put(Attributes.Name.CLASS_PATH, locationOf(ByteBuddy.class).toUri().toString());
+    return manifest;
+  }
+
+  private static Path locationOf(Class<?> type) {
+    try {
+      return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

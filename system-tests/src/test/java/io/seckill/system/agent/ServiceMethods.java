@@ -1,0 +1,72 @@
+package io.seckill.system.agent;
+
+import static net.bytebuddy.matcher.ElementMatchers.named;
+
+import io.seckill.system.process.Service;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+import net.bytebuddy.description.type.TypeDescription;
+import net.bytebuddy.dynamic.ClassFileLocator;
+import net.bytebuddy.pool.TypePool;
+
+/** What a service's jar really contains: an advice for something else must not go unnoticed. */
+final class ServiceMethods {
+
+  private static final String CLASSES = "BOOT-INF/classes/";
+
+  private ServiceMethods() {}
+
+  /**
+   * @throws IllegalArgumentException naming the first class or method that does not exist
+   */
+  static void check(Service service, List<Advised> advices) {
+    advices.forEach(advised -> check(service, advised));
+  }
+
+  private static void check(Service service, Advised advised) {
+    TypeDescription type =
+        advised.className().startsWith("java.")
+            ? ofPlatform(advised.className())
+            : ofService(service, advised);
+    if (type.getDeclaredMethods().filter(named(advised.method())).isEmpty()) {
+      throw new IllegalArgumentException(
+          advised.className()
+              + " has no method "
+              + advised.method()
+              + ", needed by "
+              + advised.name());
+    }
+  }
+
+  private static TypeDescription ofPlatform(String className) {
+    try {
+      return TypeDescription.ForLoadedType.of(Class.forName(className));
+    } catch (ClassNotFoundException e) {
+      throw new IllegalArgumentException("the JDK has no class " + className, e);
+    }
+  }
+
+  private static TypeDescription ofService(Service service, Advised advised) {
+    String entry = CLASSES + advised.className().replace('.', '/') + ".class";
+    try (ZipFile jar = new ZipFile(service.jar().toFile())) {
+      ZipEntry found = jar.getEntry(entry);
+      if (found == null) {
+        throw new IllegalArgumentException(
+            service.jar()
+                + " has no class "
+                + advised.className()
+                + ", needed by "
+                + advised.name());
+      }
+      byte[] bytes = jar.getInputStream(found).readAllBytes();
+      return TypePool.Default.of(ClassFileLocator.Simple.of(advised.className(), bytes))
+          .describe(advised.className())
+          .resolve();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

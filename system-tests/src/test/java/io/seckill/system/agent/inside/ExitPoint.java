@@ -1,0 +1,14 @@
+package io.seckill.system.agent.inside;
+
+import net.bytebuddy.asm.Advice;
+
+/** Tells {@link Points} that a method is about to return. */
+public final class ExitPoint {
+
+  private ExitPoint() {}
+
+  @Advice.OnMethodExit
+  public static void exit(@Name String name) {
+    Points.reached(name);
+  }
+}

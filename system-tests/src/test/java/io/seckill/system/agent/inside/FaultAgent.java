@@ -1,0 +1,89 @@
+package io.seckill.system.agent.inside;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.lang.instrument.Instrumentation;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs before the service's main: fetches the list of advices from the test, puts them in force,
+ * and then obeys the test from a thread of its own. Ends the process when an advice cannot be put
+ * in force, for a test that changes nothing would prove nothing.
+ */
+public final class FaultAgent {
+
+  private static final int CANNOT_CHANGE = 70;
+
+  private static @Nullable PrintStream toTest;
+
+  private FaultAgent() {}
+
+  /**
+   * @param arguments {@code port:name}: where the test listens, and what it calls this process
+   */
+  public static void premain(String arguments, Instrumentation instrumentation) {
+    try {
+      int colon = arguments.indexOf(':');
+      Socket socket =
+          new Socket(
+              InetAddress.getLoopbackAddress(), Integer.parseInt(arguments.substring(0, colon)));
+      toTest = new PrintStream(socket.getOutputStream(), true, StandardCharsets.UTF_8);
+      BufferedReader fromTest =
+          new BufferedReader(
+              new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+      tell("hello " + arguments.substring(colon + 1));
+      List<String> advices = new ArrayList<>();
+      for (String line = fromTest.readLine(); !line.isEmpty(); line = fromTest.readLine()) {
+        advices.add(line);
+      }
+      Weaver.weave(advices, instrumentation);
+      Thread thread = new Thread(() -> obey(fromTest), "fault-agent");
+      thread.setDaemon(true);
+      thread.start();
+    } catch (IOException | RuntimeException e) {
+      fail("the agent cannot start", e);
+    }
+  }
+
+  /** Thread-safe: a PrintStream prints line by line. */
+  static void tell(String line) {
+    PrintStream out = toTest;
+    if (out != null) {
+      out.println(line);
+    }
+  }
+
+  @SuppressWarnings("CatchAndPrintStackTrace") // the log of a process that ends here is its output
+  static void fail(String what, Throwable cause) {
+    System.err.println("fault agent: " + what);
+    cause.printStackTrace();
+    Runtime.getRuntime().halt(CANNOT_CHANGE);
+  }
+
+  private static void obey(BufferedReader fromTest) {
+    try {
+      for (String line = fromTest.readLine(); line != null; line = fromTest.readLine()) {
+        obey(line.split(" ", -1));
+        tell("done");
+      }
+    } catch (IOException e) {
+      return; // the test has ended, and this process ends with it
+    }
+  }
+
+  private static void obey(String[] words) {
+    switch (words[0]) {
+      case "arm" -> Points.arm(words[1], PointAction.valueOf(words[2]), Integer.parseInt(words[3]));
+      case "release" -> Points.release(words[1]);
+      case "clock" -> System.setProperty(ClockAdvice.SHIFT, words[1]);
+      default -> throw new IllegalArgumentException("the agent does not know " + words[0]);
+    }
+  }
+}

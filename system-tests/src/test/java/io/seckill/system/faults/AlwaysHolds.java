@@ -1,0 +1,132 @@
+package io.seckill.system.faults;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.testing.MySqlDatabase;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Looks at a running sale again and again: what must hold always (I1, I2, I3's floor, I10) must
+ * hold also while everything is broken. A store that does not answer is not looked at.
+ */
+final class AlwaysHolds implements AutoCloseable {
+
+  private static final long PAUSE_MS = 250;
+
+  private final MySqlDatabase database;
+  private final UnifiedJedis redis;
+  private final List<Sale> sales;
+  private final Set<String> violations = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger looks = new AtomicInteger();
+  private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
+
+  AlwaysHolds(MySqlDatabase database, UnifiedJedis redis, List<Sale> sales) {
+    this.database = database;
+    this.redis = redis;
+    this.sales = List.copyOf(sales);
+    var unused = thread.scheduleWithFixedDelay(this::look, 0, PAUSE_MS, TimeUnit.MILLISECONDS);
+  }
+
+  /** What was found wrong, each once. */
+  Set<String> violations() {
+    return violations;
+  }
+
+  /** Looks at all sales in both stores so far. */
+  int looks() {
+    return looks.get();
+  }
+
+  private void look() {
+    try (Connection mysql = database.connect();
+        Statement statement = mysql.createStatement()) {
+      for (Sale sale : sales) {
+        long waiting = waiting(sale);
+        statement.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+        look(statement, sale, waiting);
+        statement.execute("COMMIT");
+      }
+      looks.incrementAndGet();
+    } catch (SQLException | JedisException e) {
+      return; // down at this moment, as a test wants it
+    }
+  }
+
+  /** |O| + |P| of the sale's partition, which no other sale of the run uses. */
+  long waiting(Sale sale) {
+    String stock = redis.get(RedisKeys.stock(sale.skuId()));
+    if (stock != null && stock.startsWith("-")) {
+      violations.add("I3: stock of SKU " + sale.skuId() + " in Redis was " + stock);
+    }
+    int partition = Partition.ofSku(sale.skuId());
+    long waiting = lengthOf(RedisKeys.outbox(partition));
+    for (String member : redis.zrange(RedisKeys.lanes(partition), 0, -1)) {
+      waiting += lengthOf(RedisKeys.privateQueue(partition, member));
+    }
+    return waiting;
+  }
+
+  /** A foreign key in its place has no orders. */
+  private long lengthOf(String list) {
+    return redis.type(list).equals("list") ? redis.llen(list) : 0;
+  }
+
+  private void look(Statement mysql, Sale sale, long waiting) throws SQLException {
+    long sku = sale.skuId();
+    long initial = number(mysql, "SELECT initial_stock FROM products WHERE sku_id = " + sku);
+    long stock = number(mysql, "SELECT stock FROM products WHERE sku_id = " + sku);
+    String units = "SELECT COALESCE(SUM(quantity), 0) FROM orders WHERE sku_id = " + sku;
+    long owned = number(mysql, units + " AND status IN ('CONFIRMED', 'PAID')");
+    long returned = number(mysql, units + " AND status NOT IN ('CONFIRMED', 'PAID')");
+    check(stock >= 0 && stock == initial - owned, "I1", sku, initial + "-" + owned + "!=" + stock);
+    check(waiting <= initial + returned, "I10", sku, waiting + " orders waited in Redis");
+    check(quotasOff(mysql, sale) == 0, "I2", sku, "a quota in MySQL was not what is owned");
+  }
+
+  private static long quotasOff(Statement mysql, Sale sale) throws SQLException {
+    if (!sale.policy().keepsQuota()) {
+      return 0;
+    }
+    return number(
+        mysql,
+        "SELECT COUNT(*) FROM (SELECT q.user_id, q.owned_count, COALESCE(SUM(o.quantity), 0) owned"
+            + " FROM user_quota q LEFT JOIN orders o ON o.sku_id = q.sku_id"
+            + " AND o.user_id = q.user_id AND o.status IN ('CONFIRMED', 'PAID')"
+            + " WHERE q.sku_id = "
+            + sale.skuId()
+            + " GROUP BY q.user_id, q.owned_count"
+            + " HAVING q.owned_count <> owned OR owned > "
+            + sale.limit()
+            + ") off");
+  }
+
+  private void check(boolean holds, String invariant, long skuId, String found) {
+    if (!holds) {
+      violations.add(invariant + ", SKU " + skuId + ": " + found);
+    }
+  }
+
+  private static long number(Statement mysql, String sql) throws SQLException {
+    try (ResultSet rows = mysql.executeQuery(sql)) {
+      return rows.next() ? rows.getLong(1) : 0;
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.shutdownNow();
+  }
+}

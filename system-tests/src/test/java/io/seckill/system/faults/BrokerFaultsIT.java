@@ -1,0 +1,196 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.rabbitmq.client.Channel;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.Partition;
+import io.seckill.system.agent.inside.PointAction;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Faults of RabbitMQ, of its limits and of its topology. */
+@ExtendWith({TestServers.class, FaultLabExtension.class})
+class BrokerFaultsIT {
+
+  private static final String STATE = "seckill_relay_lane_state";
+
+  private final FaultLab lab;
+  private final RabbitServer rabbit;
+
+  BrokerFaultsIT(FaultLab lab) {
+    this.lab = lab;
+    this.rabbit = lab.servers().rabbit();
+  }
+
+  @Test
+  @DisplayName("17: broker killed under load")
+  void killed() {
+    try (FaultRun run = lab.run("17 broker killed").begin(500)) {
+      rabbit.kill();
+      run.fault("RabbitMQ killed");
+      run.crowd().awaitAccepted(1_800);
+      assertThat(run.waitingInRedis()).as("orders that wait in Redis").isPositive();
+      rabbit.restart();
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("17: broker frozen under load")
+  void frozen() {
+    try (FaultRun run = lab.run("17 broker frozen").begin(500)) {
+      rabbit.freeze();
+      awaitLanes("broker_trouble");
+      run.fault("RabbitMQ frozen until the lanes gave their links up");
+      rabbit.thaw();
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("17: broker restarted under load")
+  void restarted() {
+    try (FaultRun run = lab.run("17 broker restarted").begin(500)) {
+      rabbit.restart();
+      run.fault("RabbitMQ restarted");
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("19: memory alarm, then disk alarm: lanes pause, consumers go on")
+  void alarms() {
+    try (FaultRun run = lab.run("19 memory and disk alarms").begin(200)) {
+      rabbit.setMemoryWatermark(0.0000001);
+      awaitLanes("blocked");
+      Signals.await("consumers to empty the queues", () -> run.inBroker() == 0);
+      assertThat(run.waitingInRedis()).as("orders that wait in Redis").isPositive();
+      run.fault("memory alarm; queues emptied meanwhile");
+      rabbit.setMemoryWatermark(0.4);
+      Signals.await("the lanes to go on", () -> lanes("blocked") == 0);
+      rabbit.setDiskFreeLimit("100000GB");
+      run.fault("disk alarm");
+      run.crowd().awaitAccepted(2_000);
+      rabbit.setDiskFreeLimit("1MB");
+      run.judge();
+    } finally {
+      rabbit.setMemoryWatermark(0.4);
+      rabbit.setDiskFreeLimit("1MB");
+    }
+  }
+
+  @Test
+  @DisplayName("20: binding missing")
+  void bindingMissing() throws Exception {
+    try (FaultRun run = lab.run("20 binding missing").begin(200);
+        BrokerClient broker = new BrokerClient(lab.servers())) {
+      int partition = Partition.ofSku(run.sale(3).skuId());
+      String queue = BrokerTopology.orderQueue(partition % BrokerTopology.ORDER_QUEUES);
+      double before = returns();
+      broker
+          .channel()
+          .queueUnbind(queue, BrokerTopology.ORDERS_EXCHANGE, BrokerTopology.routingKey(partition));
+      Signals.await("orders to be returned", () -> returns() > before);
+      run.fault("queue unbound; orders returned and kept");
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("20: exchange missing")
+  void exchangeMissing() throws Exception {
+    try (FaultRun run = lab.run("20 exchange missing").begin(200);
+        BrokerClient broker = new BrokerClient(lab.servers())) {
+      broker.channel().exchangeDelete(BrokerTopology.ORDERS_EXCHANGE);
+      Signals.await("lanes to be in trouble", () -> lanes("broker_trouble") > 0);
+      run.fault("exchange deleted");
+      run.judge();
+    }
+  }
+
+  /** Empty when it is deleted: what a deleted queue held is row 18. */
+  @Test
+  @DisplayName("20: queue missing")
+  void queueMissing() throws Exception {
+    try (FaultRun run = lab.run("20 queue missing").begin(200);
+        BrokerClient broker = new BrokerClient(lab.servers())) {
+      lab.relays().forEach(relay -> relay.links().rabbit().cut());
+      Signals.await("the queues to be empty", () -> run.inBroker() == 0);
+      Channel channel = broker.channel();
+      for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
+        channel.queueDelete(BrokerTopology.orderQueue(i));
+      }
+      run.fault("all four order queues deleted");
+      lab.relays().forEach(relay -> relay.links().rabbit().heal());
+      run.judge();
+    } finally {
+      rabbit.putQueuesOnDisk();
+    }
+  }
+
+  @Test
+  @DisplayName("21: queue full")
+  void queueFull() {
+    try (FaultRun run = lab.run("21 queue full")) {
+      lab.consumers().forEach(consumer -> consumer.links().rabbit().cut());
+      lab.servers().vhost().setPolicy("full", "^seckill\\.orders\\.[0-3]$", "{\"max-length\":100}");
+      double before = sum("seckill_relay_nacks_total");
+      run.begin(1_000);
+      Signals.await("nacks", () -> sum("seckill_relay_nacks_total") > before);
+      run.fault("queues full: publishes refused");
+      lab.consumers().forEach(consumer -> consumer.links().rabbit().heal());
+      run.crowd().awaitAccepted(1_500);
+      lab.servers().vhost().clearPolicy("full");
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("31: delivery held beyond the broker's time-out")
+  void deliveryHeldBeyondTheTimeout() {
+    try (FaultRun run = lab.run("31 delivery held beyond the time-out")) {
+      deliveryTimeout(2_000, 500);
+      run.begin(200);
+      ServiceInstance consumer = lab.activeConsumer();
+      consumer.agent().arm(Points.BEFORE_ACK, PointAction.PAUSE, 1);
+      consumer.agent().awaitReached(Points.BEFORE_ACK, Duration.ofSeconds(30));
+      run.crowd().awaitAccepted(1_900);
+      Signals.await("others to settle what was held", () -> run.inBroker() == 0);
+      run.fault("acks held until the broker delivered to the other consumer");
+      consumer.agent().release(Points.BEFORE_ACK);
+      run.judge();
+    } finally {
+      deliveryTimeout(1_800_000, 60_000);
+    }
+  }
+
+  /** Holds for channels opened from now on; the consumers open theirs again. */
+  private void deliveryTimeout(int timeoutMs, int tickMs) {
+    rabbit.eval("application:set_env(rabbit, consumer_timeout, " + timeoutMs + ").");
+    rabbit.eval("application:set_env(rabbit, channel_tick_interval, " + tickMs + ").");
+    lab.consumers().forEach(consumer -> consumer.links().rabbit().reset());
+  }
+
+  private void awaitLanes(String state) {
+    Signals.await("lanes to be " + state, () -> lanes(state) > 0);
+  }
+
+  private double lanes(String state) {
+    return lab.relays().stream()
+        .mapToDouble(relay -> relay.metrics().sum(STATE, "state=\"" + state + "\""))
+        .sum();
+  }
+
+  private double returns() {
+    return sum("seckill_relay_returns_total");
+  }
+
+  private double sum(String meter) {
+    return lab.relays().stream().mapToDouble(relay -> relay.metrics().sum(meter)).sum();
+  }
+}

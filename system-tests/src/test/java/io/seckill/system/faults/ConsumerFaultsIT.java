@@ -1,0 +1,212 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.agent.inside.PointAction;
+import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Faults of consumers, and of the messages they get. */
+@ExtendWith({TestServers.class, FaultLabExtension.class})
+class ConsumerFaultsIT {
+
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+
+  private final FaultLab lab;
+
+  ConsumerFaultsIT(FaultLab lab) {
+    this.lab = lab;
+  }
+
+  @Test
+  @DisplayName("23: consumer killed before COMMIT")
+  void killedBeforeCommit() {
+    haltsAt("23 consumer killed before COMMIT", Points.BEFORE_COMMIT);
+  }
+
+  @Test
+  @DisplayName("23: consumer killed after COMMIT")
+  void killedAfterCommit() {
+    haltsAt("23 consumer killed after COMMIT", Points.COMMITTED_NOT_ACKED);
+  }
+
+  private void haltsAt(String row, String point) {
+    try (FaultRun run = lab.run(row).begin(100)) {
+      ServiceInstance consumer = lab.activeConsumer();
+      consumer.agent().arm(point, PointAction.HALT, 2);
+      consumer.awaitDeath();
+      assertThat(consumer.agent().hasReached(point)).isTrue();
+      run.fault(consumer.name() + " killed at " + point);
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("24: bad messages in a batch")
+  void badMessages() throws Exception {
+    try (FaultRun run = lab.run("24 bad messages in a batch").begin(100);
+        BrokerClient broker = new BrokerClient(lab.servers())) {
+      long before = deadLetters();
+      Sale sale = run.sale(3);
+      List<String> bad = badMessages(sale);
+      for (String message : bad) {
+        broker.publish(Partition.ofSku(sale.skuId()), message);
+      }
+      run.fault("five bad messages among the good");
+      Signals.await("the dead letters", () -> deadLetters() >= before + bad.size());
+      run.judge();
+      assertThat(deadLetters()).as("dead letters").isEqualTo(before + bad.size());
+    }
+  }
+
+  private static List<String> badMessages(Sale sale) {
+    String good = OrderMessageCodec.encode(message(sale, "1", record(1)));
+    return List.of(
+        "{\"v\":1,\"orderId\":",
+        good.replace("\"v\":1", "\"v\":2"),
+        good.replace("\"quantity\":1", "\"quantity\":0"),
+        good.replace("\"quantity\":1", "\"quantity\":-1"),
+        good.replace("\"quantity\":1", "\"quantity\":2147483648"));
+  }
+
+  @Test
+  @DisplayName("25: listener throws once, next batch succeeds")
+  void listenerThrowsOnce() {
+    try (FaultRun run = lab.run("25 listener throws once").begin(100)) {
+      ServiceInstance consumer = lab.activeConsumer();
+      for (String point : List.of(Points.BEFORE_STORE, Points.COMMITTED_NOT_ACKED)) {
+        consumer.agent().arm(point, PointAction.THROW, 1);
+        consumer.agent().awaitReached(point, LIMIT);
+        run.fault(consumer.name() + " threw at " + point);
+        run.crowd().awaitAccepted(run.crowd().accepted() + 200);
+      }
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("26: the same order eight times from eight threads, reordered")
+  void sameOrderManyTimes() throws Exception {
+    try (FaultRun run = lab.run("26 the same order many times").begin(400)) {
+      double before = sum("seckill_consumer_duplicates_total");
+      List<OrderMessage> orders = new ArrayList<>();
+      run.sales().forEach(sale -> orders.addAll(admitted(sale)));
+      publishEightTimes(orders);
+      run.fault(orders.size() + " orders published eight times more");
+      run.judge();
+      assertThat(sum("seckill_consumer_duplicates_total") - before)
+          .isGreaterThanOrEqualTo(8.0 * orders.size());
+    }
+  }
+
+  private void publishEightTimes(List<OrderMessage> orders) throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(8);
+    try {
+      List<Future<?>> publishers = new ArrayList<>();
+      for (int thread = 0; thread < 8; thread++) {
+        List<OrderMessage> shuffled = new ArrayList<>(orders);
+        Collections.shuffle(shuffled, new Random(thread));
+        publishers.add(threads.submit(() -> publish(shuffled)));
+      }
+      for (Future<?> publisher : publishers) {
+        publisher.get();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private Void publish(List<OrderMessage> orders) throws Exception {
+    try (BrokerClient broker = new BrokerClient(lab.servers())) {
+      for (OrderMessage order : orders) {
+        broker.publish(Partition.ofSku(order.skuId()), OrderMessageCodec.encode(order));
+      }
+    }
+    return null;
+  }
+
+  /** What Redis has admitted so far of a sale, as the relays publish it. */
+  private List<OrderMessage> admitted(Sale sale) {
+    int buckets = Integer.parseInt(lab.redis().hget(RedisKeys.sku(sale.skuId()), "buckets"));
+    List<OrderMessage> orders = new ArrayList<>();
+    for (int bucket = 0; bucket < buckets; bucket++) {
+      lab.redis()
+          .hgetAll(RedisKeys.orders(sale.skuId(), bucket))
+          .forEach((id, text) -> orders.add(message(sale, id, AdmissionRecord.parse(text))));
+    }
+    return orders;
+  }
+
+  private static OrderMessage message(Sale sale, String id, AdmissionRecord record) {
+    return new OrderMessage(
+        id.equals("1")
+            ? OrderId.of(System.currentTimeMillis(), Partition.ofSku(sale.skuId()), 255, 0)
+            : OrderId.parse(id),
+        record.userId(),
+        sale.skuId(),
+        record.quantity(),
+        record.requestId(),
+        sale.policy(),
+        record.epoch(),
+        record.seq(),
+        record.admittedAt(),
+        null);
+  }
+
+  private static AdmissionRecord record(int quantity) {
+    return AdmissionRecord.parse("1|bad-message|" + quantity + "|1|1|1|Q|1");
+  }
+
+  @Test
+  @DisplayName("29: COMMIT outcome unknown")
+  void commitOutcomeUnknown() {
+    try (FaultRun run = lab.run("29 COMMIT outcome unknown").begin(100)) {
+      ServiceInstance consumer = lab.activeConsumer();
+      var link = consumer.links().mysql();
+      consumer.agent().arm(Points.BEFORE_COMMIT, PointAction.PAUSE, 1);
+      consumer.agent().awaitReached(Points.BEFORE_COMMIT, LIMIT);
+      link.dropToClient(true);
+      long before = link.droppedBytes();
+      consumer.agent().release(Points.BEFORE_COMMIT);
+      Signals.await("the answer to COMMIT to be lost", () -> link.droppedBytes() > before);
+      link.reset();
+      run.fault("link of " + consumer.name() + " to MySQL reset during COMMIT");
+      link.heal();
+      run.judge();
+    }
+  }
+
+  private double sum(String meter) {
+    return lab.consumers().stream().mapToDouble(one -> one.metrics().sum(meter)).sum();
+  }
+
+  private long deadLetters() throws SQLException {
+    try (Connection mysql = lab.database().connect();
+        Statement statement = mysql.createStatement();
+        ResultSet rows = statement.executeQuery("SELECT COUNT(*) FROM dead_letter")) {
+      rows.next();
+      return rows.getLong(1);
+    }
+  }
+}

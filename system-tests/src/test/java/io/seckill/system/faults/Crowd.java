@@ -1,0 +1,304 @@
+package io.seckill.system.faults;
+
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.system.guarantee.Purchases;
+import io.seckill.system.shop.Answer;
+import io.seckill.system.shop.ShopClient;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Shoppers who arrive at a steady pace, each at one of the gateways, and do what a patient shopper
+ * does: repeat with the same key, at the next gateway, until there is a yes or a no.
+ */
+final class Crowd implements AutoCloseable {
+
+  /** No and finally so; everything else but 202 is repeated. */
+  private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "QUOTA_EXCEEDED");
+
+  private static final Duration PACE = Duration.ofMillis(10);
+  private static final int MOST_UNDECIDED = 1_200;
+
+  /** Far above the 300 ms a gateway takes at most: this machine may be busy with other things. */
+  private static final Duration SLOW = Duration.ofSeconds(2);
+
+  private static final long FIRST_PAUSE_MS = 50;
+  private static final long LONGEST_PAUSE_MS = 800;
+
+  private final List<ShopClient> gateways;
+  private final Purchases purchases;
+  private final int planned;
+  private final Iterator<PlannedPurchase> plan;
+  private final int perTick;
+  private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+  private final AtomicInteger undecided = new AtomicInteger();
+  private final AtomicInteger arrived = new AtomicInteger();
+  private final AtomicInteger accepted = new AtomicInteger();
+  private final AtomicInteger refused = new AtomicInteger();
+  private final AtomicInteger errands = new AtomicInteger();
+  private final AtomicInteger unanswered = new AtomicInteger();
+  private final AtomicInteger answers = new AtomicInteger();
+  private final AtomicInteger slowAnswers = new AtomicInteger();
+  private final Map<String, AtomicInteger> problems = new ConcurrentHashMap<>();
+  private volatile boolean lossExpected;
+  private volatile boolean closed;
+
+  /**
+   * @param over how long it takes until all have arrived, unless so many are undecided that the
+   *     next must wait
+   */
+  Crowd(List<ShopClient> gateways, Purchases purchases, List<PlannedPurchase> plan, Duration over) {
+    this.gateways = List.copyOf(gateways);
+    this.purchases = purchases;
+    this.planned = plan.size();
+    this.plan = List.copyOf(plan).iterator();
+    this.perTick = (int) Math.max(1, planned * PACE.toMillis() / Math.max(1, over.toMillis()));
+  }
+
+  void start() {
+    var unused = clock.scheduleAtFixedRate(this::arrive, 0, PACE.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private void arrive() {
+    for (int i = 0; i < perTick && plan.hasNext() && undecided.get() < MOST_UNDECIDED; i++) {
+      undecided.incrementAndGet();
+      PlannedPurchase purchase = plan.next();
+      purchases.attempt(purchase.userId(), purchase.key());
+      buy(purchase, arrived.getAndIncrement(), 0);
+    }
+  }
+
+  private void buy(PlannedPurchase purchase, int gateway, int tries) {
+    long start = System.nanoTime();
+    var unused =
+        send(gateway, purchase, purchase.quantity())
+            .whenComplete(
+                (answer, failure) -> {
+                  if (answer == null) {
+                    unanswered.incrementAndGet();
+                  } else {
+                    answered(answer, System.nanoTime() - start);
+                  }
+                  if (!decided(purchase, answer)) {
+                    later(tries).execute(() -> buy(purchase, gateway + 1, tries + 1));
+                  }
+                });
+  }
+
+  private CompletableFuture<Answer> send(int gateway, PlannedPurchase purchase, int quantity) {
+    return at(gateway).buyAsync(purchase.userId(), purchase.skuId(), quantity, purchase.key());
+  }
+
+  private ShopClient at(int gateway) {
+    return gateways.get(gateway % gateways.size());
+  }
+
+  private void answered(Answer answer, long nanos) {
+    answers.incrementAndGet();
+    if (nanos > SLOW.toNanos()) {
+      slowAnswers.incrementAndGet();
+    }
+    if (answer.status() != 202) {
+      problems.computeIfAbsent(answer.code(), code -> new AtomicInteger()).incrementAndGet();
+    }
+  }
+
+  private boolean decided(PlannedPurchase purchase, @Nullable Answer answer) {
+    if (closed) {
+      return true;
+    }
+    if (answer != null && answer.status() == 202) {
+      accept(purchase, answer.text("orderId"));
+      undecided.decrementAndGet();
+      return true;
+    }
+    if (answer != null && REFUSALS.contains(answer.code())) {
+      refused.incrementAndGet();
+      undecided.decrementAndGet();
+      return true;
+    }
+    if (answer != null && answer.status() != 503) {
+      purchases.contradiction(purchase + " was answered " + answer.status() + " " + answer.code());
+    }
+    return false;
+  }
+
+  private void accept(PlannedPurchase purchase, String orderId) {
+    accepted.incrementAndGet();
+    promised(purchase, orderId);
+    switch (purchase.after()) {
+      case NOTHING -> {}
+      case REPEAT -> errand(tries -> repeat(purchase, tries));
+      case OTHER_QUANTITY -> errand(tries -> otherQuantity(purchase, tries));
+      case PAY -> errand(tries -> end(purchase, orderId, "PAID", tries));
+      case CANCEL -> errand(tries -> end(purchase, orderId, "CANCELLED", tries));
+    }
+  }
+
+  private void promised(PlannedPurchase purchase, String orderId) {
+    purchases.accepted(purchase.skuId(), purchase.userId(), purchase.key(), orderId);
+  }
+
+  /** One try of what follows a purchase; true in the end, when there is nothing more to do. */
+  @FunctionalInterface
+  private interface Errand {
+    CompletableFuture<Boolean> run(int tries);
+  }
+
+  private void errand(Errand errand) {
+    errands.incrementAndGet();
+    run(errand, 0);
+  }
+
+  private void run(Errand errand, int tries) {
+    var unused =
+        errand
+            .run(tries)
+            .whenComplete(
+                (done, failure) -> {
+                  if (closed || Boolean.TRUE.equals(done)) {
+                    errands.decrementAndGet();
+                  } else {
+                    later(tries + 1).execute(() -> run(errand, tries + 1));
+                  }
+                });
+  }
+
+  private CompletableFuture<Boolean> repeat(PlannedPurchase purchase, int tries) {
+    return send(tries, purchase, purchase.quantity())
+        .thenApply(
+            answer -> {
+              if (answer.status() == 202) {
+                promised(purchase, answer.text("orderId"));
+              } else if (answer.status() != 503) {
+                purchases.contradiction(
+                    "the repeat of " + purchase + " was answered " + answer.code());
+              }
+              return answer.status() != 503;
+            });
+  }
+
+  private CompletableFuture<Boolean> otherQuantity(PlannedPurchase purchase, int tries) {
+    return send(tries, purchase, purchase.quantity() + 1)
+        .thenApply(
+            answer -> {
+              if (answer.status() != 503 && !answer.code().equals("IDEMPOTENCY_KEY_REUSED")) {
+                purchases.contradiction(
+                    purchase + " with another quantity was answered " + answer.status());
+              }
+              return answer.status() != 503;
+            });
+  }
+
+  /** Pays or cancels; looks at the order when that was not answered with yes. */
+  private CompletableFuture<Boolean> end(
+      PlannedPurchase purchase, String orderId, String wanted, int tries) {
+    ShopClient gateway = at(tries);
+    long user = purchase.userId();
+    Supplier<CompletableFuture<Answer>> act =
+        wanted.equals("PAID")
+            ? () -> gateway.payAsync(user, orderId)
+            : () -> gateway.cancelAsync(user, orderId);
+    return act.get()
+        .thenCompose(
+            answer ->
+                answer.status() == 200
+                    ? CompletableFuture.completedFuture(answer)
+                    : gateway.orderAsync(user, orderId))
+        .thenApply(
+            answer -> {
+              String status = answer.status() == 200 ? answer.text("status") : "";
+              if (status.equals(wanted)) {
+                purchases.ended(orderId, wanted);
+              }
+              return status.equals(wanted)
+                  || status.equals("REJECTED")
+                  || (lossExpected && answer.status() == 404);
+            });
+  }
+
+  private Executor later(int tries) {
+    long pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(tries, 5));
+    return CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS);
+  }
+
+  /** From now on an order may be gone that was promised; who wants to pay for it gives up. */
+  void expectLoss() {
+    lossExpected = true;
+  }
+
+  /** Purchases begun so far. */
+  int arrived() {
+    return arrived.get();
+  }
+
+  int accepted() {
+    return accepted.get();
+  }
+
+  /** Requests that got no answer: cut off, or too late. */
+  int unanswered() {
+    return unanswered.get();
+  }
+
+  /** Answers of a problem code so far. */
+  int problems(String code) {
+    AtomicInteger count = problems.get(code);
+    return count == null ? 0 : count.get();
+  }
+
+  /** The share of answers that took two seconds or more, 0..1. */
+  double slowShare() {
+    return slowAnswers.get() / (double) Math.max(1, answers.get());
+  }
+
+  boolean isDone() {
+    return arrived.get() == planned && undecided.get() == 0 && errands.get() == 0;
+  }
+
+  void awaitAccepted(int purchases) {
+    await(purchases + " accepted purchases")
+        .atMost(Duration.ofSeconds(60))
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> accepted() >= purchases);
+  }
+
+  void awaitProblems(String code, int answers) {
+    await(answers + " answers " + code)
+        .atMost(Duration.ofSeconds(60))
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> problems(code) >= answers);
+  }
+
+  @Override
+  public String toString() {
+    return "%d arrived, %d accepted, %d refused, %d undecided, %d errands, %d without answer, %s"
+        .formatted(
+            arrived(),
+            accepted(),
+            refused.get(),
+            undecided.get(),
+            errands.get(),
+            unanswered(),
+            problems);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    clock.shutdownNow();
+  }
+}

@@ -1,0 +1,266 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.LossIsMeasured;
+import io.seckill.system.guarantee.NeverOversold;
+import io.seckill.system.guarantee.NothingInvented;
+import io.seckill.system.guarantee.OutcomesStay;
+import io.seckill.system.guarantee.QuotaHeld;
+import io.seckill.system.guarantee.StoredOnce;
+import io.seckill.system.guarantee.StoresAgree;
+import io.seckill.system.shop.Answer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * A store comes back without what it had promised to keep, and a reconciliation sets things right.
+ * What was only in Redis is lost, and counted; MySQL's guards hold all the same.
+ */
+@ExtendWith({TestServers.class, FaultLabExtension.class})
+class DataLossIT {
+
+  private static final String UNAVAILABLE = "ADMISSION_UNAVAILABLE";
+
+  private final FaultLab lab;
+
+  DataLossIT(FaultLab lab) {
+    this.lab = lab;
+  }
+
+  @Test
+  @DisplayName("7: Redis empty")
+  void redisEmpty() {
+    RedisServer redis = lab.servers().redis();
+    try (FaultRun run = run("7 Redis empty").begin(700)) {
+      losesRedis(run, redis::wipe, "Redis came back empty");
+    }
+  }
+
+  @Test
+  @DisplayName("7: Redis older than MySQL")
+  void redisOlderThanMySql() throws IOException {
+    RedisServer redis = lab.servers().redis();
+    try (FaultRun run = run("7 Redis older than MySQL").begin(300);
+        SavedFolder backup = SavedFolder.of(folderOf(lab.redis()))) {
+      awaitMySqlAheadOf(run.sales());
+      losesRedis(
+          run,
+          () -> {
+            redis.kill();
+            backup.restore();
+          },
+          "Redis came back as it was some hundred orders ago");
+    }
+  }
+
+  @Test
+  @DisplayName("8: replica promoted while lagging")
+  void replicaPromotedWhileLagging() throws IOException {
+    RedisServer master = lab.servers().redis();
+    String masterFolder = folderOf(lab.redis());
+    try (TcpProxy link = TcpProxy.to(master);
+        RedisServer replica = replicaBehind(link);
+        UnifiedJedis client =
+            RedisClient.create("redis://" + replica.host() + ":" + replica.port());
+        FaultRun run = run("8 replica promoted while lagging")) {
+      Signals.await("the replica to be in step", () -> isInStep(client));
+      run.begin(300);
+      String folder = folderOf(client);
+      link.dropToClient(true);
+      long before = link.droppedBytes();
+      awaitMySqlAheadOf(run.sales());
+      run.crowd().awaitAccepted(run.crowd().accepted() + 600);
+      assertThat(link.droppedBytes()).isGreaterThan(before);
+      losesRedis(
+          run,
+          () -> {
+            master.kill();
+            replica.kill();
+            SavedFolder.copy(folder, masterFolder);
+          },
+          "a replica took over that lagged by 600 orders");
+    }
+  }
+
+  /** Long enough for shoppers to be there before, while and after Redis is gone. */
+  private FaultRun run(String row) {
+    return lab.run(row, 4_000, Duration.ofSeconds(8));
+  }
+
+  /**
+   * Only what MySQL knows better can give an older Redis away: until then it goes on selling, and
+   * MySQL's guards judge what comes of it.
+   */
+  private void awaitMySqlAheadOf(List<Sale> sales) {
+    for (Sale sale : sales) {
+      long seq = lab.sales().admissionSeq(sale.skuId());
+      Signals.await(
+          "MySQL to have later orders of " + sale, () -> lab.sales().storedSeq(sale.skuId()) > seq);
+    }
+  }
+
+  private static RedisServer replicaBehind(TcpProxy link) {
+    return RedisServer.start(
+        "appendonly yes", "appendfsync always", "replicaof " + link.host() + " " + link.port());
+  }
+
+  private static boolean isInStep(UnifiedJedis replica) {
+    String state = replica.info("replication") + replica.info("persistence");
+    return state.contains("master_link_status:up") && state.contains("aof_rewrite_in_progress:0");
+  }
+
+  private static String folderOf(UnifiedJedis redis) {
+    String folder = redis.configGet("dir").get("dir");
+    assumeThat(Path.of(folder)).as("folder of a Redis on this machine").isDirectory();
+    return folder;
+  }
+
+  /**
+   * Lets orders pile up in Redis's lists, stops everybody at Redis's door, counts what is there and
+   * nowhere else, loses it, and rebuilds the sales.
+   */
+  private void losesRedis(FaultRun run, Runnable loss, String fault) {
+    lab.relays().forEach(relay -> relay.links().redis().cut());
+    run.crowd().awaitAccepted(run.crowd().accepted() + 200);
+    // Redis is seen to be behind as far as MySQL is ahead; what was in the broker is not lost.
+    Signals.await("MySQL to have what was published", () -> run.inBroker() == 0);
+    lab.gateways().forEach(gateway -> gateway.links().redis().cut());
+    lab.consumers().forEach(consumer -> consumer.links().redis().cut());
+    Set<String> onlyInRedis =
+        run.sales().stream().collect(HashSet::new, this::collect, Set::addAll);
+    assertThat(onlyInRedis).isNotEmpty();
+    run.crowd().expectLoss();
+    loss.run();
+    lab.servers().redis().restart();
+    lab.heal();
+    run.fault(fault + "; " + onlyInRedis.size() + " orders were nowhere else");
+    staysClosed(run);
+    run.sales().forEach(this::rebuild);
+    lab.worksAgain().newProbes();
+    run.judge(afterLoss(onlyInRedis), List.of());
+  }
+
+  private void collect(Set<String> ids, Sale sale) {
+    int partition = Partition.ofSku(sale.skuId());
+    List<String> lists = new ArrayList<>(List.of(RedisKeys.outbox(partition)));
+    lab.redis()
+        .zrange(RedisKeys.lanes(partition), 0, -1)
+        .forEach(member -> lists.add(RedisKeys.privateQueue(partition, member)));
+    for (String list : lists) {
+      lab.redis().lrange(list, 0, -1).forEach(message -> ids.add(orderId(message)));
+    }
+  }
+
+  private static String orderId(String message) {
+    try {
+      return OrderMessageCodec.decode(message).orderId().toString();
+    } catch (UnreadableMessageException e) {
+      throw new IllegalStateException(message, e);
+    }
+  }
+
+  /** Nothing is admitted before the rebuild, however often shoppers ask. */
+  private void staysClosed(FaultRun run) {
+    Signals.await(
+        "gateways to know the other Redis",
+        () ->
+            lab.gateways().stream()
+                .allMatch(
+                    gateway ->
+                        gateway.metrics().sum("seckill_redis_verified") == 1
+                            && gateway.metrics().sum("seckill_held_skus") > 0));
+    int accepted = run.crowd().accepted();
+    run.crowd().awaitProblems(UNAVAILABLE, run.crowd().problems(UNAVAILABLE) + 100);
+    assertThat(run.crowd().accepted())
+        .as("accepted while Redis was not rebuilt")
+        .isEqualTo(accepted);
+  }
+
+  private void rebuild(Sale sale) {
+    Signals.awaitThat(
+        "a rebuild of " + sale,
+        () -> {
+          Answer answer = lab.admin().reconcile(sale.skuId());
+          assertThat(answer.text("outcome")).as("%s", answer).isEqualTo("REBUILT");
+        });
+  }
+
+  /** All but what speaks of data that are lost, or counted anew. */
+  private static List<Guarantee> afterLoss(Set<String> onlyInRedis) {
+    return List.of(
+        new NeverOversold(),
+        new LossIsMeasured(onlyInRedis),
+        new NothingInvented(),
+        new StoredOnce(),
+        new QuotaHeld(),
+        new StoresAgree(),
+        new OutcomesStay());
+  }
+
+  @Test
+  @DisplayName("18: broker data lost")
+  void brokerDataLost() {
+    var rabbit = lab.servers().rabbit();
+    double before = sentAgain();
+    try (FaultRun run = lab.run("18 broker data lost").begin(200)) {
+      lab.consumers().forEach(consumer -> consumer.links().rabbit().cut());
+      Signals.await("orders to lie in the broker", () -> run.inBroker() > 500);
+      rabbit.wipe();
+      rabbit.restart();
+      lab.servers().vhost().recreate();
+      lab.heal();
+      run.fault("RabbitMQ came back without its data, with 500 orders among it");
+      Signals.await(
+          "the rest to be stored",
+          () -> run.crowd().arrived() == 2_400 && run.waitingInRedis() == 0);
+      run.sales().forEach(this::reconcile);
+      assertThat(sentAgain())
+          .as("orders found to be nowhere, and sent again")
+          .isGreaterThan(before);
+      run.judge();
+    } finally {
+      rabbit.putQueuesOnDisk();
+    }
+  }
+
+  /** A run of the schedule may have come before ours. */
+  private void reconcile(Sale sale) {
+    Signals.awaitThat(
+        "a reconciliation of " + sale,
+        () -> {
+          Answer answer = lab.admin().reconcile(sale.skuId());
+          assertThat(answer.text("outcome")).as("%s", answer).isIn("CLEAN", "REPAIRED");
+        });
+  }
+
+  private double sentAgain() {
+    return lab.consumers().stream()
+        .mapToDouble(
+            consumer ->
+                consumer
+                    .metrics()
+                    .sum("seckill_consumer_repairs_total", "kind=\"ORDER_SENT_AGAIN\""))
+        .sum();
+  }
+}

@@ -1,0 +1,281 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.SaleReader;
+import io.seckill.system.ServiceEnvironment;
+import io.seckill.system.agent.AgentServer;
+import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.system.process.Service;
+import io.seckill.system.shop.AdminClient;
+import io.seckill.system.shop.Answer;
+import io.seckill.system.shop.ShopClient;
+import io.seckill.system.shop.Tokens;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.Ports;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import org.awaitility.Awaitility;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Two gateways, two relays and two consumers as processes over three servers, every link through a
+ * proxy and every process with an agent. Started once for all fault tests; a test puts its own SKUs
+ * on sale and leaves everything healed.
+ */
+final class FaultLab implements AutoCloseable {
+
+  private static final int EACH = 2;
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final Duration OPERATORS_PATIENCE = Duration.ofSeconds(30);
+
+  private final String jwtSecret = "fault-tests-" + UUID.randomUUID();
+  private final String internalToken = "internal-" + UUID.randomUUID();
+
+  /** Valid also for a gateway whose clock is an hour ahead. */
+  private final Tokens tokens = new Tokens(jwtSecret, Duration.ofHours(6));
+
+  private final LabServers servers = LabServers.start();
+  private final AgentServer agents = new AgentServer();
+  private final UnifiedJedis redis = RedisClient.create(servers.redisUrl());
+  private final List<ServiceInstance> gateways = new ArrayList<>();
+  private final List<ServiceInstance> relays = new ArrayList<>();
+  private final List<ServiceInstance> consumers = new ArrayList<>();
+  private final List<ShopClient> shops = new ArrayList<>();
+  private final List<AdminClient> admins = new ArrayList<>();
+  private final FaultReport report = new FaultReport();
+  private final WorksAgain worksAgain;
+  private long nextSku = 7_001;
+
+  private FaultLab() {
+    List<Integer> consumerPorts = new ArrayList<>();
+    for (int number = 1; number <= EACH; number++) {
+      int port = Ports.free();
+      consumerPorts.add(port);
+      consumers.add(newConsumer(number, port));
+      consumers.get(0).awaitReady(); // it migrates the database
+    }
+    for (int number = 1; number <= EACH; number++) {
+      relays.add(newRelay(number));
+      gateways.add(newGateway(number, consumerPorts.get(number - 1)));
+    }
+    all().forEach(ServiceInstance::awaitReady);
+    servers.rabbit().putQueuesOnDisk();
+    worksAgain = new WorksAgain(this);
+  }
+
+  /** Starts everything and waits until it works; about half a minute. */
+  static FaultLab start() {
+    return new FaultLab();
+  }
+
+  private ServiceInstance newConsumer(int number, int port) {
+    Links links = Links.to(servers);
+    return start(
+        Service.CONSUMER, "consumer-" + number, links, port, environment(links).consumer(port));
+  }
+
+  /** Leases and time-outs are short, so that a test need not be long. */
+  private ServiceInstance newRelay(int number) {
+    Links links = Links.to(servers);
+    int port = Ports.free();
+    Map<String, String> environment = new HashMap<>(environment(links).relay(port));
+    environment.put("SECKILL_RELAY_NAME", "relay-" + number);
+    environment.put("SECKILL_RELAY_LEASE_DURATION", "3s");
+    environment.put("SECKILL_RELAY_LEASE_HANDOVERAFTER", "4s");
+    environment.put("SECKILL_RELAY_LEASE_QUIETPERIOD", "10s");
+    environment.put("SECKILL_RELAY_CONFIRMTIMEOUT", "3s");
+    environment.put("SECKILL_RELAY_MAXBACKOFF", "1s");
+    return start(Service.RELAY, "relay-" + number, links, port, environment);
+  }
+
+  private ServiceInstance newGateway(int number, int consumerPort) {
+    Links links = Links.to(servers);
+    int shopPort = Ports.free();
+    int adminPort = Ports.free();
+    shops.add(new ShopClient("http://127.0.0.1:" + shopPort, tokens, PATIENCE));
+    admins.add(new AdminClient("http://127.0.0.1:" + adminPort, tokens));
+    return start(
+        Service.GATEWAY,
+        "gateway-" + number,
+        links,
+        adminPort,
+        environment(links).gateway(shopPort, adminPort, consumerPort));
+  }
+
+  private ServiceInstance start(
+      Service service, String name, Links links, int port, Map<String, String> environment) {
+    return ServiceInstance.start(service, name, links, agents, port, environment);
+  }
+
+  private ServiceEnvironment environment(Links links) {
+    return new ServiceEnvironment(
+        "redis://" + links.redis().host() + ":" + links.redis().port() + "/0",
+        servers.vhost().via(links.rabbit()).url(),
+        servers.database().via(links.mysql()),
+        jwtSecret,
+        internalToken);
+  }
+
+  /** A run of 2 400 purchases over three seconds; the crowd has not begun. */
+  FaultRun run(String row) {
+    return run(row, 2_400, Duration.ofSeconds(3));
+  }
+
+  FaultRun run(String row, int purchases, Duration over) {
+    List<Sale> sales = PlannedPurchase.sales(nextSku, purchases);
+    nextSku += sales.size();
+    sales.forEach(this::open);
+    return new FaultRun(this, row, sales, purchases, over);
+  }
+
+  /** Puts a SKU on sale, from a minute ago for a day. */
+  void open(Sale sale) {
+    Instant now = Instant.now();
+    open(sale, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
+  }
+
+  void open(Sale sale, Instant opensAt, Instant closesAt) {
+    long sku = sale.skuId();
+    Answer put =
+        insist(
+            () ->
+                admin().putSku(sku, sale.policy(), sale.limit(), sale.stock(), opensAt, closesAt));
+    assertThat(put.status()).isIn(200, 201);
+    assertThat(insist(() -> admin().preheat(sku)).status()).isEqualTo(200);
+    assertThat(insist(() -> admin().open(sku)).status()).isEqualTo(200);
+  }
+
+  /** As an operator does: a 503, while a service finds its way back, is repeated. */
+  private static Answer insist(Callable<Answer> call) {
+    return Awaitility.await("an operator's call to succeed")
+        .atMost(OPERATORS_PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .until(call, answer -> answer.status() != 503);
+  }
+
+  /** A new SKU without quota. */
+  Sale plenty() {
+    return new Sale(nextSku++, PurchasePolicy.UNLIMITED, 0, 100_000);
+  }
+
+  ServiceInstance gateway(int number) {
+    return gateways.get(number - 1);
+  }
+
+  ServiceInstance relay(int number) {
+    return relays.get(number - 1);
+  }
+
+  ServiceInstance consumer(int number) {
+    return consumers.get(number - 1);
+  }
+
+  List<ServiceInstance> gateways() {
+    return gateways;
+  }
+
+  List<ServiceInstance> relays() {
+    return relays;
+  }
+
+  List<ServiceInstance> consumers() {
+    return consumers;
+  }
+
+  /** Whose orders the crowd's are at the moment: the consumer that is handed most of them. */
+  ServiceInstance activeConsumer() {
+    Map<ServiceInstance, Double> before = new HashMap<>();
+    consumers.forEach(consumer -> before.put(consumer, deliveries(consumer)));
+    return Awaitility.await("a consumer to get orders")
+        .atMost(Duration.ofSeconds(30))
+        .pollInterval(Duration.ofMillis(50))
+        .until(
+            () ->
+                consumers.stream()
+                    .filter(consumer -> deliveries(consumer) > before.get(consumer) + 50)
+                    .findFirst()
+                    .orElse(null),
+            Objects::nonNull);
+  }
+
+  private static double deliveries(ServiceInstance consumer) {
+    return consumer.metrics().sum("seckill_consumer_deliveries_total");
+  }
+
+  List<ServiceInstance> all() {
+    List<ServiceInstance> all = new ArrayList<>(consumers);
+    all.addAll(relays);
+    all.addAll(gateways);
+    return all;
+  }
+
+  List<ShopClient> shops() {
+    return shops;
+  }
+
+  AdminClient admin() {
+    return admins.get(0);
+  }
+
+  LabServers servers() {
+    return servers;
+  }
+
+  MySqlDatabase database() {
+    return servers.database();
+  }
+
+  /** Past the services and the proxies. */
+  UnifiedJedis redis() {
+    return redis;
+  }
+
+  SaleReader sales() {
+    MySqlDatabase mysql = servers.database();
+    return new SaleReader(mysql.jdbcUrl(), mysql.username(), mysql.password(), redis);
+  }
+
+  WorksAgain worksAgain() {
+    return worksAgain;
+  }
+
+  FaultReport report() {
+    return report;
+  }
+
+  /** Ends every fault, whoever did it, and starts again what has died; does not wait. */
+  void heal() {
+    servers.heal();
+    all().forEach(ServiceInstance::heal);
+  }
+
+  /** Waits until a sale can be opened again. */
+  void awaitHealed() {
+    Signals.await(
+        "all services to be ready, and gateways to know Redis",
+        () ->
+            all().stream().allMatch(ServiceInstance::isReady)
+                && gateways.stream()
+                    .allMatch(gateway -> gateway.metrics().sum("seckill_redis_verified") == 1));
+  }
+
+  @Override
+  public void close() {
+    all().forEach(ServiceInstance::close);
+    agents.close();
+    redis.close();
+    servers.close();
+    report.write();
+  }
+}

@@ -1,0 +1,76 @@
+package io.seckill.system.faults;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What the suite did and found, for people to copy: one line on the screen, the rest in a file. */
+final class FaultReport {
+
+  private static final Path FILE = Path.of("target", "proof.json");
+
+  private final List<Row> rows = new CopyOnWriteArrayList<>();
+
+  /**
+   * A run that was judged and held.
+   *
+   * @param row number in the fault matrix and what it says
+   * @param faults what was done, in order
+   * @param purchases attempts of shoppers
+   * @param accepted answered with an order id
+   * @param stored in MySQL at the end
+   * @param looks at the running sale by {@link AlwaysHolds}
+   * @param restMs from the last healing until everything held
+   */
+  record Row(
+      String row,
+      List<String> faults,
+      int purchases,
+      int accepted,
+      long stored,
+      int looks,
+      long restMs) {}
+
+  /** All rows together; no order is lost in a row that is here. */
+  record Sum(int rows, int faults, int purchases, int accepted, long stored, int lost) {}
+
+  /** What the file holds. */
+  record Report(Sum sum, List<Row> rows) {}
+
+  void add(Row row) {
+    rows.add(row);
+    System.out.println("[faults] " + row);
+  }
+
+  Sum sum() {
+    return new Sum(
+        rows.size(),
+        rows.stream().mapToInt(row -> row.faults().size()).sum(),
+        rows.stream().mapToInt(Row::purchases).sum(),
+        rows.stream().mapToInt(Row::accepted).sum(),
+        rows.stream().mapToLong(Row::stored).sum(),
+        0);
+  }
+
+  /** Writes {@code target/proof.json} and says the sum. */
+  void write() {
+    Sum sum = sum();
+    System.out.printf(
+        "[faults] %d rows held: %d faults, %d purchases, %d accepted, %d stored, %d lost (%s)%n",
+        sum.rows(), sum.faults(), sum.purchases(), sum.accepted(), sum.stored(), sum.lost(), FILE);
+    try {
+      Files.writeString(
+          FILE,
+          JsonMapper.builder()
+              .build()
+              .writerWithDefaultPrettyPrinter()
+              .writeValueAsString(new Report(sum, rows)));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,158 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.LedgerBalances;
+import io.seckill.system.guarantee.Purchases;
+import io.seckill.system.guarantee.SaleAtRest;
+import io.seckill.system.guarantee.StoredOrder;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One row of the fault matrix: four sales, a crowd that buys from them, faults, and the judgement
+ * when all is healed. The test does the faults between {@link #begin} and {@link #judge}.
+ */
+final class FaultRun implements AutoCloseable {
+
+  /** T_drain: from the end of the last fault until everything must be at rest and work again. */
+  static final Duration DRAIN_LIMIT = Duration.ofSeconds(60);
+
+  private static final Duration LOOK = Duration.ofMillis(250);
+  private static final List<String> QUEUES =
+      List.of("seckill.orders.0", "seckill.orders.1", "seckill.orders.2", "seckill.orders.3");
+
+  private final FaultLab lab;
+  private final String row;
+  private final List<Sale> sales;
+  private final Purchases purchases = new Purchases();
+  private final Crowd crowd;
+  private final AlwaysHolds always;
+  private final List<String> faults = new CopyOnWriteArrayList<>();
+
+  FaultRun(FaultLab lab, String row, List<Sale> sales, int planned, Duration over) {
+    this.lab = lab;
+    this.row = row;
+    this.sales = sales;
+    this.crowd = new Crowd(lab.shops(), purchases, PlannedPurchase.of(sales, planned), over);
+    this.always = new AlwaysHolds(lab.database(), lab.redis(), sales);
+  }
+
+  /** Lets the crowd in, and waits until so many purchases are accepted. */
+  FaultRun begin(int accepted) {
+    crowd.start();
+    crowd.awaitAccepted(accepted);
+    return this;
+  }
+
+  Crowd crowd() {
+    return crowd;
+  }
+
+  List<Sale> sales() {
+    return sales;
+  }
+
+  Sale sale(int index) {
+    return sales.get(index);
+  }
+
+  /** Orders of the run that wait in Redis, in outboxes and private queues. */
+  long waitingInRedis() {
+    return sales.stream().mapToLong(always::waiting).sum();
+  }
+
+  /** Orders that wait in the broker or are in a consumer's hands, of all runs. */
+  long inBroker() {
+    return QUEUES.stream()
+        .mapToLong(queue -> lab.servers().vhost().queueDepth(queue).total())
+        .sum();
+  }
+
+  /** Notes a fault that has been seen to happen. */
+  void fault(String what) {
+    faults.add(what);
+  }
+
+  /** Heals what is left, waits at most {@link #DRAIN_LIMIT} for rest, and has everything judged. */
+  void judge() {
+    judge(Guarantee.all(), List.of(new LedgerBalances(lab.admin())));
+  }
+
+  /**
+   * @param guarantees tried until all hold
+   * @param afterwards judged once, when the services work again
+   */
+  void judge(List<Guarantee> guarantees, List<Guarantee> afterwards) {
+    assertThat(faults).as("faults that happened").isNotEmpty();
+    lab.heal();
+    long healed = System.nanoTime();
+    await(row + ": the crowd to be done")
+        .atMost(DRAIN_LIMIT)
+        .pollInterval(LOOK)
+        .conditionEvaluationListener(null)
+        .untilAsserted(() -> assertThat(crowd.isDone()).as("%s", crowd).isTrue());
+    List<SaleAtRest> atRest = new ArrayList<>();
+    await(row + ": everything at rest")
+        .atMost(DRAIN_LIMIT.minusNanos(System.nanoTime() - healed))
+        .pollInterval(LOOK)
+        .pollDelay(Duration.ZERO)
+        .untilAsserted(() -> hold(guarantees, atRest));
+    await(row + ": everything to work again")
+        .atMost(DRAIN_LIMIT.minusNanos(System.nanoTime() - healed))
+        .pollInterval(LOOK)
+        .pollDelay(Duration.ZERO)
+        .ignoreExceptions()
+        .untilAsserted(() -> lab.worksAgain().judge());
+    for (SaleAtRest sale : atRest) {
+      afterwards.forEach(guarantee -> guarantee.judge(sale, purchases));
+    }
+    long restMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed);
+    assertThat(always.violations()).as("what did not hold on the way").isEmpty();
+    report(atRest, restMs);
+  }
+
+  private void hold(List<Guarantee> guarantees, List<SaleAtRest> atRest) throws SQLException {
+    atRest.clear();
+    for (String queue : QUEUES) {
+      assertThat(lab.servers().vhost().queueDepth(queue).total())
+          .as("orders in %s", queue)
+          .isZero();
+    }
+    for (Sale sale : sales) {
+      SaleAtRest read = lab.sales().read(sale.skuId());
+      guarantees.forEach(guarantee -> guarantee.judge(read, purchases));
+      atRest.add(read);
+    }
+  }
+
+  private void report(List<SaleAtRest> atRest, long restMs) {
+    Set<String> stored = new HashSet<>();
+    atRest.forEach(sale -> sale.orders().stream().map(StoredOrder::orderId).forEach(stored::add));
+    lab.report()
+        .add(
+            new FaultReport.Row(
+                row,
+                List.copyOf(faults),
+                crowd.arrived(),
+                crowd.accepted(),
+                stored.size(),
+                always.looks(),
+                restMs));
+  }
+
+  @Override
+  public void close() {
+    crowd.close();
+    always.close();
+  }
+}

@@ -1,0 +1,61 @@
+package io.seckill.system.faults;
+
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisServer;
+
+/**
+ * Servers of the fault tests' own, to be killed and frozen, set up as {@code deploy} sets them up.
+ *
+ * @param vhost where the pipeline's exchanges and queues are
+ * @param database the ledger of record
+ */
+record LabServers(
+    RedisServer redis,
+    RabbitServer rabbit,
+    MySqlServer mysql,
+    RabbitVhost vhost,
+    MySqlDatabase database)
+    implements AutoCloseable {
+
+  static LabServers start() {
+    RedisServer redis =
+        RedisServer.start(
+            "appendonly yes",
+            "appendfsync always",
+            "maxmemory-policy noeviction",
+            "hash-max-listpack-value 128");
+    RabbitServer rabbit = RabbitServer.start();
+    MySqlServer mysql = MySqlServer.start();
+    return new LabServers(redis, rabbit, mysql, rabbit.newVhost(), mysql.newDatabase());
+  }
+
+  String redisUrl() {
+    return "redis://" + redis.host() + ":" + redis.port() + "/0";
+  }
+
+  /** Runs again, awake and with their defaults. */
+  void heal() {
+    redis.thaw();
+    rabbit.thaw();
+    mysql.thaw();
+    if (!redis.isRunning()) {
+      redis.restart();
+    }
+    if (!rabbit.isRunning()) {
+      rabbit.restart();
+    }
+    if (!mysql.isRunning()) {
+      mysql.restart();
+    }
+  }
+
+  @Override
+  public void close() {
+    redis.close();
+    rabbit.close();
+    mysql.close();
+  }
+}

@@ -1,0 +1,174 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Faults of MySQL, and locks that others hold in it. */
+@ExtendWith({TestServers.class, FaultLabExtension.class})
+class MySqlFaultsIT {
+
+  private static final int PAUSED = 3;
+
+  private final FaultLab lab;
+  private final MySqlServer mysql;
+
+  MySqlFaultsIT(FaultLab lab) {
+    this.lab = lab;
+    this.mysql = lab.servers().mysql();
+  }
+
+  @Test
+  @DisplayName("27: lock wait: a second session holds the product")
+  void lockWait() throws SQLException {
+    try (FaultRun run = lab.run("27 lock wait").begin(100);
+        Connection session = lab.database().connect();
+        Statement statement = session.createStatement()) {
+      double before = lockRetries();
+      session.setAutoCommit(false);
+      statement.execute(
+          "SELECT stock FROM products WHERE sku_id = " + run.sale(3).skuId() + " FOR UPDATE");
+      Signals.await("a lock wait to time out", () -> lockRetries() > before);
+      session.rollback();
+      run.fault("product locked until the consumer's lock wait timed out");
+      run.judge();
+    }
+  }
+
+  /** The session has written much more, so MySQL rolls the consumer back and not the session. */
+  @Test
+  @DisplayName("27: deadlock: a second session takes quota and product the other way round")
+  void deadlock() throws SQLException {
+    try (FaultRun run = lab.run("27 deadlock").begin(100);
+        Connection session = lab.database().connect();
+        Statement statement = session.createStatement()) {
+      long sku = run.sale(2).skuId();
+      statement.execute("CREATE TABLE IF NOT EXISTS ballast (n BIGINT) ENGINE = InnoDB");
+      long before = deadlocks();
+      // Else the next statement would lock the orders it reads, and nobody would come to quota.
+      session.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      session.setAutoCommit(false);
+      statement.execute("INSERT INTO ballast SELECT order_id FROM orders");
+      statement.execute("SELECT stock FROM products WHERE sku_id = " + sku + " FOR UPDATE");
+      awaitALockWait();
+      statement.execute("SELECT owned_count FROM user_quota WHERE sku_id = " + sku + " FOR UPDATE");
+      session.rollback();
+      // A batch or a cancel: whoever it was repeats its transaction.
+      Signals.await("the consumer to be rolled back", () -> deadlocks() > before);
+      run.fault("deadlock: the consumer's transaction was the victim");
+      run.judge();
+    }
+  }
+
+  private void awaitALockWait() {
+    Signals.await("the consumer to wait for the product", () -> waitsForProduct() > 0);
+  }
+
+  private long waitsForProduct() throws SQLException {
+    return number(
+        "SELECT COUNT(*) FROM information_schema.innodb_trx"
+            + " WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE 'UPDATE products%'");
+  }
+
+  /** Deadlocks that InnoDB has ended, by rolling one of the two back. */
+  private long deadlocks() throws SQLException {
+    return number(
+        "SELECT `count` FROM information_schema.innodb_metrics WHERE name = 'lock_deadlocks'");
+  }
+
+  private long number(String query) throws SQLException {
+    try (Connection root = mysql.rootConnection();
+        Statement look = root.createStatement();
+        ResultSet rows = look.executeQuery(query)) {
+      rows.next();
+      return rows.getLong(1);
+    }
+  }
+
+  @Test
+  @DisplayName("28: MySQL killed under load")
+  void killed() {
+    try (FaultRun run = lab.run("28 MySQL killed").begin(300)) {
+      mysql.kill();
+      awaitPause(run, "MySQL killed");
+      mysql.restart();
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("28: MySQL frozen under load")
+  void frozen() {
+    try (FaultRun run = lab.run("28 MySQL frozen").begin(300)) {
+      mysql.freeze();
+      awaitPause(run, "MySQL frozen until the consumers' time-outs");
+      mysql.thaw();
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("28: MySQL read-only (error 1290)")
+  void readOnly() {
+    try (FaultRun run = lab.run("28 MySQL read-only").begin(300)) {
+      mysql.setReadOnly(true);
+      awaitPause(run, "MySQL read-only");
+      mysql.setReadOnly(false);
+      run.judge();
+    } finally {
+      mysql.setReadOnly(false);
+    }
+  }
+
+  @Test
+  @DisplayName("28: tables locked by a second session")
+  void tablesLocked() throws SQLException {
+    try (FaultRun run = lab.run("28 LOCK TABLES").begin(300);
+        Connection session = lab.database().connect();
+        Statement statement = session.createStatement()) {
+      statement.execute("LOCK TABLES products WRITE, orders WRITE");
+      run.crowd().awaitAccepted(1_900);
+      assertThat(run.inBroker()).as("orders that wait in the broker").isPositive();
+      run.fault("products and orders locked until nearly all was admitted");
+      statement.execute("UNLOCK TABLES");
+      run.judge();
+    }
+  }
+
+  /** Intake pauses, and while it does nothing is tried in a hot loop. */
+  private void awaitPause(FaultRun run, String fault) {
+    Signals.await("intake to pause", () -> paused() > 0);
+    double before = sum("seckill_consumer_deliveries_total");
+    run.crowd().awaitAccepted(1_800);
+    assertThat(sum("seckill_consumer_deliveries_total") - before)
+        .as("orders tried while MySQL was away")
+        .isLessThan(8_000);
+    run.fault(fault);
+  }
+
+  private long paused() {
+    return lab.consumers().stream()
+        .filter(consumer -> consumer.metrics().lines().stream().anyMatch(MySqlFaultsIT::isPaused))
+        .count();
+  }
+
+  private static boolean isPaused(String line) {
+    return line.startsWith("seckill_consumer_intake_state") && line.endsWith(" " + PAUSED + ".0");
+  }
+
+  private double lockRetries() {
+    return sum("seckill_consumer_lock_retries_total");
+  }
+
+  private double sum(String meter) {
+    return lab.consumers().stream().mapToDouble(one -> one.metrics().sum(meter)).sum();
+  }
+}

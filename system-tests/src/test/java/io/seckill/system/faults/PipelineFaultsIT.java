@@ -1,0 +1,108 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Faults of everything at once. */
+@ExtendWith({TestServers.class, FaultLabExtension.class})
+class PipelineFaultsIT {
+
+  private static final Duration CHURN =
+      Duration.ofSeconds(Integer.getInteger("seckill.churn.seconds", 8));
+  private static final long PAUSE_MS = 50;
+
+  private final FaultLab lab;
+
+  PipelineFaultsIT(FaultLab lab) {
+    this.lab = lab;
+  }
+
+  @Test
+  @DisplayName("22: connection churn: a link reset every 50 ms")
+  void connectionChurn() {
+    List<Integer> files = openFiles();
+    List<Integer> threads = threads();
+    try (FaultRun run = lab.run("22 connection churn", 2_400, CHURN).begin(100)) {
+      int acceptedBefore = run.crowd().accepted();
+      int resets = churn();
+      assertThat(run.crowd().accepted()).as("progress").isGreaterThan(acceptedBefore + 500);
+      run.fault(resets + " resets, one every 50 ms");
+      run.judge();
+      Signals.await("files to be closed", () -> isLike(openFiles(), files, 60));
+      Signals.await("threads to end", () -> isLike(threads(), threads, 40));
+    }
+  }
+
+  /** Resets links at random, with a seed that is the same each time; returns how many times. */
+  private int churn() {
+    List<TcpProxy> links = new ArrayList<>();
+    lab.all().forEach(service -> links.addAll(service.links().all()));
+    Random random = new Random(22);
+    AtomicInteger left = new AtomicInteger((int) (CHURN.toMillis() / PAUSE_MS));
+    int all = left.get();
+    ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
+    try {
+      var unused =
+          thread.scheduleAtFixedRate(
+              () -> {
+                if (left.get() > 0) {
+                  links.get(random.nextInt(links.size())).reset();
+                  left.decrementAndGet();
+                }
+              },
+              0,
+              PAUSE_MS,
+              TimeUnit.MILLISECONDS);
+      Signals.await("all resets", () -> left.get() == 0);
+    } finally {
+      thread.shutdownNow();
+    }
+    return all;
+  }
+
+  private static boolean isLike(List<Integer> now, List<Integer> before, int tolerance) {
+    for (int i = 0; i < now.size(); i++) {
+      if (now.get(i) > before.get(i) + tolerance) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private List<Integer> openFiles() {
+    return lab.all().stream().map(ServiceInstance::openFiles).toList();
+  }
+
+  private List<Integer> threads() {
+    return lab.all().stream().map(ServiceInstance::threads).toList();
+  }
+
+  @Test
+  @DisplayName("33: shutdown under load: SIGTERM to one of each service")
+  void shutdownUnderLoad() {
+    try (FaultRun run = lab.run("33 shutdown under load").begin(200)) {
+      for (ServiceInstance service : List.of(lab.consumer(1), lab.relay(1), lab.gateway(1))) {
+        long start = System.nanoTime();
+        service.stop();
+        assertThat(Duration.ofNanos(System.nanoTime() - start))
+            .as("orderly end of %s", service.name())
+            .isLessThan(Duration.ofSeconds(30));
+        run.fault("SIGTERM to " + service.name());
+      }
+      run.judge();
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package io.seckill.system.faults;
+
+import io.seckill.common.order.PurchasePolicy;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one shopper of the crowd wants.
+ *
+ * @param after what he does once the order is his
+ */
+record PlannedPurchase(long userId, long skuId, String key, int quantity, After after) {
+
+  /** What a shopper does after 202. */
+  enum After {
+    NOTHING,
+    /** Sends the same again: the same order must be the answer. */
+    REPEAT,
+    /** Sends the same key with another quantity: it must be refused. */
+    OTHER_QUANTITY,
+    PAY,
+    CANCEL
+  }
+
+  /** A SKU on sale and how the crowd buys of it. */
+  record Sale(long skuId, PurchasePolicy policy, int limit, long stock) {}
+
+  /**
+   * The four sales of a run, in neighbouring partitions and so in all four queues: one that sells
+   * out to one each, one that meets both quota and sell-out, one with plenty, one without quota.
+   */
+  static List<Sale> sales(long firstSku, int purchases) {
+    int each = purchases / 4;
+    return List.of(
+        new Sale(firstSku, PurchasePolicy.ONE_PER_USER, 1, each * 5L / 6),
+        new Sale(firstSku + 1, PurchasePolicy.LIMITED, 3, each * 14L / 15),
+        new Sale(firstSku + 2, PurchasePolicy.LIMITED, 4, each * 4L),
+        new Sale(firstSku + 3, PurchasePolicy.UNLIMITED, 0, each * 4L));
+  }
+
+  /** Purchases of all sales in turn. */
+  static List<PlannedPurchase> of(List<Sale> sales, int purchases) {
+    List<PlannedPurchase> plan = new ArrayList<>();
+    for (int i = 0; i < purchases / sales.size(); i++) {
+      for (int sale = 0; sale < sales.size(); sale++) {
+        plan.add(purchase(sales.get(sale).skuId(), sale, i));
+      }
+    }
+    return plan;
+  }
+
+  private static PlannedPurchase purchase(long skuId, int sale, int i) {
+    String key = "purchase-" + skuId + "-" + i;
+    After after = after(i);
+    return switch (sale) {
+      case 0 -> new PlannedPurchase(i % 10 == 9 ? i : i + 1, skuId, key, 1, after);
+      case 1 -> new PlannedPurchase(1 + i / 3, skuId, key, 1 + i % 2, after);
+      case 2 -> new PlannedPurchase(1 + i / 2, skuId, key, 2, after);
+      default -> new PlannedPurchase(1 + i % 97, skuId, key, 1 + i % 3, after);
+    };
+  }
+
+  private static After after(int i) {
+    return switch (i % 20) {
+      case 3, 11 -> After.REPEAT;
+      case 7 -> After.OTHER_QUANTITY;
+      case 13 -> After.PAY;
+      case 17 -> After.CANCEL;
+      default -> After.NOTHING;
+    };
+  }
+}

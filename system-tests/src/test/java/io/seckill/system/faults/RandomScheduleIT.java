@@ -1,0 +1,61 @@
+package io.seckill.system.faults;
+
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Row 34: everything at random. {@code -Dseckill.seed} chooses the schedule, {@code
+ * -Dseckill.chaos.seconds} how long it goes on; in rounds, each healed and judged, so that an hour
+ * is no heavier to judge than a minute.
+ */
+@ExtendWith({TestServers.class, FaultLabExtension.class})
+class RandomScheduleIT {
+
+  private static final long SEED = Long.getLong("seckill.seed", 20_261_121L);
+  private static final Duration LENGTH =
+      Duration.ofSeconds(Integer.getInteger("seckill.chaos.seconds", 180));
+  private static final Duration ROUND = Duration.ofSeconds(40);
+  private static final int PURCHASES_PER_SECOND = 100;
+
+  private final FaultLab lab;
+
+  RandomScheduleIT(FaultLab lab) {
+    this.lab = lab;
+  }
+
+  @Test
+  @DisplayName("34: all of it, random")
+  void everythingAtRandom() throws InterruptedException {
+    say("seed " + SEED + ", " + LENGTH.toSeconds() + " s");
+    Random random = new Random(SEED);
+    long end = System.nanoTime() + LENGTH.toNanos();
+    for (int round = 1; System.nanoTime() < end; round++) {
+      round("34 random schedule, seed " + SEED + ", round " + round, random);
+    }
+  }
+
+  private void round(String name, Random random) throws InterruptedException {
+    RandomSchedule schedule = RandomSchedule.plan(random, Mischief.all(lab), ROUND);
+    say(name);
+    schedule.events().forEach(event -> say("planned " + event));
+    int purchases = (int) ROUND.toSeconds() * PURCHASES_PER_SECOND;
+    try (FaultRun run = lab.run(name, purchases, ROUND).begin(0)) {
+      schedule.run(
+          event -> {
+            say("done    " + event);
+            run.fault(event.mischief().target() + ": " + event.mischief().name());
+          });
+      run.judge();
+    }
+    say(List.of(name, "held") + " " + lab.report().sum());
+  }
+
+  private static void say(String line) {
+    System.out.println("[chaos] " + line);
+  }
+}

@@ -1,0 +1,67 @@
+package io.seckill.system.faults;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
+/**
+ * A copy of a folder as it was, to be put back. Of a Redis that appends to its file meanwhile, the
+ * copy is what a power loss at that moment would have left.
+ */
+final class SavedFolder implements AutoCloseable {
+
+  private final Path folder;
+  private final Path copy;
+
+  private SavedFolder(Path folder, Path copy) {
+    this.folder = folder;
+    this.copy = copy;
+  }
+
+  static SavedFolder of(String folder) throws IOException {
+    Path copy = Files.createTempDirectory("saved-folder");
+    copyTree(Path.of(folder), copy);
+    return new SavedFolder(Path.of(folder), copy);
+  }
+
+  /** Puts the copy in the folder's place. */
+  void restore() {
+    copy(copy.toString(), folder.toString());
+  }
+
+  /** Replaces what is in one folder by what is in another. */
+  static void copy(String from, String to) {
+    try {
+      deleteContents(Path.of(to));
+      copyTree(Path.of(from), Path.of(to));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void copyTree(Path from, Path to) throws IOException {
+    try (Stream<Path> paths = Files.walk(from)) {
+      for (Path source : paths.filter(path -> !path.equals(from)).toList()) {
+        Files.copy(source, to.resolve(from.relativize(source).toString()));
+      }
+    }
+  }
+
+  private static void deleteContents(Path folder) throws IOException {
+    try (Stream<Path> paths = Files.walk(folder)) {
+      for (Path path :
+          paths.filter(one -> !one.equals(folder)).sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    deleteContents(copy);
+    Files.delete(copy);
+  }
+}

@@ -1,0 +1,153 @@
+package io.seckill.system.faults;
+
+import io.seckill.system.agent.AgentServer;
+import io.seckill.system.agent.AgentSession;
+import io.seckill.system.process.Service;
+import io.seckill.system.process.ServiceProcess;
+import java.io.File;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** One of the six processes: its links, its agent, and the faults that can be done to it. */
+final class ServiceInstance implements AutoCloseable {
+
+  private static final Duration DEATH_LIMIT = Duration.ofSeconds(30);
+
+  private final String name;
+  private final Links links;
+  private final AgentServer agents;
+  private final int healthPort;
+  private final ServiceProcess process;
+
+  private ServiceInstance(
+      String name, Links links, AgentServer agents, int healthPort, ServiceProcess process) {
+    this.name = name;
+    this.links = links;
+    this.agents = agents;
+    this.healthPort = healthPort;
+    this.process = process;
+  }
+
+  /** Starts the process; returns at once, see {@link #awaitReady}. */
+  static ServiceInstance start(
+      Service service,
+      String name,
+      Links links,
+      AgentServer agents,
+      int healthPort,
+      Map<String, String> environment) {
+    String flag = agents.jvmFlag(service, name, Points.of(service));
+    ServiceProcess process =
+        ServiceProcess.start(
+            service,
+            "faults-" + name,
+            healthPort,
+            environment,
+            List.of("-XX:TieredStopAtLevel=1", flag));
+    return new ServiceInstance(name, links, agents, healthPort, process);
+  }
+
+  String name() {
+    return name;
+  }
+
+  Links links() {
+    return links;
+  }
+
+  AgentSession agent() {
+    return agents.session(name);
+  }
+
+  /** Threads of the process now. */
+  int threads() {
+    return entries("task");
+  }
+
+  /** Open files and sockets of the process now. */
+  int openFiles() {
+    return entries("fd");
+  }
+
+  private int entries(String folder) {
+    String[] entries = new File("/proc/" + process.pid() + "/" + folder).list();
+    return entries == null ? 0 : entries.length;
+  }
+
+  ServiceMetrics metrics() {
+    return ServiceMetrics.of(healthPort);
+  }
+
+  boolean isReady() {
+    return process.isReady();
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  void awaitReady() {
+    process.awaitReady();
+  }
+
+  /** Waits for the end that an armed point brings. */
+  void awaitDeath() {
+    process.awaitDeath(DEATH_LIMIT);
+  }
+
+  void kill() {
+    process.kill();
+  }
+
+  /** SIGTERM, and a wait for the orderly end. */
+  void stop() {
+    process.stop();
+  }
+
+  void freeze() {
+    process.freeze();
+  }
+
+  void thaw() {
+    process.thaw();
+  }
+
+  /** Starts it again after its end; returns at once. */
+  void restart() {
+    restart(Map.of());
+  }
+
+  /**
+   * As {@link #restart()}.
+   *
+   * @param settings added to its environment, for this life only
+   */
+  void restart(Map<String, String> settings) {
+    agents.forget(name);
+    process.restart(settings);
+  }
+
+  /**
+   * Starts it again when it has ended by itself, as a supervisor would: order-consumer does not
+   * start while MySQL is away.
+   */
+  void supervise() {
+    if (!process.isAlive()) {
+      restart();
+    }
+  }
+
+  /** Awake, running, with whole links and the right time; returns at once. */
+  void heal() {
+    links.heal();
+    supervise();
+    process.thaw();
+  }
+
+  @Override
+  public void close() {
+    process.close();
+    links.close();
+  }
+}

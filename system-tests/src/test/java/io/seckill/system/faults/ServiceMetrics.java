@@ -1,0 +1,59 @@
+package io.seckill.system.faults;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** One scrape of a service, as Prometheus sees it. */
+record ServiceMetrics(List<String> lines) {
+
+  private static final HttpClient HTTP =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(2))
+          .build();
+
+  /**
+   * @throws UncheckedIOException when the service does not answer
+   */
+  static ServiceMetrics of(int port) {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/actuator/prometheus"))
+            .timeout(Duration.ofSeconds(5))
+            .build();
+    try {
+      Stream<String> lines = HTTP.send(request, BodyHandlers.ofLines()).body();
+      return new ServiceMetrics(lines.filter(line -> !line.startsWith("#")).toList());
+    } catch (IOException e) {
+      throw new UncheckedIOException("no metrics on port " + port, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /**
+   * The sum of a meter's samples.
+   *
+   * @param labels texts such as {@code state="running"}, all of which a sample must carry
+   */
+  double sum(String meter, String... labels) {
+    return samples(meter, labels).mapToDouble(ServiceMetrics::value).sum();
+  }
+
+  private Stream<String> samples(String meter, String... labels) {
+    return lines.stream()
+        .filter(line -> line.startsWith(meter + "{") || line.startsWith(meter + " "))
+        .filter(line -> Stream.of(labels).allMatch(line::contains));
+  }
+
+  private static double value(String line) {
+    return Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
+  }
+}

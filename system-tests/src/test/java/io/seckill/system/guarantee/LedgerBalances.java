@@ -1,0 +1,54 @@
+package io.seckill.system.guarantee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.system.shop.AdminClient;
+import io.seckill.system.shop.Answer;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The conservation equation: the ledger that the pipeline itself shows balances, and says of the
+ * SKU what the stores hold. Asks one gateway's admin port, so the services must run.
+ */
+public final class LedgerBalances implements Guarantee {
+
+  /** Acks, give-backs and the posts of other consumers are a matter of a second or two. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final AdminClient admin;
+
+  public LedgerBalances(AdminClient admin) {
+    this.admin = admin;
+  }
+
+  @Override
+  public void judge(SaleAtRest sale, Purchases purchases) {
+    Awaitility.await("the ledger of SKU " + sale.skuId() + " to balance")
+        .atMost(PATIENCE)
+        .untilAsserted(() -> check(sale));
+  }
+
+  private void check(SaleAtRest sale) {
+    Answer answer = admin.ledger(sale.skuId());
+    assertThat(answer.status()).as("%s", answer).isEqualTo(200);
+    JsonNode ledger = answer.json();
+    assertThat(ledger.path("balanced").asBoolean()).as("balanced: %s", ledger).isTrue();
+    assertThat(ledger.path("unbalancedSince").isNull()).as("%s", ledger).isTrue();
+    assertThat(units(ledger, "stock")).as("%s", ledger).isEqualTo(sale.redisStock());
+    assertThat(units(ledger, "confirmed") + units(ledger, "paid"))
+        .as("%s", ledger)
+        .isEqualTo(sale.ownedUnits());
+    assertThat(units(ledger, "outboxAndPrivateQueues") + units(ledger, "broker"))
+        .as("units on their way: %s", ledger)
+        .isZero();
+    assertThat(ledger.at("/orders/admitted").asLong())
+        .as("%s", ledger)
+        .isEqualTo(sale.admitted().size());
+  }
+
+  private static long units(JsonNode ledger, String term) {
+    return ledger.at("/units/" + term).asLong();
+  }
+}

@@ -1,0 +1,30 @@
+package io.seckill.system.guarantee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * I13 where Redis has lost data: of the orders that shoppers were promised, none is missing but
+ * those that only the lost data held.
+ */
+public final class LossIsMeasured implements Guarantee {
+
+  private final Set<String> lost;
+
+  /**
+   * @param lost order ids that lay in Redis's lists, and nowhere else, when it lost them
+   */
+  public LossIsMeasured(Set<String> lost) {
+    this.lost = Set.copyOf(lost);
+  }
+
+  @Override
+  public void judge(SaleAtRest sale, Purchases purchases) {
+    Set<String> missing = new HashSet<>(purchases.acceptedOrders(sale.skuId()));
+    sale.orders().forEach(order -> missing.remove(order.orderId()));
+    missing.removeAll(sale.aliases());
+    assertThat(lost).as("orders of SKU %d that are missing", sale.skuId()).containsAll(missing);
+  }
+}

@@ -1,0 +1,178 @@
+package io.seckill.system.observability;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.Pipeline;
+import io.seckill.system.process.Service;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.yaml.snakeyaml.Yaml;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What is written about metrics, and what watches them, names what a running pipeline has. */
+@ExtendWith(TestServers.class)
+class ObservabilityIT {
+
+  private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
+  private static final Path DEPLOYED = ROOT.resolve("deploy/observability");
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Pattern OUR_METRIC = Pattern.compile("\\bseckill_[a-z0-9_]+");
+  private static final Pattern DOCUMENTED = Pattern.compile("(?m)^\\| `(seckill_[a-z0-9_]+)`");
+  private static final Map<Service, String> CHAPTERS =
+      Map.of(
+          Service.GATEWAY, "gateway-service",
+          Service.RELAY, "relay-service",
+          Service.CONSUMER, "order-consumer");
+
+  private static Pipeline pipeline;
+  private static Set<String> samples;
+
+  @BeforeAll
+  static void sellSomething() {
+    pipeline = Pipeline.start("observability");
+    long sku = 2001;
+    pipeline.admin().putSku(sku, PurchasePolicy.LIMITED, 5, 100);
+    pipeline.admin().preheat(sku);
+    pipeline.admin().open(sku);
+    String order = pipeline.shop().buy(7, sku, 2, "observed-order").text("orderId");
+    await()
+        .atMost(PATIENCE)
+        .until(() -> pipeline.shop().order(7, order).text("status"), "CONFIRMED"::equals);
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () -> scrape(Service.CONSUMER).lines(),
+            lines ->
+                lines.stream()
+                    .anyMatch(
+                        line ->
+                            line.startsWith("seckill_ledger_units{")
+                                && line.contains("sku=\"2001\"")
+                                && line.contains("term=\"confirmed\"")
+                                && line.endsWith(" 2.0")));
+    samples = new TreeSet<>();
+    for (Service service : Service.values()) {
+      samples.addAll(scrape(service).samples());
+    }
+  }
+
+  @AfterAll
+  static void stop() {
+    pipeline.close();
+  }
+
+  @Test
+  void everyMetricIsDocumentedAndEveryDocumentedMetricExists() throws IOException {
+    String page = Files.readString(ROOT.resolve("docs/metrics.md"));
+    for (Service service : Service.values()) {
+      assertThat(documented(page, CHAPTERS.get(service)))
+          .as("metrics of %s in docs/metrics.md", service)
+          .isEqualTo(scrape(service).families());
+    }
+  }
+
+  @Test
+  void alertRulesNameMetricsThatExist() throws IOException {
+    JsonNode rules = yaml("alerts.yml").at("/groups/0/rules");
+
+    assertThat(rules.size()).isPositive();
+    rules
+        .valueStream()
+        .forEach(
+            rule -> {
+              assertThat(rule.path("alert").asString()).isNotEmpty();
+              assertThat(rule.at("/labels/severity").asString()).isIn("page", "ticket");
+              assertThat(rule.at("/annotations/summary").asString()).isNotEmpty();
+              assertExist(rule.path("alert").asString(), rule.path("expr").asString());
+            });
+  }
+
+  @Test
+  void panelsOfTheDashboardNameMetricsThatExist() throws IOException {
+    JsonNode dashboard =
+        JsonMapper.shared()
+            .readTree(Files.readString(DEPLOYED.resolve("grafana/dashboards/seckill.json")));
+    String source =
+        yaml("grafana/provisioning/datasources/prometheus.yml").at("/datasources/0/uid").asString();
+    List<JsonNode> targets = dashboard.findValues("targets");
+
+    assertThat(targets).isNotEmpty();
+    for (JsonNode panel : targets) {
+      panel
+          .valueStream()
+          .forEach(
+              target -> {
+                assertThat(target.at("/datasource/uid").asString()).isEqualTo(source);
+                String expression = target.path("expr").asString();
+                assertExist(expression, expression);
+              });
+    }
+    assertExist("variables", dashboard.path("templating").toString());
+  }
+
+  @Test
+  void prometheusScrapesEveryServiceWhereItServesItsMetrics() throws IOException {
+    JsonNode config = yaml("prometheus.yml");
+    JsonNode compose =
+        JsonMapper.shared()
+            .valueToTree(new Yaml().load(Files.readString(ROOT.resolve("deploy/compose.yaml"))));
+
+    assertThat(config.path("rule_files").get(0).asString()).isEqualTo("alerts.yml");
+    Set<String> scraped = new TreeSet<>();
+    config
+        .path("scrape_configs")
+        .valueStream()
+        .forEach(
+            job -> {
+              assertThat(job.path("metrics_path").asString()).isEqualTo("/actuator/prometheus");
+              String[] target = job.at("/static_configs/0/targets/0").asString().split(":", -1);
+              JsonNode environment = compose.path("services").path(target[0]).path("environment");
+              String port =
+                  environment.has("SECKILL_ADMIN_PORT") ? "SECKILL_ADMIN_PORT" : "SERVER_PORT";
+              assertThat(environment.path(port).asString()).as(target[0]).isEqualTo(target[1]);
+              scraped.add(target[0]);
+            });
+    assertThat(scraped).containsExactlyInAnyOrderElementsOf(CHAPTERS.values());
+  }
+
+  private static Scrape scrape(Service service) {
+    return Scrape.of(pipeline.healthPort(service));
+  }
+
+  private static Set<String> documented(String page, String chapter) {
+    String text = page.substring(page.indexOf("\n## " + chapter));
+    int end = text.indexOf("\n## ", 1);
+    Set<String> names = new TreeSet<>();
+    DOCUMENTED
+        .matcher(end < 0 ? text : text.substring(0, end))
+        .results()
+        .forEach(row -> names.add(row.group(1)));
+    return names;
+  }
+
+  /** Each metric of the text is a sample of some service. */
+  private static void assertExist(String what, String text) {
+    List<String> named = OUR_METRIC.matcher(text).results().map(match -> match.group()).toList();
+    assertThat(samples).as(what).containsAll(named);
+  }
+
+  private static JsonNode yaml(String file) throws IOException {
+    return JsonMapper.shared()
+        .valueToTree(new Yaml().load(Files.readString(DEPLOYED.resolve(file))));
+  }
+}

@@ -1,0 +1,304 @@
+package io.seckill.system.pages;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.logging.Level;
+import org.awaitility.Awaitility;
+import org.openqa.selenium.By;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.StaleElementReferenceException;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+/**
+ * One headless Chromium of Debian's, with one window and a profile of its own. Waits look at what a
+ * person sees, and have a bound.
+ */
+final class Browser implements AutoCloseable {
+
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final Path SCREENSHOTS = Path.of("target", "screenshots");
+
+  /** Entries about answers with 4xx and 5xx, which some tests ask for. */
+  private static final String NETWORK = " Failed to load resource: ";
+
+  private final ChromeDriver driver;
+
+  private Browser(ChromeOptions options) {
+    ChromeDriverService service =
+        new ChromeDriverService.Builder()
+            .usingDriverExecutable(new File(program("chromedriver")))
+            .usingAnyFreePort()
+            .build();
+    this.driver = new ChromeDriver(service, options);
+  }
+
+  /** A desktop window of 1280 × 900. */
+  static Browser desktop(String language) {
+    return new Browser(options(language));
+  }
+
+  /** The size of a phone, with a finger instead of a mouse. */
+  static Browser phone(String language) {
+    ChromeOptions options = options(language);
+    Map<String, Object> screen =
+        Map.of("width", 390, "height", 844, "pixelRatio", 2.0, "touch", true);
+    options.setExperimentalOption("mobileEmulation", Map.of("deviceMetrics", screen));
+    return new Browser(options);
+  }
+
+  private static ChromeOptions options(String language) {
+    ChromeOptions options = new ChromeOptions();
+    options.setBinary(program("chromium"));
+    options.addArguments(
+        "--headless=new",
+        "--no-sandbox", // tests run as root in containers, and load pages of their own only
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--no-first-run",
+        "--window-size=1280,900",
+        "--lang=" + language,
+        "--accept-lang=" + language);
+    options.setExperimentalOption("prefs", Map.of("intl.accept_languages", language));
+    LoggingPreferences logs = new LoggingPreferences();
+    logs.enable(LogType.BROWSER, Level.ALL);
+    options.setCapability("goog:loggingPrefs", logs);
+    return options;
+  }
+
+  /**
+   * @throws IllegalStateException when Debian's package is not installed
+   */
+  private static String program(String name) {
+    Path program = Path.of("/usr/bin", name);
+    if (!Files.isExecutable(program)) {
+      throw new IllegalStateException(
+          program + " is missing: apt-get install chromium chromium-driver");
+    }
+    return program.toString();
+  }
+
+  Browser open(String url) {
+    driver.get(url);
+    return this;
+  }
+
+  /** A fresh start: nothing kept in this tab or on this machine, on the page at hand. */
+  void forgetEverything() {
+    run("sessionStorage.clear(); localStorage.clear();");
+  }
+
+  void reload() {
+    driver.navigate().refresh();
+  }
+
+  WebElement find(String selector) {
+    return driver.findElement(By.cssSelector(selector));
+  }
+
+  List<WebElement> all(String selector) {
+    return driver.findElements(By.cssSelector(selector));
+  }
+
+  /** Visible text, empty for what is not there or hidden. */
+  String text(String selector) {
+    try {
+      List<WebElement> found = all(selector);
+      return found.isEmpty() ? "" : found.get(0).getText();
+    } catch (StaleElementReferenceException e) {
+      return ""; // replaced this very moment; who waits looks again
+    }
+  }
+
+  boolean isShown(String selector) {
+    try {
+      List<WebElement> found = all(selector);
+      return !found.isEmpty() && found.get(0).isDisplayed();
+    } catch (StaleElementReferenceException e) {
+      return false;
+    }
+  }
+
+  void awaitText(String selector, String part) {
+    await(selector + " says " + part, () -> text(selector).contains(part), () -> text(selector));
+  }
+
+  void awaitShown(String selector) {
+    await(selector + " is shown", () -> isShown(selector), () -> "not shown");
+  }
+
+  void awaitHidden(String selector) {
+    await(selector + " is hidden", () -> !isShown(selector), () -> "shown: " + text(selector));
+  }
+
+  /** Waits for a button that can be pressed, and presses it. */
+  void press(String selector) {
+    await(
+        selector + " can be pressed",
+        () -> isShown(selector) && isEnabled(selector),
+        () -> "shown " + isShown(selector));
+    find(selector).click();
+  }
+
+  /** As {@link #press}, of several the one with this text. */
+  void pressLabelled(String selector, String label) {
+    await(
+        label + " can be pressed",
+        () -> pressIfEnabled(selector, label),
+        () -> all(selector).stream().map(WebElement::getText).toList().toString());
+  }
+
+  private boolean pressIfEnabled(String selector, String label) {
+    try {
+      for (WebElement button : all(selector)) {
+        if (button.getText().equals(label) && isEnabled(button)) {
+          button.click();
+          return true;
+        }
+      }
+      return false;
+    } catch (StaleElementReferenceException e) {
+      return false; // redrawn this very moment
+    }
+  }
+
+  /** Waits for a table row that begins with a text and ends with another. */
+  void awaitRow(String selector, String start, String end) {
+    await(
+        "a row " + start + " … " + end,
+        () -> texts(selector).stream().anyMatch(row -> row.startsWith(start) && row.endsWith(end)),
+        () -> texts(selector).toString());
+  }
+
+  private List<String> texts(String selector) {
+    Object texts =
+        run(
+            "return [...document.querySelectorAll(arguments[0])].map((e) => e.innerText.trim());",
+            selector);
+    return ((List<?>) texts).stream().map(String::valueOf).toList();
+  }
+
+  boolean isEnabled(String selector) {
+    return isEnabled(find(selector));
+  }
+
+  private static boolean isEnabled(WebElement button) {
+    return button.isEnabled() && !"true".equals(button.getDomAttribute("aria-disabled"));
+  }
+
+  void type(String selector, CharSequence text) {
+    WebElement field = find(selector);
+    field.clear();
+    field.sendKeys(text);
+  }
+
+  Object run(String script, Object... arguments) {
+    return driver.executeScript(script, arguments);
+  }
+
+  ChromeDriver driver() {
+    return driver;
+  }
+
+  private void await(String what, Supplier<Boolean> holds, Supplier<String> instead) {
+    try {
+      Awaitility.await(what)
+          .atMost(LIMIT)
+          .pollInterval(Duration.ofMillis(50))
+          .pollDelay(Duration.ZERO)
+          .until(holds::get);
+    } catch (org.awaitility.core.ConditionTimeoutException e) {
+      screenshot("failed");
+      throw new AssertionError(what + ", but: " + instead.get() + "; console " + console(), e);
+    }
+  }
+
+  /** Keeps a picture of the window under {@code target/screenshots}. */
+  void screenshot(String name) {
+    try {
+      Files.createDirectories(SCREENSHOTS);
+      Files.write(SCREENSHOTS.resolve(name + ".png"), driver.getScreenshotAs(OutputType.BYTES));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Bytes that came over the network for this page so far. */
+  long loadedBytes() {
+    Object bytes =
+        run(
+            "return [...performance.getEntriesByType('navigation'),"
+                + "...performance.getEntriesByType('resource')]"
+                + ".reduce((sum, entry) => sum + entry.transferSize, 0);");
+    return ((Number) bytes).longValue();
+  }
+
+  /** What axe-core finds wrong on the page as it is now, a line each. */
+  List<?> accessibilityFaults() {
+    driver.executeScript(axe());
+    return (List<?>)
+        driver.executeAsyncScript(
+            """
+            const done = arguments[arguments.length - 1];
+            const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+            axe.run(document, {runOnly: tags}).then(
+              (found) => done(found.violations.map((fault) => fault.id + ': ' + fault.help + ' at ' +
+                fault.nodes.map((node) => node.target.join(' ')).join(', '))),
+              (error) => done([String(error)]));
+            """);
+  }
+
+  private static String axe() {
+    try (InputStream script = Browser.class.getResourceAsStream("/axe.min.js")) {
+      assertThat(script).as("axe.min.js").isNotNull();
+      return new String(script.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * What the console complained about since the last call: script errors and violations of the
+   * content security policy, but not refused requests, which are answers.
+   */
+  List<String> complaints() {
+    List<String> complaints = new ArrayList<>(console());
+    complaints.removeIf(entry -> entry.contains(NETWORK) || !isComplaint(entry));
+    return complaints;
+  }
+
+  private static boolean isComplaint(String entry) {
+    return entry.startsWith("SEVERE") || entry.startsWith("WARNING");
+  }
+
+  private List<String> console() {
+    List<String> lines = new ArrayList<>();
+    for (LogEntry entry : driver.manage().logs().get(LogType.BROWSER)) {
+      lines.add(entry.getLevel() + " " + entry.getMessage());
+    }
+    return lines;
+  }
+
+  @Override
+  public void close() {
+    driver.quit();
+  }
+}

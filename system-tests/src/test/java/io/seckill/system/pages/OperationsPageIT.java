@@ -1,0 +1,212 @@
+package io.seckill.system.pages;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.Pipeline;
+import io.seckill.system.process.Service;
+import io.seckill.testing.TestServers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What an operator does and sees: Chromium before the three real services. */
+@ExtendWith(TestServers.class)
+class OperationsPageIT {
+
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+
+  private static Pipeline pipeline;
+  private static Browser browser;
+  private static OpsPage page;
+
+  @BeforeAll
+  static void start() {
+    pipeline =
+        Pipeline.startWith(
+            "ops-page", Map.of("SECKILL_DEMO_ENABLED", "true", "SECKILL_OPS_PERIOD", "1s"));
+    browser = Browser.desktop("en-US");
+    page = new OpsPage(browser, "http://127.0.0.1:" + pipeline.adminPort());
+  }
+
+  @AfterAll
+  static void stop() {
+    if (browser != null) {
+      browser.close();
+    }
+    if (pipeline != null) {
+      pipeline.close();
+    }
+  }
+
+  @AfterEach
+  void noScriptFailedAndNoPolicyWasViolated() {
+    browser.forgetEverything();
+    assertThat(browser.complaints()).isEmpty();
+  }
+
+  @Test
+  void runsASaleFromCreationToItsEnd() {
+    page.open(pipeline.tokens().operator());
+    browser.press("#new-sku");
+    browser.awaitShown("#confirm-yes");
+    page.fill("skuId", "3001").fill("name", "A kettle").fill("priceCents", "2500");
+    page.fill("stock", "100").confirm("put SKU 3001: A kettle, 100 units");
+    browser.awaitShown("#sales-rows tr[data-key='3001']");
+    page.choose(3001);
+
+    page.act("Preheat", "preheat SKU 3001: PREHEATED").act("Open", "open SKU 3001: OPEN");
+    for (int shopper = 1; shopper <= 5; shopper++) {
+      String key = "ops-page-" + shopper;
+      assertThat(pipeline.shop().buy(shopper, 3001, 2, key).status()).isEqualTo(202);
+    }
+    page.awaitSheet("units-out", "Confirmed, not paid", "10");
+    page.awaitSheet("units-out", "Difference", "0");
+    browser.awaitText("#ledger-verdict", "balances");
+    browser.awaitText("#tiles", "Click to row");
+
+    page.ask("Change stock…").fill("delta", "50").fill("reason", "more came");
+    page.confirm("stock SKU 3001 by 50: DONE, 140 units");
+    page.awaitSheet("units-in", "Sum", "150");
+    page.act("Pause", "pause SKU 3001: PAUSED");
+    assertThat(pipeline.shop().buy(9, 3001, 1, "while-paused").code()).isEqualTo("PAUSED");
+    page.act("Resume", "resume SKU 3001: OPEN").act("Close", "close SKU 3001: CLOSED");
+    browser.awaitText("#sales-rows tr[data-key='3001']", "CLOSED");
+    browser.awaitText("#ledger-verdict", "balances");
+    browser.run("window.scrollTo(0, 0);");
+    browser.screenshot("ops");
+  }
+
+  @Test
+  void saysWhatARefusalMeansAndDoesNothingUnconfirmed() {
+    onSale(3002);
+    page.open(pipeline.tokens().operator()).choose(3002).ask("Change stock…");
+    page.fill("delta", "50");
+    browser.press("#confirm-yes");
+    browser.awaitText("#confirm-problem", "INVALID_REQUEST: reason must be");
+    browser.awaitText("#audit li.bad", "stock SKU 3002: INVALID_REQUEST");
+
+    page.fill("delta", "-1000").fill("reason", "too many");
+    page.confirm("stock SKU 3002 by -1000: REFUSED");
+    page.ask("Close");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+    assertThat(pipeline.shop().buy(9, 3002, 1, "not-closed-at-all").status()).isEqualTo(202);
+  }
+
+  @Test
+  void replaysAndDiscardsDeadLetters() throws Exception {
+    page.open(pipeline.tokens().operator());
+    publish(0, "not an order");
+    publish(Partition.ofSku(3004), order(3004, 77));
+    browser.awaitText("#letters", "UNREADABLE");
+    browser.awaitText("#letters", "UNKNOWN_SKU");
+
+    put(3004); // what stopped the order is gone
+    browser.pressLabelled(letter("UNKNOWN_SKU"), "Replay…");
+    page.confirm("replay dead letter");
+    browser.pressLabelled(letter("UNREADABLE"), "Discard…");
+    page.fill("reason", "a test").confirm("discard dead letter");
+
+    browser.awaitShown("#no-letters");
+    await().atMost(LIMIT).until(() -> pipeline.sales().settledOrders(3004) == 1);
+  }
+
+  @Test
+  void saysThatOrderConsumerIsAwayAndWhenItIsBack() {
+    onSale(3003);
+    page.open(pipeline.tokens().operator());
+    page.awaitService("consumer", "UP");
+    page.awaitService("broker", "UP");
+    page.awaitService("relay", "UP");
+
+    pipeline.stop(Service.CONSUMER);
+    page.awaitService("consumer", "DOWN");
+    browser.awaitText("#away", "order-consumer does not answer");
+
+    pipeline.run(Service.CONSUMER);
+    page.awaitService("consumer", "UP");
+    browser.awaitHidden("#away");
+  }
+
+  @Test
+  void letsNobodyInWithoutAnOperatorsTokenButHasOneForDemos() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+    browser.awaitShown("#token");
+    browser.type("#token", pipeline.tokens().shopper(7));
+    browser.press("#sign-in-form button[type=submit]");
+    browser.awaitText("#sign-in-problem", "scope");
+    assertThat(browser.isShown("#board")).isFalse();
+    assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
+
+    browser.press("#demo");
+    browser.awaitShown("#tiles dd");
+    assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
+    browser.press("#sign-out");
+    browser.awaitShown("#token");
+  }
+
+  private static void put(long skuId) {
+    assertThat(pipeline.admin().putSku(skuId, PurchasePolicy.LIMITED, 5, 100).status())
+        .isEqualTo(201);
+  }
+
+  private static void onSale(long skuId) {
+    put(skuId);
+    assertThat(pipeline.admin().preheat(skuId).status()).isEqualTo(200);
+    assertThat(pipeline.admin().open(skuId).status()).isEqualTo(200);
+  }
+
+  private static String letter(String reason) {
+    return "#letters tr[data-reason=" + reason + "] button";
+  }
+
+  private static String order(long skuId, long user) {
+    int partition = Partition.ofSku(skuId);
+    long now = System.currentTimeMillis();
+    return OrderMessageCodec.encode(
+        new OrderMessage(
+            OrderId.of(now, partition, 200, 1),
+            user,
+            skuId,
+            1,
+            "a-replayed-order",
+            PurchasePolicy.LIMITED,
+            1,
+            1,
+            now,
+            null));
+  }
+
+  private static void publish(int partition, String text) throws Exception {
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(pipeline.brokerUrl());
+    try (Connection connection = factory.newConnection();
+        Channel channel = connection.createChannel()) {
+      channel.confirmSelect();
+      channel.basicPublish(
+          BrokerTopology.ORDERS_EXCHANGE,
+          BrokerTopology.routingKey(partition),
+          true,
+          new BasicProperties.Builder().deliveryMode(2).build(),
+          text.getBytes(StandardCharsets.UTF_8));
+      channel.waitForConfirmsOrDie(5_000);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package io.seckill.system.pages;
+
+/** The operations page, as an operator uses it. */
+final class OpsPage {
+
+  private final Browser browser;
+  private final String url;
+
+  OpsPage(Browser browser, String url) {
+    this.browser = browser;
+    this.url = url + "/ops";
+  }
+
+  /** Signed in with a token of one's own. */
+  OpsPage open(String token) {
+    browser.open(url);
+    browser.awaitShown("#token");
+    browser.type("#token", token);
+    browser.press("#sign-in-form button[type=submit]");
+    browser.awaitShown("#tiles dd");
+    return this;
+  }
+
+  /** Makes the SKU the one whose ledger and buttons are shown. */
+  OpsPage choose(long skuId) {
+    browser.press("#sales-rows tr[data-key='" + skuId + "'] button");
+    browser.awaitText("#sale-title", "SKU " + skuId);
+    return this;
+  }
+
+  /** Presses a button of the chosen SKU; the dialog is then open. */
+  OpsPage ask(String label) {
+    browser.pressLabelled("#actions button", label);
+    browser.awaitShown("#confirm-yes");
+    return this;
+  }
+
+  OpsPage fill(String name, String value) {
+    browser.type("#confirm-fields [name=" + name + "]", value);
+    return this;
+  }
+
+  /** Confirms, and waits for the line that says what was done. */
+  OpsPage confirm(String auditLine) {
+    browser.press("#confirm-yes");
+    browser.awaitText("#audit li", auditLine);
+    browser.awaitHidden("#confirm");
+    return this;
+  }
+
+  OpsPage act(String label, String auditLine) {
+    return ask(label).confirm(auditLine);
+  }
+
+  void awaitService(String name, String state) {
+    browser.awaitShown("#services [data-service=" + name + "][data-state=" + state + "]");
+  }
+
+  void awaitSheet(String table, String row, String value) {
+    browser.awaitRow("#" + table + " tr", row, value);
+  }
+}

@@ -1,0 +1,287 @@
+package io.seckill.system.pages;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.Pipeline;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.interactions.Actions;
+
+/** What a shopper sees and may do wrong: Chromium before the three real services. */
+@ExtendWith(TestServers.class)
+class ShopPageIT {
+
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final long FIRST_LOAD_BYTES = 100_000;
+
+  private static Pipeline pipeline;
+  private static TcpProxy link;
+  private static Browser browser;
+  private static ShopPage page;
+
+  @BeforeAll
+  static void start() throws IOException {
+    pipeline = Pipeline.startWith("shop-page", Map.of("SECKILL_DEMO_ENABLED", "true"));
+    link = TcpProxy.to("127.0.0.1", pipeline.shopPort());
+    browser = Browser.desktop("en-US");
+    page = new ShopPage(browser, "http://127.0.0.1:" + link.port());
+  }
+
+  @AfterAll
+  static void stop() {
+    if (browser != null) {
+      browser.close();
+    }
+    if (link != null) {
+      link.close();
+    }
+    if (pipeline != null) {
+      pipeline.close();
+    }
+  }
+
+  @AfterEach
+  void noScriptFailedAndNoPolicyWasViolated() {
+    assertThat(browser.complaints()).isEmpty();
+  }
+
+  @Test
+  void buysToPaid() throws SQLException {
+    onSale(2001, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2001);
+    assertThat(browser.text("#availability")).isEqualTo("On sale");
+    assertThat(browser.text("#price")).isEqualTo("$19.99");
+    assertThat(browser.text("#countdown")).matches("\\d+:\\d\\d:\\d\\d");
+
+    page.buy().fillInSignIn(101);
+    page.awaitStatus("CONFIRMED");
+    browser.awaitText("#order-facts", "Pay within");
+    browser.screenshot("shop-confirmed");
+    page.pay().awaitStatus("PAID");
+
+    assertThat(browser.text("#order-title")).isEqualTo("Paid. Thank you!");
+    assertThat(pipeline.shop().order(101, page.orderId()).text("status")).isEqualTo("PAID");
+    assertThat(ordersOf(2001)).isOne();
+  }
+
+  @Test
+  void buysOnceByADoubleClickAndPaysNothingByAccident() throws SQLException {
+    onSale(2002, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2002).signIn(102);
+    browser.awaitShown("#buy:not([aria-disabled])");
+
+    new Actions(browser.driver())
+        .doubleClick(browser.find("#buy"))
+        .click(browser.find("#buy"))
+        .perform();
+
+    page.awaitStatus("CONFIRMED");
+    assertThat(ordersOf(2002)).isOne();
+    assertThat(browser.isEnabled("#buy")).isFalse();
+  }
+
+  @Test
+  void goesOnWithTheSameOrderAfterAReloadInMidFlight() throws SQLException {
+    onSale(2003, PurchasePolicy.UNLIMITED, 0, 100);
+    page.openFresh(2003).signIn(103);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    link.dropToClient(true); // the purchase is made, its answer is lost
+    try {
+      page.buy().awaitStatus("SENDING");
+      await().atMost(LIMIT).until(() -> ordersOf(2003) == 1);
+    } finally {
+      link.dropToClient(false);
+    }
+    browser.reload();
+
+    page.awaitStatus("CONFIRMED");
+    assertThat(ordersOf(2003)).isOne();
+
+    String order = page.orderId();
+    browser.reload();
+    page.awaitStatus("CONFIRMED");
+    assertThat(page.orderId()).isEqualTo(order);
+  }
+
+  @Test
+  void repeatsWithTheSameKeyOverALostConnectionAndFollowsTheOrderWhenItIsBack()
+      throws SQLException {
+    onSale(2004, PurchasePolicy.UNLIMITED, 0, 100);
+    page.openFresh(2004).signIn(104);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    link.dropToClient(true);
+    try {
+      page.buy();
+      page.awaitStatus("RETRYING");
+      assertThat(browser.text("#order-text")).contains("cannot buy twice");
+    } finally {
+      link.dropToClient(false);
+    }
+    page.awaitStatus("CONFIRMED");
+    assertThat(ordersOf(2004)).isOne();
+
+    link.reset();
+    pipeline.shop().pay(104, page.orderId()); // by another device
+    page.awaitStatus("PAID");
+  }
+
+  @Test
+  void tellsTheSecondOfTwoShoppersThatTheLastUnitIsGone() throws SQLException {
+    onSale(2005, PurchasePolicy.ONE_PER_USER, 1, 1);
+    page.openFresh(2005).signIn(105);
+    browser.awaitText("#rule", "One for each shopper");
+    assertThat(pipeline.shop().buy(9105, 2005, 1, "the-other-shopper").status()).isEqualTo(202);
+
+    page.buy();
+    browser.awaitText("#order-text", "Sold out: others were faster");
+    browser.awaitText("#availability", "Sold out");
+    assertThat(browser.isEnabled("#buy")).isFalse();
+    browser.press("#dismiss");
+    browser.awaitHidden("#order");
+    assertThat(ordersOf(2005)).isOne();
+  }
+
+  @Test
+  void saysThatTheLimitIsReachedAndHowManyAreTooMany() {
+    onSale(2006, PurchasePolicy.LIMITED, 2, 100);
+    page.openFresh(2006).signIn(106);
+    assertThat(pipeline.shop().buy(106, 2006, 1, "another-device").status()).isEqualTo(202);
+    browser.type("#quantity", "3");
+    page.buy();
+    browser.awaitText("#buy-problem", "from 1 to 2");
+
+    browser.type("#quantity", "2");
+    page.buy();
+    browser.awaitText("#order-text", "more than one shopper may buy");
+    browser.type("#quantity", "1");
+    page.buy().awaitStatus("CONFIRMED");
+  }
+
+  @Test
+  void cancelsOnlyWhenAskedTwice() {
+    onSale(2007, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2007).signIn(107).buy().awaitStatus("CONFIRMED");
+    browser.press("#cancel");
+    browser.press("#sure button[value=no]");
+    browser.awaitHidden("#sure");
+    assertThat(browser.isShown("#order[data-status=CONFIRMED]")).isTrue();
+
+    browser.press("#cancel");
+    browser.press("#sure-yes");
+    page.awaitStatus("CANCELLED");
+    browser.awaitText("#order-text", "on sale again");
+  }
+
+  @Test
+  void opensByTheServersClockWithoutAReload() {
+    pipeline.admin().putSkuOpeningIn(2008, Duration.ofSeconds(6), 50);
+    pipeline.admin().preheat(2008);
+    pipeline.admin().open(2008);
+    page.openFresh(2008).signIn(108);
+    browser.awaitText("#timer-label", "Opens in");
+    assertThat(browser.isEnabled("#buy")).isFalse();
+
+    browser.awaitText("#availability", "On sale");
+    page.buy().awaitStatus("CONFIRMED");
+  }
+
+  @Test
+  void isUsableByKeyboardAlone() {
+    onSale(2009, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2009);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    tabTo("account");
+    keys(Keys.ENTER);
+    browser.awaitShown("#user:focus");
+    keys("109", Keys.ENTER);
+    browser.awaitText("#account", "109");
+    tabTo("buy");
+    keys(Keys.ENTER);
+    page.awaitStatus("CONFIRMED");
+    browser.awaitShown("#pay:not([aria-disabled])");
+    tabTo("pay");
+    keys(Keys.SPACE);
+    page.awaitStatus("PAID");
+    assertThat(browser.find("#announce").getDomProperty("textContent")).contains("Paid");
+  }
+
+  @Test
+  void isAccessibleInEveryState() {
+    onSale(2010, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2010);
+    assertThat(browser.accessibilityFaults()).as("product").isEqualTo(List.of());
+    browser.press("#account");
+    browser.awaitShown("#sign-in");
+    assertThat(browser.accessibilityFaults()).as("sign-in").isEqualTo(List.of());
+    page.fillInSignIn(110).buy().awaitStatus("CONFIRMED");
+    assertThat(browser.accessibilityFaults()).as("confirmed").isEqualTo(List.of());
+
+    browser.open(browser.driver().getCurrentUrl().replaceAll("\\?.*", ""));
+    browser.awaitShown("#product-list a[href='?sku=2010']");
+    assertThat(browser.accessibilityFaults()).as("list").isEqualTo(List.of());
+    browser.screenshot("shop-list");
+  }
+
+  @Test
+  void fitsOnAPhoneLoadsLittleAndSpeaksChineseToThoseWhoseBrowserDoes() {
+    onSale(2011, PurchasePolicy.LIMITED, 5, 100);
+    try (Browser phone = Browser.phone("zh-CN")) {
+      ShopPage shop = new ShopPage(phone, "http://127.0.0.1:" + link.port());
+      shop.open(2011);
+      assertThat(phone.loadedBytes()).isBetween(5_000L, FIRST_LOAD_BYTES);
+      assertThat(phone.text("#buy")).isEqualTo("立即抢购");
+      assertThat(phone.find("html").getDomAttribute("lang")).isEqualTo("zh-CN");
+      shop.signIn(111).buy().awaitStatus("CONFIRMED");
+      phone.awaitText("#order-title", "抢到了");
+      phone.screenshot("shop-phone-chinese");
+      assertThat(phone.run("return document.documentElement.scrollWidth <= window.innerWidth;"))
+          .as("fits without scrolling sideways")
+          .isEqualTo(true);
+      assertThat(phone.run("return window.innerWidth;")).isEqualTo(390L);
+      assertThat(phone.accessibilityFaults()).isEqualTo(List.of());
+
+      phone.press("#language");
+      phone.awaitText("#order-title", "It is yours");
+      phone.reload();
+      phone.awaitText("#buy", "Buy now");
+      assertThat(phone.complaints()).isEmpty();
+    }
+  }
+
+  private static void tabTo(String id) {
+    for (int press = 0; press < 20; press++) {
+      if (id.equals(browser.run("return document.activeElement.id;"))) {
+        return;
+      }
+      keys(Keys.TAB);
+    }
+    throw new AssertionError("no way to #" + id + " by keyboard");
+  }
+
+  private static void keys(CharSequence... keys) {
+    new Actions(browser.driver()).sendKeys(keys).perform();
+  }
+
+  private static void onSale(long skuId, PurchasePolicy policy, int limit, long stock) {
+    assertThat(pipeline.admin().putSku(skuId, policy, limit, stock).status()).isEqualTo(201);
+    assertThat(pipeline.admin().preheat(skuId).status()).isEqualTo(200);
+    assertThat(pipeline.admin().open(skuId).status()).isEqualTo(200);
+  }
+
+  private static long ordersOf(long skuId) throws SQLException {
+    return pipeline.sales().settledOrders(skuId);
+  }
+}
