@@ -16,9 +16,14 @@ missing_packages() { # prints the packages behind the commands that are not ther
   has openssl || echo openssl
 }
 
-install_missing() { # as root, on Debian
-  local packages
-  mapfile -t packages < <(missing_packages)
+missing_test_packages() { # what only tests need: the browser that the pages are tested in
+  has chromium || echo chromium
+  has chromedriver || echo chromium-driver
+}
+
+install_missing() { # [COMMAND…]: as root, on Debian; each further command prints packages, too
+  local packages command
+  mapfile -t packages < <(for command in missing_packages "$@"; do "$command"; done)
   ((${#packages[@]} > 0)) || return 0
   is_debian || fail "not installed here: ${packages[*]} (Debian's names); install them, or use scripts/up --docker"
   is_root || fail "not installed here: ${packages[*]}; run this as root, or install them with apt-get"
