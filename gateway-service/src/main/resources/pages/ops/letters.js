@@ -39,7 +39,6 @@ function row(letter, context) {
   const why = make('td', {}, make('strong', {textContent: letter.reason}), ` ${letter.detail}`);
   const replay = make('button', {type: 'button', textContent: 'Replay…'});
   replay.addEventListener('click', () => askToReplay(letter, context));
-  replay.disabled = letter.reason === 'UNREADABLE'; // only to be discarded
   const discard = make('button', {type: 'button', textContent: 'Discard…'});
   discard.addEventListener('click', () => askToDiscard(letter, context));
   return make('tr', {'data-letter': letter.id, 'data-reason': letter.reason}, cell(letter.id), cell(letter.orderId), cell(letter.skuId), why,

@@ -4,6 +4,7 @@ import com.rabbitmq.client.BuiltinExchangeType;
 import com.rabbitmq.client.Channel;
 import java.io.IOException;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * Exchanges and queues of the order flow. Relay and consumer both declare them at start; the
@@ -33,6 +34,11 @@ public final class BrokerTopology {
   /** One SKU's orders share a partition, so they meet in one queue and one consumer's batch. */
   public static String routingKey(int partition) {
     return Integer.toString(partition % ORDER_QUEUES);
+  }
+
+  /** Whether {@link #ORDERS_EXCHANGE} has a queue for it. */
+  public static boolean isRoutingKey(String key) {
+    return IntStream.range(0, ORDER_QUEUES).anyMatch(queue -> routingKey(queue).equals(key));
   }
 
   /**

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param payload as it came
  * @param order what it says; null when it cannot be read
+ * @param routingKey of the orders exchange, with which it came; null when nobody knows
  * @param detail one line for operators; cut to {@value #MAX_DETAIL} characters
  * @param attempts deliveries that failed, in all its lives, at least 1
  * @param firstFailedAt Unix ms
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 public record DeadLetter(
     byte[] payload,
     @Nullable OrderMessage order,
+    @Nullable String routingKey,
     DeadLetterReason reason,
     String detail,
     int attempts,

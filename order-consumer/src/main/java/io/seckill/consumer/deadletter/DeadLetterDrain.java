@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 
 /**
  * Moves messages from the dead queue into the table, where operators see them. One thread that asks
@@ -32,6 +33,9 @@ class DeadLetterDrain implements SmartLifecycle {
   private static final Logger log = LoggerFactory.getLogger(DeadLetterDrain.class);
 
   private static final int MAX_BATCH = 100;
+
+  /** A batch ends with the message that exceeds it; the broker bounds a single one. */
+  private static final long MAX_BATCH_BYTES = 8L << 20;
 
   private final BrokerConnections connections;
   private final DeadLetterTable table;
@@ -64,10 +68,10 @@ class DeadLetterDrain implements SmartLifecycle {
 
   private void drainSafely() {
     try {
-      while (drainBatch() == MAX_BATCH) {
-        log.info("Moved {} dead letters, there are more", MAX_BATCH);
+      while (drainBatch()) {
+        log.info("Moved dead letters, there may be more");
       }
-    } catch (IOException | ShutdownSignalException | DataAccessException e) {
+    } catch (IOException | ShutdownSignalException | DataAccessException | TransactionException e) {
       log.warn("Cannot drain the dead queue now: {}", e.toString());
       disconnect();
     } catch (RuntimeException e) {
@@ -76,14 +80,21 @@ class DeadLetterDrain implements SmartLifecycle {
     }
   }
 
-  /** Moves what is there, at most {@value #MAX_BATCH}. */
-  private int drainBatch() throws IOException {
+  /**
+   * Moves what is there, up to a batch.
+   *
+   * @return true when it was a full batch
+   */
+  private boolean drainBatch() throws IOException {
     Channel open = channel();
     List<GetResponse> messages = new ArrayList<>();
-    GetResponse message;
+    long bytes = 0;
+    GetResponse message = null;
     while (messages.size() < MAX_BATCH
+        && bytes < MAX_BATCH_BYTES
         && (message = open.basicGet(BrokerTopology.DEAD_QUEUE, false)) != null) {
       messages.add(message);
+      bytes += message.getBody().length;
     }
     if (!messages.isEmpty()) {
       List<GetResponse> letters = messages.stream().filter(m -> !isBarrier(m)).toList();
@@ -96,7 +107,7 @@ class DeadLetterDrain implements SmartLifecycle {
         open.basicAck(kept.getEnvelope().getDeliveryTag(), false);
       }
     }
-    return messages.size();
+    return message != null;
   }
 
   private static boolean isBarrier(GetResponse message) {

@@ -21,5 +21,8 @@ public final class DeadLetterHeaders {
   /** Long, Unix ms. */
   public static final String LAST_FAILED_AT = "x-seckill-last-failed-at";
 
+  /** Text: the routing key of {@code seckill.orders} with which the message came. */
+  public static final String ROUTING_KEY = "x-seckill-routing-key";
+
   private DeadLetterHeaders() {}
 }

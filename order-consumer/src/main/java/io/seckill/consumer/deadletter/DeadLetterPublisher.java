@@ -8,6 +8,7 @@ import io.seckill.consumer.broker.BrokerConnections;
 import io.seckill.consumer.broker.ConfirmingPublisher;
 import jakarta.annotation.PreDestroy;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.springframework.stereotype.Component;
@@ -47,24 +48,24 @@ public class DeadLetterPublisher {
 
   private static BasicProperties properties(DeadLetter letter) {
     BasicProperties.Builder properties =
-        new BasicProperties.Builder()
-            .contentType("application/json")
-            .headers(
-                Map.of(
-                    DeadLetterHeaders.REASON,
-                    letter.reason().name(),
-                    DeadLetterHeaders.DETAIL,
-                    letter.detail(),
-                    DeadLetterHeaders.ATTEMPTS,
-                    letter.attempts(),
-                    DeadLetterHeaders.FIRST_FAILED_AT,
-                    letter.firstFailedAt(),
-                    DeadLetterHeaders.LAST_FAILED_AT,
-                    letter.lastFailedAt()));
+        new BasicProperties.Builder().contentType("application/json").headers(headers(letter));
     if (letter.order() != null) {
       properties.messageId(letter.order().orderId().toString());
     }
     return properties.build();
+  }
+
+  private static Map<String, Object> headers(DeadLetter letter) {
+    Map<String, Object> headers = new HashMap<>();
+    headers.put(DeadLetterHeaders.REASON, letter.reason().name());
+    headers.put(DeadLetterHeaders.DETAIL, letter.detail());
+    headers.put(DeadLetterHeaders.ATTEMPTS, letter.attempts());
+    headers.put(DeadLetterHeaders.FIRST_FAILED_AT, letter.firstFailedAt());
+    headers.put(DeadLetterHeaders.LAST_FAILED_AT, letter.lastFailedAt());
+    if (letter.routingKey() != null) {
+      headers.put(DeadLetterHeaders.ROUTING_KEY, letter.routingKey());
+    }
+    return headers;
   }
 
   private void count(DeadLetter letter, boolean confirmed) {

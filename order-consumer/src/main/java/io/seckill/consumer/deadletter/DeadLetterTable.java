@@ -11,22 +11,33 @@ import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
 
 /** Writes the rows of {@code dead_letter} that come from the dead queue. */
 @Component
 class DeadLetterTable {
 
-  /** Width of the column; the hash is over all of it. */
+  /** Width of the column {@code payload}; what is longer goes on in {@code dead_letter_rest}. */
   private static final int MAX_PAYLOAD = 4_096;
+
+  /** Below every {@code max_allowed_packet} that a server comes with. */
+  private static final int MAX_PART = 1 << 20;
 
   /**
    * One row per payload. The same message again changes nothing; the same order failing again,
-   * after a replay, opens its row again. The assignments are evaluated in the order they stand.
+   * after a replay, opens its row again; what could not be read then may be read now. The
+   * assignments are evaluated in the order they stand.
    */
   private static final String KEEP =
-      "INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, reason, detail,"
-          + " attempts, first_failed_at, last_failed_at) VALUES (?,?,?,?,?,?,?,?,?,?)"
+      "INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_bytes, payload_hash,"
+          + " routing_key, reason, detail, attempts, first_failed_at, last_failed_at)"
+          + " VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
           + " ON DUPLICATE KEY UPDATE"
+          + " order_id = COALESCE(order_id, VALUES(order_id)),"
+          + " sku_id = COALESCE(sku_id, VALUES(sku_id)),"
+          + " user_id = COALESCE(user_id, VALUES(user_id)),"
+          + " payload_bytes = VALUES(payload_bytes),"
+          + " routing_key = COALESCE(routing_key, VALUES(routing_key)),"
           + " state = IF(state = 'REPLAYED' AND VALUES(last_failed_at) > last_failed_at,"
           + " 'OPEN', state),"
           + " reason = IF(VALUES(last_failed_at) > last_failed_at, VALUES(reason), reason),"
@@ -35,20 +46,39 @@ class DeadLetterTable {
           + " first_failed_at = LEAST(first_failed_at, VALUES(first_failed_at)),"
           + " last_failed_at = GREATEST(last_failed_at, VALUES(last_failed_at))";
 
-  private final JdbcTemplate jdbc;
+  private static final String KEEP_PART =
+      "INSERT INTO dead_letter_rest (letter_id, part, bytes)"
+          + " SELECT id, ?, ? FROM dead_letter WHERE payload_hash = ?"
+          + " ON DUPLICATE KEY UPDATE part = VALUES(part)";
 
-  DeadLetterTable(DataSource dataSource) {
+  private final JdbcTemplate jdbc;
+  private final TransactionOperations transactions;
+
+  DeadLetterTable(DataSource dataSource, TransactionOperations transactions) {
     this.jdbc = new JdbcTemplate(dataSource);
+    this.transactions = transactions;
   }
 
   /** Writes all, each committed by itself; any may be there already. */
   void keep(List<DeadLetter> letters) {
     for (DeadLetter letter : letters) {
-      jdbc.update(KEEP, statement -> set(statement, letter));
+      transactions.executeWithoutResult(tx -> keep(letter));
     }
   }
 
-  private static void set(PreparedStatement keep, DeadLetter letter) throws SQLException {
+  private void keep(DeadLetter letter) {
+    byte[] payload = letter.payload();
+    byte[] hash = sha256(payload);
+    jdbc.update(KEEP, statement -> set(statement, letter, hash));
+    int part = 0;
+    for (int from = MAX_PAYLOAD; from < payload.length; from += MAX_PART) {
+      int to = Math.min(payload.length, from + MAX_PART);
+      jdbc.update(KEEP_PART, part++, Arrays.copyOfRange(payload, from, to), hash);
+    }
+  }
+
+  private static void set(PreparedStatement keep, DeadLetter letter, byte[] hash)
+      throws SQLException {
     byte[] payload = letter.payload();
     if (letter.order() == null) {
       keep.setNull(1, Types.BIGINT);
@@ -60,12 +90,14 @@ class DeadLetterTable {
       keep.setLong(3, letter.order().userId());
     }
     keep.setBytes(4, payload.length <= MAX_PAYLOAD ? payload : Arrays.copyOf(payload, MAX_PAYLOAD));
-    keep.setBytes(5, sha256(payload));
-    keep.setString(6, letter.reason().name());
-    keep.setString(7, letter.detail());
-    keep.setInt(8, letter.attempts());
-    keep.setString(9, UtcText.of(letter.firstFailedAt()));
-    keep.setString(10, UtcText.of(letter.lastFailedAt()));
+    keep.setLong(5, payload.length);
+    keep.setBytes(6, hash);
+    keep.setString(7, letter.routingKey());
+    keep.setString(8, letter.reason().name());
+    keep.setString(9, letter.detail());
+    keep.setInt(10, letter.attempts());
+    keep.setString(11, UtcText.of(letter.firstFailedAt()));
+    keep.setString(12, UtcText.of(letter.lastFailedAt()));
   }
 
   private static byte[] sha256(byte[] payload) {

@@ -2,6 +2,7 @@ package io.seckill.consumer.deadletter;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.GetResponse;
+import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.UnreadableMessageException;
@@ -23,6 +24,7 @@ final class DrainedLetter {
     return new DeadLetter(
         message.getBody(),
         order(message.getBody()),
+        routingKey(headers),
         reason(headers),
         detail(headers),
         (int) Math.min(MAX_ATTEMPTS, Math.max(1, number(headers, DeadLetterHeaders.ATTEMPTS, 1))),
@@ -36,6 +38,12 @@ final class DrainedLetter {
     } catch (UnreadableMessageException e) {
       return null;
     }
+  }
+
+  /** Any other key would lead a replay nowhere. */
+  private static @Nullable String routingKey(Map<String, Object> headers) {
+    String key = String.valueOf(headers.get(DeadLetterHeaders.ROUTING_KEY));
+    return BrokerTopology.isRoutingKey(key) ? key : null;
   }
 
   private static DeadLetterReason reason(Map<String, Object> headers) {

@@ -1,6 +1,7 @@
 package io.seckill.consumer.intake;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Envelope;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.UnreadableMessageException;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One message in hand. Its tag means something to the session it came from only.
  *
+ * @param routingKey with which it was published
  * @param order what it says; null when it cannot be read
  * @param unreadable why it cannot be read; null when it can
  * @param receivedNanos by System.nanoTime
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ArrayRecordComponent") // as the client hands it in, never compared
 record Delivery(
     long tag,
+    String routingKey,
     byte[] body,
     BasicProperties properties,
     @Nullable OrderMessage order,
@@ -24,12 +27,14 @@ record Delivery(
     long receivedNanos) {
 
   /** Reads the message on the connection's thread, beside the writer's. */
-  static Delivery of(long tag, BasicProperties properties, byte[] body) {
+  static Delivery of(Envelope envelope, BasicProperties properties, byte[] body) {
+    long tag = envelope.getDeliveryTag();
+    String key = envelope.getRoutingKey();
     long now = System.nanoTime();
     try {
-      return new Delivery(tag, body, properties, OrderMessageCodec.decode(body), null, now);
+      return new Delivery(tag, key, body, properties, OrderMessageCodec.decode(body), null, now);
     } catch (UnreadableMessageException e) {
-      return new Delivery(tag, body, properties, null, String.valueOf(e.getMessage()), now);
+      return new Delivery(tag, key, body, properties, null, String.valueOf(e.getMessage()), now);
     }
   }
 

@@ -79,6 +79,7 @@ class GivingUp {
     return new DeadLetter(
         delivery.body(),
         delivery.order(),
+        delivery.routingKey(),
         reason,
         detail,
         (int) Math.min(1_000_000, Math.max(0, before) + counted.count()),

@@ -83,7 +83,7 @@ final class IntakeSession implements AutoCloseable {
     public void handleDelivery(
         String consumerTag, Envelope envelope, BasicProperties properties, byte[] body) {
       delivered.lazySet(delivered.get() + 1);
-      if (!inbox.offer(Delivery.of(envelope.getDeliveryTag(), properties, body))) {
+      if (!inbox.offer(Delivery.of(envelope, properties, body))) {
         log.error("{} sent more than the prefetch allows", queue);
         open = false; // the writer closes it
       }

@@ -113,13 +113,6 @@ class DeadLetterIT {
     assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter")).isEqualTo(1);
   }
 
-  @Test
-  void keepsWhatIsLongerThanAnyOrder() {
-    flood.publishRaw(SKU, "x".repeat(100_000), Map.of());
-
-    ledger.await("SELECT LENGTH(payload) FROM dead_letter WHERE reason = 'UNREADABLE'", 4_096);
-  }
-
   private void replay(OrderMessage order, int attempts) {
     flood.publishRaw(
         SKU, OrderMessageCodec.encode(order), Map.of(DeadLetterHeaders.ATTEMPTS, attempts));

@@ -3,6 +3,7 @@ package io.seckill.consumer.intake;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Envelope;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,7 @@ class InboxTest {
   @Test
   void countsTheLingerFromTheArrivalOfTheFirst() throws InterruptedException {
     long longAgo = System.nanoTime() - LONG.toNanos();
-    inbox.offer(new Delivery(7, new byte[0], new BasicProperties(), null, "", longAgo));
+    inbox.offer(new Delivery(7, "0", new byte[0], new BasicProperties(), null, "", longAgo));
 
     assertThat(tags(inbox.take(3, Duration.ofSeconds(30), LONG))).containsExactly(7L);
   }
@@ -77,7 +78,7 @@ class InboxTest {
   }
 
   private static Delivery delivery(long tag) {
-    return Delivery.of(tag, new BasicProperties(), new byte[0]);
+    return Delivery.of(new Envelope(tag, false, "", "0"), new BasicProperties(), new byte[0]);
   }
 
   private static List<Long> tags(List<Delivery> deliveries) {

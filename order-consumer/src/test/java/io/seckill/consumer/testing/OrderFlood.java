@@ -76,7 +76,12 @@ public final class OrderFlood implements AutoCloseable {
 
   /** Anything, to the queue of this SKU. */
   public void publishRaw(long skuId, String body, Map<String, Object> headers) {
-    send(skuId, bytes(body), headers);
+    publishRaw(skuId, bytes(body), headers);
+  }
+
+  /** As above, also what is not text. */
+  public void publishRaw(long skuId, byte[] body, Map<String, Object> headers) {
+    send(skuId, body, headers);
     awaitConfirms();
   }
 

@@ -1,18 +1,24 @@
 package io.seckill.consumer.deadletter.admin;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
+import java.util.Arrays;
+import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A dead letter as operators see it.
  *
  * @param orderId as text; null, with skuId and userId, when the message was unreadable
- * @param payload the message as text, only when a single letter is shown
+ * @param payloadBytes length of the whole message; null when an older version has cut it
+ * @param payload how the message begins, as text: its first 4,096 bytes, which is all of every
+ *     order; only when a single letter is shown
+ * @param payloadBase64 the same bytes, when they are not text in UTF-8
  * @param resolvedBy with resolvedReason and resolvedAt, null while OPEN
  */
 record Letter(
@@ -29,12 +35,15 @@ record Letter(
     @Nullable String resolvedBy,
     @Nullable String resolvedReason,
     @Nullable Instant resolvedAt,
-    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String payload) {
+    @Nullable Long payloadBytes,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String payload,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String payloadBase64) {
 
   /**
    * @param payload null when it is not to be shown
    */
-  static Letter read(ResultSet row, @Nullable String payload) throws SQLException {
+  static Letter read(ResultSet row, byte @Nullable [] payload) throws SQLException {
+    String text = payload == null ? null : new String(payload, StandardCharsets.UTF_8);
     return new Letter(
         row.getLong("id"),
         row.getString("order_id"),
@@ -49,7 +58,11 @@ record Letter(
         row.getString("resolved_by"),
         row.getString("resolved_reason"),
         nullableUtc(row.getObject("resolved_at", LocalDateTime.class)),
-        payload);
+        nullableLong(row, "payload_bytes"),
+        text,
+        text == null || Arrays.equals(text.getBytes(StandardCharsets.UTF_8), payload)
+            ? null
+            : Base64.getEncoder().encodeToString(payload));
   }
 
   private static @Nullable Long nullableLong(ResultSet row, String column) throws SQLException {

@@ -1,9 +1,12 @@
 package io.seckill.consumer.deadletter.admin;
 
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.consumer.internal.Operator;
 import io.seckill.consumer.internal.Problem;
 import io.seckill.consumer.internal.ProblemException;
-import java.nio.charset.StandardCharsets;
+import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +19,7 @@ class Letters {
 
   private static final String COLUMNS =
       "id, order_id, sku_id, user_id, reason, detail, attempts, first_failed_at, last_failed_at,"
-          + " state, resolved_by, resolved_reason, resolved_at";
+          + " state, resolved_by, resolved_reason, resolved_at, payload_bytes";
 
   private final JdbcClient jdbc;
 
@@ -24,9 +27,29 @@ class Letters {
     this.jdbc = jdbc;
   }
 
-  /** A locked letter with its message, as it came. */
+  /**
+   * A locked letter with its message.
+   *
+   * @param payload to the last byte, as it came; null when an older version has cut it
+   * @param routingKey with which it came; null when nobody knows
+   */
   @SuppressWarnings("ArrayRecordComponent") // handed over, never compared
-  record Message(LetterState state, byte[] payload, int attempts, long firstFailedAtMs) {}
+  record Message(
+      LetterState state,
+      byte @Nullable [] payload,
+      @Nullable String routingKey,
+      int attempts,
+      long firstFailedAtMs) {
+
+    /** What it says; null when it cannot be read. */
+    @Nullable OrderMessage order() {
+      try {
+        return payload == null ? null : OrderMessageCodec.decode(payload);
+      } catch (UnreadableMessageException e) {
+        return null;
+      }
+    }
+  }
 
   /**
    * A page by id, oldest first.
@@ -59,9 +82,7 @@ class Letters {
   Letter show(long id) {
     return jdbc.sql("SELECT " + COLUMNS + ", payload FROM dead_letter WHERE id = ?")
         .param(id)
-        .query(
-            (row, number) ->
-                Letter.read(row, new String(row.getBytes("payload"), StandardCharsets.UTF_8)))
+        .query((row, number) -> Letter.read(row, row.getBytes("payload")))
         .optional()
         .orElseThrow(Letters::unknown);
   }
@@ -73,7 +94,7 @@ class Letters {
    */
   Message lock(long id) {
     return jdbc.sql(
-            "SELECT state, payload, attempts,"
+            "SELECT state, payload, payload_bytes, routing_key, attempts,"
                 + " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', first_failed_at) DIV 1000 AS first_at"
                 + " FROM dead_letter WHERE id = ? FOR UPDATE")
         .param(id)
@@ -81,11 +102,32 @@ class Letters {
             (row, number) ->
                 new Message(
                     LetterState.valueOf(row.getString("state")),
-                    row.getBytes("payload"),
+                    whole(id, row.getBytes("payload"), row.getLong("payload_bytes")),
+                    row.getString("routing_key"),
                     row.getInt("attempts"),
                     row.getLong("first_at")))
         .optional()
         .orElseThrow(Letters::unknown);
+  }
+
+  /**
+   * @param bytes 0 when the rest is lost
+   */
+  private byte @Nullable [] whole(long id, byte[] beginning, long bytes) {
+    if (bytes <= beginning.length) {
+      return bytes == beginning.length ? beginning : null;
+    }
+    ByteArrayOutputStream whole = new ByteArrayOutputStream((int) bytes);
+    whole.writeBytes(beginning);
+    jdbc.sql("SELECT bytes FROM dead_letter_rest WHERE letter_id = ? ORDER BY part")
+        .param(id)
+        .query((row, number) -> row.getBytes("bytes"))
+        .list()
+        .forEach(whole::writeBytes);
+    if (whole.size() != bytes) {
+      throw new IllegalStateException("dead letter " + id + " has lost parts of its message");
+    }
+    return whole.toByteArray();
   }
 
   void resolve(long id, LetterState state, Operator operator, @Nullable String reason) {

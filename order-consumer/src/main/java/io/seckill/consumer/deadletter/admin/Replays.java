@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /** Sends a dead letter's message to the orders exchange once more. Thread-safe. */
@@ -31,19 +32,31 @@ class Replays {
   }
 
   /**
-   * Publishes the very bytes that came, to the queue the order belongs to. Its tries begin anew;
-   * the headers only carry on what operators see of its history.
+   * Publishes the very bytes that came. Its tries begin anew; the headers only carry on what
+   * operators see of its history.
    *
-   * @throws ProblemException 503 when the broker has not confirmed it: it may be there or not, and
-   *     a second message does no harm
+   * @throws ProblemException 409 CUT when they are lost; 409 UNREADABLE when nobody knows where
+   *     they belong; 503 when the broker has not confirmed them: they may be there or not, and a
+   *     second message does no harm
    */
-  void publish(OrderMessage order, Letters.Message letter) {
+  void publish(Letters.Message letter) {
+    byte[] payload = letter.payload();
+    if (payload == null) {
+      throw ProblemException.conflict(
+          "CUT", "An older version kept only the beginning of the message; only discard it.");
+    }
+    OrderMessage order = letter.order();
+    String routingKey =
+        order == null
+            ? letter.routingKey()
+            : BrokerTopology.routingKey(order.orderId().partition());
+    if (routingKey == null) {
+      throw ProblemException.conflict(
+          "UNREADABLE", "The message cannot be read and nobody knows its queue; only discard it.");
+    }
     CompletableFuture<Boolean> confirm =
         publisher.publish(
-            BrokerTopology.ORDERS_EXCHANGE,
-            BrokerTopology.routingKey(order.orderId().partition()),
-            properties(order, letter),
-            letter.payload());
+            BrokerTopology.ORDERS_EXCHANGE, routingKey, properties(order, letter), payload);
     if (!isConfirmed(confirm)) {
       throw ProblemException.unavailable(
           "The broker has not confirmed the message; send the same request again.");
@@ -51,9 +64,9 @@ class Replays {
   }
 
   @SuppressWarnings("JavaUtilDate") // the AMQP client knows no other time
-  private static BasicProperties properties(OrderMessage order, Letters.Message letter) {
+  private static BasicProperties properties(@Nullable OrderMessage order, Letters.Message letter) {
     return new BasicProperties.Builder()
-        .messageId(order.orderId().toString())
+        .messageId(order == null ? null : order.orderId().toString())
         .contentType("application/json")
         .timestamp(new Date())
         .appId("order-consumer")

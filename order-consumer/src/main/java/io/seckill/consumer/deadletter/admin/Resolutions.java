@@ -1,11 +1,8 @@
 package io.seckill.consumer.deadletter.admin;
 
 import io.seckill.common.order.OrderMessage;
-import io.seckill.common.order.OrderMessageCodec;
-import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.consumer.internal.Operator;
 import io.seckill.consumer.internal.ProblemException;
-import java.util.Optional;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
@@ -31,23 +28,17 @@ class Resolutions {
   }
 
   /**
-   * Sends the order through all guards again; repeating it sends nothing.
+   * Sends the message through all guards again; repeating it sends nothing.
    *
-   * @throws ProblemException 404, 409 DEAD_LETTER_RESOLVED when it was discarded, 409 UNREADABLE,
-   *     503 when the broker does not confirm
+   * @throws ProblemException 404, 409 DEAD_LETTER_RESOLVED when it was discarded, and as {@link
+   *     Replays#publish}
    */
   Letter replay(long id, Operator operator) {
     transactions.executeWithoutResult(
         tx -> {
           Letters.Message letter = letters.lock(id);
           if (isOpen(letter, LetterState.REPLAYED)) {
-            OrderMessage order =
-                order(letter)
-                    .orElseThrow(
-                        () ->
-                            ProblemException.conflict(
-                                "UNREADABLE", "The message cannot be read; only discard it."));
-            replays.publish(order, letter);
+            replays.publish(letter);
             letters.resolve(id, LetterState.REPLAYED, operator, null);
           }
         });
@@ -65,7 +56,10 @@ class Resolutions {
         tx -> {
           Letters.Message letter = letters.lock(id);
           if (isOpen(letter, LetterState.DISCARDED)) {
-            order(letter).ifPresent(discards::reject);
+            OrderMessage order = letter.order();
+            if (order != null) {
+              discards.reject(order);
+            }
             letters.resolve(id, LetterState.DISCARDED, operator, reason);
           }
         });
@@ -81,13 +75,5 @@ class Resolutions {
           "DEAD_LETTER_RESOLVED", "The dead letter is " + letter.state() + " already.");
     }
     return letter.state() == LetterState.OPEN;
-  }
-
-  private static Optional<OrderMessage> order(Letters.Message letter) {
-    try {
-      return Optional.of(OrderMessageCodec.decode(letter.payload()));
-    } catch (UnreadableMessageException e) {
-      return Optional.empty();
-    }
   }
 }

@@ -1,15 +1,19 @@
 package io.seckill.consumer.deadletter.admin;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.deadletter.DeadLetterHeaders;
 import io.seckill.consumer.testing.Admissions;
@@ -21,21 +25,30 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrders;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
-import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
 import java.util.Collections;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
 
 @ExtendWith(TestServers.class)
 class DeadLetterAdminIT {
@@ -156,17 +169,102 @@ class DeadLetterAdminIT {
   }
 
   @Test
-  void anUnreadableMessageCanOnlyBeDiscarded() {
+  void anUnreadableMessageComesBackFromItsReplay() {
     String garbage = "{\"v\":99,\"sku\":" + sku + "}";
     flood.publishRaw(sku, garbage, Map.of());
     long letter = awaitLetter("payload = '" + garbage + "'");
 
-    Answer shown = api.get(LETTERS + "/" + letter);
-    assertThat(shown.body().path("payload").stringValue()).isEqualTo(garbage);
-    assertThat(shown.body().path("orderId").isNull()).isTrue();
-    assertThat(post(letter, "/replay", "").code()).isEqualTo("UNREADABLE");
+    JsonNode shown = api.get(LETTERS + "/" + letter).body();
+    assertThat(shown.path("payload").stringValue()).isEqualTo(garbage);
+    assertThat(shown.path("payloadBytes").longValue()).isEqualTo(garbage.length());
+    assertThat(shown.has("payloadBase64")).isFalse();
+    assertThat(shown.path("orderId").isNull()).isTrue();
+    assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
+    awaitLetter("id = " + letter + " AND state = 'OPEN' AND attempts = 2");
     assertThat(post(letter, "/discard", REASON).body().path("state").stringValue())
         .isEqualTo("DISCARDED");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("oddMessages")
+  void aReplaySendsTheVeryBytesThatCame(String name, byte[] body) throws Exception {
+    flood.publishRaw(sku, body, Map.of());
+    long letter = awaitLetter(body);
+    byte[] beginning = Arrays.copyOf(body, Math.min(body.length, 4_096));
+
+    JsonNode shown = api.get(LETTERS + "/" + letter).body();
+
+    assertThat(shown.path("payloadBytes").longValue()).isEqualTo(body.length);
+    assertThat(shown.path("payload").stringValue()).isEqualTo(new String(beginning, UTF_8));
+    assertThat(shownBytes(shown)).isEqualTo(beginning);
+    try (Channel channel = broker.createChannel()) {
+      String spy = channel.queueDeclare().getQueue();
+      channel.queueBind(spy, BrokerTopology.ORDERS_EXCHANGE, routingKey());
+
+      assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
+
+      GetResponse replayed =
+          await().atMost(PATIENCE).until(() -> channel.basicGet(spy, true), Objects::nonNull);
+      assertThat(replayed.getBody()).isEqualTo(body);
+    }
+    awaitLetter("id = " + letter + " AND state = 'OPEN' AND attempts = 2");
+  }
+
+  static Stream<Arguments> oddMessages() {
+    byte[] longer = new byte[3_000_000];
+    new Random(42).nextBytes(longer);
+    return Stream.of(
+        arguments("100 KB of text", "0123456789".repeat(10_000).getBytes(UTF_8)),
+        arguments("characters across the edge", ("x" + "\u4e2d".repeat(2_000)).getBytes(UTF_8)),
+        arguments(
+            "not UTF-8", new byte[] {'{', (byte) 0xc3, '(', (byte) 0xff, 0, (byte) 0xed, '}'}),
+        arguments("3 MB of anything", longer),
+        arguments("nothing", new byte[0]));
+  }
+
+  private static byte[] shownBytes(JsonNode letter) {
+    return letter.has("payloadBase64")
+        ? Base64.getDecoder().decode(letter.path("payloadBase64").stringValue())
+        : letter.path("payload").stringValue().getBytes(UTF_8);
+  }
+
+  @Test
+  void whatALongMessageBeginsWithIsNoOrder() {
+    open(10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    byte[] withTail = (OrderMessageCodec.encode(order) + " ".repeat(5_000)).getBytes(UTF_8);
+    flood.publishRaw(sku, withTail, Map.of());
+    long letter = awaitLetter(withTail);
+
+    assertThat(post(letter, "/discard", REASON).status()).isEqualTo(200);
+
+    assertThat(column(order, "status")).isEmpty();
+  }
+
+  @Test
+  void anUnreadableMessageFromNowhereCanOnlyBeDiscarded() {
+    byte[] garbage = ("from nowhere " + sku).getBytes(UTF_8);
+    publishDead(garbage, Map.of(DeadLetterHeaders.ROUTING_KEY, "elsewhere"));
+    long letter = awaitLetter(garbage);
+
+    assertThat(post(letter, "/replay", "").code()).isEqualTo("UNREADABLE");
+    assertThat(post(letter, "/discard", REASON).status()).isEqualTo(200);
+  }
+
+  @Test
+  void aMessageThatAnOlderVersionHasCutCanOnlyBeDiscardedUntilItComesAgain() {
+    byte[] body = ("cut " + sku + "x".repeat(10_000)).getBytes(UTF_8);
+    flood.publishRaw(sku, body, Map.of());
+    long letter = awaitLetter(body);
+    sql("UPDATE dead_letter SET payload_bytes = NULL WHERE id = " + letter);
+    sql("DELETE FROM dead_letter_rest WHERE letter_id = " + letter);
+
+    assertThat(api.get(LETTERS + "/" + letter).body().path("payloadBytes").isNull()).isTrue();
+    assertThat(post(letter, "/replay", "").code()).isEqualTo("CUT");
+
+    flood.publishRaw(sku, body, Map.of());
+    awaitLetter("id = " + letter + " AND payload_bytes = " + body.length);
+    assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
   }
 
   @Test
@@ -309,27 +407,43 @@ class DeadLetterAdminIT {
 
   /** An order the consumer gave up on, by way of the dead queue. */
   private static long givenUp(OrderMessage order) {
+    publishDead(
+        OrderMessageCodec.encode(order).getBytes(UTF_8),
+        Map.of(
+            DeadLetterHeaders.REASON, "FAILED_TOO_OFTEN",
+            DeadLetterHeaders.DETAIL, "for the test",
+            DeadLetterHeaders.ATTEMPTS, 5));
+    return awaitLetter(order);
+  }
+
+  private static void publishDead(byte[] body, Map<String, Object> headers) {
     BasicProperties properties =
-        new BasicProperties.Builder()
-            .deliveryMode(2)
-            .headers(
-                Map.of(
-                    DeadLetterHeaders.REASON, "FAILED_TOO_OFTEN",
-                    DeadLetterHeaders.DETAIL, "for the test",
-                    DeadLetterHeaders.ATTEMPTS, 5))
-            .build();
+        new BasicProperties.Builder().deliveryMode(2).headers(headers).build();
     try (Channel channel = broker.createChannel()) {
       channel.confirmSelect();
       channel.basicPublish(
-          BrokerTopology.DEAD_EXCHANGE,
-          BrokerTopology.DEAD_ROUTING_KEY,
-          properties,
-          OrderMessageCodec.encode(order).getBytes(StandardCharsets.UTF_8));
+          BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY, properties, body);
       channel.waitForConfirmsOrDie(5_000);
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
-    return awaitLetter(order);
+  }
+
+  private String routingKey() {
+    return BrokerTopology.routingKey(Partition.ofSku(sku));
+  }
+
+  private static void sql(String statement) {
+    consumer.sql().sql(statement).update();
+  }
+
+  private static long awaitLetter(byte[] body) {
+    try {
+      byte[] hash = MessageDigest.getInstance("SHA-256").digest(body);
+      return awaitLetter("payload_hash = UNHEX('" + HexFormat.of().formatHex(hash) + "')");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static long awaitLetter(OrderMessage order) {
