@@ -7,7 +7,8 @@ import java.util.OptionalDouble;
 
 /**
  * Everything measured in one run, by key. A key ends in its unit: {@code _per_s}, {@code _ms},
- * {@code _mb}, {@code _bytes}, {@code .seconds}; without one it is a count or a ratio. Thread-safe.
+ * {@code _percent}, {@code _mb}, {@code _bytes}, {@code .seconds}; without one it is a count or a
+ * ratio. Thread-safe.
  */
 public final class Figures {
 

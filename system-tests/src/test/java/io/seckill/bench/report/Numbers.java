@@ -28,6 +28,8 @@ final class Numbers {
       return " ms";
     } else if (key.endsWith("_mb")) {
       return " MB";
+    } else if (key.endsWith("_percent")) {
+      return " %";
     } else if (key.endsWith("seconds")) {
       return " s";
     }

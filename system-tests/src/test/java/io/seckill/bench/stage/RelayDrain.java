@@ -20,9 +20,12 @@ import java.util.stream.IntStream;
 /**
  * The relay alone, from a prefilled outbox into quorum queues that nobody reads. Four partitions
  * with a queue each, so four lanes publish; PerfTest has four publishers and four queues too.
+ * Between the drains, {@link RelayIdle}.
  */
 final class RelayDrain implements Stage {
 
+  private static final String ORDERS = "relay.orders_per_s";
+  private static final String MILLION = "relay.million_orders_per_s";
   private static final int LANES = 4;
   private static final int WINDOW = 512;
   private static final int WARM_UP = 20_000;
@@ -53,14 +56,15 @@ final class RelayDrain implements Stage {
 
   private static void measureOnce(Lab lab, Figures figures, OrderQueues queues, List<Sale> sales)
       throws Exception {
-    figures.add("relay.orders_per_s", drain(lab, queues, sales, 200_000, "200 000 orders"));
+    figures.add(ORDERS, drain(lab, queues, sales, 200_000, "200 000 orders"));
     figures.add(
         "relay.one_lane_orders_per_s",
         drain(lab, queues, sales.subList(0, 1), 100_000, "100 000 orders, one lane"));
     if (!lab.settings().quick()) {
-      figures.add(
-          "relay.million_orders_per_s", drain(lab, queues, sales, 1_000_000, "1 000 000 orders"));
+      figures.add(MILLION, drain(lab, queues, sales, 1_000_000, "1 000 000 orders"));
     }
+    RelayIdle.measure(lab, figures, sales);
+    queues.purge();
     figures.add("perftest.published_per_s", perfTest(lab, sales.get(0), LANES));
     figures.add("perftest.one_published_per_s", perfTest(lab, sales.get(0), 1));
   }
@@ -109,15 +113,21 @@ final class RelayDrain implements Stage {
     return List.of(
         new Row(
             "relay, 200 000 orders prefilled, 4 lanes",
-            "relay.orders_per_s",
+            ORDERS,
             List.of(
                 new Against("PerfTest, 4 publishers, window 512", "perftest.published_per_s"),
-                new Against("one confirm at a time, 20 threads", "relay.one_by_one_per_s"),
-                new Against("relay, 1 000 000 orders", "relay.million_orders_per_s"))),
+                new Against("one confirm at a time, 20 threads", "relay.one_by_one_per_s"))),
+        new Row(
+            "relay, 1 000 000 orders prefilled, 4 lanes",
+            MILLION,
+            List.of(new Against("relay, 200 000 orders", ORDERS))),
         new Row(
             "relay, one hot SKU: one lane",
             "relay.one_lane_orders_per_s",
             List.of(
-                new Against("PerfTest, 1 publisher, window 512", "perftest.one_published_per_s"))));
+                new Against("PerfTest, 1 publisher, window 512", "perftest.one_published_per_s"))),
+        Row.of("relay, idle: LPUSH to confirmed and removed: p50", RelayIdle.P50),
+        Row.of("relay, idle: LPUSH to confirmed and removed: p99", RelayIdle.P99),
+        Row.of("relay, idle: of one core, all lanes", RelayIdle.CPU));
   }
 }

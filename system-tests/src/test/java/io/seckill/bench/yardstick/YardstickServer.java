@@ -3,8 +3,10 @@ package io.seckill.bench.yardstick;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.bench.lab.Lab;
+import io.seckill.system.process.Service;
 import io.seckill.system.shop.Tokens;
 import io.seckill.testing.Ports;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -13,12 +15,20 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.stream.Collectors;
 
-/** {@link YardstickApplication} in its own JVM, with the flags of the services. */
+/**
+ * {@link YardstickApplication} in its own JVM, with the flags of the services and the gateway's
+ * libraries.
+ */
 public final class YardstickServer implements AutoCloseable {
 
   private static final Duration START_LIMIT = Duration.ofSeconds(60);
+  private static final String LIBRARIES = "BOOT-INF/lib/";
 
   private final String secret = "yardstick-" + UUID.randomUUID();
   private final int port = Ports.free();
@@ -32,7 +42,7 @@ public final class YardstickServer implements AutoCloseable {
     command.addAll(
         List.of(
             "-cp",
-            System.getProperty("java.class.path"),
+            classPath(),
             "-D" + YardstickApplication.REDIS_URL + "=" + redisUrl,
             "-D" + YardstickApplication.SECRET + "=" + secret,
             "-Dseckill.root=" + System.getProperty("seckill.root"),
@@ -66,6 +76,28 @@ public final class YardstickServer implements AutoCloseable {
   /** Signs as it expects. */
   public Tokens tokens() {
     return new Tokens(secret);
+  }
+
+  /**
+   * Of this class path, what is built here and the libraries that the gateway ships too. The rest,
+   * tools of other tests, changes the HTTP stack: OpenTelemetry switches instrumentation on.
+   */
+  private static String classPath() throws IOException {
+    Set<String> shipped = libraries(Service.GATEWAY.jar());
+    String root = System.getProperty("seckill.root") + File.separator;
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+        .filter(entry -> entry.startsWith(root) || shipped.contains(new File(entry).getName()))
+        .collect(Collectors.joining(File.pathSeparator));
+  }
+
+  private static Set<String> libraries(Path executableJar) throws IOException {
+    try (JarFile jar = new JarFile(executableJar.toFile())) {
+      return jar.stream()
+          .map(JarEntry::getName)
+          .filter(name -> name.startsWith(LIBRARIES))
+          .map(name -> name.substring(LIBRARIES.length()))
+          .collect(Collectors.toSet());
+    }
   }
 
   private boolean listens() {

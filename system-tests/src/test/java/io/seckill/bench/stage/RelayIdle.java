@@ -1,0 +1,105 @@
+package io.seckill.bench.stage;
+
+import io.seckill.bench.lab.Lab;
+import io.seckill.bench.lab.MadeOrders;
+import io.seckill.bench.lab.Sale;
+import io.seckill.bench.lab.Waiting;
+import io.seckill.bench.report.Figures;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.process.Service;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+import redis.clients.jedis.UnifiedJedis;
+
+/** A relay with next to nothing to do: how long a single order takes, and what waiting costs. */
+final class RelayIdle {
+
+  static final String P50 = "relay.idle_confirm_p50_ms";
+  static final String P99 = "relay.idle_confirm_p99_ms";
+  static final String CPU = "relay.idle_cpu_percent";
+
+  private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /** So much a time may be too long, and a round trip to Redis. */
+  private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** After the last order: compilers and collectors end what it left them. */
+  private static final Duration CALM = Duration.ofSeconds(5);
+
+  private RelayIdle() {}
+
+  /** The relay must run, warm, and have nothing to do; leaves its orders in the order queues. */
+  static void measure(Lab lab, Figures figures, List<Sale> sales) {
+    lab.progress().now("relay: single orders into an idle outbox");
+    Histogram micros = singleOrders(lab, sales, lab.settings().choose(400, 150));
+    figures.add(P50, micros.getValueAtPercentile(50) / 1_000.0);
+    figures.add(P99, micros.getValueAtPercentile(99) / 1_000.0);
+    lab.progress().now("relay: idle");
+    Waiting.pass(CALM);
+    long relay = lab.pipeline().run(Service.RELAY).pid();
+    figures.add(CPU, cpuPercent(relay, lab.settings().seconds(30, 10)));
+  }
+
+  private static Histogram singleOrders(Lab lab, List<Sale> sales, int count) {
+    Histogram micros = new Histogram(3);
+    long firstUser = lab.newUsers(count);
+    long start = System.nanoTime();
+    for (int i = 0; i < count; i++) {
+      Sale sale = sales.get(i % sales.size());
+      sleepUntil(start + i * INTERVAL_NANOS);
+      micros.recordValue(micros(lab.redis(), sale, message(sale, firstUser + i)));
+    }
+    return micros;
+  }
+
+  private static String message(Sale sale, long user) {
+    return OrderMessageCodec.encode(
+        new MadeOrders(List.of(sale), user, 1).stream().findFirst().orElseThrow());
+  }
+
+  /**
+   * From before the LPUSH to after the first look that finds the order counted as published, which
+   * happens in one script call with its removal from the private queue.
+   */
+  private static long micros(UnifiedJedis redis, Sale sale, String message) {
+    String sku = RedisKeys.sku(sale.skuId());
+    String before = redis.hget(sku, "publishedOrders");
+    long start = System.nanoTime();
+    redis.lpush(RedisKeys.outbox(sale.partition()), message);
+    while (Objects.equals(before, redis.hget(sku, "publishedOrders"))) {
+      if (System.nanoTime() - start > PATIENCE_NANOS) {
+        throw new IllegalStateException("the relay leaves an order in " + sale);
+      }
+      LockSupport.parkNanos(LOOK_NANOS);
+    }
+    return TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start);
+  }
+
+  private static void sleepUntil(long nanoTime) {
+    for (long left = nanoTime - System.nanoTime(); left > 0; left = nanoTime - System.nanoTime()) {
+      LockSupport.parkNanos(left);
+    }
+  }
+
+  /** CPU time of all threads of the process, in percent of one core. */
+  private static double cpuPercent(long pid, Duration look) {
+    long start = System.nanoTime();
+    Duration before = cpuTime(pid);
+    Waiting.pass(look);
+    double used = cpuTime(pid).minus(before).toNanos();
+    return 100 * used / (System.nanoTime() - start);
+  }
+
+  private static Duration cpuTime(long pid) {
+    return ProcessHandle.of(pid)
+        .flatMap(process -> process.info().totalCpuDuration())
+        .orElseThrow();
+  }
+}
