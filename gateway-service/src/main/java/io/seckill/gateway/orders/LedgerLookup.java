@@ -2,6 +2,8 @@ package io.seckill.gateway.orders;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.gateway.stores.BlockingCalls;
 import java.time.Duration;
@@ -31,14 +33,20 @@ final class LedgerLookup {
 
   private final StoredOrders mysql;
   private final BlockingCalls calls;
+  private final Counter asked;
   private final BlockingQueue<Wait> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
   private final Semaphore statements = new Semaphore(MAX_STATEMENTS);
   private final Cache<OrderId, CompletableFuture<Answer>> recent =
       Caffeine.newBuilder().expireAfterWrite(Duration.ofSeconds(1)).maximumSize(REMEMBERED).build();
 
-  LedgerLookup(StoredOrders mysql, @Qualifier("mysqlCalls") BlockingCalls calls) {
+  LedgerLookup(
+      StoredOrders mysql, @Qualifier("mysqlCalls") BlockingCalls calls, MeterRegistry meters) {
     this.mysql = mysql;
     this.calls = calls;
+    this.asked =
+        Counter.builder("seckill.order.lookups")
+            .description("Orders looked up in MySQL because Redis could not answer for them")
+            .register(meters);
   }
 
   /**
@@ -70,6 +78,7 @@ final class LedgerLookup {
   }
 
   private void submit(Wait wait) {
+    asked.increment();
     if (waiting.offer(wait)) {
       readMore();
     } else {

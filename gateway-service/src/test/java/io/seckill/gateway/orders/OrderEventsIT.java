@@ -133,10 +133,8 @@ class OrderEventsIT {
         .isEqualTo("BUSY");
     await().atMost(SOON).untilAsserted(() -> assertThat(one.lines()).contains(":"));
 
-    long start = System.nanoTime();
     own.close();
 
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
     one.awaitEnd();
     two.awaitEnd();
     three.awaitEnd();

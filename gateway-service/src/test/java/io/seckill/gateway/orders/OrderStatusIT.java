@@ -3,6 +3,7 @@ package io.seckill.gateway.orders;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -30,6 +31,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @ExtendWith(TestServers.class)
 class OrderStatusIT {
+
+  /** Far above what is expected: only what never comes gets here. */
+  private static final Duration SOON = Duration.ofSeconds(30);
 
   private static Stage stage;
   private static TestGateway gateway;
@@ -154,19 +158,17 @@ class OrderStatusIT {
 
     assertThat(show(order).text("status")).isEqualTo("CONFIRMED");
     await()
-        .atMost(Duration.ofSeconds(5))
+        .atMost(SOON)
         .untilAsserted(() -> assertThat(record(order).status()).isEqualTo(OrderStatus.CONFIRMED));
   }
 
   @Test
-  void findsALostResultWithinTwoSecondsWithoutAnyHelp() {
+  void findsALostResultWithoutAnyHelp() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed order = stage.buy(sku, 2);
     stage.store(order, 2, "CONFIRMED", null);
 
-    await()
-        .atMost(Duration.ofSeconds(4))
-        .until(() -> show(order).text("status"), "CONFIRMED"::equals);
+    await().atMost(SOON).until(() -> show(order).text("status"), "CONFIRMED"::equals);
   }
 
   @Test
@@ -184,16 +186,14 @@ class OrderStatusIT {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed order = stage.buy(sku, 2);
     grow(order, Duration.ofMinutes(5));
-    show(order);
     long start = System.nanoTime();
-    long before = selects();
+    double before = lookups();
     for (int poll = 0; poll < 200; poll++) {
       show(order);
     }
     long seconds = 1 + Duration.ofNanos(System.nanoTime() - start).toSeconds();
 
-    // Three statements a look-up at most; other tests' gateways compare stores once a second.
-    assertThat(selects() - before).isLessThan(20 * seconds + 20);
+    assertThat(lookups() - before).isBetween(1.0, (double) seconds);
   }
 
   @Test
@@ -262,7 +262,7 @@ class OrderStatusIT {
     Answer hot = show(order);
     stage.redis().del(ordersKey(order));
     await()
-        .atMost(Duration.ofSeconds(5))
+        .atMost(SOON)
         .untilAsserted(() -> assertThat(show(order).text("status")).isEqualTo("DELAYED"));
 
     assertThat(hot.text("status")).isEqualTo("DELAYED");
@@ -283,10 +283,8 @@ class OrderStatusIT {
 
       proxy.dropToClient(true);
 
-      long start = System.nanoTime();
       Answer known = own.get(stored.user(), path(stored));
       Answer unknown = own.get(queued.user(), path(queued));
-      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
       assertThat(known.text("status")).as(known.toString()).isEqualTo("CONFIRMED");
       assertThat(unknown.status()).isEqualTo(503);
       assertThat(unknown.code()).isEqualTo("STATUS_UNAVAILABLE");
@@ -295,10 +293,10 @@ class OrderStatusIT {
 
       proxy.heal();
       await()
-          .atMost(Duration.ofSeconds(5))
+          .atMost(SOON)
           .until(() -> own.get(queued.user(), path(queued)).text("status"), "QUEUED"::equals);
       await()
-          .atMost(Duration.ofSeconds(5))
+          .atMost(SOON)
           .until(() -> own.send(own.admin("/actuator/health/readiness")).status(), s -> s == 200);
     }
   }
@@ -403,11 +401,7 @@ class OrderStatusIT {
         .update();
   }
 
-  private static long selects() {
-    return stage
-        .mysql()
-        .sql("SHOW GLOBAL STATUS LIKE 'Com_select'")
-        .query((row, n) -> row.getLong(2))
-        .single();
+  private static double lookups() {
+    return gateway.bean(MeterRegistry.class).get("seckill.order.lookups").counter().count();
   }
 }

@@ -381,7 +381,7 @@ class LifecycleIT {
         .isEqualTo(200);
     forgetResult(id, 1);
 
-    await().atMost(Duration.ofSeconds(5)).until(() -> orders.letter(sku, id).equals("P"));
+    await().atMost(Duration.ofSeconds(30)).until(() -> orders.letter(sku, id).equals("P"));
   }
 
   @Test

@@ -22,14 +22,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Shoppers who arrive at a steady pace, each at one of the gateways, and do what a patient shopper
- * does: repeat with the same key, at the next gateway, until there is a yes or a no.
+ * does: repeat with the same key, at the next gateway, until there is a yes or a no. When all who
+ * were planned are there, latecomers drop in until the last call, so that a fault that takes its
+ * time still meets traffic.
  */
 final class Crowd implements AutoCloseable {
 
   /** No and finally so; everything else but 202 is repeated. */
   private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "QUOTA_EXCEEDED");
 
+  /** How many may drop in after those who were planned: two minutes' worth. */
+  static final int MOST_LATECOMERS = 2_400;
+
   private static final Duration PACE = Duration.ofMillis(10);
+  private static final int TICKS_PER_LATECOMER = 5;
   private static final int MOST_UNDECIDED = 1_200;
 
   /** Far above the 300 ms a gateway takes at most: this machine may be busy with other things. */
@@ -43,6 +49,7 @@ final class Crowd implements AutoCloseable {
   private final int planned;
   private final Iterator<PlannedPurchase> plan;
   private final int perTick;
+  private int ticks; // of latecomers, on the clock's thread
   private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
   private final AtomicInteger undecided = new AtomicInteger();
   private final AtomicInteger arrived = new AtomicInteger();
@@ -53,17 +60,25 @@ final class Crowd implements AutoCloseable {
   private final AtomicInteger answers = new AtomicInteger();
   private final AtomicInteger slowAnswers = new AtomicInteger();
   private final Map<String, AtomicInteger> problems = new ConcurrentHashMap<>();
+  private volatile boolean lastCalled;
   private volatile boolean lossExpected;
   private volatile boolean closed;
 
   /**
-   * @param over how long it takes until all have arrived, unless so many are undecided that the
+   * @param plan of those who are planned, and of latecomers
+   * @param planned how many of them come whatever happens
+   * @param over how long it takes until these have arrived, unless so many are undecided that the
    *     next must wait
    */
-  Crowd(List<ShopClient> gateways, Purchases purchases, List<PlannedPurchase> plan, Duration over) {
+  Crowd(
+      List<ShopClient> gateways,
+      Purchases purchases,
+      List<PlannedPurchase> plan,
+      int planned,
+      Duration over) {
     this.gateways = List.copyOf(gateways);
     this.purchases = purchases;
-    this.planned = plan.size();
+    this.planned = planned;
     this.plan = List.copyOf(plan).iterator();
     this.perTick = (int) Math.max(1, planned * PACE.toMillis() / Math.max(1, over.toMillis()));
   }
@@ -73,12 +88,23 @@ final class Crowd implements AutoCloseable {
   }
 
   private void arrive() {
-    for (int i = 0; i < perTick && plan.hasNext() && undecided.get() < MOST_UNDECIDED; i++) {
+    for (int i = 0; i < nextAtOnce() && plan.hasNext(); i++) {
       undecided.incrementAndGet();
       PlannedPurchase purchase = plan.next();
       purchases.attempt(purchase.userId(), purchase.key());
       buy(purchase, arrived.getAndIncrement(), 0);
     }
+  }
+
+  private int nextAtOnce() {
+    if (undecided.get() >= MOST_UNDECIDED) {
+      return 0;
+    }
+    if (arrived.get() < planned) {
+      return perTick;
+    }
+    boolean latecomerIsDue = ticks++ % TICKS_PER_LATECOMER == 0;
+    return latecomerIsDue && !lastCalled ? 1 : 0;
   }
 
   private void buy(PlannedPurchase purchase, int gateway, int tries) {
@@ -235,6 +261,11 @@ final class Crowd implements AutoCloseable {
     return CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS);
   }
 
+  /** No latecomers from now on: those who were planned are all. */
+  void lastCall() {
+    lastCalled = true;
+  }
+
   /** From now on an order may be gone that was promised; who wants to pay for it gives up. */
   void expectLoss() {
     lossExpected = true;
@@ -260,13 +291,19 @@ final class Crowd implements AutoCloseable {
     return count == null ? 0 : count.get();
   }
 
-  /** The share of answers that took two seconds or more, 0..1. */
-  double slowShare() {
-    return slowAnswers.get() / (double) Math.max(1, answers.get());
+  /** How many of a hundred answers took two seconds or more, to one digit. */
+  double slowPercent() {
+    return Math.round(1_000.0 * slowAnswers.get() / Math.max(1, answers.get())) / 10.0;
   }
 
+  /** Nobody comes any more, and all know whether they have bought. */
+  boolean isServed() {
+    return lastCalled && arrived.get() >= planned && undecided.get() == 0;
+  }
+
+  /** Served, and with nothing left to repeat, pay or cancel. */
   boolean isDone() {
-    return arrived.get() == planned && undecided.get() == 0 && errands.get() == 0;
+    return isServed() && errands.get() == 0;
   }
 
   void awaitAccepted(int purchases) {

@@ -231,9 +231,9 @@ class DataLossIT {
       lab.servers().vhost().recreate();
       lab.heal();
       run.fault("RabbitMQ came back without its data, with 500 orders among it");
+      run.crowd().lastCall();
       Signals.await(
-          "the rest to be stored",
-          () -> run.crowd().arrived() == 2_400 && run.waitingInRedis() == 0);
+          "the rest to be stored", () -> run.crowd().isServed() && run.waitingInRedis() == 0);
       run.sales().forEach(this::reconcile);
       assertThat(sentAgain())
           .as("orders found to be nowhere, and sent again")

@@ -43,7 +43,8 @@ final class FaultRun implements AutoCloseable {
     this.lab = lab;
     this.row = row;
     this.sales = sales;
-    this.crowd = new Crowd(lab.shops(), purchases, PlannedPurchase.of(sales, planned), over);
+    List<PlannedPurchase> plan = PlannedPurchase.of(sales, planned + Crowd.MOST_LATECOMERS);
+    this.crowd = new Crowd(lab.shops(), purchases, plan, planned, over);
     this.always = new AlwaysHolds(lab.database(), lab.redis(), sales);
   }
 
@@ -95,6 +96,7 @@ final class FaultRun implements AutoCloseable {
   void judge(List<Guarantee> guarantees, List<Guarantee> afterwards) {
     assertThat(faults).as("faults that happened").isNotEmpty();
     lab.heal();
+    crowd.lastCall();
     long healed = System.nanoTime();
     await(row + ": the crowd to be done")
         .atMost(DRAIN_LIMIT)
@@ -147,7 +149,8 @@ final class FaultRun implements AutoCloseable {
                 crowd.accepted(),
                 stored.size(),
                 always.looks(),
-                restMs));
+                restMs,
+                crowd.slowPercent()));
   }
 
   @Override

@@ -80,11 +80,11 @@ class GatewayFaultsIT {
       run.begin(1_500);
       assertThat(consumer.metrics().sum("hikaricp_connections_max")).isEqualTo(2);
       run.fault("one gateway with one connection to Redis, one consumer with two to MySQL");
+      run.crowd().lastCall();
       Signals.await("the orders to be stored", () -> run.crowd().isDone() && run.inBroker() == 0);
       consumer.kill();
       gateway.kill();
       run.judge();
-      assertThat(run.crowd().slowShare()).as("slow answers").isLessThan(0.03);
     }
   }
 

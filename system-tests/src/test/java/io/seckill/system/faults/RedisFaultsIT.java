@@ -119,7 +119,6 @@ class RedisFaultsIT {
       assertThat(gatewayThreads()).as("threads of the gateways").isLessThan(threads + 50);
       lab.servers().redis().restart();
       run.judge();
-      assertThat(run.crowd().slowShare()).as("slow answers").isLessThan(0.03);
     }
   }
 
@@ -134,7 +133,6 @@ class RedisFaultsIT {
       assertThat(gatewayThreads()).as("threads of the gateways").isLessThan(threads + 50);
       lab.servers().redis().thaw();
       run.judge();
-      assertThat(run.crowd().slowShare()).as("slow answers").isLessThan(0.03);
     }
   }
 
@@ -146,7 +144,6 @@ class RedisFaultsIT {
       run.crowd().awaitProblems(UNAVAILABLE, 50);
       run.fault("CLIENT PAUSE 1500 ALL");
       run.judge();
-      assertThat(run.crowd().slowShare()).as("slow answers").isLessThan(0.03);
     }
   }
 

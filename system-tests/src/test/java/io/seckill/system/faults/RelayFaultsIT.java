@@ -59,6 +59,7 @@ class RelayFaultsIT {
       dead.kill();
       run.fault("relay-1 killed for good with claimed orders");
       Signals.await("relay-2 to adopt", () -> adopted(lab.relay(2)) > before);
+      run.crowd().lastCall();
       Signals.await("the private queues to be empty", () -> run.waitingInRedis() == 0);
       assertThat(dead.isAlive()).isFalse();
       run.judge();
