@@ -11,22 +11,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** Sends back what it gets and remembers it; a thread per connection, ended by {@link #close()}. */
-final class EchoServer implements Closeable {
+public final class EchoServer implements Closeable {
 
   private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
   private final Set<Socket> connections = ConcurrentHashMap.newKeySet();
   private final AtomicReference<String> received = new AtomicReference<>("");
 
-  EchoServer() throws IOException {
+  public EchoServer() throws IOException {
     run("echo-accept", this::accept);
   }
 
-  int port() {
+  public int port() {
     return listener.getLocalPort();
   }
 
   /** All bytes of all connections so far. */
-  String received() {
+  public String received() {
     return received.get();
   }
 

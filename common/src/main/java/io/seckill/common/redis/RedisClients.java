@@ -1,9 +1,13 @@
 package io.seckill.common.redis;
 
+import io.seckill.common.tls.TrustedAuthorities;
+import java.io.ByteArrayInputStream;
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
@@ -39,6 +43,7 @@ public final class RedisClients {
           RedisSentinelClient.builder()
               .masterName(settings.master())
               .sentinels(nodes(settings))
+              .sentinelClientConfig(sentinelConfig(settings, clientName))
               .clientConfig(config)
               .poolConfig(pool(settings))
               .build();
@@ -54,19 +59,39 @@ public final class RedisClients {
   /** Credentials, database, TLS and time-outs of the settings, for a connection outside a pool. */
   public static JedisClientConfig clientConfig(RedisSettings settings, String clientName) {
     URI uri = URI.create(settings.url());
-    DefaultJedisClientConfig.Builder config =
+    return link(settings, clientName)
+        .user(JedisURIHelper.getUser(uri))
+        .password(JedisURIHelper.getPassword(uri))
+        .database(JedisURIHelper.getDBIndex(uri))
+        .build();
+  }
+
+  /** Sentinels have no databases, and users of their own; TLS is the same. */
+  private static JedisClientConfig sentinelConfig(RedisSettings settings, String clientName) {
+    return link(settings, clientName).build();
+  }
+
+  private static DefaultJedisClientConfig.Builder link(RedisSettings settings, String clientName) {
+    DefaultJedisClientConfig.Builder link =
         DefaultJedisClientConfig.builder()
             .clientName(clientName)
-            .user(JedisURIHelper.getUser(uri))
-            .password(JedisURIHelper.getPassword(uri))
-            .database(JedisURIHelper.getDBIndex(uri))
             .connectionTimeoutMillis((int) settings.connectTimeout().toMillis())
             .socketTimeoutMillis((int) settings.socketTimeout().toMillis())
             .blockingSocketTimeoutMillis((int) settings.blockingSocketTimeout().toMillis());
-    if (JedisURIHelper.isRedisSSLScheme(uri)) {
-      config.sslOptions(SslOptions.builder().sslVerifyMode(SslVerifyMode.FULL).build());
+    if (settings.isTls()) {
+      link.sslOptions(tls(settings.caFile()));
     }
-    return config.build();
+    return link;
+  }
+
+  /** The certificate must come from a trusted authority and name the host. */
+  private static SslOptions tls(@Nullable Path caFile) {
+    SslOptions.Builder tls = SslOptions.builder().sslVerifyMode(SslVerifyMode.FULL);
+    if (caFile != null) {
+      byte[] trusted = TrustedAuthorities.pkcs12(caFile);
+      tls.trustStoreType("PKCS12").truststore(() -> new ByteArrayInputStream(trusted), new char[0]);
+    }
+    return tls.build();
   }
 
   private static GenericObjectPoolConfig<Connection> pool(RedisSettings settings) {

@@ -1,5 +1,7 @@
 package io.seckill.common.redis;
 
+import io.seckill.common.tls.TrustedAuthorities;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param socketTimeout longest silence of an answer, default 1 s
  * @param blockingSocketTimeout the same for blocking commands, default 5 s; keep it above the
  *     command's own time-out. Jedis's own default is to wait for ever
+ * @param caFile PEM file of the authorities that a {@code rediss} server's certificate must come
+ *     from; default those of the Java platform
  */
 public record RedisSettings(
     Mode mode,
@@ -29,7 +33,8 @@ public record RedisSettings(
     Duration maxWait,
     Duration connectTimeout,
     Duration socketTimeout,
-    Duration blockingSocketTimeout) {
+    Duration blockingSocketTimeout,
+    @Nullable Path caFile) {
 
   private static final int DEFAULT_CONNECTIONS = 16;
   private static final Duration DEFAULT_MAX_WAIT = Duration.ofMillis(250);
@@ -65,6 +70,10 @@ public record RedisSettings(
     checkPositive(connectTimeout, "connect-timeout");
     checkPositive(socketTimeout, "socket-timeout");
     checkPositive(blockingSocketTimeout, "blocking-socket-timeout");
+    check(caFile == null || isTls(url), "ca-file is of no use without rediss://");
+    if (caFile != null) {
+      TrustedAuthorities.pkcs12(caFile); // a wrong file stops the start, not the first connection
+    }
   }
 
   /** One Redis at this address, everything else by default. */
@@ -78,7 +87,8 @@ public record RedisSettings(
         DEFAULT_MAX_WAIT,
         DEFAULT_CONNECT_TIMEOUT,
         DEFAULT_SOCKET_TIMEOUT,
-        DEFAULT_BLOCKING_TIMEOUT);
+        DEFAULT_BLOCKING_TIMEOUT,
+        null);
   }
 
   /** The same servers with another pool size. */
@@ -92,7 +102,17 @@ public record RedisSettings(
         maxWait,
         connectTimeout,
         socketTimeout,
-        blockingSocketTimeout);
+        blockingSocketTimeout,
+        caFile);
+  }
+
+  /** Whether the servers are reached by TLS only. */
+  boolean isTls() {
+    return isTls(url);
+  }
+
+  private static boolean isTls(String url) {
+    return url.startsWith("rediss:");
   }
 
   private static void checkPositive(Duration value, String property) {

@@ -33,7 +33,16 @@ class RedisSettingsTest {
     assertThatThrownBy(
             () ->
                 new RedisSettings(
-                    Mode.SENTINEL, "redis://h:1", List.of("h:2"), null, 0, null, null, null, null))
+                    Mode.SENTINEL,
+                    "redis://h:1",
+                    List.of("h:2"),
+                    null,
+                    0,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null))
         .hasMessageContaining("seckill.redis.master");
     assertThatThrownBy(() -> RedisSettings.single("redis://h:1").withMaxConnections(2000))
         .hasMessageContaining("seckill.redis.max-connections");

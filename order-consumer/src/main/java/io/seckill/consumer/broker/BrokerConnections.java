@@ -2,10 +2,9 @@ package io.seckill.consumer.broker;
 
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.common.broker.BrokerAddress;
 import io.seckill.common.broker.GatheringSockets;
 import java.io.IOException;
-import java.net.URISyntaxException;
-import java.security.GeneralSecurityException;
 import java.util.concurrent.TimeoutException;
 import org.springframework.stereotype.Component;
 
@@ -20,7 +19,7 @@ public class BrokerConnections {
   private final ConnectionFactory factory;
 
   /**
-   * @throws IllegalArgumentException when the URL is none
+   * @throws IllegalArgumentException when the URL is none or the CA file holds no certificate
    */
   public BrokerConnections(BrokerProperties settings) {
     this.factory = factory(settings);
@@ -28,15 +27,7 @@ public class BrokerConnections {
 
   private static ConnectionFactory factory(BrokerProperties settings) {
     ConnectionFactory factory = new ConnectionFactory();
-    try {
-      factory.setUri(settings.url());
-      if (factory.isSSL()) {
-        factory.useSslProtocol(javax.net.ssl.SSLContext.getDefault());
-        factory.enableHostnameVerification();
-      }
-    } catch (URISyntaxException | GeneralSecurityException e) {
-      throw new IllegalArgumentException("seckill.broker.url is not usable", e);
-    }
+    BrokerAddress.set(factory, settings.url(), settings.caFile());
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
     factory.setRequestedHeartbeat((int) settings.heartbeat().toSeconds());

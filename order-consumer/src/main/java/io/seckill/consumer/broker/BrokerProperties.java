@@ -1,6 +1,8 @@
 package io.seckill.consumer.broker;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -10,6 +12,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param connectTimeout for the TCP connection and for the handshake, 100 ms to 30 s
  * @param rpcTimeout longest wait for the answer to one call on a channel, 100 ms to 60 s
  * @param confirmTimeout longest wait for a publisher confirm, 100 ms to 60 s
+ * @param caFile PEM file of the authorities that the broker's certificate must come from; empty for
+ *     those of the Java platform
  */
 @ConfigurationProperties("seckill.broker")
 public record BrokerProperties(
@@ -17,7 +21,8 @@ public record BrokerProperties(
     @DefaultValue("5s") Duration heartbeat,
     @DefaultValue("2s") Duration connectTimeout,
     @DefaultValue("5s") Duration rpcTimeout,
-    @DefaultValue("5s") Duration confirmTimeout) {
+    @DefaultValue("5s") Duration confirmTimeout,
+    @Nullable Path caFile) {
 
   public BrokerProperties {
     check(url != null && url.matches("amqps?://.*"), "url must be amqp[s]://...");
@@ -25,6 +30,7 @@ public record BrokerProperties(
     check(within(connectTimeout, 100, 30_000), "connect-timeout must be 100ms..30s");
     check(within(rpcTimeout, 100, 60_000), "rpc-timeout must be 100ms..60s");
     check(within(confirmTimeout, 100, 60_000), "confirm-timeout must be 100ms..60s");
+    check(caFile == null || url.startsWith("amqps:"), "ca-file is of no use without amqps://");
   }
 
   private static boolean within(Duration value, long minMs, long maxMs) {

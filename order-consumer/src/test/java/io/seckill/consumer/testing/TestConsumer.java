@@ -64,6 +64,12 @@ public final class TestConsumer implements AutoCloseable {
         properties);
   }
 
+  /** On parts of servers of the caller's own, which may be reached by other addresses. */
+  public static TestConsumer start(
+      RedisDatabase redis, RabbitVhost vhost, Map<String, String> properties) {
+    return new TestConsumer(redis, vhost, TestServers.mysql().newDatabase(), properties);
+  }
+
   /** A second process, so to speak, on the servers of this one. */
   public TestConsumer another(Map<String, String> properties) {
     return new TestConsumer(redisDatabase, vhost, database, properties);

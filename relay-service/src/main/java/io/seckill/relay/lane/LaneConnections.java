@@ -47,7 +47,8 @@ final class LaneConnections {
         from.maxWait(),
         from.connectTimeout(),
         patience,
-        patience);
+        patience,
+        from.caFile());
   }
 
   /** Opens what is not open, and declares the topology again when something was refused. */

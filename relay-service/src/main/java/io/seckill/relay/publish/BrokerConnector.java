@@ -2,17 +2,13 @@ package io.seckill.relay.publish;
 
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import com.rabbitmq.client.SocketConfigurator;
-import com.rabbitmq.client.SocketConfigurators;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.seckill.common.broker.BrokerAddress;
 import io.seckill.relay.metrics.RelayMeters;
 import java.io.IOException;
-import java.net.URISyntaxException;
-import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import javax.net.ssl.SSLContext;
 
 /**
  * Opens links to the broker. The client's automatic recovery is off: after it, confirms of lost
@@ -27,7 +23,6 @@ import javax.net.ssl.SSLContext;
 public final class BrokerConnector {
 
   private final ConnectionFactory template;
-  private final boolean tls;
   private final CircuitBreaker breaker;
   private final RelayMeters meters;
   private final int window;
@@ -45,7 +40,6 @@ public final class BrokerConnector {
       CircuitBreaker breaker,
       RelayMeters meters) {
     this.template = factory(settings);
-    this.tls = settings.url().startsWith("amqps:");
     this.window = window;
     this.confirmTimeout = confirmTimeout;
     this.breaker = breaker;
@@ -81,29 +75,17 @@ public final class BrokerConnector {
   private BrokerLink connect(String name) throws IOException, TimeoutException {
     LinkSocket socket = new LinkSocket();
     ConnectionFactory factory = template.clone();
-    if (!tls) {
+    if (!factory.isSSL()) {
       factory.setSocketFactory(socket.writes());
     }
-    factory.setSocketConfigurator(socketConfigurator().andThen(socket));
+    factory.setSocketConfigurator(template.getSocketConfigurator().andThen(socket));
     Connection connection = factory.newConnection(name);
     return BrokerLink.over(connection, socket, window, confirmTimeout, meters);
   }
 
-  private SocketConfigurator socketConfigurator() {
-    SocketConfigurator usual = SocketConfigurators.defaultConfigurator();
-    return tls ? usual.andThen(SocketConfigurators.enableHostnameVerification()) : usual;
-  }
-
   private static ConnectionFactory factory(BrokerSettings settings) {
     ConnectionFactory factory = new ConnectionFactory();
-    try {
-      factory.setUri(settings.url());
-      if (settings.url().startsWith("amqps:")) {
-        factory.useSslProtocol(SSLContext.getDefault()); // setUri alone would trust anyone
-      }
-    } catch (URISyntaxException | GeneralSecurityException e) {
-      throw new IllegalArgumentException("seckill.broker.url is not usable", e);
-    }
+    BrokerAddress.set(factory, settings.url(), settings.caFile());
     factory.setExceptionHandler(new QuietExceptionHandler());
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);

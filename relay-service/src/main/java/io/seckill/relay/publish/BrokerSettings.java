@@ -1,6 +1,8 @@
 package io.seckill.relay.publish;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -13,6 +15,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param handshakeTimeout longest wait for login and tuning
  * @param rpcTimeout longest wait for one answer on a channel; the client's own default is 10 min
  * @param heartbeat 1 s..60 s; a silent link is given up after two to three of them
+ * @param caFile PEM file of the authorities that the broker's certificate must come from; empty for
+ *     those of the Java platform
  */
 @ConfigurationProperties("seckill.broker")
 public record BrokerSettings(
@@ -20,7 +24,8 @@ public record BrokerSettings(
     @DefaultValue("2s") Duration connectTimeout,
     @DefaultValue("5s") Duration handshakeTimeout,
     @DefaultValue("5s") Duration rpcTimeout,
-    @DefaultValue("5s") Duration heartbeat) {
+    @DefaultValue("5s") Duration heartbeat,
+    @Nullable Path caFile) {
 
   /**
    * @throws IllegalArgumentException naming the property that is missing or out of bounds
@@ -32,6 +37,7 @@ public record BrokerSettings(
     checkPositive(handshakeTimeout, "handshake-timeout");
     checkPositive(rpcTimeout, "rpc-timeout");
     check(heartbeat.toSeconds() >= 1 && heartbeat.toSeconds() <= 60, "heartbeat must be 1s..60s");
+    check(caFile == null || url.startsWith("amqps:"), "ca-file is of no use without amqps://");
   }
 
   private static void checkPositive(Duration value, String property) {

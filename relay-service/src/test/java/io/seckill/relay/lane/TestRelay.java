@@ -8,8 +8,10 @@ import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerConnector;
 import io.seckill.relay.publish.BrokerSettings;
 import io.seckill.relay.recovery.LeaseSettings;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A relay inside the test's JVM, with time-outs short enough for tests. */
 final class TestRelay implements AutoCloseable {
@@ -34,7 +36,7 @@ final class TestRelay implements AutoCloseable {
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final RelayLanes lanes;
 
-  private TestRelay(String redisUrl, String brokerUrl, Tuning tuning) {
+  private TestRelay(RedisSettings redis, BrokerSettings brokerSettings, Tuning tuning) {
     RelaySettings settings =
         new RelaySettings(
             "test",
@@ -49,19 +51,12 @@ final class TestRelay implements AutoCloseable {
     RelayMeters relayMeters = new RelayMeters(meters);
     BrokerConnector broker =
         new BrokerConnector(
-            new BrokerSettings(
-                brokerUrl,
-                Duration.ofSeconds(2),
-                Duration.ofSeconds(5),
-                Duration.ofSeconds(5),
-                Duration.ofSeconds(1)),
+            brokerSettings,
             tuning.maxUnconfirmed(),
             tuning.confirmTimeout(),
             CircuitBreaker.of("broker", RelayConfiguration.breakerConfig()),
             relayMeters);
-    this.lanes =
-        new RelayLanes(
-            settings, tuning.lease(), RedisSettings.single(redisUrl), broker, relayMeters);
+    this.lanes = new RelayLanes(settings, tuning.lease(), redis, broker, relayMeters);
   }
 
   static TestRelay start(String redisUrl, String brokerUrl) {
@@ -69,9 +64,23 @@ final class TestRelay implements AutoCloseable {
   }
 
   static TestRelay start(String redisUrl, String brokerUrl, Tuning tuning) {
-    TestRelay relay = new TestRelay(redisUrl, brokerUrl, tuning);
+    return start(RedisSettings.single(redisUrl), broker(brokerUrl, null), tuning);
+  }
+
+  static TestRelay start(RedisSettings redis, BrokerSettings broker, Tuning tuning) {
+    TestRelay relay = new TestRelay(redis, broker, tuning);
     relay.lanes.start();
     return relay;
+  }
+
+  static BrokerSettings broker(String url, @Nullable Path caFile) {
+    return new BrokerSettings(
+        url,
+        Duration.ofSeconds(2),
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(1),
+        caFile);
   }
 
   LaneStatus lane(int partition) {

@@ -1,0 +1,16 @@
+package io.seckill.consumer.broker;
+
+import io.seckill.common.broker.BrokerAddress;
+import org.springframework.boot.amqp.autoconfigure.ConnectionFactoryCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Makes Spring's own connection, for the slow paths, trust whom ours trust. */
+@Configuration(proxyBeanMethods = false)
+class BrokerConfiguration {
+
+  @Bean
+  ConnectionFactoryCustomizer brokerAddress(BrokerProperties settings) {
+    return factory -> BrokerAddress.set(factory, settings.url(), settings.caFile());
+  }
+}

@@ -1,0 +1,105 @@
+package io.seckill.consumer.intake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.testing.Admissions;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Ports;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestAuthority;
+import io.seckill.testing.TestAuthority.ServerCertificate;
+import io.seckill.testing.TestServers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+@ExtendWith(TestServers.class)
+@DisabledIfSystemProperty(
+    named = "seckill.test.servers",
+    matches = "containers",
+    disabledReason = "a container does not see the certificates made here")
+class ConsumerTlsIT {
+
+  private static final Duration SOON = Duration.ofSeconds(60);
+
+  @TempDir private static Path directory;
+
+  /** Spring's own connection, for the slow paths, must not be the one that goes in plain text. */
+  @Test
+  void storesOrdersAndTellsOfThemOverTlsOnly() {
+    TestAuthority authority = TestAuthority.create(directory, "ours");
+    ServerCertificate certificate = authority.issueFor("IP:127.0.0.1");
+    int amqps = Ports.free();
+    int rediss = Ports.free();
+    try (RabbitServer rabbit = rabbit(amqps, certificate);
+        RedisServer redis = redis(rediss, certificate)) {
+      RedisDatabase database = redis.newDatabase();
+      RabbitVhost vhost = rabbit.newVhost();
+      Map<String, String> properties =
+          Map.of(
+              "seckill.redis.url", "rediss://127.0.0.1:" + rediss + "/" + database.number(),
+              "seckill.redis.ca-file", authority.certificate().toString(),
+              "seckill.broker.url", tls(vhost, rabbit.port(), amqps),
+              "seckill.broker.ca-file", authority.certificate().toString());
+      try (TestConsumer consumer = TestConsumer.start(database, vhost, properties)) {
+        await("intake and Spring's listener have connected, by TLS")
+            .atMost(SOON)
+            .untilAsserted(
+                () ->
+                    assertThat(rabbit.ctl("list_connections", "-q", "ssl", "name").lines())
+                        .filteredOn(line -> line.matches("(true|false)\\s.*"))
+                        .hasSizeGreaterThan(1)
+                        .allMatch(line -> line.startsWith("true")));
+
+        storesAnOrder(consumer, vhost);
+      }
+    }
+  }
+
+  private static void storesAnOrder(TestConsumer consumer, RabbitVhost vhost) {
+    new Sales(consumer).open(1001, "UNLIMITED", 0, 100);
+    Admissions admissions = new Admissions(consumer.redis());
+    OrderMessage order = OrderFlood.order(1001, PurchasePolicy.UNLIMITED, 1, 1);
+    admissions.admit(order);
+    try (OrderFlood flood = new OrderFlood(vhost)) {
+      flood.publish(order);
+
+      await().atMost(SOON).until(() -> admissions.result(order).equals("C"));
+    }
+  }
+
+  private static String tls(RabbitVhost vhost, int plainPort, int tlsPort) {
+    return vhost
+        .url()
+        .replace("amqp:", "amqps:")
+        .replace(":" + plainPort + "/", ":" + tlsPort + "/");
+  }
+
+  private static RabbitServer rabbit(int tlsPort, ServerCertificate certificate) {
+    return RabbitServer.start(
+        "listeners.ssl.1 = 127.0.0.1:" + tlsPort,
+        "ssl_options.certfile = " + certificate.certificate(),
+        "ssl_options.keyfile = " + certificate.key(),
+        "ssl_options.verify = verify_none");
+  }
+
+  private static RedisServer redis(int tlsPort, ServerCertificate certificate) {
+    return RedisServer.start(
+        "tls-port " + tlsPort,
+        "tls-cert-file " + certificate.certificate(),
+        "tls-key-file " + certificate.key(),
+        "tls-auth-clients no");
+  }
+}

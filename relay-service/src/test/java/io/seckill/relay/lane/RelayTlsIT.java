@@ -1,0 +1,181 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.redis.RedisSettings.Mode;
+import io.seckill.relay.lane.TestRelay.Tuning;
+import io.seckill.testing.Ports;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestAuthority;
+import io.seckill.testing.TestAuthority.ServerCertificate;
+import io.seckill.testing.TestServers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+/** Orders go to a broker that proves itself, and stay in Redis when it does not. */
+@ExtendWith(TestServers.class)
+@DisabledIfSystemProperty(
+    named = "seckill.test.servers",
+    matches = "containers",
+    disabledReason = "a container does not see the certificates made here")
+class RelayTlsIT {
+
+  private static final Duration SOON = Duration.ofSeconds(60);
+
+  @TempDir private static Path directory;
+
+  private static TestAuthority ours;
+  private static TestAuthority another;
+  private static RabbitServer rabbitServer;
+  private static RedisServer redisServer;
+  private static int amqpsPort;
+  private static int redissPort;
+
+  private RabbitVhost rabbit;
+  private TestOutbox outbox;
+
+  @BeforeAll
+  static void startServers() {
+    ours = TestAuthority.create(directory, "ours");
+    another = TestAuthority.create(directory, "another");
+    ServerCertificate certificate = ours.issueFor("IP:127.0.0.1");
+    amqpsPort = Ports.free();
+    rabbitServer =
+        RabbitServer.start(
+            "listeners.ssl.1 = 127.0.0.1:" + amqpsPort,
+            "ssl_options.certfile = " + certificate.certificate(),
+            "ssl_options.keyfile = " + certificate.key(),
+            "ssl_options.verify = verify_none");
+    redissPort = Ports.free();
+    redisServer =
+        RedisServer.start(
+            "tls-port " + redissPort,
+            "tls-cert-file " + certificate.certificate(),
+            "tls-key-file " + certificate.key(),
+            "tls-auth-clients no");
+  }
+
+  @AfterAll
+  static void stopServers() {
+    redisServer.close();
+    rabbitServer.close();
+  }
+
+  @BeforeEach
+  void connect() {
+    rabbit = rabbitServer.newVhost();
+    outbox = new TestOutbox("redis://127.0.0.1:" + redisServer.port());
+    outbox.redis().flushAll();
+  }
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+  }
+
+  @Test
+  void carriesOrdersOverTlsOnBothSides() throws Exception {
+    List<String> admitted = outbox.admit(1_000, TestOutbox.skusOfEveryPartition());
+    try (TestBroker broker = TestBroker.consuming(rabbit.url());
+        TestRelay relay = start("127.0.0.1", ours)) {
+      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      await().atMost(SOON).until(() -> relay.count("settled") == admitted.size());
+
+      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+      assertThat(redisServer.isRunning()).isTrue();
+    }
+  }
+
+  @Test
+  void keepsTheOrdersWhenTheBrokersCertificateIsOfAnotherAuthority() throws Exception {
+    keepsTheOrders("127.0.0.1", another, "unable to find valid certification path");
+  }
+
+  @Test
+  void keepsTheOrdersWhenTheBrokersCertificateIsOfAnotherHost() throws Exception {
+    keepsTheOrders("localhost", ours, "No name matching localhost found");
+  }
+
+  private void keepsTheOrders(String host, TestAuthority trusted, String reason) throws Exception {
+    List<String> admitted = outbox.admit(10, TestOutbox.skusOfEveryPartition());
+    try (TestBroker broker = TestBroker.consuming(rabbit.url())) {
+      ListAppender<ILoggingEvent> lines = linesOf(LaneStatus.class);
+      try (TestRelay relay = start(host, trusted)) {
+        await()
+            .atMost(SOON)
+            .until(() -> relay.lanes().stream().anyMatch(lane -> lane.reason().contains(reason)));
+        await().atMost(SOON).until(() -> everyLaneIsInTrouble(relay));
+        await("tries again and again, and says so once")
+            .during(Duration.ofSeconds(2)) // several attempts of each lane
+            .atMost(Duration.ofSeconds(20))
+            .until(() -> everyLaneIsInTrouble(relay));
+      } finally {
+        ((Logger) LoggerFactory.getLogger(LaneStatus.class)).detachAppender(lines);
+      }
+      assertThat(lines.list.stream().filter(line -> line.getLevel().levelStr.equals("WARN")))
+          .as("one line per lane")
+          .hasSize(16);
+      assertThat(outbox.waiting()).isEqualTo(admitted.size());
+      assertThat(broker.seen()).isZero();
+
+      try (TestRelay relay = start("127.0.0.1", ours)) {
+        await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+        assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+        assertThat(relay.lanes()).hasSize(16);
+      }
+    }
+  }
+
+  private static boolean everyLaneIsInTrouble(TestRelay relay) {
+    return relay.lanes().stream().allMatch(lane -> lane.state() == LaneState.BROKER_TROUBLE);
+  }
+
+  private static ListAppender<ILoggingEvent> linesOf(Class<?> type) {
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    ((Logger) LoggerFactory.getLogger(type)).addAppender(lines);
+    return lines;
+  }
+
+  private TestRelay start(String brokerHost, TestAuthority trustedForTheBroker) {
+    RedisSettings redis =
+        new RedisSettings(
+            Mode.SINGLE,
+            "rediss://127.0.0.1:" + redissPort,
+            List.of(),
+            null,
+            0,
+            null,
+            null,
+            null,
+            null,
+            ours.certificate());
+    String url =
+        "amqps://%s:%s@%s:%d/%s"
+            .formatted(
+                rabbitServer.username(),
+                rabbitServer.password(),
+                brokerHost,
+                amqpsPort,
+                rabbit.name());
+    return TestRelay.start(
+        redis, TestRelay.broker(url, trustedForTheBroker.certificate()), Tuning.DEFAULT);
+  }
+}
