@@ -41,7 +41,7 @@ final class AdmissionAccepted implements Stage {
   @Override
   public void measure(Lab lab, Figures figures) throws Exception {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
-    Duration run = lab.settings().seconds(8, 3);
+    Duration run = lab.settings().seconds(6, 3);
     lab.progress().now("admission: warming up");
     accepted(lab, FEW, lab.settings().seconds(12, 5), 1);
     for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
@@ -86,7 +86,7 @@ final class AdmissionAccepted implements Stage {
   }
 
   private static void measureRedis(Lab lab, Figures figures) throws Exception {
-    int calls = lab.settings().choose(400_000, 100_000);
+    int calls = lab.settings().choose(200_000, 100_000);
     for (int pipelined : List.of(1, 64)) {
       lab.progress().now("admission: redis-benchmark of admit.lua, -P " + pipelined);
       Sale sale = lab.newSale(calls);
@@ -111,7 +111,7 @@ final class AdmissionAccepted implements Stage {
 
   private static void warmUp(Lab lab, YardstickServer yardstick) throws Exception {
     lab.progress().now("admission: warming up the yardsticks");
-    Duration run = lab.settings().seconds(8, 3);
+    Duration run = lab.settings().seconds(6, 3);
     plain(yardstick, run);
     obvious(lab, yardstick, run);
   }
@@ -135,7 +135,7 @@ final class AdmissionAccepted implements Stage {
 
   private static LoadResult loader(Lab lab, YardstickServer yardstick) throws IOException {
     byte[] request = plainRequest(yardstick.tokens());
-    int count = lab.settings().choose(400_000, 100_000);
+    int count = lab.settings().choose(200_000, 100_000);
     return Loader.run(
         new LoadPlan(yardstick.port(), FEW, count, LoadPlan.ASAP, i -> request), answer -> {});
   }

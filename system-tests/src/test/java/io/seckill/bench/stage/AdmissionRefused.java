@@ -33,7 +33,7 @@ final class AdmissionRefused implements Stage {
     ReadyPurchases purchases = new ReadyPurchases(lab, sale, BUYERS);
     long firstUser = purchases.firstUser();
     String[] orderIds = sellOut(purchases);
-    Duration run = lab.settings().seconds(8, 3);
+    Duration run = lab.settings().seconds(6, 3);
     refusals(lab, sale, run);
     for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
       lab.progress().now("refused: sold out");

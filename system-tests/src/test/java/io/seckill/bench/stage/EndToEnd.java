@@ -28,7 +28,7 @@ final class EndToEnd implements Stage {
   public void measure(Lab lab, Figures figures) throws Exception {
     lab.runOnly(Service.values());
     lab.progress().now("end to end: warming up");
-    clickToRow(lab, WARM_UP_PER_SECOND, lab.settings().choose(15, 5));
+    clickToRow(lab, WARM_UP_PER_SECOND, lab.settings().choose(12, 5));
     HeapWatch.during(lab, figures, () -> repeat(lab, figures));
   }
 
@@ -39,10 +39,10 @@ final class EndToEnd implements Stage {
   }
 
   private static void measureOnce(Lab lab, Figures figures) throws Exception {
-    Duration trial = lab.settings().seconds(10, 4);
-    double sustained = new SustainedRate(lab, trial, lab.settings().choose(4, 1)).search();
+    Duration trial = lab.settings().seconds(8, 4);
+    double sustained = new SustainedRate(lab, trial, lab.settings().choose(3, 1)).search();
     figures.add(SUSTAINED, sustained);
-    int seconds = lab.settings().choose(15, 5);
+    int seconds = lab.settings().choose(12, 5);
     Histogram slow = clickToRow(lab, 100, seconds);
     figures.add("e2e.click_to_row_p50_ms", ms(slow, 50));
     figures.add("e2e.click_to_row_100_p99_ms", ms(slow, 99));

@@ -92,12 +92,12 @@ final class RelayDrain implements Stage {
                     .stream().findFirst().orElseThrow())
             .length();
     return PerfTest.publishedPerSecond(
-        lab.rabbitServer().newVhost(), publishers, WINDOW, bytes, lab.settings().seconds(8, 3));
+        lab.rabbitServer().newVhost(), publishers, WINDOW, bytes, lab.settings().seconds(6, 3));
   }
 
   private static double oneByOne(Lab lab, OrderQueues queues, Sale sale) throws Exception {
     lab.progress().now("relay: one confirm at a time, 20 threads");
-    Duration run = lab.settings().seconds(8, 3);
+    Duration run = lab.settings().seconds(6, 3);
     Outbox outbox = new Outbox(lab.redis());
     int enough = (int) (20_000 * run.toSeconds());
     outbox.prepare(new MadeOrders(List.of(sale), lab.newUsers(enough), enough));

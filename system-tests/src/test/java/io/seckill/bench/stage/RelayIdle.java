@@ -38,7 +38,7 @@ final class RelayIdle {
   /** The relay must run, warm, and have nothing to do; leaves its orders in the order queues. */
   static void measure(Lab lab, Figures figures, List<Sale> sales) {
     lab.progress().now("relay: single orders into an idle outbox");
-    Histogram micros = singleOrders(lab, sales, lab.settings().choose(400, 150));
+    Histogram micros = singleOrders(lab, sales, lab.settings().choose(200, 150));
     figures.add(P50, micros.getValueAtPercentile(50) / 1_000.0);
     figures.add(P99, micros.getValueAtPercentile(99) / 1_000.0);
     lab.progress().now("relay: idle");
