@@ -80,7 +80,8 @@ final class Ledger {
       return files
           .sorted()
           .map(Ledger::read)
-          .flatMap(text -> Stream.of(text.replaceAll("--[^\n]*", "").split(";", -1)))
+          // A statement ends where its line does: texts in it may hold semicolons.
+          .flatMap(text -> Stream.of(text.replaceAll("--[^\n]*", "").split("(?m);\\s*$", -1)))
           .filter(statement -> !statement.isBlank())
           .toList();
     } catch (IOException e) {
