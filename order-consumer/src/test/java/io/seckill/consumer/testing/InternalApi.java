@@ -28,7 +28,10 @@ public final class InternalApi {
   private final String base;
   private final Map<String, String> headers;
 
-  InternalApi(String base, String token) {
+  /**
+   * @param base such as {@code http://127.0.0.1:8083}
+   */
+  public InternalApi(String base, String token) {
     this(
         base,
         Map.of(

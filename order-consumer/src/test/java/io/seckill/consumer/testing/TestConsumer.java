@@ -70,6 +70,12 @@ public final class TestConsumer implements AutoCloseable {
     return new TestConsumer(redis, vhost, TestServers.mysql().newDatabase(), properties);
   }
 
+  /** As {@link #start()}, on a MySQL of the test's own. */
+  public static TestConsumer start(MySqlDatabase database, Map<String, String> properties) {
+    return new TestConsumer(
+        TestServers.redis().newDatabase(), TestServers.rabbit().newVhost(), database, properties);
+  }
+
   /** A second process, so to speak, on the servers of this one. */
   public TestConsumer another(Map<String, String> properties) {
     return new TestConsumer(redisDatabase, vhost, database, properties);
