@@ -145,7 +145,10 @@ class RedisSale {
    */
   record WrongQuota(long userId, String found, long wanted) {}
 
-  /** Writes orders of one bucket that Redis lacks, with their requests unless they are aliases. */
+  /**
+   * Writes orders of one bucket that Redis lacks, with their requests unless they are aliases.
+   * Those that came late from an older epoch move the sequence.
+   */
   void restore(LedgerSale sale, int bucket, Map<OrderId, AdmissionRecord> orders) {
     List<String> args = new ArrayList<>();
     args.add(Long.toString(sale.epoch()));
@@ -156,6 +159,7 @@ class RedisSale {
           args.add(order.format());
           args.add(alias ? "" : request(order));
           args.add(alias ? "" : id + ":" + order.quantity());
+          args.add(order.epoch() < sale.epoch() ? Integer.toString(order.quantity()) : "0");
         });
     RESTORE.call(
         redis,

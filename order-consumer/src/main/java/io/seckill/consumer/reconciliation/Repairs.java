@@ -53,13 +53,13 @@ class Repairs {
   }
 
   /**
-   * Replays give-backs, writes results, records, quotas and the stock, in this order: units come
-   * back before they are counted, the next comparison finds what moved meanwhile.
+   * Replays give-backs, writes results, quotas, the stock and records, in this order: units come
+   * back before they are counted, and records of late orders move the sequence, at which the stock
+   * is left alone. The next comparison finds what moved meanwhile.
    */
   List<Repair> all(Comparison found, boolean dryRun) {
     List<Repair> repairs = new ArrayList<>(giveBacks(found, dryRun));
     repairs.addAll(results(found, dryRun));
-    repairs.addAll(records(found, dryRun));
     repairs.addAll(quotas(found, dryRun));
     Long stock = found.wrongStock();
     if (stock != null) {
@@ -71,6 +71,7 @@ class Repairs {
               stock,
               !dryRun && redis.setStock(found.sale(), found.seen(), stock)));
     }
+    repairs.addAll(records(found, dryRun));
     return repairs;
   }
 

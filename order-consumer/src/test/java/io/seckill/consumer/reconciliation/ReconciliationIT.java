@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import tools.jackson.databind.JsonNode;
 
 /** What can be wrong between Redis and MySQL is found, proven, and set right. */
 @ExtendWith(TestServers.class)
@@ -299,10 +300,16 @@ class ReconciliationIT {
     await().atMost(PATIENCE).until(() -> sale.stock() == 100);
     flood.publish(late); // a lane that had it in hand all the time
     ledger.awaitOrders(sale.sku, 2);
-    awaitKind(sale, "STOCK_SET");
+    awaitKind(sale, "RECORD_RESTORED");
+    awaitClean(sale);
 
     assertThat(sale.stock()).isEqualTo(99).isEqualTo(ledger.stock(sale.sku));
     assertThat(sale.quota(2)).isEqualTo(1);
+    assertThat(sale.field("seq")).isEqualTo(Long.toString(ledger.settled(sale.sku)));
+    JsonNode equation = consumer.api().get("/internal/v1/skus/" + sale.sku + "/ledger").body();
+    assertThat(equation.path("balanced").booleanValue()).as(equation.toString()).isTrue();
+    assertThat(equation.at("/units/outboxAndPrivateQueues").longValue()).isZero();
+    assertThat(equation.at("/orders/outboxAndPrivateQueues").longValue()).isZero();
     ledger.check();
   }
 
