@@ -135,6 +135,23 @@ class GuardsIT {
     assertThat(ledger.stock(sku)).isEqualTo(100);
   }
 
+  /** FACTS 28: a raise (2) and a refusal (0) count together like two inserts. */
+  @Test
+  void refusesOneUserWhileAnotherIsRaised() {
+    sale(LIMITED, 3, 100);
+    flood.publish(OrderFlood.order(sku, LIMITED, 1, 1), OrderFlood.order(sku, LIMITED, 2, 3));
+    ledger.awaitOrders(sku, 2);
+    OrderMessage raise = OrderFlood.order(sku, LIMITED, 1, 1);
+    OrderMessage refusal = OrderFlood.order(sku, LIMITED, 2, 1);
+
+    flood.publish(raise, refusal);
+
+    ledger.awaitOrders(sku, 4);
+    assertThat(ledger.status(raise)).isEqualTo("CONFIRMED");
+    assertThat(ledger.status(refusal)).isEqualTo("REJECTED QUOTA_EXCEEDED");
+    assertThat(ledger.stock(sku)).isEqualTo(95);
+  }
+
   @Test
   void letsAUserBuyASkuOfOnePerUserOnce() {
     sale(ONE_PER_USER, 1, 100);
