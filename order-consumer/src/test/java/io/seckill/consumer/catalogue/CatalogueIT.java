@@ -9,12 +9,17 @@ import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
+import jakarta.persistence.EntityManagerFactory;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TimeZone;
 import java.util.concurrent.atomic.AtomicLong;
+import org.hibernate.dialect.Dialect;
+import org.hibernate.dialect.MariaDBDialect;
+import org.hibernate.dialect.MySQLDialect;
+import org.hibernate.engine.spi.SessionFactoryImplementor;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -162,6 +167,21 @@ class CatalogueIT {
     assertThat(row.body().path("settled").longValue()).isEqualTo(rounds);
     assertThat(row.body().path("lastSeq").longValue()).isEqualTo(rounds);
     assertThat(row.body().path("name").stringValue()).isEqualTo("P" + (rounds - 1));
+  }
+
+  /** FACTS 39: behind MySQL's driver MariaDB calls itself 5.5.5. */
+  @Test
+  void speaksTheDialectOfTheServer() {
+    Dialect dialect =
+        consumer
+            .bean(EntityManagerFactory.class)
+            .unwrap(SessionFactoryImplementor.class)
+            .getJdbcServices()
+            .getDialect();
+    String version = consumer.sql().sql("SELECT VERSION()").query(String.class).single();
+
+    assertThat(dialect.getClass())
+        .isEqualTo(version.contains("MariaDB") ? MariaDBDialect.class : MySQLDialect.class);
   }
 
   /** FACTS 36: JPA's transaction is spoilt by a duplicate, and save() would overwrite. */
