@@ -13,16 +13,10 @@ import java.sql.Statement;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What docs/configuration.md tells to write into the URL keeps MySQL's password from strangers. */
-@ExtendWith(TestServers.class)
-@DisabledIfSystemProperty(
-    named = "seckill.test.servers",
-    matches = "containers",
-    disabledReason = "a container does not see the certificates made here")
+@ChildProcessesOnly
 class MySqlTlsIT {
 
   private static final String STORE_PASSWORD = "changeit";

@@ -11,6 +11,7 @@ import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** A certificate authority of one test, made by openssl; nobody else trusts it. */
 public final class TestAuthority {
@@ -24,7 +25,38 @@ public final class TestAuthority {
   }
 
   /** PEM files of a server: its certificate, and its key without a password. */
-  public record ServerCertificate(Path certificate, Path key) {}
+  public record ServerCertificate(Path certificate, Path key) {
+
+    /**
+     * Lines of redis.conf.
+     *
+     * @param tlsPort where it listens for TLS, beside its plain port
+     * @param more lines after these
+     */
+    public String[] forRedis(int tlsPort, String... more) {
+      Stream<String> lines =
+          Stream.of(
+              "tls-port " + tlsPort,
+              "tls-cert-file " + certificate,
+              "tls-key-file " + key,
+              "tls-auth-clients no");
+      return Stream.concat(lines, Stream.of(more)).toArray(String[]::new);
+    }
+
+    /**
+     * Lines of rabbitmq.conf.
+     *
+     * @param tlsPort where it listens for TLS, beside its plain port
+     */
+    public String[] forRabbit(int tlsPort) {
+      return new String[] {
+        "listeners.ssl.1 = 127.0.0.1:" + tlsPort,
+        "ssl_options.certfile = " + certificate,
+        "ssl_options.keyfile = " + key,
+        "ssl_options.verify = verify_none"
+      };
+    }
+  }
 
   /**
    * @param directory where its files go

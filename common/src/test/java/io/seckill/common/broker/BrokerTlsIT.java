@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.EchoServer;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.TestAuthority;
 import io.seckill.testing.TestAuthority.ServerCertificate;
-import io.seckill.testing.TestServers;
 import java.nio.file.Path;
 import java.util.Map;
 import javax.net.ssl.SSLException;
@@ -18,19 +18,13 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * With {@code amqps} the broker proves that it is the one that was asked for, or nothing is said to
  * it.
  */
-@ExtendWith(TestServers.class)
-@DisabledIfSystemProperty(
-    named = "seckill.test.servers",
-    matches = "containers",
-    disabledReason = "a container does not see the certificates made here")
+@ChildProcessesOnly
 class BrokerTlsIT {
 
   @TempDir private static Path directory;
@@ -46,12 +40,7 @@ class BrokerTlsIT {
     another = TestAuthority.create(directory, "another");
     ServerCertificate certificate = ours.issueFor("IP:127.0.0.1");
     tlsPort = Ports.free();
-    server =
-        RabbitServer.start(
-            "listeners.ssl.1 = 127.0.0.1:" + tlsPort,
-            "ssl_options.certfile = " + certificate.certificate(),
-            "ssl_options.keyfile = " + certificate.key(),
-            "ssl_options.verify = verify_none");
+    server = RabbitServer.start(certificate.forRabbit(tlsPort));
   }
 
   @AfterAll

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.redis.RedisSettings.Mode;
+import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.EchoServer;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestAuthority;
 import io.seckill.testing.TestAuthority.ServerCertificate;
-import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,8 +18,6 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -28,11 +26,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
  * With {@code rediss} the server proves that it is the one that was asked for, or nothing is said
  * to it.
  */
-@ExtendWith(TestServers.class)
-@DisabledIfSystemProperty(
-    named = "seckill.test.servers",
-    matches = "containers",
-    disabledReason = "a container does not see the certificates made here")
+@ChildProcessesOnly
 class RedisTlsIT {
 
   @TempDir private static Path directory;
@@ -124,11 +118,6 @@ class RedisTlsIT {
   }
 
   private static RedisServer start(int tlsPort, ServerCertificate certificate) {
-    return RedisServer.start(
-        "tls-port " + tlsPort,
-        "tls-cert-file " + certificate.certificate(),
-        "tls-key-file " + certificate.key(),
-        "tls-auth-clients no",
-        "user default on >s3cret ~* &* +@all");
+    return RedisServer.start(certificate.forRedis(tlsPort, "user default on >s3cret ~* &* +@all"));
   }
 }

@@ -9,6 +9,7 @@ import io.seckill.consumer.testing.Admissions;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
@@ -16,20 +17,13 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestAuthority;
 import io.seckill.testing.TestAuthority.ServerCertificate;
-import io.seckill.testing.TestServers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-@ExtendWith(TestServers.class)
-@DisabledIfSystemProperty(
-    named = "seckill.test.servers",
-    matches = "containers",
-    disabledReason = "a container does not see the certificates made here")
+@ChildProcessesOnly
 class ConsumerTlsIT {
 
   private static final Duration SOON = Duration.ofSeconds(60);
@@ -88,18 +82,10 @@ class ConsumerTlsIT {
   }
 
   private static RabbitServer rabbit(int tlsPort, ServerCertificate certificate) {
-    return RabbitServer.start(
-        "listeners.ssl.1 = 127.0.0.1:" + tlsPort,
-        "ssl_options.certfile = " + certificate.certificate(),
-        "ssl_options.keyfile = " + certificate.key(),
-        "ssl_options.verify = verify_none");
+    return RabbitServer.start(certificate.forRabbit(tlsPort));
   }
 
   private static RedisServer redis(int tlsPort, ServerCertificate certificate) {
-    return RedisServer.start(
-        "tls-port " + tlsPort,
-        "tls-cert-file " + certificate.certificate(),
-        "tls-key-file " + certificate.key(),
-        "tls-auth-clients no");
+    return RedisServer.start(certificate.forRedis(tlsPort));
   }
 }

@@ -9,13 +9,13 @@ import ch.qos.logback.core.read.ListAppender;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.redis.RedisSettings.Mode;
 import io.seckill.relay.lane.TestRelay.Tuning;
+import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestAuthority;
 import io.seckill.testing.TestAuthority.ServerCertificate;
-import io.seckill.testing.TestServers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -24,17 +24,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /** Orders go to a broker that proves itself, and stay in Redis when it does not. */
-@ExtendWith(TestServers.class)
-@DisabledIfSystemProperty(
-    named = "seckill.test.servers",
-    matches = "containers",
-    disabledReason = "a container does not see the certificates made here")
+@ChildProcessesOnly
 class RelayTlsIT {
 
   private static final Duration SOON = Duration.ofSeconds(60);
@@ -57,19 +51,9 @@ class RelayTlsIT {
     another = TestAuthority.create(directory, "another");
     ServerCertificate certificate = ours.issueFor("IP:127.0.0.1");
     amqpsPort = Ports.free();
-    rabbitServer =
-        RabbitServer.start(
-            "listeners.ssl.1 = 127.0.0.1:" + amqpsPort,
-            "ssl_options.certfile = " + certificate.certificate(),
-            "ssl_options.keyfile = " + certificate.key(),
-            "ssl_options.verify = verify_none");
+    rabbitServer = RabbitServer.start(certificate.forRabbit(amqpsPort));
     redissPort = Ports.free();
-    redisServer =
-        RedisServer.start(
-            "tls-port " + redissPort,
-            "tls-cert-file " + certificate.certificate(),
-            "tls-key-file " + certificate.key(),
-            "tls-auth-clients no");
+    redisServer = RedisServer.start(certificate.forRedis(redissPort));
   }
 
   @AfterAll
