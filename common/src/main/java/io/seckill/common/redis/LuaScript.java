@@ -62,16 +62,14 @@ public final class LuaScript {
   }
 
   /**
-   * The answer of a queued call after {@code sync()}; a NOSCRIPT, which did nothing, is called
-   * again by itself, after the other commands of its pipeline.
+   * The answer of a queued call after {@code sync()}; one that was not run is called again by
+   * itself, after the other commands of its pipeline.
    */
   public Object answer(
       Response<Object> response, UnifiedJedis redis, List<String> keys, List<String> args) {
-    try {
-      return response.get();
-    } catch (JedisNoScriptException e) {
-      return call(redis, keys, args);
-    }
+    return PipelineReplies.wasNotRun(response)
+        ? call(redis, keys, args)
+        : PipelineReplies.get(response);
   }
 
   /** SHA-1 of the body, as EVALSHA wants it. */

@@ -50,6 +50,7 @@ public final class RedisClients {
       case CLUSTER ->
           RedisClusterClient.builder()
               .nodes(nodes(settings))
+              .maxTotalRetriesDuration(settings.socketTimeout()) // else five of them
               .clientConfig(config)
               .poolConfig(pool(settings))
               .build();

@@ -4,6 +4,7 @@ import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Unknown;
@@ -141,7 +142,7 @@ final class AdmitCall implements Coalescer.Carrier<Purchase> {
       Response<Long> confirmations =
           pipeline.waitReplicas(keys.get(0), replicas, replicasTimeoutMs);
       pipeline.sync();
-      return new Reply(reply.get(), confirmations.get() >= replicas);
+      return new Reply(PipelineReplies.get(reply), PipelineReplies.get(confirmations) >= replicas);
     }
   }
 

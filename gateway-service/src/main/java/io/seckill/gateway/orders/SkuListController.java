@@ -1,6 +1,7 @@
 package io.seckill.gateway.orders;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.stores.BlockingCalls;
 import java.time.Clock;
@@ -82,7 +83,7 @@ final class SkuListController {
     }
     List<Listed> fresh = new ArrayList<>(listed.size());
     for (int i = 0; i < listed.size(); i++) {
-      String left = stocks.get(i).get();
+      String left = PipelineReplies.get(stocks.get(i));
       fresh.add(left == null ? listed.get(i) : listed.get(i).withStock(Long.parseLong(left)));
     }
     return fresh;

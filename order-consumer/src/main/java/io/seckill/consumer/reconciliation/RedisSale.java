@@ -3,6 +3,7 @@ package io.seckill.consumer.reconciliation;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -85,14 +86,14 @@ class RedisSale {
       pipeline.sync();
     }
     for (int i = 0; i < answers.size(); i += 4) {
-      answers.get(i).get().forEach((user, units) -> part.quotas().put(Long.valueOf(user), units));
-      answers
-          .get(i + 1)
-          .get()
+      PipelineReplies.get(answers.get(i))
+          .forEach((user, units) -> part.quotas().put(Long.valueOf(user), units));
+      PipelineReplies.get(answers.get(i + 1))
           .forEach(
               (id, text) -> part.records().put(OrderId.parse(id), AdmissionRecord.parse(text)));
-      answers.get(i + 2).get().forEach((id, units) -> part.given().put(OrderId.parse(id), units));
-      part.requests().putAll(answers.get(i + 3).get());
+      PipelineReplies.get(answers.get(i + 2))
+          .forEach((id, units) -> part.given().put(OrderId.parse(id), units));
+      part.requests().putAll(PipelineReplies.get(answers.get(i + 3)));
     }
   }
 

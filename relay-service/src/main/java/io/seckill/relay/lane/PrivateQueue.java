@@ -4,6 +4,7 @@ import static io.seckill.relay.redis.BinaryScript.bytes;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
+import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.recovery.LifeOverException;
@@ -82,7 +83,7 @@ final class PrivateQueue {
     }
     long removedLate = 0;
     if (settled != null) {
-      boolean late = BinaryScript.wasUnknown(settled); // then it runs now, behind the claim
+      boolean late = PipelineReplies.wasNotRun(settled); // then it runs now, behind the claim
       long removed = alive(SETTLE.answer(settled, redis, settlement.keys, settlement.args));
       removedLate = late ? removed : 0;
     }
@@ -99,7 +100,7 @@ final class PrivateQueue {
   /** Returns false when Redis is full and refused; claim.lua, behind it, is still allowed to. */
   private static boolean addUnlessFull(Response<byte[]> first, List<byte[]> taken) {
     try {
-      byte @Nullable [] order = first.get();
+      byte @Nullable [] order = PipelineReplies.get(first);
       if (order != null) {
         taken.add(order);
       }

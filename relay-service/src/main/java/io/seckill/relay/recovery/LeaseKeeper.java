@@ -4,6 +4,7 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
@@ -171,7 +172,8 @@ public final class LeaseKeeper implements Runnable {
 
     private PartitionBacklog backlog(long now, long dead) {
       try {
-        return new PartitionBacklog(depth.get(), age(oldest.get(), now), dead);
+        return new PartitionBacklog(
+            PipelineReplies.get(depth), age(PipelineReplies.get(oldest), now), dead);
       } catch (JedisDataException e) {
         return PartitionBacklog.UNKNOWN; // a foreign key in its place: its lane says so
       }

@@ -1,6 +1,7 @@
 package io.seckill.relay.redis;
 
 import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.PipelineReplies;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import redis.clients.jedis.AbstractPipeline;
@@ -43,24 +44,12 @@ public final class BinaryScript {
     return pipeline.evalsha(sha, keys, args);
   }
 
-  /** The answer after {@code sync()}; a NOSCRIPT, which did nothing, is called again by itself. */
+  /** The answer after {@code sync()}; a call that was not run is called again by itself. */
   public List<Object> answer(
       Response<Object> response, UnifiedJedis redis, List<byte[]> keys, List<byte[]> args) {
-    try {
-      return reply(response.get());
-    } catch (JedisNoScriptException e) {
-      return call(redis, keys, args);
-    }
-  }
-
-  /** Whether a queued call did nothing, because Redis had forgotten the script. */
-  public static boolean wasUnknown(Response<Object> response) {
-    try {
-      response.get();
-      return false;
-    } catch (JedisNoScriptException e) {
-      return true;
-    }
+    return PipelineReplies.wasNotRun(response)
+        ? call(redis, keys, args)
+        : reply(PipelineReplies.get(response));
   }
 
   @SuppressWarnings("unchecked") // a list reply is a List<Object> in Jedis

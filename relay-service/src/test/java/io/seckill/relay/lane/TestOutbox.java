@@ -5,29 +5,36 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import redis.clients.jedis.AbstractPipeline;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
 
 /** Admits orders as admit.lua would, and sees what is left of them in Redis. */
 final class TestOutbox implements AutoCloseable {
 
-  private final RedisClient redis;
+  private final UnifiedJedis redis;
   private final SnowflakeIds ids = new SnowflakeIds(1, 0, Clock.systemUTC());
   private long seq;
 
   TestOutbox(String redisUrl) {
-    this.redis = RedisClient.create(redisUrl);
+    this(RedisSettings.single(redisUrl));
   }
 
-  RedisClient redis() {
+  TestOutbox(RedisSettings settings) {
+    this.redis = RedisClients.open(settings, "test");
+  }
+
+  UnifiedJedis redis() {
     return redis;
   }
 
@@ -111,7 +118,11 @@ final class TestOutbox implements AutoCloseable {
 
   /** Keys of all private queues that hold something. */
   Set<String> privateQueues() {
-    return redis.keys("seckill:{*}:lane:*");
+    Set<String> queues = new HashSet<>();
+    for (int p = 0; p < Partition.COUNT; p++) {
+      queues.addAll(redis.keys(RedisKeys.privateQueue(p, "*")));
+    }
+    return queues;
   }
 
   long inPrivateQueues() {

@@ -1,0 +1,42 @@
+package io.seckill.common.redis;
+
+import redis.clients.jedis.Response;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisNoScriptException;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
+
+/** Reads what a pipeline brought, from one server or from the nodes of a cluster. */
+public final class PipelineReplies {
+
+  private PipelineReplies() {}
+
+  /**
+   * The reply to one command, after {@code sync()}.
+   *
+   * @throws JedisConnectionException when a node of a cluster did not answer: its part of the
+   *     pipeline has an unknown outcome. Jedis only logs that and leaves the response unset
+   * @throws redis.clients.jedis.exceptions.JedisDataException when Redis answered with an error
+   */
+  public static <T> T get(Response<T> response) {
+    try {
+      return response.get();
+    } catch (IllegalStateException unset) {
+      throw new JedisConnectionException("a node of the cluster did not answer", unset);
+    }
+  }
+
+  /**
+   * Whether a script was not run: Redis had forgotten it, or its slot is another node's. Then it
+   * may be called again, by itself.
+   *
+   * @throws redis.clients.jedis.exceptions.JedisException as {@link #get}
+   */
+  public static boolean wasNotRun(Response<?> script) {
+    try {
+      get(script);
+      return false;
+    } catch (JedisNoScriptException | JedisRedirectionException e) {
+      return true;
+    }
+  }
+}
