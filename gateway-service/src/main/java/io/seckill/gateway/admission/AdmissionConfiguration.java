@@ -37,22 +37,12 @@ class AdmissionConfiguration {
   }
 
   @Bean
-  ServerSettings serverSettings(UnifiedJedis redis, MeterRegistry meters) {
-    ServerSettings settings = new ServerSettings(redis);
-    Gauge.builder("seckill.redis.misconfigured", settings::wrong)
-        .description("Settings of Redis that a sale relies on and that are wrong")
-        .register(meters);
-    return settings;
-  }
-
-  @Bean
   SaleWatch saleWatch(
       UnifiedJedis redis,
       RedisBreaker breaker,
       JdbcTemplate mysql,
       VerifiedServers servers,
       WorkerLease lease,
-      ServerSettings serverSettings,
       AdmissionProperties settings) {
     return new SaleWatch(
         redis,
@@ -60,7 +50,6 @@ class AdmissionConfiguration {
         new LedgerSales(mysql),
         servers,
         lease,
-        serverSettings,
         settings.watchInterval(),
         settings.workerLease());
   }

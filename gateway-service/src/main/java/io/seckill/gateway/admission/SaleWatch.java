@@ -44,7 +44,6 @@ final class SaleWatch implements AutoCloseable {
   private final LedgerSales ledger;
   private final VerifiedServers servers;
   private final WorkerLease lease;
-  private final ServerSettings settings;
   private final long intervalNanos;
   private final long renewNanos;
   private final ScheduledExecutorService thread =
@@ -68,7 +67,6 @@ final class SaleWatch implements AutoCloseable {
       LedgerSales ledger,
       VerifiedServers servers,
       WorkerLease lease,
-      ServerSettings settings,
       Duration interval,
       Duration workerLease) {
     this.redis = redis;
@@ -76,7 +74,6 @@ final class SaleWatch implements AutoCloseable {
     this.ledger = ledger;
     this.servers = servers;
     this.lease = lease;
-    this.settings = settings;
     this.intervalNanos = interval.toNanos();
     this.renewNanos = workerLease.toNanos() / 4;
     this.comparedNanos = System.nanoTime() - intervalNanos;
@@ -224,7 +221,6 @@ final class SaleWatch implements AutoCloseable {
       servers.verified(p, seen.get(p).replicationId());
     }
     log.info("redis data verified: replication id {}", seen.get(0).replicationId());
-    settings.check();
   }
 
   /** Ends the thread, then gives the worker number back. */

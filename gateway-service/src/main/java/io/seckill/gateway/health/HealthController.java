@@ -6,6 +6,7 @@ import io.seckill.gateway.consumer.ConsumerClient;
 import io.seckill.gateway.health.HealthReport.Component;
 import io.seckill.gateway.lanes.LaneRegistry;
 import io.seckill.gateway.lanes.Lanes;
+import io.seckill.gateway.redis.ServerSettings;
 import io.seckill.gateway.stores.BlockingCalls;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,7 @@ final class HealthController {
   private final BlockingCalls mysqlCalls;
   private final LaneRegistry registry;
   private final BlockingCalls redisCalls;
+  private final ServerSettings redisSettings;
   private final ConsumerClient consumer;
   private final MeterRegistry meters;
 
@@ -34,12 +36,14 @@ final class HealthController {
       @Qualifier("mysqlCalls") BlockingCalls mysqlCalls,
       LaneRegistry registry,
       @Qualifier("redisCalls") BlockingCalls redisCalls,
+      ServerSettings redisSettings,
       ConsumerClient consumer,
       MeterRegistry meters) {
     this.mysql = mysql;
     this.mysqlCalls = mysqlCalls;
     this.registry = registry;
     this.redisCalls = redisCalls;
+    this.redisSettings = redisSettings;
     this.consumer = consumer;
     this.meters = meters;
   }
@@ -65,13 +69,20 @@ final class HealthController {
   private Mono<Map<String, Component>> redisAndRelay() {
     return redisCalls
         .call(registry::read)
-        .map(lanes -> Map.of("redis", Component.UP, "relay", relay(lanes)))
+        .map(lanes -> Map.of("redis", redis(), "relay", relay(lanes)))
         .onErrorReturn(
             Map.of(
                 "redis",
                 Component.down("Redis does not answer."),
                 "relay",
                 Component.degraded("Unknown while Redis does not answer.")));
+  }
+
+  private Component redis() {
+    List<String> dangers = redisSettings.dangers();
+    return dangers.isEmpty()
+        ? Component.UP
+        : Component.degraded("Redis may forget orders: " + String.join("; ", dangers) + ".");
   }
 
   private static Component relay(Lanes lanes) {

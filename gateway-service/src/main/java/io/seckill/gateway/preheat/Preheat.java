@@ -49,14 +49,20 @@ public class Preheat {
 
   /**
    * The product with its new epoch, once Redis holds it; fails with 409 while the sale runs or has
-   * orders on their way, and with 503 when a store is away: then it is to be repeated.
+   * orders on their way or Redis may forget orders, and with 503 when a store is away: then it is
+   * to be repeated.
    */
   public Mono<Product> run(long skuId, String operator) {
     return consumer
         .product(skuId)
-        .flatMap(product -> calls.run(() -> redis.refuseWhileMoving(product)))
+        .flatMap(product -> calls.run(() -> refuse(product)))
         .then(Mono.defer(() -> consumer.preheat(skuId, operator)))
         .flatMap(product -> calls.call(() -> load(product)));
+  }
+
+  private void refuse(Product product) {
+    redis.refuseUnsafe();
+    redis.refuseWhileMoving(product);
   }
 
   /** Blocks; for tests of what may happen before it. */

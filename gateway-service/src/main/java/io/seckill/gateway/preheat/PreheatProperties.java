@@ -11,10 +11,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param maxPerOrder most units of one order, 1..10,000
  * @param retention how long a sale's data stays in Redis after closing, 2 h..30 d; retries with the
  *     same key get their first answer that long
+ * @param allowUnsafeRedis preheats and opens sales although Redis may forget orders: it evicts keys
+ *     when it is full, or keeps no append-only file
  */
 @ConfigurationProperties("seckill.preheat")
 record PreheatProperties(
-    @DefaultValue("100") int maxPerOrder, @DefaultValue("48h") Duration retention) {
+    @DefaultValue("100") int maxPerOrder,
+    @DefaultValue("48h") Duration retention,
+    @DefaultValue("false") boolean allowUnsafeRedis) {
 
   PreheatProperties {
     LoadSettings.check(maxPerOrder, retention);

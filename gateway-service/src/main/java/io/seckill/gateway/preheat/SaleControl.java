@@ -62,7 +62,8 @@ public class SaleControl {
 
   /**
    * The product in its new state, once both stores agree; 409 ILLEGAL_TRANSITION with the state
-   * that stands in the way, 409 NOT_PREHEATED when Redis has nothing to open.
+   * that stands in the way, 409 NOT_PREHEATED when Redis has nothing to open, 409 UNSAFE_REDIS when
+   * it may forget orders.
    */
   public Mono<Product> run(Action action, long skuId, String operator) {
     return consumer
@@ -80,7 +81,7 @@ public class SaleControl {
 
   private Mono<Product> letIn(Action action, Product product, String operator) {
     return calls
-        .run(() -> refuseUnloaded(product))
+        .run(() -> refuse(action, product))
         .then(Mono.defer(() -> consumer.changeState(product.skuId(), action.target, operator)))
         .flatMap(moved -> calls.run(() -> followLoaded(moved, action.target)))
         .then(Mono.defer(() -> consumer.product(product.skuId())))
@@ -110,7 +111,10 @@ public class SaleControl {
         : calls.run(() -> redis.extend(product)).thenReturn(product);
   }
 
-  private void refuseUnloaded(Product product) {
+  private void refuse(Action action, Product product) {
+    if (action == Action.OPEN) { // a sale that is only resumed has its orders there already
+      redis.refuseUnsafe();
+    }
     if (!redis.isLoaded(product)) {
       throw notPreheated();
     }

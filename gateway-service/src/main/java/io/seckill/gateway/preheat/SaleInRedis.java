@@ -2,6 +2,7 @@ package io.seckill.gateway.preheat;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleExpiry;
 import io.seckill.common.sale.SaleLoading;
@@ -10,6 +11,7 @@ import io.seckill.common.sale.SaleToLoad;
 import io.seckill.common.sale.StoredOrders;
 import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.consumer.SaleState;
+import io.seckill.gateway.redis.ServerSettings;
 import io.seckill.gateway.web.Problem;
 import io.seckill.gateway.web.ProblemException;
 import java.util.ArrayList;
@@ -17,7 +19,6 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.AbstractPipeline;
-import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.args.ExpiryOption;
 
@@ -30,6 +31,7 @@ class SaleInRedis {
   static final String PREHEAT_OVERTAKEN = "PREHEAT_OVERTAKEN";
   static final String FOREIGN_KEY = "FOREIGN_KEY";
   static final String NOT_PREHEATED = "NOT_PREHEATED";
+  static final String UNSAFE_REDIS = "UNSAFE_REDIS";
 
   private static final int KEYS_PER_PIPELINE = 64;
 
@@ -38,10 +40,25 @@ class SaleInRedis {
 
   private final UnifiedJedis redis;
   private final PreheatProperties settings;
+  private final ServerSettings server;
 
-  SaleInRedis(UnifiedJedis redis, PreheatProperties settings) {
+  SaleInRedis(UnifiedJedis redis, PreheatProperties settings, ServerSettings server) {
     this.redis = redis;
     this.settings = settings;
+    this.server = server;
+  }
+
+  /**
+   * Looks before a sale begins whether Redis keeps what it is told.
+   *
+   * @throws ProblemException 409 UNSAFE_REDIS, unless that is allowed
+   */
+  void refuseUnsafe() {
+    List<String> dangers = server.check();
+    if (!dangers.isEmpty() && !settings.allowUnsafeRedis()) {
+      throw ProblemException.conflict(
+          UNSAFE_REDIS, "Redis may forget orders: " + String.join("; ", dangers) + ".");
+    }
   }
 
   /**
@@ -161,7 +178,7 @@ class SaleInRedis {
               .map(key -> pipeline.pexpireAt(key, expiry.restMs(), ExpiryOption.GT))
               .toList();
       pipeline.sync();
-      answers.forEach(Response::get); // sync() throws nothing (FACTS 8)
+      answers.forEach(PipelineReplies::get); // sync() throws nothing (FACTS 8)
     }
   }
 

@@ -16,8 +16,9 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * How Redis keeps what it admits: whether the append-only file is written and its fsync keeps up,
- * and how many replicas follow. Asked every few seconds by one thread; of a cluster, one node.
- * While Redis does not answer the last answer stands, and other metrics tell.
+ * and how many replicas follow; and whether its settings are right. Asked every few seconds by one
+ * thread; of a cluster, one node. While Redis does not answer the last answer stands, and other
+ * metrics tell.
  */
 @Component
 final class RedisServerMeters implements DisposableBean {
@@ -26,14 +27,16 @@ final class RedisServerMeters implements DisposableBean {
   private static final long EVERY_SECONDS = 5;
 
   private final UnifiedJedis redis;
+  private final ServerSettings settings;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(RedisServerMeters::daemon);
   private volatile double writeFailed;
   private volatile double delayedFsyncs;
   private volatile double replicas;
 
-  RedisServerMeters(UnifiedJedis redis, MeterRegistry meters) {
+  RedisServerMeters(UnifiedJedis redis, ServerSettings settings, MeterRegistry meters) {
     this.redis = redis;
+    this.settings = settings;
     Gauge.builder("seckill.redis.aof.failed", () -> writeFailed)
         .description("1 while Redis cannot write its append-only file, or has none")
         .register(meters);
@@ -60,6 +63,7 @@ final class RedisServerMeters implements DisposableBean {
       writeFailed = writes && "ok".equals(info.get("aof_last_write_status")) ? 0 : 1;
       delayedFsyncs = number(info.get("aof_delayed_fsync"));
       replicas = number(info.get("connected_slaves"));
+      settings.check();
     } catch (JedisException e) {
       log.debug("redis does not tell how it is", e);
     } catch (RuntimeException e) { // a throw would end the schedule

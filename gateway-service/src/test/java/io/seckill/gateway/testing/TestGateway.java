@@ -49,8 +49,14 @@ public final class TestGateway implements AutoCloseable {
                 "spring.datasource.password=" + mysql.password(),
                 "seckill.security.hs256-secret=" + Tokens.SECRET,
                 "seckill.consumer.url=" + consumerUrl,
-                "seckill.internal.token=" + ConsumerProcess.TOKEN));
-    all.addAll(List.of(properties));
+                "seckill.internal.token=" + ConsumerProcess.TOKEN,
+                "seckill.preheat.allow-unsafe-redis=true")); // the shared Redis keeps nothing on
+    // disk
+    for (String property : properties) {
+      String name = property.substring(0, property.indexOf('=') + 1);
+      all.removeIf(earlier -> earlier.startsWith(name));
+      all.add(property);
+    }
     return new TestGateway(
         new SpringApplicationBuilder(GatewayApplication.class)
             .registerShutdownHook(false)
