@@ -12,6 +12,12 @@ import java.util.List;
  */
 public final class RedisKeys {
 
+  /**
+   * Channel: SKUs whose stock was 0 and is not any more, as give_back.lua, stock_change.lua and
+   * set_stock.lua tell. A message may be lost.
+   */
+  public static final String RESTOCKED = "seckill:restocked";
+
   private static final String PREFIX = "seckill:{";
 
   private RedisKeys() {}

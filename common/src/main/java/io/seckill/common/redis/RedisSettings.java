@@ -115,6 +115,21 @@ public record RedisSettings(
     return url.startsWith("rediss:");
   }
 
+  /** The same servers with another patience for blocking commands and subscriptions. */
+  public RedisSettings withBlockingSocketTimeout(Duration timeout) {
+    return new RedisSettings(
+        mode,
+        url,
+        nodes,
+        master,
+        maxConnections,
+        maxWait,
+        connectTimeout,
+        socketTimeout,
+        timeout,
+        caFile);
+  }
+
   private static void checkPositive(Duration value, String property) {
     check(!value.isNegative() && !value.isZero(), property + " must be positive");
   }

@@ -2,6 +2,7 @@ package io.seckill.gateway.admission;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.redis.Coalescer;
 import io.seckill.gateway.redis.RedisBreaker;
 import java.time.Clock;
@@ -17,6 +18,11 @@ class AdmissionConfiguration {
   @Bean
   SoldOutShield soldOutShield(AdmissionProperties settings) {
     return new SoldOutShield(settings.soldOutShield());
+  }
+
+  @Bean
+  RestockNews restockNews(RedisSettings redis, SoldOutShield shield) {
+    return new RestockNews(redis, shield::lift);
   }
 
   @Bean

@@ -14,7 +14,20 @@ final class SoldOutShield {
   private static final int MAX_SKUS = 10_000;
 
   private final long lifetimeNanos;
-  private final Cache<Long, Long> seenAtNanos = Caffeine.newBuilder().maximumSize(MAX_SKUS).build();
+  private final Cache<Long, News> latest = Caffeine.newBuilder().maximumSize(MAX_SKUS).build();
+
+  /**
+   * What was heard last of a SKU's stock.
+   *
+   * @param atNanos when Redis was asked, or told that stock is back
+   */
+  private record News(boolean soldOut, long atNanos) {
+
+    /** Of an answer and a message the one that is about the later moment. */
+    News orLater(News other) {
+      return other.atNanos - atNanos > 0 ? other : this;
+    }
+  }
 
   /**
    * @param lifetime zero for no shield at all
@@ -27,23 +40,26 @@ final class SoldOutShield {
     if (lifetimeNanos == 0) {
       return false;
     }
-    Long seenAt = seenAtNanos.getIfPresent(skuId);
-    return seenAt != null && System.nanoTime() - seenAt < lifetimeNanos;
+    News news = latest.getIfPresent(skuId);
+    return news != null && news.soldOut && System.nanoTime() - news.atNanos < lifetimeNanos;
   }
 
   /**
-   * Stock was 0.
+   * Stock was 0. Without effect when it has come back since Redis was asked.
    *
    * @param askedNanos System.nanoTime() before Redis was asked
    */
   void raise(long skuId, long askedNanos) {
     if (lifetimeNanos > 0) {
-      seenAtNanos.put(skuId, askedNanos);
+      latest.asMap().merge(skuId, new News(true, askedNanos), News::orLater);
     }
   }
 
-  /** A reply of Redis says that stock is back, or that something else than stock decides. */
+  /**
+   * Redis says that stock is back, or that something else than stock decides. Remembered, so that
+   * an older answer still on its way does not raise the shield again.
+   */
   void lift(long skuId) {
-    seenAtNanos.invalidate(skuId);
+    latest.put(skuId, new News(false, System.nanoTime()));
   }
 }

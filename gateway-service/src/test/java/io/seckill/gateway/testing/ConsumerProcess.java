@@ -38,6 +38,12 @@ public final class ConsumerProcess implements AutoCloseable {
   /** Starts it and waits until it is ready, at most 90 s. */
   public static ConsumerProcess start(
       RedisDatabase redis, RabbitVhost rabbit, MySqlDatabase mysql) {
+    return start(redis.url(), rabbit, mysql, Map.of());
+  }
+
+  /** As {@link #start(RedisDatabase, RabbitVhost, MySqlDatabase)}, with environment variables. */
+  public static ConsumerProcess start(
+      String redisUrl, RabbitVhost rabbit, MySqlDatabase mysql, Map<String, String> environment) {
     int port = Ports.free();
     Path root = Path.of(System.getProperty("seckill.root"));
     Path log = root.resolve("gateway-service/target/logs/order-consumer-" + port + ".log");
@@ -55,7 +61,7 @@ public final class ConsumerProcess implements AutoCloseable {
             Map.of(
                 "SERVER_PORT", Integer.toString(port),
                 "SECKILL_INTERNAL_TOKEN", TOKEN,
-                "SECKILL_REDIS_URL", redis.url(),
+                "SECKILL_REDIS_URL", redisUrl,
                 "SECKILL_BROKER_URL", rabbit.url(),
                 "SPRING_DATASOURCE_URL", mysql.jdbcUrl(),
                 "SPRING_DATASOURCE_USERNAME", mysql.username(),
@@ -66,6 +72,7 @@ public final class ConsumerProcess implements AutoCloseable {
     // Tests that make the stores disagree do so on purpose.
     command.environment().put("SECKILL_RECONCILIATION_INTERVAL", "1h");
     command.environment().put("SECKILL_RECONCILIATION_BUSYINTERVAL", "2h");
+    command.environment().putAll(environment);
     try {
       Files.createDirectories(log.getParent());
       ConsumerProcess consumer =

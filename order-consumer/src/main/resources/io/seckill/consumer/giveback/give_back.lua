@@ -13,6 +13,7 @@
 -- A quota never goes below 0, and its field goes with its last unit. The record of what was given gets the expiry
 -- of the sale. Ids stay texts: a Lua number holds 53 bits. All checks come before the first write.
 -- Headed allow-oom: when Redis is full, giving back must still work.
+-- Published: the SKU on seckill:restocked when its stock was 0, so that gateways stop refusing from memory.
 
 local prefix, sku, user, id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local epoch, stockUnits, quotaUnits = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -54,8 +55,8 @@ end
 local bucket = sku .. ':' .. string.format('%.0f', bucketOf(buckets))
 local stockKey, quotaKey, givenKey =
   prefix .. 'stock:' .. sku, prefix .. 'quota:' .. bucket, prefix .. 'given:' .. bucket
-if not is(stockKey, 'string') or not tonumber(redis.call('GET', stockKey))
-  or not isOrAbsent(quotaKey, 'hash') or not isOrAbsent(givenKey, 'hash') then
+local stock = is(stockKey, 'string') and tonumber(redis.call('GET', stockKey))
+if not stock or not isOrAbsent(quotaKey, 'hash') or not isOrAbsent(givenKey, 'hash') then
   return -1
 end
 if redis.call('HEXISTS', givenKey, id) == 1 then
@@ -80,5 +81,8 @@ if quotaUnits > 0 and owned > 0 then
   else
     redis.call('HDEL', quotaKey, user)
   end
+end
+if stock == 0 and stockUnits > 0 then
+  redis.pcall('PUBLISH', 'seckill:restocked', sku) -- last, and allowed to fail: it only saves a moment
 end
 return 1

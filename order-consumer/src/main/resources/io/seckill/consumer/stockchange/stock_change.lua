@@ -13,6 +13,7 @@
 -- What an id came to is kept as "<epoch>:<delta>:<A applied | R refused | U undone>", a refusal too: a second caller
 -- must not succeed where the first was refused. What was kept in an older epoch says nothing about this one.
 -- All checks come before the first write. Headed allow-oom: an operator must get through when Redis is full.
+-- Published: the SKU on seckill:restocked when its stock was 0, so that gateways stop refusing from memory.
 
 local id, epoch, delta, undo = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'undo'
 
@@ -51,10 +52,18 @@ local function keep(letter)
   redis.call('PEXPIREAT', KEYS[3], f[2])
 end
 
+-- Last, and allowed to fail: it only saves a moment.
+local function tell(change)
+  if stock == 0 and change > 0 then
+    redis.pcall('PUBLISH', 'seckill:restocked', string.match(KEYS[2], '%d+$'))
+  end
+end
+
 if undo then
   if outcome == 'A' then
     keep('U')
     redis.call('DECRBY', KEYS[2], ARGV[3])
+    tell(-delta)
   end
   return 1
 end
@@ -67,4 +76,5 @@ if stock + delta < 0 then
 end
 keep('A')
 redis.call('INCRBY', KEYS[2], ARGV[3])
+tell(delta)
 return 1

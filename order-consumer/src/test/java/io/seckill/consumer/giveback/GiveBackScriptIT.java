@@ -29,10 +29,14 @@ class GiveBackScriptIT {
   @BeforeEach
   void saleOfEpochThree(RedisServer server) {
     redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
+    preheat(redis, "7");
+  }
+
+  private static void preheat(UnifiedJedis redis, String stock) {
     redis.hset(
         RedisKeys.sku(SKU),
         Map.of("epoch", "3", "buckets", "4", "expiresAt", Long.toString(EXPIRES)));
-    redis.set(RedisKeys.stock(SKU), "7");
+    redis.set(RedisKeys.stock(SKU), stock);
   }
 
   @AfterEach
@@ -127,13 +131,26 @@ class GiveBackScriptIT {
     try (RedisServer full = RedisServer.start("maxmemory 3mb", "maxmemory-policy noeviction");
         UnifiedJedis client =
             RedisClients.open(RedisSettings.single(full.newDatabase().url()), "test")) {
-      client.hset(
-          RedisKeys.sku(SKU),
-          Map.of("epoch", "3", "buckets", "4", "expiresAt", Long.toString(EXPIRES)));
-      client.set(RedisKeys.stock(SKU), "7");
+      preheat(client, "7");
       client.configSet("maxmemory", "1");
 
       assertThat(script.call(client, keys(), arguments("900", 5, 3, 1, 0))).isEqualTo(1L);
+    }
+  }
+
+  /** ADR 8: telling the gateways only saves shoppers a moment; giving back comes first. */
+  @Test
+  void givesBackAlsoWhenItMayNotTellOfIt() {
+    try (RedisServer server =
+            RedisServer.start("user consumer on >secret resetchannels ~* +@all -publish");
+        UnifiedJedis client =
+            RedisClients.open(
+                RedisSettings.single("redis://consumer:secret@127.0.0.1:" + server.port()),
+                "test")) {
+      preheat(client, "0");
+
+      assertThat(script.call(client, keys(), arguments("900", 5, 3, 1, 0))).isEqualTo(1L);
+      assertThat(client.get(RedisKeys.stock(SKU))).isEqualTo("1");
     }
   }
 

@@ -1,0 +1,129 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.JedisPubSub;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Hears from Redis that a SKU's stock was 0 and is not any more, whoever brought it back. One
+ * connection of its own; one thread listens, the other sends a ping now and then, without which a
+ * link that is dead would look like one on which nothing happens. What is missed while the
+ * connection is down costs shoppers the rest of the shield's lifetime, no more.
+ */
+final class RestockNews implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(RestockNews.class);
+  private static final long PAUSE_MS = 1_000;
+  private static final long PING_MS = 3_000;
+  private static final Duration LONGEST_SILENCE = Duration.ofSeconds(10);
+  private static final long STOP_WAIT_MS = 1_000;
+
+  private final RedisSettings settings;
+  private final LongConsumer restocked;
+  private final ScheduledExecutorService threads =
+      Executors.newScheduledThreadPool(2, RestockNews::daemon);
+  private volatile @Nullable Subscription subscription;
+  private boolean away;
+
+  /**
+   * @param restocked called by a thread of this object with each SKU
+   */
+  RestockNews(RedisSettings settings, LongConsumer restocked) {
+    this.settings = settings.withMaxConnections(1).withBlockingSocketTimeout(LONGEST_SILENCE);
+    this.restocked = restocked;
+    repeat(this::listen, PAUSE_MS);
+    repeat(this::ping, PING_MS);
+  }
+
+  private void repeat(Runnable work, long pauseMs) {
+    var unused = threads.scheduleWithFixedDelay(work, 0, pauseMs, TimeUnit.MILLISECONDS);
+  }
+
+  private static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work, "restock-news");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /** Whether Redis would be heard now. */
+  boolean isListening() {
+    Subscription current = subscription;
+    return current != null && current.isSubscribed();
+  }
+
+  /** Returns when the connection broke or the subscription was ended. */
+  private void listen() {
+    try (UnifiedJedis redis = RedisClients.open(settings, "gateway-news")) {
+      Subscription current = new Subscription();
+      subscription = current;
+      redis.subscribe(current, RedisKeys.RESTOCKED);
+    } catch (JedisException e) {
+      if (!away) { // once, not at every attempt
+        log.warn("restocked SKUs are not heard of, the shield's lifetime holds: {}", e.toString());
+      }
+      away = true;
+    } catch (RuntimeException e) { // a throw would end the schedule
+      log.error("listening for restocked SKUs failed", e);
+    }
+  }
+
+  private void ping() {
+    withSubscription(JedisPubSub::ping);
+  }
+
+  private void withSubscription(Consumer<JedisPubSub> work) {
+    Subscription current = subscription;
+    if (current != null && current.isSubscribed()) {
+      try {
+        work.accept(current);
+      } catch (JedisException e) {
+        log.debug("the connection broke: {}", e.toString()); // its listener says so
+      }
+    }
+  }
+
+  /** Messages of one connection. */
+  private final class Subscription extends JedisPubSub {
+
+    @Override
+    public void onSubscribe(String channel, int channels) {
+      away = false;
+      if (threads.isShutdown()) { // close() was too early to end it
+        unsubscribe();
+      }
+    }
+
+    @Override
+    public void onMessage(String channel, String sku) {
+      if (sku.matches("\\d{1,18}")) {
+        restocked.accept(Long.parseLong(sku));
+      }
+    }
+  }
+
+  /** Ends the threads, or leaves them to a Redis that does not answer. */
+  @Override
+  public void close() {
+    threads.shutdown();
+    withSubscription(JedisPubSub::unsubscribe);
+    try {
+      if (!threads.awaitTermination(STOP_WAIT_MS, TimeUnit.MILLISECONDS)) {
+        log.debug("redis does not end the subscription");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

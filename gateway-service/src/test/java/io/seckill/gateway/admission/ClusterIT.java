@@ -1,0 +1,151 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.ConsumerProcess;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.ChildProcessesOnly;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.RedisCluster;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.TestServers;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.time.Duration;
+import java.util.Map;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A sale on a Redis Cluster, from preheat to give-back; every node holds some of the partitions.
+ */
+@ChildProcessesOnly
+class ClusterIT {
+
+  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final long FIRST_SKU = 1_600;
+  private static final int PARTITIONS = 16;
+
+  private static RedisCluster cluster;
+  private static ConsumerProcess consumer;
+  private static TestGateway gateway;
+
+  @BeforeAll
+  static void start() {
+    cluster = RedisCluster.start("appendonly yes", "appendfsync always");
+    String nodes = String.join(",", cluster.nodes());
+    RedisDatabase nobody = new RedisDatabase("127.0.0.1", 1, 0); // the nodes tell who serves what
+    MySqlDatabase mysql = TestServers.mysql().newDatabase();
+    consumer =
+        ConsumerProcess.start(
+            nobody.url(),
+            TestServers.rabbit().newVhost(),
+            mysql,
+            Map.of("SECKILL_REDIS_MODE", "cluster", "SECKILL_REDIS_NODES", nodes));
+    gateway =
+        TestGateway.start(
+            nobody,
+            mysql,
+            consumer.url(),
+            "seckill.redis.mode=cluster",
+            "seckill.redis.nodes=" + nodes,
+            "seckill.admission.sold-out-shield=1h", // only a message can lift it
+            "seckill.preheat.allow-unsafe-redis=false");
+    await().atMost(SOON).until(() -> gateway.bean(RestockNews.class).isListening());
+    await().atMost(SOON).until(() -> gateway.bean(VerifiedServers.class).allVerified());
+  }
+
+  @AfterAll
+  static void stop() {
+    gateway.close();
+    consumer.close();
+    cluster.close();
+  }
+
+  @Test
+  void sellsAndTakesBackInEveryPartition() {
+    skus().forEach(ClusterIT::putOnSale);
+
+    skus()
+        .forEach(
+            sku -> {
+              Answer first = gateway.buy(1, sku, 2, "key-of-user-1");
+              assertThat(first.status()).as(first.toString()).isEqualTo(202);
+              assertThat(gateway.buy(1, sku, 2, "key-of-user-1").text("orderId"))
+                  .isEqualTo(first.text("orderId"));
+              assertThat(gateway.buy(1, sku, 2, "key-two-user-1").code())
+                  .isEqualTo("QUOTA_EXCEEDED");
+              assertThat(gateway.buy(2, sku, 2, "key-of-user-2").code()).isEqualTo("SOLD_OUT");
+              assertThat(gateway.get(1, "/api/v1/orders/" + first.text("orderId")).text("status"))
+                  .isEqualTo("QUEUED");
+            });
+    assertThat(gateway.adminGet("/admin/v1/lanes").json().path("outboxes").size())
+        .isEqualTo(PARTITIONS);
+    skus().forEach(ClusterIT::takeTheLastUnit);
+    skus().forEach(ClusterIT::moreCome);
+    skus().forEach(sku -> await().atMost(SOON).until(() -> buyWithoutKey(sku).status() == 202));
+    skus()
+        .forEach(
+            sku -> assertThat(gateway.buy(2, sku, 2, "key-of-user-2").status()).isEqualTo(202));
+  }
+
+  private static LongStream skus() {
+    return LongStream.range(FIRST_SKU, FIRST_SKU + PARTITIONS);
+  }
+
+  private static void putOnSale(long sku) {
+    expect(
+        201, gateway.operate("PUT", Stage.admin(sku), Stage.product(PurchasePolicy.LIMITED, 3, 3)));
+    expect(200, gateway.operate("POST", Stage.admin(sku) + "/preheat", null));
+    expect(200, gateway.operate("POST", Stage.admin(sku) + "/open", null));
+  }
+
+  private static void takeTheLastUnit(long sku) {
+    expect(202, gateway.buy(3, sku, 1, "key-of-user-3"));
+    expect(409, buyWithoutKey(sku));
+    assertThat(gateway.bean(SoldOutShield.class).covers(sku)).isTrue();
+  }
+
+  private static Answer buyWithoutKey(long sku) {
+    return gateway.call(4, "POST", "/api/v1/skus/" + sku + "/orders", "{\"quantity\":1}");
+  }
+
+  /** Past MySQL's row first, then into Redis by the consumer. */
+  private static void moreCome(long sku) {
+    expect(
+        200,
+        gateway.send(
+            gateway
+                .admin(Stage.admin(sku) + "/stock")
+                .header("Authorization", TestGateway.operator())
+                .header("Content-Type", "application/json")
+                .header("Idempotency-Key", "change-" + sku)
+                .POST(BodyPublishers.ofString("{\"delta\":5,\"reason\":\"more came\"}"))));
+  }
+
+  private static void expect(int status, Answer answer) {
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(status);
+  }
+
+  @Test
+  void answersWithoutTheNodeThatIsGoneAndAgainWithIt() {
+    long sku = FIRST_SKU + PARTITIONS;
+    putOnSale(sku);
+    cluster.node(0).kill();
+    cluster.node(1).kill();
+    cluster.node(2).kill();
+    assertThat(gateway.buy(1, sku, 1, "key-while-gone").status()).isEqualTo(503);
+
+    for (int node = 0; node < 3; node++) {
+      cluster.node(node).restart();
+    }
+    cluster.awaitAgreement();
+
+    await().atMost(SOON).until(() -> gateway.buy(1, sku, 1, "key-while-gone").status() == 202);
+  }
+}
