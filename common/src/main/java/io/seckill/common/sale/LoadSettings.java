@@ -3,7 +3,8 @@ package io.seckill.common.sale;
 import java.time.Duration;
 
 /**
- * What a loading writes beside MySQL's rules; the same in every service that loads.
+ * What a loading writes beside MySQL's rules. Settings of the gateway; a preheat leaves them with
+ * the product, from where a rebuild takes them.
  *
  * @param maxPerOrder most units of one order, 1..10,000
  * @param retention how long a sale's data stays in Redis after closing, 2 h..30 d; retries with the
@@ -11,7 +12,9 @@ import java.time.Duration;
  */
 public record LoadSettings(int maxPerOrder, Duration retention) {
 
-  private static final int MOST_PER_ORDER = 10_000;
+  public static final int MOST_PER_ORDER = 10_000;
+  public static final Duration SHORTEST_RETENTION = Duration.ofHours(2);
+  public static final Duration LONGEST_RETENTION = Duration.ofDays(30);
 
   public LoadSettings {
     check(maxPerOrder, retention);
@@ -25,7 +28,9 @@ public record LoadSettings(int maxPerOrder, Duration retention) {
     check(
         maxPerOrder >= 1 && maxPerOrder <= MOST_PER_ORDER,
         "max-per-order must be 1.." + MOST_PER_ORDER);
-    check(retention.toHours() >= 2 && retention.toDays() <= 30, "retention must be 2h..30d");
+    check(
+        retention.compareTo(SHORTEST_RETENTION) >= 0 && retention.compareTo(LONGEST_RETENTION) <= 0,
+        "retention must be 2h..30d");
   }
 
   private static void check(boolean ok, String otherwise) {

@@ -1,6 +1,7 @@
 package io.seckill.gateway.consumer;
 
 import io.netty.channel.ChannelOption;
+import io.seckill.common.sale.LoadSettings;
 import io.seckill.gateway.web.Problem;
 import io.seckill.gateway.web.ProblemException;
 import java.time.Duration;
@@ -101,10 +102,19 @@ public final class ConsumerClient implements DisposableBean {
     return exchange(HttpMethod.PUT, sku(skuId, ""), edit, Map.of(OPERATOR_HEADER, operator));
   }
 
-  /** Raises the epoch; 409 while the sale runs or has orders in flight. */
-  public Mono<Product> preheat(long skuId, String operator) {
+  /**
+   * Raises the epoch; 409 while the sale runs or has orders in flight.
+   *
+   * @param loading kept with the product: a rebuild loads it in the same way
+   */
+  public Mono<Product> preheat(long skuId, LoadSettings loading, String operator) {
     return exchange(
-            HttpMethod.POST, sku(skuId, "/preheat"), Map.of(), Map.of(OPERATOR_HEADER, operator))
+            HttpMethod.POST,
+            sku(skuId, "/preheat"),
+            Map.of(
+                "maxPerOrder", loading.maxPerOrder(),
+                "retentionSeconds", loading.retention().toSeconds()),
+            Map.of(OPERATOR_HEADER, operator))
         .map(ConsumerClient::product);
   }
 

@@ -29,6 +29,7 @@ public class Preheat {
   private final ConsumerClient consumer;
   private final SaleInRedis redis;
   private final StoredSale mysql;
+  private final PreheatProperties settings;
   private final BlockingCalls calls;
   private final TransactionTemplate snapshot;
 
@@ -36,11 +37,13 @@ public class Preheat {
       ConsumerClient consumer,
       SaleInRedis redis,
       StoredSale mysql,
+      PreheatProperties settings,
       @Qualifier("preheatCalls") BlockingCalls calls,
       PlatformTransactionManager transactions) {
     this.consumer = consumer;
     this.redis = redis;
     this.mysql = mysql;
+    this.settings = settings;
     this.calls = calls;
     this.snapshot = new TransactionTemplate(transactions);
     this.snapshot.setReadOnly(true);
@@ -56,7 +59,7 @@ public class Preheat {
     return consumer
         .product(skuId)
         .flatMap(product -> calls.run(() -> refuse(product)))
-        .then(Mono.defer(() -> consumer.preheat(skuId, operator)))
+        .then(Mono.defer(() -> consumer.preheat(skuId, settings.loading(), operator)))
         .flatMap(product -> calls.call(() -> load(product)));
   }
 

@@ -1,5 +1,6 @@
 package io.seckill.consumer.catalogue;
 
+import io.seckill.common.sale.LoadSettings;
 import io.seckill.consumer.internal.AuditLog;
 import io.seckill.consumer.internal.JsonBody;
 import io.seckill.consumer.internal.Operator;
@@ -47,13 +48,21 @@ class CatalogueController {
   }
 
   @PostMapping("/preheat")
-  ProductRow preheat(@PathVariable String sku, Operator operator) {
+  ProductRow preheat(@PathVariable String sku, Operator operator, JsonBody body) {
     long skuId = PathIds.sku(sku);
+    Preheat.Loading loading =
+        new Preheat.Loading(
+            body.optionalInteger("maxPerOrder", 1, LoadSettings.MOST_PER_ORDER),
+            body.optionalInteger(
+                "retentionSeconds",
+                LoadSettings.SHORTEST_RETENTION.toSeconds(),
+                LoadSettings.LONGEST_RETENTION.toSeconds()));
+    body.end();
     return audit.audited(
         operator,
         "preheat",
         "sku=" + skuId,
-        () -> preheat.of(skuId),
+        () -> preheat.of(skuId, loading),
         row -> "epoch=" + row.epoch());
   }
 

@@ -64,6 +64,13 @@ class Product {
   @Column(updatable = false)
   private long settled;
 
+  /** This and the next are the table's own until the first preheat. */
+  @Column(name = "max_per_order", insertable = false, updatable = false)
+  private int maxPerOrder;
+
+  @Column(name = "retention_s", insertable = false, updatable = false)
+  private int retentionSeconds;
+
   /** For Hibernate, which fills the fields. */
   @SuppressWarnings("NullAway.Init")
   protected Product() {}
@@ -91,6 +98,14 @@ class Product {
 
   long settled() {
     return settled;
+  }
+
+  int maxPerOrder() {
+    return maxPerOrder;
+  }
+
+  int retentionSeconds() {
+    return retentionSeconds;
   }
 
   /**

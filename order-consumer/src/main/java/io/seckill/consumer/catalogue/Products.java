@@ -41,12 +41,16 @@ interface Products extends Repository<Product, Long> {
   @Query("update Product p set p.name = :name, p.closesAt = :closesAt where p.skuId = :skuId")
   int rename(long skuId, String name, Instant closesAt);
 
-  /** Begins an epoch: what was admitted in earlier ones is settled or proven gone. */
+  /**
+   * Begins an epoch: what was admitted in earlier ones is settled or proven gone. A rebuild will
+   * load it as this preheat does.
+   */
   @Modifying(clearAutomatically = true)
   @Query(
-      "update Product p set p.state = PREHEATED, p.epoch = p.epoch + 1, p.settled = p.lastSeq"
+      "update Product p set p.state = PREHEATED, p.epoch = p.epoch + 1, p.settled = p.lastSeq,"
+          + " p.maxPerOrder = :maxPerOrder, p.retentionSeconds = :retentionSeconds"
           + " where p.skuId = :skuId and p.state in :from")
-  int preheat(long skuId, Collection<SaleState> from);
+  int preheat(long skuId, int maxPerOrder, int retentionSeconds, Collection<SaleState> from);
 
   /** 0 when the sale is in no state of {@code from}. */
   @Modifying(clearAutomatically = true)

@@ -1,6 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.LoadSettings;
 import io.seckill.common.sale.SaleToLoad;
 import java.time.Instant;
 
@@ -8,6 +9,7 @@ import java.time.Instant;
  * A row of {@code products}.
  *
  * @param state NEW, PREHEATED, OPEN, PAUSED or CLOSED
+ * @param loading as the last preheat did it
  */
 record LedgerSale(
     long skuId,
@@ -20,7 +22,8 @@ record LedgerSale(
     long stock,
     long initialStock,
     long lastSeq,
-    long settled) {
+    long settled,
+    LoadSettings loading) {
 
   /** Whether Redis has to have it: a closed sale is shown from MySQL. */
   boolean isWanted() {

@@ -8,11 +8,13 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.common.sale.LoadSettings;
 import io.seckill.common.sale.StoredOrders;
 import io.seckill.consumer.reconciliation.LedgerPart.GivenUnits;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
@@ -100,7 +102,9 @@ final class LedgerSnapshot implements AutoCloseable {
         row.getLong("stock"),
         row.getLong("initial_stock"),
         row.getLong("last_seq"),
-        row.getLong("settled"));
+        row.getLong("settled"),
+        new LoadSettings(
+            row.getInt("max_per_order"), Duration.ofSeconds(row.getInt("retention_s"))));
   }
 
   /** MySQL's clock, Unix ms; the connection's times are UTC. */

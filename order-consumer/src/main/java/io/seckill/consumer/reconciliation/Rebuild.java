@@ -59,7 +59,6 @@ class Rebuild {
   private final Barriers barriers;
   private final LostOrders lost;
   private final KnownOrders known;
-  private final PreheatProperties preheat;
 
   Rebuild(
       DataSource dataSource,
@@ -69,8 +68,7 @@ class Rebuild {
       OnTheWay onTheWay,
       Barriers barriers,
       LostOrders lost,
-      KnownOrders known,
-      PreheatProperties preheat) {
+      KnownOrders known) {
     this.dataSource = dataSource;
     this.jdbc = jdbc;
     this.redis = redis;
@@ -79,7 +77,6 @@ class Rebuild {
     this.barriers = barriers;
     this.lost = lost;
     this.known = known;
-    this.preheat = preheat;
   }
 
   /**
@@ -197,7 +194,7 @@ class Rebuild {
     List<OrderMessage> dead = ledger.openDeadLetters(sale.skuId());
     long reserved = dead.stream().mapToLong(OrderMessage::quantity).sum();
     SaleToLoad toLoad = sale.toLoad(Math.max(0, sale.stock() - reserved));
-    SaleLoading loading = new SaleLoading(redis, toLoad, preheat.loading());
+    SaleLoading loading = new SaleLoading(redis, toLoad, sale.loading());
     Begun begun = loading.begin(ledger.count(sale.skuId(), dead), SaleLoading.Replacing.ANYTHING);
     if (!(begun instanceof Begun.Loading ready)) {
       return new Rebuilt(

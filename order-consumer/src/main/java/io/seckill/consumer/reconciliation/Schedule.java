@@ -32,10 +32,10 @@ class Schedule {
 
   private static final Logger log = LoggerFactory.getLogger(Schedule.class);
 
-  /** Data of a sale stays in Redis for 48 h after its closing; nothing older can be compared. */
+  /** Those that Redis still has to have: nothing older can be compared. */
   private static final String SALES =
       "SELECT * FROM products WHERE state <> 'NEW'"
-          + " AND closes_at > UTC_TIMESTAMP() - INTERVAL 2 DAY";
+          + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s SECOND";
 
   private final DataSource dataSource;
   private final JdbcClient jdbc;

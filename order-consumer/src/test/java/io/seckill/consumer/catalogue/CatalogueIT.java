@@ -107,7 +107,7 @@ class CatalogueIT {
   })
   void afterThePreheatAnEditIsRefusedNamingTheField(String field, String old, String changed) {
     api.put(path, Sales.product("LIMITED", 2, 500));
-    api.post(path + "/preheat");
+    api.post(path + "/preheat", "{}");
     String body = Sales.product("LIMITED", 2, 500).replace(old, changed);
     if (field.equals("policy")) {
       body = body.replace(":2", ":1");
@@ -123,7 +123,7 @@ class CatalogueIT {
   @Test
   void afterThePreheatNameAndALaterClosingTimeMayChange() {
     api.put(path, Sales.product("LIMITED", 2, 500));
-    api.post(path + "/preheat");
+    api.post(path + "/preheat", "{}");
     String same = Sales.product("LIMITED", 2, 500);
 
     assertThat(api.put(path, same).status()).isEqualTo(200);
@@ -137,7 +137,7 @@ class CatalogueIT {
   @Test
   void editsNeverWriteBackWhatTheBatchPathCounts() {
     api.put(path, Sales.product("LIMITED", 2, 1000));
-    api.post(path + "/preheat");
+    api.post(path + "/preheat", "{}");
     int rounds = 200;
 
     Races.race(
@@ -195,13 +195,30 @@ class CatalogueIT {
     assertThat(statuses).containsExactlyInAnyOrder(201, 200, 200, 200);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "maxPerOrder, 0",
+    "maxPerOrder, 10001",
+    "retentionSeconds, 7199",
+    "retentionSeconds, 2592001"
+  })
+  void preheatRefusesALoadingOutOfBounds(String member, long value) {
+    api.put(path, Sales.product("LIMITED", 2, 500));
+
+    Answer refused = api.post(path + "/preheat", "{\"" + member + "\":" + value + "}");
+
+    assertThat(refused.status()).isEqualTo(400);
+    assertThat(refused.field()).isEqualTo(member);
+    assertThat(api.get(path).body().path("epoch").longValue()).isZero();
+  }
+
   @Test
   void preheatRaisesTheEpochAndSettlesTheSequence() {
     api.put(path, Sales.product("LIMITED", 2, 500));
     consumer.sql().sql("UPDATE products SET last_seq = 7 WHERE sku_id = ?").param(sku).update();
 
-    Answer first = api.post(path + "/preheat");
-    Answer again = api.post(path + "/preheat");
+    Answer first = api.post(path + "/preheat", "{}");
+    Answer again = api.post(path + "/preheat", "{}");
 
     assertThat(first.status()).isEqualTo(200);
     assertThat(first.body().path("state").stringValue()).isEqualTo("PREHEATED");
@@ -216,7 +233,7 @@ class CatalogueIT {
     new Sales(consumer).openInMySql(sku, "LIMITED", 2, 500);
     api.post(path + "/state", "{\"state\":\"" + state + "\"}");
 
-    Answer refused = api.post(path + "/preheat");
+    Answer refused = api.post(path + "/preheat", "{}");
 
     assertThat(refused.status()).isEqualTo(409);
     assertThat(refused.code()).isEqualTo("SALE_RUNNING");
@@ -229,9 +246,9 @@ class CatalogueIT {
     consumer.redis().hset(RedisKeys.sku(sku), Map.of("seq", "12"));
     settledInMySql(11);
 
-    assertThat(api.post(path + "/preheat").code()).isEqualTo("ORDERS_IN_FLIGHT");
+    assertThat(api.post(path + "/preheat", "{}").code()).isEqualTo("ORDERS_IN_FLIGHT");
     settledInMySql(12);
-    assertThat(api.post(path + "/preheat").status()).isEqualTo(200);
+    assertThat(api.post(path + "/preheat", "{}").status()).isEqualTo(200);
   }
 
   @Test
@@ -239,10 +256,10 @@ class CatalogueIT {
     closedSale();
     consumer.redis().hset(RedisKeys.sku(sku), Map.of("seq", "12"));
     settledInMySql(12);
-    assertThat(api.post(path + "/preheat").body().path("epoch").longValue()).isEqualTo(2);
+    assertThat(api.post(path + "/preheat", "{}").body().path("epoch").longValue()).isEqualTo(2);
     settledInMySql(0);
 
-    assertThat(api.post(path + "/preheat").body().path("epoch").longValue()).isEqualTo(3);
+    assertThat(api.post(path + "/preheat", "{}").body().path("epoch").longValue()).isEqualTo(3);
   }
 
   @Test
@@ -255,7 +272,7 @@ class CatalogueIT {
                 + " VALUES (?, ?, 1, 99, 1, 1)")
         .params(sku, sku)
         .update();
-    assertThat(api.post(path + "/preheat").code()).isEqualTo("ORDERS_IN_FLIGHT");
+    assertThat(api.post(path + "/preheat", "{}").code()).isEqualTo("ORDERS_IN_FLIGHT");
     consumer.sql().sql("DELETE FROM give_back WHERE sku_id = ?").param(sku).update();
 
     consumer
@@ -266,10 +283,10 @@ class CatalogueIT {
                 + " VALUES (1, ?, 1, 'x', UNHEX(SHA2(?, 256)), 'r', 'd', 1, NOW(3), NOW(3))")
         .params(sku, "dead " + sku)
         .update();
-    assertThat(api.post(path + "/preheat").code()).isEqualTo("ORDERS_IN_FLIGHT");
+    assertThat(api.post(path + "/preheat", "{}").code()).isEqualTo("ORDERS_IN_FLIGHT");
     consumer.sql().sql("DELETE FROM dead_letter WHERE sku_id = ?").param(sku).update();
 
-    assertThat(api.post(path + "/preheat").status()).isEqualTo(200);
+    assertThat(api.post(path + "/preheat", "{}").status()).isEqualTo(200);
   }
 
   @Test
@@ -278,7 +295,7 @@ class CatalogueIT {
     api.put(path, Sales.product("LIMITED", 2, 500));
     assertThat(state("OPEN").code()).isEqualTo("ILLEGAL_TRANSITION");
     assertThat(state("CLOSED").code()).isEqualTo("ILLEGAL_TRANSITION");
-    api.post(path + "/preheat");
+    api.post(path + "/preheat", "{}");
 
     assertThat(state("PAUSED").code()).isEqualTo("ILLEGAL_TRANSITION");
     for (String step : List.of("OPEN", "OPEN", "PAUSED", "PAUSED", "OPEN", "CLOSED", "CLOSED")) {
@@ -296,7 +313,7 @@ class CatalogueIT {
   void anUnknownProductIsNotFound() {
     assertThat(api.get(path).status()).isEqualTo(404);
     assertThat(api.get(path).code()).isEqualTo("UNKNOWN_SKU");
-    assertThat(api.post(path + "/preheat").code()).isEqualTo("UNKNOWN_SKU");
+    assertThat(api.post(path + "/preheat", "{}").code()).isEqualTo("UNKNOWN_SKU");
   }
 
   private void closedSale() {

@@ -241,6 +241,22 @@ class ReconciliationIT {
   }
 
   @Test
+  void rebuildsASaleAsItWasPreheated() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    String path = "/internal/v1/skus/" + sale.sku;
+    consumer.api().post(path + "/state", "{\"state\":\"CLOSED\"}");
+    String loading = "{\"maxPerOrder\":7,\"retentionSeconds\":7200}";
+    assertThat(consumer.api().post(path + "/preheat", loading).status()).isEqualTo(200);
+    sale.forget();
+
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+
+    assertThat(sale.field("maxPerOrder")).isEqualTo("7");
+    long expiry = Long.parseLong(sale.field("expiresAt")) - Long.parseLong(sale.field("closesAt"));
+    assertThat(Duration.ofMillis(expiry)).isEqualTo(Duration.ofHours(2));
+  }
+
+  @Test
   void keepsWhatAnOlderRedisHadAdmittedAndLost() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage lost = sale.admit(1, 1);

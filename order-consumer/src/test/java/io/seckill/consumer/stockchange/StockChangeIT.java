@@ -343,7 +343,7 @@ class StockChangeIT {
   /** A closed sale is preheated again, in both stores. */
   private void preheatTo(int epoch, long stock) {
     api.post("/internal/v1/skus/" + sku + "/state", "{\"state\":\"CLOSED\"}");
-    Answer row = api.post("/internal/v1/skus/" + sku + "/preheat");
+    Answer row = api.post("/internal/v1/skus/" + sku + "/preheat", "{}");
     assertThat(row.body().path("epoch").intValue()).as(row.text()).isEqualTo(epoch);
     assertThat(row.body().path("stock").longValue()).isEqualTo(stock);
     new Sales(consumer).openInRedis(sku, "LIMITED", 1_000, stock);

@@ -25,7 +25,7 @@ public final class Sales {
   /** Creates, preheats and opens a sale in MySQL. */
   public void openInMySql(long skuId, String policy, int limit, long stock) {
     require(consumer.api().put("/internal/v1/skus/" + skuId, product(policy, limit, stock)));
-    require(consumer.api().post("/internal/v1/skus/" + skuId + "/preheat"));
+    require(consumer.api().post("/internal/v1/skus/" + skuId + "/preheat", "{}"));
     require(consumer.api().post("/internal/v1/skus/" + skuId + "/state", "{\"state\":\"OPEN\"}"));
   }
 
