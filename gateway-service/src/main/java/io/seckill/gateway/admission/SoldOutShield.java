@@ -14,7 +14,8 @@ final class SoldOutShield {
   private static final int MAX_SKUS = 10_000;
 
   private final long lifetimeNanos;
-  private final Cache<Long, News> latest = Caffeine.newBuilder().maximumSize(MAX_SKUS).build();
+  private final Cache<Long, News> latest =
+      Caffeine.newBuilder().maximumSize(MAX_SKUS).executor(Runnable::run).build();
 
   /**
    * What was heard last of a SKU's stock.
@@ -45,12 +46,15 @@ final class SoldOutShield {
   }
 
   /**
-   * Stock was 0. Without effect when it has come back since Redis was asked.
+   * Stock was 0. Without effect when it has come back since Redis was asked, and cheap for all
+   * refusals of one answer but the first.
    *
    * @param askedNanos System.nanoTime() before Redis was asked
    */
   void raise(long skuId, long askedNanos) {
-    if (lifetimeNanos > 0) {
+    News known = latest.getIfPresent(skuId);
+    boolean sameAnswer = known != null && known.atNanos == askedNanos;
+    if (lifetimeNanos > 0 && !sameAnswer) {
       latest.asMap().merge(skuId, new News(true, askedNanos), News::orLater);
     }
   }

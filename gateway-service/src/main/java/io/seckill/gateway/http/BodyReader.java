@@ -9,7 +9,7 @@ import reactor.netty.http.server.HttpServerRequest;
 /** Reads a request's body into memory, up to a bound. */
 public final class BodyReader {
 
-  private static final byte[] EMPTY = new byte[0];
+  private static final int UNKNOWN_LENGTH = 64;
 
   private BodyReader() {}
 
@@ -30,20 +30,26 @@ public final class BodyReader {
    *     length is announced
    */
   public static Mono<byte[]> read(HttpServerRequest request, int maxBytes) {
-    String length = request.requestHeaders().get(HttpHeaderNames.CONTENT_LENGTH);
-    if (length == null) {
-      return readBounded(request, maxBytes);
+    String announced = request.requestHeaders().get(HttpHeaderNames.CONTENT_LENGTH);
+    if (announced == null) {
+      return collect(request, UNKNOWN_LENGTH, maxBytes);
     }
     // The codec has checked that it is a number, and hands on no more than so many bytes.
-    return length.length() > 9 || Integer.parseInt(length) > maxBytes
+    int length = announced.length() > 9 ? Integer.MAX_VALUE : Integer.parseInt(announced);
+    return length > maxBytes
         ? Mono.error(new TooLargeException())
-        : request.receive().aggregate().asByteArray().defaultIfEmpty(EMPTY);
+        : collect(request, length, maxBytes);
   }
 
-  private static Mono<byte[]> readBounded(HttpServerRequest request, int maxBytes) {
+  /**
+   * Copies part by part: {@code receive().aggregate()} would track a composite buffer for leaks.
+   */
+  private static Mono<byte[]> collect(HttpServerRequest request, int likelyBytes, int maxBytes) {
     return request
         .receive()
-        .collect(ByteArrayOutputStream::new, (body, part) -> append(body, part, maxBytes))
+        .collect(
+            () -> new ByteArrayOutputStream(likelyBytes),
+            (body, part) -> append(body, part, maxBytes))
         .map(ByteArrayOutputStream::toByteArray);
   }
 

@@ -34,6 +34,7 @@ final class TokenBuckets {
             .maximumSize(maxKeys)
             .expireAfterAccess(full)
             .ticker(nanoTime::getAsLong)
+            .executor(Runnable::run) // a pool would be woken for each new shopper
             .build();
   }
 

@@ -38,6 +38,9 @@ public final class TokenVerifier implements AutoCloseable {
         Caffeine.newBuilder()
             .maximumSize(settings.rememberedTokens())
             .expireAfterAccess(FORGET_UNUSED)
+            // Upkeep by the caller, a few steps at a time: waking a pool for each new token costs
+            // more.
+            .executor(Runnable::run)
             .build();
     this.signatures = signatures(settings, verified::invalidateAll);
   }
