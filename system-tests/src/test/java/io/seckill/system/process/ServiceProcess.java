@@ -28,7 +28,10 @@ public final class ServiceProcess implements AutoCloseable {
   /** System property with the flags of the services' JVMs, separated by blanks. */
   private static final String JVM_FLAGS = "seckill.service.flags";
 
-  private static final String DEFAULT_JVM_FLAGS = "-Xmx384m -XX:+UseSerialGC";
+  /** Huge pages as in pom.xml, for Linux only. */
+  private static final String DEFAULT_JVM_FLAGS =
+      "-Xmx384m -XX:+UseSerialGC -XX:+IgnoreUnrecognizedVMOptions -XX:+UseTransparentHugePages";
+
   private static final int LOG_TAIL_LINES = 30;
   private static final HttpClient HTTP =
       HttpClient.newBuilder()
