@@ -37,7 +37,7 @@ final class ErlangNameServer {
         home,
         List.of(epmd, "-port", String.valueOf(port), "-address", "127.0.0.1"),
         Map.of("ERL_EPMD_PORT", String.valueOf(port)));
-    await().atMost(Duration.ofSeconds(30)).pollDelay(Duration.ZERO).until(() -> listensOn(port));
+    await().atMost(Duration.ofMinutes(2)).pollDelay(Duration.ZERO).until(() -> listensOn(port));
     return port;
   }
 

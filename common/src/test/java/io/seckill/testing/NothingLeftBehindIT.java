@@ -31,13 +31,11 @@ class NothingLeftBehindIT {
     jvm.destroyForcibly().waitFor();
 
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .until(() -> ports.stream().noneMatch(port -> answers(port)));
+    await().atMost(Duration.ofMinutes(2)).untilAsserted(() -> assertThat(directory).doesNotExist());
     await()
-        .atMost(Duration.ofSeconds(60))
-        .untilAsserted(() -> assertThat(directory).doesNotExist());
-    await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(processesOf(directory)).isEmpty());
   }
 

@@ -28,7 +28,7 @@ final class RabbitManagement {
    */
   private static final String LIVE_TOTALS = "?disable_stats=true&enable_queue_totals=true";
 
-  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   private final HttpClient http =
       HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();

@@ -74,7 +74,7 @@ class RabbitServerIT {
     rabbit.restart();
 
     assertThat(rabbit.port()).isEqualTo(port);
-    await().atMost(Duration.ofSeconds(30)).until(() -> vhost.queueDepth("orders").ready() == 2);
+    await().atMost(Duration.ofMinutes(2)).until(() -> vhost.queueDepth("orders").ready() == 2);
   }
 
   @Test

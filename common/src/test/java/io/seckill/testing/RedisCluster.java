@@ -11,7 +11,7 @@ import redis.clients.jedis.Protocol.Command;
 /** Three masters that share the slots of a Redis Cluster. Child processes only. */
 public final class RedisCluster implements AutoCloseable {
 
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final Duration SOON = Duration.ofMinutes(2);
   private static final int NODES = 3;
   private static final int SLOTS = 16_384;
 

@@ -53,7 +53,7 @@ class MutationsIT {
             .calls(INTAKE + "QueueIntake#consume", INTAKE + "Inbox#take", WrongIntake.class)
             .calls(INTAKE + "Settler#finish", INTAKE + "IntakeSession#ack", WrongIntake.class)
             .caughtBy(
-                INTAKE + "IntakeFaultsIT#pausesWhileMySqlIsAwayAndResumesWithinFiveSeconds",
+                INTAKE + "IntakeFaultsIT#pausesWhileMySqlIsAwayAndResumes",
                 "orders back at the broker"),
         Mutation.named("an ack settles all deliveries before it")
             .calls(

@@ -51,7 +51,7 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class ReconciliationIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "QUOTA_EXCEEDED");
 
   private static RedisServer redisServer;

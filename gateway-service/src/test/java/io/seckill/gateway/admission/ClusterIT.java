@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 @ChildProcessesOnly
 class ClusterIT {
 
-  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long FIRST_SKU = 1_600;
   private static final int PARTITIONS = 16;
 

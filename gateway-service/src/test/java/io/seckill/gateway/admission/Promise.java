@@ -11,6 +11,6 @@ final class Promise {
   private Promise() {}
 
   static void soon(Callable<Boolean> condition) {
-    await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(20)).until(condition);
+    await().atMost(Duration.ofMinutes(2)).pollInterval(Duration.ofMillis(20)).until(condition);
   }
 }

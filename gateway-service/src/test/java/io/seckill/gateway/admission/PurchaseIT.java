@@ -441,7 +441,7 @@ class PurchaseIT {
     sale.stock(10);
 
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .until(
             () ->
                 gateway.send(gateway.request(sale.sku(), 5), "{\"quantity\":1}").statusCode()

@@ -92,7 +92,7 @@ class OpsEventsIT {
         assertThat(small.adminGet("/admin/v1/events").code()).isEqualTo("BUSY");
       }
       await()
-          .atMost(Duration.ofSeconds(10))
+          .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
                 try (Watching again = Watching.of(small)) {

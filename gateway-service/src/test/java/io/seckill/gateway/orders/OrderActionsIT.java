@@ -43,7 +43,7 @@ class OrderActionsIT {
     assertThat(first.text("status")).isEqualTo("PAID");
     assertThat(first.text("orderId")).isEqualTo(order.id().toString());
     assertThat(again.text("status")).isEqualTo("PAID");
-    await().atMost(Duration.ofSeconds(30)).until(() -> show(order).text("status"), "PAID"::equals);
+    await().atMost(Duration.ofMinutes(2)).until(() -> show(order).text("status"), "PAID"::equals);
   }
 
   @Test

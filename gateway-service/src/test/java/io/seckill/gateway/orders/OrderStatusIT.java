@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class OrderStatusIT {
 
   /** Far above what is expected: only what never comes gets here. */
-  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final Duration SOON = Duration.ofMinutes(2);
 
   private static Stage stage;
   private static TestGateway gateway;

@@ -39,7 +39,7 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class UnsafeRedisIT {
 
-  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final Duration SOON = Duration.ofMinutes(2);
   private static final AtomicLong SKU = new AtomicLong(1_000);
 
   private static RedisServer server;

@@ -79,7 +79,7 @@ public final class ConsumerProcess implements AutoCloseable {
           new ConsumerProcess(
               port, command.redirectErrorStream(true).redirectOutput(log.toFile()).start());
       await("order-consumer to become ready, see " + log)
-          .atMost(Duration.ofSeconds(90))
+          .atMost(Duration.ofMinutes(2))
           .failFast("order-consumer died, see " + log, () -> !consumer.process.isAlive())
           .until(consumer::isReady);
       return consumer;

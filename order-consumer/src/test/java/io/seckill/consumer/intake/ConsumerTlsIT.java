@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 @ChildProcessesOnly
 class ConsumerTlsIT {
 
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final Duration SOON = Duration.ofMinutes(2);
 
   @TempDir private static Path directory;
 

@@ -105,7 +105,7 @@ class DeadLetterIT {
 
     ledger.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'DROPPED_BY_BROKER'", 1);
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total())

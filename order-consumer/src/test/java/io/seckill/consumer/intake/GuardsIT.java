@@ -83,7 +83,7 @@ class GuardsIT {
     assertThat(redis.stock(sku)).as("left to reconciliation").isEqualTo(10 - 10_000);
     orders.forEach(order -> assertThat(redis.result(order)).isIn("C", "RS"));
     await()
-        .atMost(Duration.ofSeconds(20))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(orders.stream().filter(o -> redis.quota(sku, o.userId()) > 0).count())
@@ -117,7 +117,7 @@ class GuardsIT {
     assertThat(rejected("QUOTA_EXCEEDED")).isEqualTo(95);
     assertThat(ledger.stock(sku)).isEqualTo(995);
     await()
-        .atMost(Duration.ofSeconds(20))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(redis.stock(sku)).as("given back").isEqualTo(995));
     assertThat(redis.quota(sku, 77)).as("left to reconciliation").isEqualTo(100);
     assertThat(orders.stream().filter(o -> redis.result(o).equals("RQ")).count()).isEqualTo(95);
@@ -397,7 +397,7 @@ class GuardsIT {
   private void awaitQuiet() {
     String queue = BrokerTopology.orderQueue(Partition.ofSku(sku) % BrokerTopology.ORDER_QUEUES);
     await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(consumer.vhost().queueDepth(queue).total()).isZero());
   }
 }

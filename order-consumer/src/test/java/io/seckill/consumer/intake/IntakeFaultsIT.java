@@ -41,7 +41,7 @@ class IntakeFaultsIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong();
   private static final String QUEUE = BrokerTopology.orderQueue(0);
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private static TestConsumer observer;
   private static OrderFlood flood;
@@ -327,7 +327,7 @@ class IntakeFaultsIT {
         toBroker.cut();
         flood.publish(orders(101, 100));
 
-        await().atMost(Duration.ofSeconds(15)).until(() -> stored(spare) == 100);
+        await().atMost(Duration.ofMinutes(2)).until(() -> stored(spare) == 100);
         ledger.awaitOrders(sku, 200);
         toBroker.heal();
       }

@@ -37,7 +37,7 @@ class LedgerIT {
   /** One SKU per partition and queue: what a test loses, no other test finds missing. */
   private static final AtomicLong NEXT_SKU = new AtomicLong(16_000);
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private static TestConsumer consumer;
   private static OrderFlood flood;

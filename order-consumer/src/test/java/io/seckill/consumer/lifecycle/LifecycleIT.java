@@ -202,7 +202,7 @@ class LifecycleIT {
 
   private static void awaitStatus(OrderMessage order, String status) {
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .until(
             () ->
                 consumer
@@ -242,9 +242,9 @@ class LifecycleIT {
     publishExpired("not a message".getBytes(StandardCharsets.UTF_8));
     publishExpired(new ExpiryMessage(sku, List.of(due, young, paid)).encode());
 
-    await().atMost(Duration.ofSeconds(20)).until(() -> orders.status(due).equals("EXPIRED"));
+    await().atMost(Duration.ofMinutes(2)).until(() -> orders.status(due).equals("EXPIRED"));
     await()
-        .atMost(Duration.ofSeconds(20))
+        .atMost(Duration.ofMinutes(2))
         .until(
             () ->
                 consumer.vhost().queueDepth(PaymentDelayTopology.EXPIRED_QUEUE).total() == 0
@@ -381,7 +381,7 @@ class LifecycleIT {
         .isEqualTo(200);
     forgetResult(id, 1);
 
-    await().atMost(Duration.ofSeconds(30)).until(() -> orders.letter(sku, id).equals("P"));
+    await().atMost(Duration.ofMinutes(2)).until(() -> orders.letter(sku, id).equals("P"));
   }
 
   @Test
@@ -396,7 +396,7 @@ class LifecycleIT {
         .param(id.value())
         .update();
 
-    await().atMost(Duration.ofSeconds(10)).until(() -> orders.letter(sku, id).equals("X"));
+    await().atMost(Duration.ofMinutes(2)).until(() -> orders.letter(sku, id).equals("X"));
     assertThat(orders.stockInRedis(sku)).isEqualTo(100);
   }
 
@@ -612,6 +612,6 @@ class LifecycleIT {
   }
 
   private static void awaitGivenBack() {
-    await().atMost(Duration.ofSeconds(20)).until(() -> orders.pendingGiveBacks() == 0);
+    await().atMost(Duration.ofMinutes(2)).until(() -> orders.pendingGiveBacks() == 0);
   }
 }

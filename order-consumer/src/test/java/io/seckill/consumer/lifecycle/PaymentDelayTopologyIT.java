@@ -96,7 +96,7 @@ class PaymentDelayTopologyIT {
   private GetResponse awaitExpired() {
     List<GetResponse> found = new ArrayList<>();
     await()
-        .atMost(Duration.ofSeconds(20))
+        .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(50))
         .until(
             () -> {

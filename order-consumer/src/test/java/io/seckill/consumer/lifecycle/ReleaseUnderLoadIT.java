@@ -97,7 +97,7 @@ class ReleaseUnderLoadIT {
     StoredOrders stored = new StoredOrders(consumer);
     assertThat(count(consumer, "TRUE")).isEqualTo(ORDERS);
     assertThat(count(consumer, "status = 'EXPIRED'")).isPositive();
-    await().atMost(Duration.ofSeconds(60)).until(() -> stored.pendingGiveBacks() == 0);
+    await().atMost(Duration.ofMinutes(2)).until(() -> stored.pendingGiveBacks() == 0);
     long held = units(consumer, "TRUE");
     assertThat(stored.stockInMySql(SKU)).isEqualTo(STOCK - held);
     assertThat(stored.stockInRedis(SKU)).isEqualTo(STOCK - held);

@@ -13,19 +13,12 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TestServers;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import redis.clients.jedis.CommandArguments;
-import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -34,13 +27,13 @@ import redis.clients.jedis.exceptions.JedisDataException;
 @ExtendWith(TestServers.class)
 class LeastPrivilegeIT {
 
-  private static final Duration SOON = Duration.ofSeconds(30);
-  private static final Path DEPLOY = Path.of(System.getProperty("seckill.root"), "deploy");
+  private static final Duration SOON = Duration.ofMinutes(2);
+  private static final String USER = "consumer";
 
   @Test
   void reconcilesWithTheRightsItIsShippedWith(RabbitServer rabbitServer) throws Exception {
     RabbitVhost rabbit = rabbitServer.newVhost();
-    String brokerUrl = limitInRabbit(rabbitServer, rabbit);
+    String brokerUrl = ShippedUsers.inRabbit(rabbitServer, rabbit, USER);
     try (TestConsumer consumer =
             TestConsumer.start(
                 redis ->
@@ -84,63 +77,17 @@ class LeastPrivilegeIT {
   }
 
   private static void refusesToWriteAPrivateQueue(RedisDatabase database) {
-    try (UnifiedJedis asConsumer = RedisClient.create(database.url("consumer", "secret"))) {
+    try (UnifiedJedis asConsumer = RedisClient.create(database.url(USER, ShippedUsers.PASSWORD))) {
       assertThat(asConsumer.lrange("seckill:{9}:lane:relay:0:token", 0, -1)).isEmpty();
       assertThatExceptionOfType(JedisDataException.class)
           .isThrownBy(() -> asConsumer.del("seckill:{9}:lane:relay:0:token"));
     }
   }
 
-  /** The rules of the template's entry for the consumer, with a password of the test. */
   private static String limitInRedis(RedisDatabase database) {
-    CommandArguments setUser = new CommandArguments(Command.ACL).add("SETUSER").add("consumer");
-    try {
-      rulesOfConsumer().forEach(setUser::add);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
     try (UnifiedJedis redis = RedisClient.create(database.url())) {
-      redis.executeCommand(setUser);
+      ShippedUsers.inRedis(redis, USER);
     }
-    return database.url("consumer", "secret");
-  }
-
-  private static List<String> rulesOfConsumer() throws IOException {
-    List<String> rules = new ArrayList<>();
-    boolean consumer = false;
-    for (String line : Files.readAllLines(DEPLOY.resolve("redis/users.acl"))) {
-      consumer = line.startsWith("user consumer ") || (consumer && line.startsWith("  "));
-      if (consumer) {
-        rules.addAll(List.of(line.replace("user consumer", "").strip().split(" +")));
-      }
-    }
-    rules.replaceAll(rule -> rule.startsWith("#") ? ">secret" : rule);
-    rules.removeIf(rule -> rule.startsWith("@SINCE"));
-    assertThat(rules).contains("on", ">secret", "%R~seckill:{*}:lane:*");
-    return rules;
-  }
-
-  /** As deploy/rabbitmq/definitions.json. */
-  private static String limitInRabbit(RabbitServer server, RabbitVhost vhost) throws IOException {
-    String definitions = Files.readString(DEPLOY.resolve("rabbitmq/definitions.json"));
-    String ofConsumer = definitions.substring(definitions.indexOf("\"user\": \"consumer\""));
-    String user = "consumer-" + vhost.name();
-    server.ctl("add_user", user, "secret");
-    server.ctl(
-        "set_permissions",
-        "-p",
-        vhost.name(),
-        user,
-        permission(ofConsumer, "configure"),
-        permission(ofConsumer, "write"),
-        permission(ofConsumer, "read"));
-    return vhost
-        .url()
-        .replace(server.username() + ":" + server.password() + "@", user + ":secret@");
-  }
-
-  private static String permission(String json, String name) {
-    int start = json.indexOf('"', json.indexOf("\"" + name + "\":") + name.length() + 3) + 1;
-    return json.substring(start, json.indexOf('"', start)).replace("\\\\", "\\");
+    return database.url(USER, ShippedUsers.PASSWORD);
   }
 }

@@ -27,7 +27,7 @@ import tools.jackson.databind.JsonNode;
 @ExtendWith(TestServers.class)
 class ReconciliationIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final AtomicLong SKUS = new AtomicLong(7_000);
 
   private static TestConsumer consumer;

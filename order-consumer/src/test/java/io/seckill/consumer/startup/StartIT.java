@@ -38,7 +38,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class StartIT {
 
   private static final long SKU = 17;
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String READINESS = "/actuator/health/readiness";
 
   private static MySqlServer mysql;

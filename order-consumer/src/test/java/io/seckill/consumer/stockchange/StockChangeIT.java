@@ -181,7 +181,7 @@ class StockChangeIT {
 
     // A connection of the pool that was reset fails once more; then the next sweep has a new one.
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () -> {
               sweep();

@@ -13,7 +13,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /** Looks at the tables and judges them by the invariants of FACTS section 3. */
 public final class Ledger {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final JdbcClient sql;
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 @ChildProcessesOnly
 class ClusterIT {
 
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final Duration SOON = Duration.ofMinutes(2);
 
   private RedisCluster cluster;
   private RabbitVhost rabbit;
@@ -74,7 +74,7 @@ class ClusterIT {
   }
 
   private TestRelay startRelay() {
-    return TestRelay.start(settings(), TestRelay.broker(rabbit.url(), null), Tuning.DEFAULT);
+    return TestRelay.start(settings(), TestRelay.broker(rabbit.url(), null), Tuning.PATIENT);
   }
 
   private RedisSettings settings() {

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(TestServers.class)
 class LeaseIT {
 
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1600;
   private static final String GHOST = "ghost:0:00112233";
 

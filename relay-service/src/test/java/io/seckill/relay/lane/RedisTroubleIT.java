@@ -25,7 +25,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 @ExtendWith(TestServers.class)
 class RedisTroubleIT {
 
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1600;
 
   private RedisServer redisServer;

@@ -7,6 +7,7 @@ import com.rabbitmq.client.Delivery;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class RelayLaneIT {
 
-  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final Duration SOON = Duration.ofMinutes(2);
 
   private RedisDatabase redis;
   private RabbitVhost rabbit;
@@ -49,7 +50,7 @@ class RelayLaneIT {
   @Test
   void carriesEveryOrderOnceFromAllPartitionsToTheirQueues() {
     List<String> admitted = outbox.admit(4_000, TestOutbox.skusOfEveryPartition());
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url(), Tuning.PATIENT)) {
       await().atMost(SOON).until(() -> broker.seen() == admitted.size());
       await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
@@ -21,7 +22,7 @@ import redis.clients.jedis.resps.Tuple;
 @ExtendWith(TestServers.class)
 class RelayStopIT {
 
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1600;
 
   private RabbitServer rabbitServer;
@@ -48,13 +49,13 @@ class RelayStopIT {
   @Test
   void drainsItsWindowsSoThatNothingIsSentTwice() {
     List<String> admitted = outbox.admit(20_000, TestOutbox.skusOfEveryPartition());
-    TestRelay first = TestRelay.start(redis.url(), rabbit.url());
+    TestRelay first = TestRelay.start(redis.url(), rabbit.url(), Tuning.PATIENT);
     await().atMost(SOON).until(() -> first.count("settled") > 1_000);
     first.close();
     assertThat(outbox.inPrivateQueues()).isZero();
     assertThat(outbox.waiting()).isEqualTo(20_000 - first.count("settled"));
 
-    try (TestRelay second = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay second = TestRelay.start(redis.url(), rabbit.url(), Tuning.PATIENT)) {
       await().atMost(SOON).until(() -> broker.seen() == 20_000);
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
       assertThat(broker.duplicates()).isZero();

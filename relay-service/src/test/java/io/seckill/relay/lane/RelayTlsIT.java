@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 @ChildProcessesOnly
 class RelayTlsIT {
 
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final Duration SOON = Duration.ofMinutes(2);
 
   @TempDir private static Path directory;
 
@@ -108,7 +108,7 @@ class RelayTlsIT {
         await().atMost(SOON).until(() -> everyLaneIsInTrouble(relay));
         await("tries again and again, and says so once")
             .during(Duration.ofSeconds(2)) // several attempts of each lane
-            .atMost(Duration.ofSeconds(20))
+            .atMost(Duration.ofMinutes(2))
             .until(() -> everyLaneIsInTrouble(relay));
       } finally {
         ((Logger) LoggerFactory.getLogger(LaneStatus.class)).detachAppender(lines);

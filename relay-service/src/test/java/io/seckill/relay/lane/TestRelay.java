@@ -28,6 +28,17 @@ final class TestRelay implements AutoCloseable {
                 Duration.ofSeconds(4),
                 Duration.ofSeconds(10)));
 
+    /** For tests without trouble: that of a slow machine shall not look like some. */
+    static final Tuning PATIENT =
+        new Tuning(
+            512,
+            Duration.ofMinutes(1),
+            new LeaseSettings(
+                Duration.ofSeconds(30),
+                Duration.ofMillis(200),
+                Duration.ofMinutes(1),
+                Duration.ofMinutes(1)));
+
     Tuning withMaxUnconfirmed(int orders) {
       return new Tuning(orders, confirmTimeout, lease);
     }

@@ -308,14 +308,14 @@ final class Crowd implements AutoCloseable {
 
   void awaitAccepted(int purchases) {
     await(purchases + " accepted purchases")
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(5))
         .until(() -> accepted() >= purchases);
   }
 
   void awaitProblems(String code, int answers) {
     await(answers + " answers " + code)
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(5))
         .until(() -> problems(code) >= answers);
   }

@@ -198,7 +198,7 @@ final class FaultLab implements AutoCloseable {
     Map<ServiceInstance, Double> before = new HashMap<>();
     consumers.forEach(consumer -> before.put(consumer, deliveries(consumer)));
     return Awaitility.await("a consumer to get orders")
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(50))
         .until(
             () ->

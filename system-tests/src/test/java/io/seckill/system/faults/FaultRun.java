@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
 final class FaultRun implements AutoCloseable {
 
   /** T_drain: from the end of the last fault until everything must be at rest and work again. */
-  static final Duration DRAIN_LIMIT = Duration.ofSeconds(60);
+  static final Duration DRAIN_LIMIT = Duration.ofMinutes(2);
 
   private static final Duration LOOK = Duration.ofMillis(250);
   private static final List<String> QUEUES =

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class RelayFaultsIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final String STATE = "seckill_relay_lane_state";
 
   private final FaultLab lab;

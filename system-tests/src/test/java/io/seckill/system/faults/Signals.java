@@ -9,7 +9,7 @@ import org.awaitility.core.ThrowingRunnable;
 final class Signals {
 
   /** Far above what is expected: only what never comes gets here. */
-  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private static final Duration LOOK = Duration.ofMillis(20);
 
@@ -25,7 +25,7 @@ final class Signals {
         .untilAsserted(assertion);
   }
 
-  /** Waits at most a minute; who cannot be asked yet is asked again. */
+  /** Waits at most two minutes; who cannot be asked yet is asked again. */
   static void await(String what, Callable<Boolean> seen) {
     Awaitility.await(what)
         .atMost(LIMIT)

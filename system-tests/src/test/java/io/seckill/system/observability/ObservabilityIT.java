@@ -30,7 +30,7 @@ class ObservabilityIT {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Path DEPLOYED = ROOT.resolve("deploy/observability");
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Pattern OUR_METRIC = Pattern.compile("\\bseckill_[a-z0-9_]+");
   private static final Pattern DOCUMENTED = Pattern.compile("(?m)^\\| `(seckill_[a-z0-9_]+)`");
   private static final Map<Service, String> CHAPTERS =

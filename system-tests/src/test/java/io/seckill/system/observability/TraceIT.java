@@ -22,7 +22,7 @@ class TraceIT {
   private static final String NAME = "trace";
   private static final String TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
   private static final String TRACEPARENT = "00-" + TRACE_ID + "-00f067aa0ba902b7-01";
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   @Test
   void aTraceIdLeadsThroughTheLogsOfEveryService() throws IOException {

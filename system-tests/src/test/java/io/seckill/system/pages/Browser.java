@@ -33,7 +33,7 @@ import org.openqa.selenium.logging.LoggingPreferences;
  */
 final class Browser implements AutoCloseable {
 
-  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final Path SCREENSHOTS = Path.of("target", "screenshots");
 
   /** Entries about answers with 4xx and 5xx, which some tests ask for. */

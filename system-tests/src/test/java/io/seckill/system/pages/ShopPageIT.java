@@ -24,7 +24,7 @@ import org.openqa.selenium.interactions.Actions;
 @ExtendWith(TestServers.class)
 class ShopPageIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final long FIRST_LOAD_BYTES = 100_000;
 
   private static Pipeline pipeline;

@@ -54,7 +54,7 @@ import tools.jackson.databind.JsonNode;
 class DeadLetterAdminIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(3001);
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String LETTERS = "/internal/v1/dead-letters";
   private static final String REASON = "{\"reason\":\"shopper was refunded\"}";
 
@@ -69,7 +69,11 @@ class DeadLetterAdminIT {
 
   @BeforeAll
   static void start() throws Exception {
-    consumer = TestConsumer.start(Map.of("seckill.dead-letter.drain-interval", "100ms"));
+    consumer =
+        TestConsumer.start(
+            Map.of(
+                "seckill.dead-letter.drain-interval", "100ms",
+                "seckill.broker.confirm-timeout", "60s"));
     api = consumer.api();
     flood = new OrderFlood(consumer.vhost());
     orders = new StoredOrders(consumer);
