@@ -10,6 +10,7 @@ import reactor.netty.http.server.HttpServerRequest;
 public final class BodyReader {
 
   private static final int UNKNOWN_LENGTH = 64;
+  private static final int MAX_DISCARDED_BYTES = 256 * 1024;
 
   private BodyReader() {}
 
@@ -36,9 +37,14 @@ public final class BodyReader {
     }
     // The codec has checked that it is a number, and hands on no more than so many bytes.
     int length = announced.length() > 9 ? Integer.MAX_VALUE : Integer.parseInt(announced);
-    return length > maxBytes
-        ? Mono.error(new TooLargeException())
-        : collect(request, length, maxBytes);
+    if (length <= maxBytes) {
+      return collect(request, length, maxBytes);
+    }
+    // An answer over unread bytes is lost in the reset that follows; so these are read, if not too
+    // many.
+    return length <= MAX_DISCARDED_BYTES
+        ? request.receive().then(Mono.error(TooLargeException::new))
+        : Mono.error(new TooLargeException());
   }
 
   /**
