@@ -57,6 +57,15 @@ public final class SaleReader {
     }
   }
 
+  /** The sale's life: a rebuild begins another. */
+  public long epoch(long skuId) {
+    try (Connection mysql = connect()) {
+      return number(mysql, "SELECT epoch FROM products WHERE sku_id = ?", skuId);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   /** Everything at once; only meaningful once nothing moves any more. */
   public SaleAtRest read(long skuId) throws SQLException {
     try (Connection mysql = connect()) {

@@ -30,14 +30,14 @@ import redis.clients.jedis.UnifiedJedis;
 
 /**
  * Two gateways, two relays and two consumers as processes over three servers, every link through a
- * proxy and every process with an agent. Started once for all fault tests; a test puts its own SKUs
- * on sale and leaves everything healed.
+ * proxy and every process with an agent. One serves all fault tests; a test puts its own SKUs on
+ * sale and leaves everything healed.
  */
 final class FaultLab implements AutoCloseable {
 
   private static final int EACH = 2;
   private static final Duration PATIENCE = Duration.ofSeconds(3);
-  private static final Duration OPERATORS_PATIENCE = Duration.ofSeconds(30);
+  private static final Duration OPERATORS_PATIENCE = Duration.ofMinutes(2);
 
   private final String jwtSecret = "fault-tests-" + UUID.randomUUID();
   private final String internalToken = "internal-" + UUID.randomUUID();
@@ -53,11 +53,12 @@ final class FaultLab implements AutoCloseable {
   private final List<ServiceInstance> consumers = new ArrayList<>();
   private final List<ShopClient> shops = new ArrayList<>();
   private final List<AdminClient> admins = new ArrayList<>();
-  private final FaultReport report = new FaultReport();
+  private final FaultReport report;
   private final WorksAgain worksAgain;
   private long nextSku = 7_001;
 
-  private FaultLab() {
+  private FaultLab(FaultReport report) {
+    this.report = report;
     List<Integer> consumerPorts = new ArrayList<>();
     for (int number = 1; number <= EACH; number++) {
       int port = Ports.free();
@@ -74,9 +75,13 @@ final class FaultLab implements AutoCloseable {
     worksAgain = new WorksAgain(this);
   }
 
-  /** Starts everything and waits until it works; about half a minute. */
-  static FaultLab start() {
-    return new FaultLab();
+  /**
+   * Starts everything and waits until it works; about half a minute.
+   *
+   * @param report of the rows that hold
+   */
+  static FaultLab start(FaultReport report) {
+    return new FaultLab(report);
   }
 
   private ServiceInstance newConsumer(int number, int port) {
@@ -276,6 +281,5 @@ final class FaultLab implements AutoCloseable {
     agents.close();
     redis.close();
     servers.close();
-    report.write();
   }
 }
