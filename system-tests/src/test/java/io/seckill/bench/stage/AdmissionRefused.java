@@ -43,7 +43,9 @@ final class AdmissionRefused implements Stage {
       lab.progress().now("refused: status polls");
       figures.add("admission.polls_per_s", polls(lab, firstUser, orderIds, run));
     }
-    new Outbox(lab.redis()).clear();
+    Outbox outbox = new Outbox(lab.redis());
+    outbox.clear();
+    outbox.forget(sale);
   }
 
   private static String[] sellOut(ReadyPurchases purchases) throws Exception {
