@@ -39,7 +39,7 @@ public final class Bench {
   /** Arguments as scripts/bench takes them: {@code [--quick] [--only stage,…]}. */
   public static void main(String[] args) throws IOException {
     Settings settings = settings(args);
-    List<Stage> stages = Stage.all().stream().filter(s -> settings.wants(s.name())).toList();
+    List<Stage> stages = Stage.asMeasured().stream().filter(s -> settings.wants(s.name())).toList();
     Progress progress = new Progress(System.out, Boolean.getBoolean("seckill.bench.terminal"));
     Map<String, String> machine = Machine.describe();
     boolean failed;

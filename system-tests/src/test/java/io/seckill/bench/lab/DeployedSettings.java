@@ -5,12 +5,16 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /** The servers' settings that we ship, read from {@code deploy/}: durability above all. */
 final class DeployedSettings {
 
   private static final Path DEPLOY = Path.of(System.getProperty("seckill.root"), "deploy");
+
+  /** The most that the services allow. */
+  private static final int HEARTBEAT_SECONDS = 60;
 
   private DeployedSettings() {}
 
@@ -24,12 +28,21 @@ final class DeployedSettings {
 
   /**
    * Statistics at the pace that brokers have by default: tests read them four times a second, which
-   * costs throughput.
+   * costs throughput. Heartbeats that outlive a consumer that is frozen while its queues are
+   * filled.
    */
   static String[] rabbit() {
     return Stream.concat(
-            lines("rabbitmq/rabbitmq.conf"), Stream.of("collect_statistics_interval = 5000"))
+            lines("rabbitmq/rabbitmq.conf"),
+            Stream.of("collect_statistics_interval = 5000", "heartbeat = " + HEARTBEAT_SECONDS))
         .toArray(String[]::new);
+  }
+
+  /** Variables for the services, whose heartbeats count if the broker's are no shorter. */
+  static Map<String, String> services() {
+    return Map.of(
+        "SECKILL_BROKER_HEARTBEAT", HEARTBEAT_SECONDS + "s",
+        "SPRING_RABBITMQ_REQUESTEDHEARTBEAT", HEARTBEAT_SECONDS + "s");
   }
 
   private static Stream<String> lines(String file) {

@@ -1,11 +1,14 @@
 package io.seckill.bench.lab;
 
+import static java.util.concurrent.CompletableFuture.supplyAsync;
+
 import com.rabbitmq.client.ConnectionFactory;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.Pipeline;
 import io.seckill.system.process.Service;
+import io.seckill.system.process.ServiceProcess;
 import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
 import io.seckill.testing.MySqlDatabase;
@@ -21,7 +24,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.IntStream;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -56,14 +60,18 @@ public final class Lab implements AutoCloseable {
     this.settings = settings;
     this.progress = progress;
     progress.now("starting Redis, RabbitMQ and MariaDB");
+    var rabbit = supplyAsync(() -> RabbitServer.start(DeployedSettings.rabbit()));
     this.redisServer = RedisServer.start(DeployedSettings.redis());
-    this.rabbitServer = RabbitServer.start(DeployedSettings.rabbit());
     this.mysqlServer = MySqlServer.start(DeployedSettings.mysql());
+    this.rabbitServer = rabbit.join();
     this.redisDatabase = redisServer.newDatabase();
     this.vhost = rabbitServer.newVhost();
     this.database = mysqlServer.newDatabase();
     this.pipeline =
-        Pipeline.over("bench", new Pipeline.Stores(redisDatabase.url(), vhost.url(), database));
+        Pipeline.over(
+            "bench",
+            new Pipeline.Stores(redisDatabase.url(), vhost.url(), database),
+            DeployedSettings.services());
     ConnectionPoolConfig pool = new ConnectionPoolConfig();
     pool.setMaxTotal(REDIS_CONNECTIONS);
     this.redis =
@@ -140,6 +148,20 @@ public final class Lab implements AutoCloseable {
     }
   }
 
+  /**
+   * Does the work while a running service stands still with its connections open; lets it go on
+   * whatever comes. Its heartbeats allow two minutes.
+   */
+  public void whileFrozen(Service service, Work work) throws Exception {
+    ServiceProcess process = pipeline.run(service);
+    process.freeze();
+    try {
+      work.run();
+    } finally {
+      process.thaw();
+    }
+  }
+
   /** The first of so many user ids in a row that nobody else gets. */
   public synchronized long newUsers(long count) {
     long first = nextUser;
@@ -149,19 +171,39 @@ public final class Lab implements AutoCloseable {
 
   /** A new SKU on sale; gateway and consumer must run. */
   public Sale newSale(long stock) {
-    return open(nextSku++, stock);
+    return open(newSku(), stock);
   }
 
   /** A new SKU on sale in a partition, 0..15. */
   public Sale newSale(int partition, long stock) {
-    long base = nextSku - nextSku % Partition.COUNT + Partition.COUNT;
-    nextSku = base + Partition.COUNT;
-    return open(base + partition, stock);
+    return open(newSku(partition), stock);
   }
 
   /** So many SKUs on sale, over all partitions. */
   public List<Sale> newSales(int count, long stockOfEach) {
-    return IntStream.range(0, count).mapToObj(i -> newSale(stockOfEach)).toList();
+    return openAll(LongStream.generate(this::newSku).limit(count).boxed().toList(), stockOfEach);
+  }
+
+  /** As many SKUs on sale as others, each in the partition of one of them. */
+  public List<Sale> newSalesBeside(List<Sale> others, long stockOfEach) {
+    return openAll(others.stream().map(other -> newSku(other.partition())).toList(), stockOfEach);
+  }
+
+  private long newSku() {
+    return nextSku++;
+  }
+
+  private long newSku(int partition) {
+    long base = nextSku - nextSku % Partition.COUNT + Partition.COUNT;
+    nextSku = base + Partition.COUNT;
+    return base + partition;
+  }
+
+  /** All at once: each waits for several answers and disks. */
+  private List<Sale> openAll(List<Long> skuIds, long stockOfEach) {
+    List<CompletableFuture<Sale>> opening =
+        skuIds.stream().map(skuId -> supplyAsync(() -> open(skuId, stockOfEach))).toList();
+    return opening.stream().map(CompletableFuture::join).toList();
   }
 
   private Sale open(long skuId, long stock) {

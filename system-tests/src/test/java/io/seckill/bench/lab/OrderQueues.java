@@ -12,9 +12,9 @@ import io.seckill.testing.RabbitVhost;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /** The broker's order queues, filled, watched and emptied past the services. */
 public final class OrderQueues implements AutoCloseable {
@@ -42,10 +42,10 @@ public final class OrderQueues implements AutoCloseable {
   }
 
   /** As the relay publishes; returns when everything is confirmed. */
-  public void publish(Stream<OrderMessage> orders)
+  public void publish(List<OrderMessage> orders)
       throws IOException, InterruptedException, TimeoutException {
     int unconfirmed = 0;
-    for (OrderMessage order : (Iterable<OrderMessage>) orders::iterator) {
+    for (OrderMessage order : orders) {
       channel.basicPublish(
           BrokerTopology.ORDERS_EXCHANGE,
           BrokerTopology.routingKey(Partition.ofSku(order.skuId())),

@@ -1,6 +1,7 @@
 package io.seckill.bench.stage;
 
 import io.seckill.bench.lab.Lab;
+import io.seckill.bench.lab.Work;
 import io.seckill.bench.report.Figures;
 import io.seckill.system.process.Service;
 import java.io.IOException;
@@ -32,12 +33,6 @@ final class HeapWatch {
   private HeapWatch(Lab lab, Figures figures) {
     this.lab = lab;
     this.figures = figures;
-  }
-
-  /** What is watched. */
-  @FunctionalInterface
-  interface Work {
-    void run() throws Exception;
   }
 
   /** Runs the work and adds the peaks meanwhile. */

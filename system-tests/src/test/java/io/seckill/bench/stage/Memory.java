@@ -1,14 +1,12 @@
 package io.seckill.bench.stage;
 
 import io.seckill.bench.lab.Lab;
-import io.seckill.bench.lab.Ledger;
+import io.seckill.bench.lab.Outbox;
 import io.seckill.bench.lab.Sale;
-import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.process.Service;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
@@ -20,7 +18,6 @@ final class Memory implements Stage {
 
   private static final int UNITS = 50_000;
   private static final int TOO_LATE = 20_000;
-  private static final Duration LOOK = Duration.ofMillis(100);
 
   @Override
   public String name() {
@@ -41,7 +38,9 @@ final class Memory implements Stage {
     figures.add("redis.message_bytes_per_order", outboxed / (double) lab.redis().llen(outbox));
     buy(lab, sale, TOO_LATE);
     figures.add("redis.bytes_per_refusal", (usedBytes(lab.redis()) - after) / (double) TOO_LATE);
-    finish(lab, sale);
+    Outbox orders = new Outbox(lab.redis());
+    orders.clear();
+    orders.forget(sale);
   }
 
   private static void buy(Lab lab, Sale sale, int count) throws Exception {
@@ -49,13 +48,6 @@ final class Memory implements Stage {
         new PatientShoppers(new ReadyPurchases(lab, sale, count), answer -> {});
     shoppers.buy();
     shoppers.insist();
-  }
-
-  private static void finish(Lab lab, Sale sale) throws Exception {
-    lab.runOnly(Service.values());
-    try (Ledger ledger = new Ledger(lab.mysql())) {
-      Waiting.until("the sale to be stored", LOOK, () -> ledger.stored(sale) == UNITS);
-    }
   }
 
   /** Without the buffers of connections and of the append-only file, which come and go. */

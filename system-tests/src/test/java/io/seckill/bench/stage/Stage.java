@@ -20,6 +20,18 @@ public interface Stage {
   /** What the report shows of it. */
   List<Row> rows();
 
+  /** All of them, so that few services are stopped and started in between. */
+  static List<Stage> asMeasured() {
+    return List.of(
+        new AdmissionAccepted(),
+        new AdmissionRefused(),
+        new ConsumerDrain(),
+        new Memory(),
+        new EndToEnd(),
+        new Burst(),
+        new RelayDrain());
+  }
+
   /** All of them, in the order of the pipeline. */
   static List<Stage> all() {
     return List.of(
