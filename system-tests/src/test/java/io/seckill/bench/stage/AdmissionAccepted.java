@@ -86,8 +86,8 @@ final class AdmissionAccepted implements Stage {
   }
 
   private static void measureRedis(Lab lab, Figures figures) throws Exception {
-    int calls = lab.settings().choose(200_000, 100_000);
     for (int pipelined : List.of(1, 64)) {
+      int calls = lab.settings().choose(200_000, pipelined == 1 ? 40_000 : 80_000);
       lab.progress().now("admission: redis-benchmark of admit.lua, -P " + pipelined);
       Sale sale = lab.newSale(calls);
       figures.add(

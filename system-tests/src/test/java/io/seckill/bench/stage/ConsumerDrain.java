@@ -99,7 +99,7 @@ final class ConsumerDrain implements Stage {
     DirectStore store = new DirectStore(lab);
     figures.add("jdbc.batches_per_s", store.batchesPerSecond(orders(lab, count)));
     lab.progress().now("consumer: one order per transaction, 8 threads");
-    Duration run = lab.settings().seconds(6, 4);
+    Duration run = lab.settings().seconds(6, 3);
     int enough = (int) (10_000 * run.toSeconds());
     figures.add("consumer.one_by_one_per_s", store.oneByOnePerSecond(orders(lab, enough), run));
   }

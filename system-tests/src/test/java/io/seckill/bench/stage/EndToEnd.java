@@ -42,7 +42,7 @@ final class EndToEnd implements Stage {
     Duration trial = lab.settings().seconds(8, 4);
     double sustained = new SustainedRate(lab, trial, lab.settings().choose(3, 1)).search();
     figures.add(SUSTAINED, sustained);
-    int seconds = lab.settings().choose(12, 5);
+    int seconds = lab.settings().choose(12, 4);
     Histogram slow = clickToRow(lab, 100, seconds);
     figures.add("e2e.click_to_row_p50_ms", ms(slow, 50));
     figures.add("e2e.click_to_row_100_p99_ms", ms(slow, 99));

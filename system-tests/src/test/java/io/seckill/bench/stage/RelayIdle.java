@@ -30,9 +30,6 @@ final class RelayIdle {
 
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** After the last order: compilers and collectors end what it left them. */
-  private static final Duration CALM = Duration.ofSeconds(5);
-
   private RelayIdle() {}
 
   /** The relay must run, warm, and have nothing to do; leaves its orders in the order queues. */
@@ -42,7 +39,8 @@ final class RelayIdle {
     figures.add(P50, micros.getValueAtPercentile(50) / 1_000.0);
     figures.add(P99, micros.getValueAtPercentile(99) / 1_000.0);
     lab.progress().now("relay: idle");
-    Waiting.pass(CALM);
+    // Compilers and collectors end what the last order left them.
+    Waiting.pass(lab.settings().seconds(5, 3));
     long relay = lab.pipeline().run(Service.RELAY).pid();
     figures.add(CPU, cpuPercent(relay, lab.settings().seconds(30, 10)));
   }
