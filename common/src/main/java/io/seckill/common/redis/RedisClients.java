@@ -5,19 +5,24 @@ import java.io.ByteArrayInputStream;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
+import redis.clients.jedis.RedisProtocol;
 import redis.clients.jedis.RedisSentinelClient;
 import redis.clients.jedis.SslOptions;
 import redis.clients.jedis.SslVerifyMode;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.JedisURIHelper;
 
 /** Opens Jedis clients by settings: bounded pool, bounded waits, TLS with host-name check. */
@@ -34,11 +39,7 @@ public final class RedisClients {
     JedisClientConfig config = clientConfig(settings, clientName);
     return switch (settings.mode()) {
       case SINGLE ->
-          RedisClient.builder()
-              .hostAndPort(JedisURIHelper.getHostAndPort(URI.create(settings.url())))
-              .clientConfig(config)
-              .poolConfig(pool(settings))
-              .build();
+          single(JedisURIHelper.getHostAndPort(URI.create(settings.url())), settings, clientName);
       case SENTINEL ->
           RedisSentinelClient.builder()
               .masterName(settings.master())
@@ -57,6 +58,46 @@ public final class RedisClients {
     };
   }
 
+  /**
+   * As {@link #open}, but in sentinel mode for the master of this moment: for callers who close a
+   * client at every trouble and open another. Jedis's own sentinel client starts a thread that
+   * listens for failovers, and leaves it behind for ever when it is closed soon after.
+   *
+   * @throws JedisException when no Sentinel answers, or none knows the master set
+   */
+  public static UnifiedJedis openForOneMaster(RedisSettings settings, String clientName) {
+    return settings.mode() == RedisSettings.Mode.SENTINEL
+        ? single(presentMaster(settings, clientName), settings, clientName)
+        : open(settings, clientName);
+  }
+
+  private static HostAndPort presentMaster(RedisSettings settings, String clientName) {
+    JedisClientConfig config = sentinelConfig(settings, clientName);
+    JedisException trouble = null;
+    for (HostAndPort node : nodes(settings)) {
+      try (Jedis sentinel = new Jedis(node, config)) {
+        List<String> master = sentinel.sentinelGetMasterAddrByName(settings.master());
+        if (master != null && master.size() == 2) {
+          return new HostAndPort(master.get(0), Integer.parseInt(master.get(1)));
+        }
+      } catch (JedisException e) {
+        trouble = e;
+      }
+    }
+    throw new JedisConnectionException(
+        "no Sentinel of " + settings.nodes() + " names the master of " + settings.master(),
+        trouble);
+  }
+
+  private static UnifiedJedis single(
+      HostAndPort server, RedisSettings settings, String clientName) {
+    return RedisClient.builder()
+        .hostAndPort(server)
+        .clientConfig(clientConfig(settings, clientName))
+        .poolConfig(pool(settings))
+        .build();
+  }
+
   /** Credentials, database, TLS and time-outs of the settings, for a connection outside a pool. */
   public static JedisClientConfig clientConfig(RedisSettings settings, String clientName) {
     URI uri = URI.create(settings.url());
@@ -69,7 +110,9 @@ public final class RedisClients {
 
   /** Sentinels have no databases, and users of their own; TLS is the same. */
   private static JedisClientConfig sentinelConfig(RedisSettings settings, String clientName) {
-    return link(settings, clientName).build();
+    return link(settings, clientName)
+        .protocol(RedisProtocol.RESP2) // else Jedis warns that it will not try RESP3
+        .build();
   }
 
   private static DefaultJedisClientConfig.Builder link(RedisSettings settings, String clientName) {

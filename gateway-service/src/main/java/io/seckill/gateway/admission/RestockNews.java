@@ -65,7 +65,7 @@ final class RestockNews implements AutoCloseable {
 
   /** Returns when the connection broke or the subscription was ended. */
   private void listen() {
-    try (UnifiedJedis redis = RedisClients.open(settings, "gateway-news")) {
+    try (UnifiedJedis redis = RedisClients.openForOneMaster(settings, "gateway-news")) {
       Subscription current = new Subscription();
       subscription = current;
       redis.subscribe(current, RedisKeys.RESTOCKED);

@@ -61,7 +61,7 @@ final class LaneConnections {
     }
     redeclare = false;
     if (redis == null) {
-      redis = RedisClients.open(redisSettings, name);
+      redis = RedisClients.openForOneMaster(redisSettings, name);
     }
   }
 

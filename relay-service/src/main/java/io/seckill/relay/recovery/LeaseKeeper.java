@@ -97,7 +97,7 @@ public final class LeaseKeeper implements Runnable {
   private UnifiedJedis connected() {
     UnifiedJedis current = redis;
     if (current == null) {
-      current = RedisClients.open(redisSettings, "relay-leases");
+      current = RedisClients.openForOneMaster(redisSettings, "relay-leases");
       redis = current;
     }
     return current;
