@@ -18,15 +18,15 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Hears from Redis that a SKU's stock was 0 and is not any more, whoever brought it back. One
- * connection of its own; one thread listens, the other sends a ping now and then, without which a
- * link that is dead would look like one on which nothing happens. What is missed while the
- * connection is down costs shoppers the rest of the shield's lifetime, no more.
+ * connection of its own; one thread listens, the other asks for a sign of life now and then,
+ * without which a link that is dead would look like one on which nothing happens. What is missed
+ * while the connection is down costs shoppers the rest of the shield's lifetime, no more.
  */
 final class RestockNews implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(RestockNews.class);
   private static final long PAUSE_MS = 1_000;
-  private static final long PING_MS = 3_000;
+  private static final long SIGN_OF_LIFE_MS = 3_000;
   private static final Duration LONGEST_SILENCE = Duration.ofSeconds(10);
   private static final long STOP_WAIT_MS = 1_000;
 
@@ -44,7 +44,7 @@ final class RestockNews implements AutoCloseable {
     this.settings = settings.withMaxConnections(1).withBlockingSocketTimeout(LONGEST_SILENCE);
     this.restocked = restocked;
     repeat(this::listen, PAUSE_MS);
-    repeat(this::ping, PING_MS);
+    repeat(this::askForSignOfLife, SIGN_OF_LIFE_MS);
   }
 
   private void repeat(Runnable work, long pauseMs) {
@@ -79,8 +79,12 @@ final class RestockNews implements AutoCloseable {
     }
   }
 
-  private void ping() {
-    withSubscription(JedisPubSub::ping);
+  /**
+   * Subscribes once more, which Redis confirms and which changes nothing. Jedis's ping would do,
+   * but breaks the subscription off when the answer is there before Jedis expects it.
+   */
+  private void askForSignOfLife() {
+    withSubscription(current -> current.subscribe(RedisKeys.RESTOCKED));
   }
 
   private void withSubscription(Consumer<JedisPubSub> work) {
