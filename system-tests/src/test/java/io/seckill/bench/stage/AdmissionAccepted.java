@@ -43,7 +43,7 @@ final class AdmissionAccepted implements Stage {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
     Duration run = lab.settings().seconds(6, 3);
     lab.progress().now("admission: warming up");
-    accepted(lab, FEW, lab.settings().seconds(12, 5), 1);
+    accepted(lab, FEW, lab.settings().seconds(20, 8), 1);
     for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
       measureGateway(lab, figures, run);
       measureRedis(lab, figures);
@@ -58,13 +58,16 @@ final class AdmissionAccepted implements Stage {
     new Outbox(lab.redis()).clear();
   }
 
+  /**
+   * The bound is for 64 connections: by then the gateway's compilers have done most of their work.
+   */
   private static void measureGateway(Lab lab, Figures figures, Duration run) throws Exception {
-    lab.progress().now("admission: one hot SKU, 64 connections");
-    figures.add("admission.accepted_per_s", accepted(lab, FEW, run, 1));
     lab.progress().now("admission: one hot SKU, 512 connections");
     figures.add("admission.accepted_512_per_s", accepted(lab, MANY, run, 1));
     lab.progress().now("admission: 20 SKUs, 64 connections");
     figures.add("admission.accepted_20_skus_per_s", accepted(lab, FEW, run, SKUS));
+    lab.progress().now("admission: one hot SKU, 64 connections");
+    figures.add("admission.accepted_per_s", accepted(lab, FEW, run, 1));
     lab.progress().now("admission: one hot SKU, AOF everysec");
     lab.redis().configSet("appendfsync", "everysec");
     try {
