@@ -1,16 +1,12 @@
 package io.seckill.gateway.security;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.node.ObjectNode;
 
 /** Tokens for the sign-in pages of demo mode; there are none when it is off. Thread-safe. */
 public final class DemoTokens {
@@ -18,10 +14,8 @@ public final class DemoTokens {
   private static final Logger log = LoggerFactory.getLogger(DemoTokens.class);
   private static final Duration LIFETIME = Duration.ofHours(12);
   private static final String OPERATOR = "demo-operator";
-  private static final JsonMapper JSON = JsonMapper.shared();
-  private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
 
-  private final SecurityProperties settings;
+  private final TokenSigner signer;
   private final boolean on;
   private final Clock clock;
 
@@ -30,7 +24,7 @@ public final class DemoTokens {
    * @throws IllegalStateException when demo mode is on where tokens must not be free for the asking
    */
   DemoTokens(SecurityProperties settings, DemoProperties demo, boolean production, Clock clock) {
-    this.settings = settings;
+    this.signer = new TokenSigner(settings);
     this.on = demo.enabled();
     this.clock = clock;
     if (on && (production || !settings.jwkSetUri().isEmpty())) {
@@ -70,35 +64,6 @@ public final class DemoTokens {
 
   private DemoToken token(String subject, @Nullable String scope) {
     Instant expiresAt = clock.instant().plus(LIFETIME).truncatedTo(ChronoUnit.SECONDS);
-    ObjectNode claims = JSON.createObjectNode();
-    claims.put("sub", subject);
-    claims.put("exp", expiresAt.getEpochSecond());
-    putIfPresent(claims, "scope", scope);
-    putIfPresent(claims, "iss", settings.requiredIssuer());
-    putIfPresent(claims, "aud", settings.requiredAudience());
-    return new DemoToken(Hs256Signature.sign(claims.toString(), settings.secretBytes()), expiresAt);
-  }
-
-  private static void putIfPresent(ObjectNode claims, String name, @Nullable String value) {
-    if (value != null) {
-      claims.put(name, value);
-    }
-  }
-
-  /** The compact form of RFC 7515. */
-  private static final class Hs256Signature {
-
-    private static final String HEADER = "{\"alg\":\"HS256\",\"typ\":\"JWT\"}";
-
-    static String sign(String claims, byte[] secret) {
-      String input = base64(HEADER) + "." + base64(claims);
-      byte[] signature =
-          Hs256SignatureCheck.mac(secret).doFinal(input.getBytes(StandardCharsets.US_ASCII));
-      return input + "." + BASE64.encodeToString(signature);
-    }
-
-    private static String base64(String text) {
-      return BASE64.encodeToString(text.getBytes(StandardCharsets.UTF_8));
-    }
+    return new DemoToken(signer.sign(subject, scope, expiresAt), expiresAt);
   }
 }

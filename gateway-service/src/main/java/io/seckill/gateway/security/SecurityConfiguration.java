@@ -19,4 +19,9 @@ class SecurityConfiguration {
     boolean production = environment.matchesProfiles("prod", "production");
     return new DemoTokens(settings, demo, production, Clock.systemUTC());
   }
+
+  @Bean
+  WarmUpTokens warmUpTokens(SecurityProperties settings) {
+    return new WarmUpTokens(settings, Clock.systemUTC());
+  }
 }

@@ -6,18 +6,24 @@ import java.util.regex.Pattern;
 /** Reads ids in paths: decimal digits, no sign, no leading zero. */
 public final class PathIds {
 
+  /**
+   * A SKU that can never be on sale: every address refuses it, so that nobody can create, preheat
+   * or open it. Only a purchase may name it, and is told that there is no such SKU.
+   */
+  public static final long NEVER_ON_SALE = OrderMessage.MAX_SKU_ID;
+
   private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,17}");
 
   private PathIds() {}
 
   /**
-   * @return 1..2^53-1
+   * @return 1..2^53-2
    * @throws ProblemException 400 naming skuId
    */
   public static long sku(String text) {
     long id = number("skuId", text);
-    if (id > OrderMessage.MAX_SKU_ID) {
-      throw ProblemException.invalid("skuId", "skuId must be at most 2^53-1.");
+    if (id >= NEVER_ON_SALE) {
+      throw ProblemException.invalid("skuId", "skuId must be at most 2^53-2.");
     }
     return id;
   }

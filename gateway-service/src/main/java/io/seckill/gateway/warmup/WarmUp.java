@@ -1,0 +1,96 @@
+package io.seckill.gateway.warmup;
+
+import io.seckill.gateway.security.WarmUpTokens;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.core.env.Environment;
+import org.springframework.stereotype.Component;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.SignalType;
+
+/**
+ * Warms a new gateway up: as soon as the shoppers' port is open it buys from itself what is never
+ * on sale, until it has done so often enough, or for long enough, or in vain. A refusal writes
+ * nothing, so no store changes by it. Whatever comes of it, it ends, and never fails the start.
+ */
+@Component
+final class WarmUp implements SmartLifecycle {
+
+  private static final Logger log = LoggerFactory.getLogger(WarmUp.class);
+
+  private final WarmUpProperties settings;
+  private final WarmUpTokens tokens;
+  private final Environment environment;
+  private final Answers answers = new Answers();
+  private volatile boolean ended;
+  private volatile @Nullable Throwable failure;
+  private volatile @Nullable Disposable running;
+
+  WarmUp(WarmUpProperties settings, WarmUpTokens tokens, Environment environment) {
+    this.settings = settings;
+    this.tokens = tokens;
+    this.environment = environment;
+    this.ended = settings.requests() == 0;
+  }
+
+  /** Whether there is nothing left to wait for. */
+  boolean hasEnded() {
+    return ended;
+  }
+
+  /** How far it is. */
+  String progress() {
+    return answers.count() + " of " + settings.requests();
+  }
+
+  @Override
+  public void start() {
+    if (!ended) {
+      int port = environment.getRequiredProperty("local.server.port", Integer.class);
+      buyFrom(new LoopbackShopper(port, tokens));
+    }
+  }
+
+  /** When time is over no purchase begins, and those under way are answered within moments. */
+  private void buyFrom(LoopbackShopper shopper) {
+    long startNanos = System.nanoTime();
+    long atMostNanos = settings.atMost().toNanos();
+    running =
+        Flux.range(0, settings.requests())
+            .takeWhile(n -> System.nanoTime() - startNanos < atMostNanos)
+            .flatMap(shopper::buy, LoopbackShopper.AT_ONCE)
+            .doFinally(signal -> end(shopper, signal, System.nanoTime() - startNanos))
+            .subscribe(answers::add, reason -> failure = reason);
+  }
+
+  private void end(LoopbackShopper shopper, SignalType signal, long nanos) {
+    ended = true;
+    shopper.release();
+    log.info(
+        "warm-up ended after {} ms{}: {} of {} purchases answered {}; {}",
+        nanos / 1_000_000,
+        signal == SignalType.ON_ERROR ? " by " + failure : "",
+        answers.count(),
+        settings.requests(),
+        answers,
+        answers.whatIsWarm());
+  }
+
+  /** Ends it at once; comes before the servers stop. */
+  @Override
+  public void stop() {
+    Disposable purchases = running;
+    if (purchases != null) {
+      running = null;
+      purchases.dispose();
+    }
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running != null;
+  }
+}

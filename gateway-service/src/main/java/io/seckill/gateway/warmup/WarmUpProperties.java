@@ -1,0 +1,32 @@
+package io.seckill.gateway.warmup;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How long a new gateway warms up; whichever comes first ends it.
+ *
+ * @param requests purchases it makes at itself before it is ready, 0..1,000,000; 0 for no warm-up
+ * @param atMost longest time for them, 1 s..10 min
+ */
+@ConfigurationProperties("seckill.warm-up")
+record WarmUpProperties(@DefaultValue("0") int requests, @DefaultValue("20s") Duration atMost) {
+
+  private static final int MAX_REQUESTS = 1_000_000;
+  private static final Duration SHORTEST = Duration.ofSeconds(1);
+  private static final Duration LONGEST = Duration.ofMinutes(10);
+
+  WarmUpProperties {
+    check(requests >= 0 && requests <= MAX_REQUESTS, "requests must be 0..1000000");
+    check(
+        atMost.compareTo(SHORTEST) >= 0 && atMost.compareTo(LONGEST) <= 0,
+        "at-most must be 1s..10m");
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.warm-up." + otherwise);
+    }
+  }
+}

@@ -1,0 +1,217 @@
+package io.seckill.gateway.warmup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.sun.net.httpserver.HttpServer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class WarmUpIT {
+
+  private static final Duration SOON = Duration.ofMinutes(2);
+
+  /** More than any test waits for. */
+  private static final String[] ENDLESS = {
+    "seckill.warm-up.requests=1000000", "seckill.warm-up.at-most=10m"
+  };
+
+  private static final String BRIEF = "seckill.warm-up.requests=300";
+
+  private static Stage stage;
+
+  @BeforeAll
+  static void start() {
+    stage = Stage.shared();
+  }
+
+  @Test
+  void isNotReadyUntilItHasEndedAndSellsMeanwhile() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 10);
+    try (TestGateway gateway = gateway(stage.redisDatabase(), ENDLESS)) {
+      Answer warming = readiness(gateway);
+      assertThat(warming.status()).isEqualTo(503);
+      assertThat(state(warming)).isEqualTo("OUT_OF_SERVICE");
+      assertThat(warming.json().at("/components/warmUp/details/reason").asString())
+          .matches("warming up: \\d+ of 1000000");
+      assertThat(gateway.send(gateway.admin("/actuator/health/liveness")).status()).isEqualTo(200);
+      long user = stage.newUser();
+      await()
+          .atMost(SOON)
+          .until(() -> gateway.buy(user, sku, 1, "key-while-warming").status() == 202);
+      assertThat(readiness(gateway).status()).isEqualTo(503);
+
+      gateway.bean(WarmUp.class).stop();
+
+      await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
+      await().atMost(SOON).until(WarmUpIT::threads, count -> count == 0);
+    }
+  }
+
+  @Test
+  void endsByItselfAndWritesNothing(RedisServer server) {
+    RedisDatabase own = server.newDatabase();
+    try (UnifiedJedis redis = RedisClients.open(RedisSettings.single(own.url()), "test");
+        TestGateway gateway = gateway(own, BRIEF)) {
+      await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
+
+      assertThat(redis.keys("*")).containsExactly(RedisKeys.workers());
+      assertThat(purchases(gateway)).isEqualTo(300);
+      assertThat(count(gateway, "seckill.admitted")).isZero();
+      await().atMost(SOON).until(WarmUpIT::threads, count -> count == 0);
+    }
+  }
+
+  @Test
+  void buysWhatNobodyCanPutOnSale() {
+    String reserved = Stage.admin(9_007_199_254_740_991L);
+    String product = Stage.product(PurchasePolicy.UNLIMITED, 0, 10);
+
+    assertThat(stage.gateway().operate("PUT", reserved, product).status()).isEqualTo(400);
+    assertThat(stage.gateway().operate("POST", reserved + "/preheat", null).status())
+        .isEqualTo(400);
+    assertThat(stage.gateway().operate("POST", reserved + "/open", null).status()).isEqualTo(400);
+  }
+
+  @Test
+  void reachesRedisAsShoppersDoAndStopsWithTheGateway() {
+    try (TestGateway gateway = gateway(stage.redisDatabase(), ENDLESS)) {
+      await().atMost(SOON).until(() -> refusedByRedis(gateway) > 100);
+    }
+    await().atMost(SOON).until(WarmUpIT::threads, count -> count == 0);
+  }
+
+  @Test
+  void endsWithoutRedis(RedisServer server) throws IOException {
+    int database = server.newDatabase().number();
+    try (TcpProxy link = TcpProxy.to(server)) {
+      link.dropToClient(true);
+      try (TestGateway gateway =
+          gateway(
+              stage.redisDatabase(),
+              BRIEF,
+              "seckill.redis.url=redis://127.0.0.1:" + link.port() + "/" + database)) {
+        await().atMost(SOON).until(() -> state(readiness(gateway)).equals("UP"));
+
+        assertThat(readiness(gateway).status()).as("Redis is still away").isEqualTo(503);
+        assertThat(refusedByRedis(gateway)).isZero();
+      }
+    }
+  }
+
+  @Test
+  void endsWhenOnlySomebodyElseCanSignTokens() throws IOException {
+    HttpServer issuer = issuer("{\"keys\":[]}");
+    try (TestGateway gateway =
+        gateway(
+            stage.redisDatabase(),
+            BRIEF,
+            "seckill.security.hs256-secret=",
+            "seckill.security.jwk-set-uri=http://127.0.0.1:" + issuer.getAddress().getPort())) {
+      await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
+
+      assertThat(purchases(gateway)).isEqualTo(300);
+      assertThat(refusedByRedis(gateway)).isZero();
+    } finally {
+      issuer.stop(0);
+    }
+  }
+
+  @Test
+  void endsWhenTheAddressMayNotBuySoOften() {
+    try (TestGateway gateway =
+        gateway(stage.redisDatabase(), BRIEF, "seckill.limits.address-per-second=1")) {
+      await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
+
+      assertThat(purchases(gateway)).isEqualTo(300);
+    }
+  }
+
+  @Test
+  void endsWhenItDoesNotReachItself() {
+    try (TestGateway gateway = gateway(stage.redisDatabase(), BRIEF, "server.address=127.0.0.2")) {
+      await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
+
+      assertThat(purchases(gateway)).isZero();
+    }
+  }
+
+  @Test
+  void doesNothingUnlessToldTo() {
+    TestGateway gateway = stage.gateway();
+
+    assertThat(gateway.bean(WarmUp.class).isRunning()).isFalse();
+    assertThat(state(readiness(gateway))).isEqualTo("UP");
+  }
+
+  private static TestGateway gateway(RedisDatabase redis, String... properties) {
+    return TestGateway.start(redis, stage.mysqlDatabase(), stage.consumer().url(), properties);
+  }
+
+  private static HttpServer issuer(String keySet) throws IOException {
+    byte[] body = keySet.getBytes(StandardCharsets.US_ASCII);
+    HttpServer issuer =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    issuer.createContext(
+        "/",
+        exchange -> {
+          exchange.sendResponseHeaders(200, body.length);
+          exchange.getResponseBody().write(body);
+          exchange.close();
+        });
+    issuer.start();
+    return issuer;
+  }
+
+  private static Answer readiness(TestGateway gateway) {
+    return gateway.send(gateway.admin("/actuator/health/readiness"));
+  }
+
+  private static String state(Answer readiness) {
+    return readiness.json().at("/components/warmUp/status").asString();
+  }
+
+  private static double purchases(TestGateway gateway) {
+    return count(gateway, "seckill.purchases");
+  }
+
+  private static double count(TestGateway gateway, String counter) {
+    return gateway.bean(MeterRegistry.class).get(counter).counter().count();
+  }
+
+  private static double refusedByRedis(TestGateway gateway) {
+    return gateway
+        .bean(MeterRegistry.class)
+        .get("seckill.refused")
+        .tag("reason", "unknown_sku")
+        .counter()
+        .count();
+  }
+
+  /** Threads of the warm-up's client. */
+  private static long threads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("warm-up"))
+        .count();
+  }
+}
