@@ -29,8 +29,10 @@ final class LoopbackShopper {
   private static final byte[] BODY = "{\"quantity\":1}".getBytes(StandardCharsets.US_ASCII);
   private static final int CONNECT_TIMEOUT_MS = 2_000;
 
-  /** Far above what the gateway lets a purchase take. */
-  private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(2);
+  /**
+   * Far above what the gateway lets a purchase take, also where a cold start keeps all cores busy.
+   */
+  private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(10);
 
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(1);
 

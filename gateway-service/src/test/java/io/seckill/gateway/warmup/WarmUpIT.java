@@ -37,6 +37,7 @@ class WarmUpIT {
   };
 
   private static final String BRIEF = "seckill.warm-up.requests=300";
+  private static final String UNHURRIED = "seckill.warm-up.at-most=2m";
 
   private static Stage stage;
 
@@ -72,7 +73,7 @@ class WarmUpIT {
   void endsByItselfAndWritesNothing(RedisServer server) {
     RedisDatabase own = server.newDatabase();
     try (UnifiedJedis redis = RedisClients.open(RedisSettings.single(own.url()), "test");
-        TestGateway gateway = gateway(own, BRIEF)) {
+        TestGateway gateway = gateway(own, BRIEF, UNHURRIED)) {
       await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
 
       assertThat(redis.keys("*")).containsExactly(RedisKeys.workers());
@@ -110,6 +111,7 @@ class WarmUpIT {
           gateway(
               stage.redisDatabase(),
               BRIEF,
+              UNHURRIED,
               "seckill.redis.url=redis://127.0.0.1:" + link.port() + "/" + database)) {
         await().atMost(SOON).until(() -> state(readiness(gateway)).equals("UP"));
 
@@ -126,6 +128,7 @@ class WarmUpIT {
         gateway(
             stage.redisDatabase(),
             BRIEF,
+            UNHURRIED,
             "seckill.security.hs256-secret=",
             "seckill.security.jwk-set-uri=http://127.0.0.1:" + issuer.getAddress().getPort())) {
       await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
@@ -140,7 +143,7 @@ class WarmUpIT {
   @Test
   void endsWhenTheAddressMayNotBuySoOften() {
     try (TestGateway gateway =
-        gateway(stage.redisDatabase(), BRIEF, "seckill.limits.address-per-second=1")) {
+        gateway(stage.redisDatabase(), BRIEF, UNHURRIED, "seckill.limits.address-per-second=1")) {
       await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
 
       assertThat(purchases(gateway)).isEqualTo(300);
@@ -149,7 +152,8 @@ class WarmUpIT {
 
   @Test
   void endsWhenItDoesNotReachItself() {
-    try (TestGateway gateway = gateway(stage.redisDatabase(), BRIEF, "server.address=127.0.0.2")) {
+    try (TestGateway gateway =
+        gateway(stage.redisDatabase(), BRIEF, UNHURRIED, "server.address=127.0.0.2")) {
       await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
 
       assertThat(purchases(gateway)).isZero();
