@@ -34,7 +34,8 @@ final class RunLock implements AutoCloseable {
   static Optional<RunLock> take(DataSource dataSource, String name) throws SQLException {
     Connection connection = dataSource.getConnection();
     try {
-      if (isOne(connection, "SELECT GET_LOCK(CONCAT(LEFT(MD5(DATABASE()), 16), ?), 0)", name)) {
+      if (isOne(
+          connection, "SELECT GET_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), ?), 0)", name)) {
         return Optional.of(new RunLock(connection, name));
       }
     } catch (SQLException e) {
@@ -48,7 +49,8 @@ final class RunLock implements AutoCloseable {
   /** Whether the connection that holds it still lives. */
   boolean isHeld() {
     try {
-      String sql = "SELECT IS_USED_LOCK(CONCAT(LEFT(MD5(DATABASE()), 16), ?)) = CONNECTION_ID()";
+      String sql =
+          "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), ?)) = CONNECTION_ID()";
       return isOne(connection, sql, name);
     } catch (SQLException e) {
       return false;
@@ -58,7 +60,7 @@ final class RunLock implements AutoCloseable {
   @Override
   public void close() {
     try (connection) {
-      isOne(connection, "SELECT RELEASE_LOCK(CONCAT(LEFT(MD5(DATABASE()), 16), ?))", name);
+      isOne(connection, "SELECT RELEASE_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), ?))", name);
     } catch (SQLException e) {
       log.debug("The lock {} goes with its connection", name, e);
     }

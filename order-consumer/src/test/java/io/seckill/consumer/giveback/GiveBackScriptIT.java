@@ -128,7 +128,7 @@ class GiveBackScriptIT {
 
   @Test
   void worksWhenRedisIsFull() { // FACTS 6
-    try (RedisServer full = RedisServer.start("maxmemory 3mb", "maxmemory-policy noeviction");
+    try (RedisServer full = RedisServer.start("maxmemory-policy noeviction");
         UnifiedJedis client =
             RedisClients.open(RedisSettings.single(full.newDatabase().url()), "test")) {
       preheat(client, "7");
