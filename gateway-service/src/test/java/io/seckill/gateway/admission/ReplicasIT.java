@@ -10,17 +10,16 @@ import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Refused;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RedisServer;
-import io.seckill.testing.TestServers;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
 
-@ExtendWith(TestServers.class)
+@ChildProcessesOnly
 @DisplayName("WAIT on the writing connection, once per batch (FACTS 9)")
 class ReplicasIT {
 

@@ -282,7 +282,7 @@ class LifecycleIT {
         consumer
             .sql()
             .sql(
-                "EXPLAIN SELECT order_id FROM orders WHERE status = 'CONFIRMED'"
+                "EXPLAIN FORMAT=TRADITIONAL SELECT order_id FROM orders WHERE status = 'CONFIRMED'"
                     + " AND created_at <= NOW(6) - INTERVAL 1 MICROSECOND"
                     + " ORDER BY created_at LIMIT 200")
             .query()
