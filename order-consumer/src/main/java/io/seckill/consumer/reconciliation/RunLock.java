@@ -18,6 +18,9 @@ final class RunLock implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(RunLock.class);
 
+  /** Named locks are of the whole server, up to 64 characters; MySQL 9.6 has no MD5() any more. */
+  private static final String LOCK = "CONCAT(LEFT(SHA2(DATABASE(), 256), 16), ?)";
+
   private final Connection connection;
   private final String name;
 
@@ -34,8 +37,7 @@ final class RunLock implements AutoCloseable {
   static Optional<RunLock> take(DataSource dataSource, String name) throws SQLException {
     Connection connection = dataSource.getConnection();
     try {
-      if (isOne(
-          connection, "SELECT GET_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), ?), 0)", name)) {
+      if (isOne(connection, "SELECT GET_LOCK(" + LOCK + ", 0)", name)) {
         return Optional.of(new RunLock(connection, name));
       }
     } catch (SQLException e) {
@@ -49,9 +51,7 @@ final class RunLock implements AutoCloseable {
   /** Whether the connection that holds it still lives. */
   boolean isHeld() {
     try {
-      String sql =
-          "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), ?)) = CONNECTION_ID()";
-      return isOne(connection, sql, name);
+      return isOne(connection, "SELECT IS_USED_LOCK(" + LOCK + ") = CONNECTION_ID()", name);
     } catch (SQLException e) {
       return false;
     }
@@ -60,7 +60,7 @@ final class RunLock implements AutoCloseable {
   @Override
   public void close() {
     try (connection) {
-      isOne(connection, "SELECT RELEASE_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), ?))", name);
+      isOne(connection, "SELECT RELEASE_LOCK(" + LOCK + ")", name);
     } catch (SQLException e) {
       log.debug("The lock {} goes with its connection", name, e);
     }
