@@ -76,7 +76,11 @@ record Mischief(String target, String name, Runnable begin, Runnable end, Durati
         new Mischief("Redis", "kill", redis::kill, redis::restart, SERVER_START),
         new Mischief("Redis", "freeze", redis::freeze, redis::thaw, AT_ONCE),
         new Mischief(
-            "Redis", "forget scripts", () -> lab.redis().executeCommand(flush), () -> {}, AT_ONCE));
+            "Redis",
+            "forget scripts",
+            () -> insist(() -> lab.redis().executeCommand(flush)),
+            () -> {},
+            AT_ONCE));
   }
 
   private static List<Mischief> toRabbit(FaultLab lab) {
@@ -87,13 +91,13 @@ record Mischief(String target, String name, Runnable begin, Runnable end, Durati
         new Mischief(
             "RabbitMQ",
             "memory alarm",
-            () -> rabbit.setMemoryWatermark(0.0000001),
-            () -> rabbit.setMemoryWatermark(0.4),
+            () -> insist(() -> rabbit.setMemoryWatermark(0.0000001)),
+            () -> insist(() -> rabbit.setMemoryWatermark(0.4)),
             AT_ONCE),
         new Mischief(
             "RabbitMQ",
             "close connections",
-            () -> rabbit.closeConnections("random schedule"),
+            () -> insist(() -> rabbit.closeConnections("random schedule")),
             () -> {},
             AT_ONCE));
   }
@@ -106,8 +110,17 @@ record Mischief(String target, String name, Runnable begin, Runnable end, Durati
         new Mischief(
             "MySQL",
             "read-only",
-            () -> mysql.setReadOnly(true),
-            () -> mysql.setReadOnly(false),
+            () -> insist(() -> mysql.setReadOnly(true)),
+            () -> insist(() -> mysql.setReadOnly(false)),
             AT_ONCE));
+  }
+
+  /**
+   * A server may refuse a command for what else is done at the time: a connection that was broken
+   * before, one that ends while all are closed, a transaction whose owner is frozen. A second
+   * command does no more than the first.
+   */
+  private static void insist(Runnable command) {
+    Signals.awaitThat("a server to take a command", command::run);
   }
 }

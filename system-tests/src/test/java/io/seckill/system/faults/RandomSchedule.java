@@ -7,10 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
@@ -18,12 +20,11 @@ import java.util.function.Consumer;
  */
 final class RandomSchedule {
 
-  private static final int THREADS = 6;
   private static final int SHORTEST_PAUSE_MS = 150;
   private static final int LONGEST_PAUSE_MS = 1_800;
   private static final int SHORTEST_MS = 200;
   private static final int LONGEST_MS = 6_000;
-  private static final long END_LIMIT_SECONDS = 120;
+  private static final long STEP_LIMIT_SECONDS = 300;
 
   private final List<Event> events;
 
@@ -71,51 +72,59 @@ final class RandomSchedule {
   }
 
   /**
-   * Does all of it and returns when everything has ended.
+   * Does all of it and returns when everything has ended. Each target has a thread of its own, so
+   * that what begins or ends late, as on a busy machine, never meets the next mischief of its
+   * target.
    *
    * @param done told of each mischief once it has begun
+   * @throws IllegalStateException when a mischief could not be begun or ended; says which and why
    */
   void run(Consumer<Event> done) throws InterruptedException {
-    ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS);
+    Map<String, ScheduledExecutorService> threads = new HashMap<>();
     try {
-      List<Future<?>> ends = new ArrayList<>();
+      List<Future<?>> steps = new ArrayList<>();
       for (Event event : events) {
-        Future<?> begun =
-            threads.schedule(
-                () -> begin(event, done), event.from().toMillis(), TimeUnit.MILLISECONDS);
-        ends.add(
-            threads.schedule(
-                () -> end(event, begun), event.until().toMillis(), TimeUnit.MILLISECONDS));
+        ScheduledExecutorService thread =
+            threads.computeIfAbsent(
+                event.mischief().target(), target -> Executors.newScheduledThreadPool(1));
+        steps.add(at(event.from(), thread, () -> begin(event, done)));
+        steps.add(at(event.until(), thread, () -> end(event)));
       }
-      for (Future<?> end : ends) {
-        await(end);
+      for (Future<?> step : steps) {
+        await(step);
       }
     } finally {
-      threads.shutdownNow();
+      threads.values().forEach(ExecutorService::shutdownNow);
     }
+  }
+
+  private static Future<?> at(Duration time, ScheduledExecutorService thread, Runnable step) {
+    return thread.schedule(step, time.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   private static void begin(Event event, Consumer<Event> done) {
-    event.mischief().begin().run();
+    attempt("begin", event, event.mischief().begin());
     done.accept(event);
   }
 
-  /** Not before the beginning, which may take its time. */
-  private static void end(Event event, Future<?> begun) {
-    try {
-      await(begun);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    event.mischief().end().run();
+  private static void end(Event event) {
+    attempt("end", event, event.mischief().end());
   }
 
-  private static void await(Future<?> work) throws InterruptedException {
+  private static void attempt(String what, Event event, Runnable step) {
     try {
-      work.get(END_LIMIT_SECONDS, TimeUnit.SECONDS);
+      step.run();
+    } catch (RuntimeException e) {
+      throw new IllegalStateException("cannot " + what + " " + event + ": " + e, e);
+    }
+  }
+
+  private static void await(Future<?> step) throws InterruptedException {
+    try {
+      step.get(STEP_LIMIT_SECONDS, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
-      throw new IllegalStateException("mischief failed", e.getCause());
-    } catch (java.util.concurrent.TimeoutException e) {
+      throw new IllegalStateException(e.getCause().getMessage(), e.getCause());
+    } catch (TimeoutException e) {
       throw new IllegalStateException("mischief does not end", e);
     }
   }

@@ -148,7 +148,7 @@ public final class ServiceProcess implements AutoCloseable {
     return this;
   }
 
-  /** SIGSTOP: the process stands still and its connections stay open. */
+  /** SIGSTOP: the process stands still and its connections stay open; a dead one stays dead. */
   public void freeze() {
     signal("STOP");
   }
@@ -232,7 +232,7 @@ public final class ServiceProcess implements AutoCloseable {
   private void signal(String signal) {
     try {
       int exit = new ProcessBuilder("kill", "-" + signal, "" + process.pid()).start().waitFor();
-      if (exit != 0) {
+      if (exit != 0 && process.isAlive()) {
         throw new IllegalStateException("kill -" + signal + " " + name + " exited with " + exit);
       }
     } catch (IOException e) {
