@@ -4,19 +4,23 @@ import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Row 34: everything at random. {@code -Dseckill.seed} chooses the schedule, {@code
- * -Dseckill.chaos.seconds} how long it goes on; in rounds, each healed and judged, so that an hour
- * is no heavier to judge than a minute.
+ * Row 34: everything at random. {@code -Dseed} chooses the schedule, {@code
+ * -Dseckill.chaos.seconds} how long it goes on, {@code -Dseckill.chaos.schedules} how many follow
+ * each other, with the next seeds. A schedule goes on in rounds, each healed and judged, so that an
+ * hour is no heavier to judge than a minute.
  */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class RandomScheduleIT {
 
-  private static final long SEED = Long.getLong("seckill.seed", 20_261_121L);
+  private static final long FIRST_SEED = Long.getLong("seed", 20_261_121L);
+  private static final int SCHEDULES = Integer.getInteger("seckill.chaos.schedules", 1);
   private static final Duration LENGTH =
       Duration.ofSeconds(Integer.getInteger("seckill.chaos.seconds", 180));
   private static final Duration ROUND = Duration.ofSeconds(40);
@@ -28,14 +32,19 @@ class RandomScheduleIT {
     this.lab = lab;
   }
 
-  @Test
+  static LongStream seeds() {
+    return LongStream.range(FIRST_SEED, FIRST_SEED + SCHEDULES);
+  }
+
+  @ParameterizedTest(name = "seed {0}")
+  @MethodSource("seeds")
   @DisplayName("34: all of it, random")
-  void everythingAtRandom() throws InterruptedException {
-    say("seed " + SEED + ", " + LENGTH.toSeconds() + " s");
-    Random random = new Random(SEED);
+  void everythingAtRandom(long seed) throws InterruptedException {
+    say("seed " + seed + ", " + LENGTH.toSeconds() + " s");
+    Random random = new Random(seed);
     long end = System.nanoTime() + LENGTH.toNanos();
     for (int round = 1; System.nanoTime() < end; round++) {
-      round("34 random schedule, seed " + SEED + ", round " + round, random);
+      round("34 random schedule, seed " + seed + ", round " + round, random);
     }
   }
 
