@@ -4,9 +4,9 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.List;
 import java.util.stream.Collectors;
 
 /** What MySQL has stored, read past the services. One connection, one thread. */
@@ -39,21 +39,20 @@ public final class Ledger implements AutoCloseable {
             + ")");
   }
 
-  /** Of these order ids, those that are stored. */
-  public Set<String> storedOf(Collection<String> orderIds) throws SQLException {
-    Set<String> found = new HashSet<>();
-    if (orderIds.isEmpty()) {
-      return found;
-    }
-    String sql =
-        "SELECT order_id FROM orders WHERE order_id IN (" + String.join(",", orderIds) + ")";
-    try (PreparedStatement select = mysql.prepareStatement(sql);
-        ResultSet rows = select.executeQuery()) {
-      while (rows.next()) {
-        found.add(rows.getString(1));
+  /** The ids of the orders stored from one id to another, both included. */
+  public List<Long> storedBetween(long firstId, long lastId) throws SQLException {
+    List<Long> ids = new ArrayList<>();
+    String sql = "SELECT order_id FROM orders WHERE order_id BETWEEN ? AND ?";
+    try (PreparedStatement select = mysql.prepareStatement(sql)) {
+      select.setLong(1, firstId);
+      select.setLong(2, lastId);
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          ids.add(rows.getLong(1));
+        }
       }
     }
-    return found;
+    return ids;
   }
 
   private long number(String sql) throws SQLException {
