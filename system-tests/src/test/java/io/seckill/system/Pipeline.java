@@ -189,6 +189,11 @@ public final class Pipeline implements AutoCloseable {
     return new SaleReader(mysql.jdbcUrl(), mysql.username(), mysql.password(), redis);
   }
 
+  /** Past the services, for a test that wrongs the data. */
+  public UnifiedJedis redis() {
+    return redis;
+  }
+
   /** What services asked of Redis and their users may not, a text each. */
   public List<String> refusedByRedis() {
     return RedisUsers.refusals(redis);

@@ -210,6 +210,11 @@ final class Browser implements AutoCloseable {
     field.sendKeys(text);
   }
 
+  /** Chooses an option of a list by its text. */
+  void pick(String selector, String option) {
+    find(selector).sendKeys(option);
+  }
+
   Object run(String script, Object... arguments) {
     return driver.executeScript(script, arguments);
   }

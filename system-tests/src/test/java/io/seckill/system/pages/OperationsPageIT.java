@@ -13,6 +13,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.Pipeline;
 import io.seckill.system.process.Service;
 import io.seckill.testing.TestServers;
@@ -32,15 +33,21 @@ class OperationsPageIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
+  /** Nobody reconciles but the operator. */
+  private static final Map<String, String> SETTINGS =
+      Map.of(
+          "SECKILL_DEMO_ENABLED", "true",
+          "SECKILL_OPS_PERIOD", "1s",
+          "SECKILL_RECONCILIATION_INTERVAL", "1h",
+          "SECKILL_RECONCILIATION_BUSYINTERVAL", "1h");
+
   private static Pipeline pipeline;
   private static Browser browser;
   private static OpsPage page;
 
   @BeforeAll
   static void start() {
-    pipeline =
-        Pipeline.startWith(
-            "ops-page", Map.of("SECKILL_DEMO_ENABLED", "true", "SECKILL_OPS_PERIOD", "1s"));
+    pipeline = Pipeline.startWith("ops-page", SETTINGS);
     browser = Browser.desktop("en-US");
     page = new OpsPage(browser, "http://127.0.0.1:" + pipeline.adminPort());
   }
@@ -108,6 +115,21 @@ class OperationsPageIT {
     browser.press("#confirm-no");
     browser.awaitHidden("#confirm");
     assertThat(pipeline.shop().buy(9, 3002, 1, "not-closed-at-all").status()).isEqualTo(202);
+  }
+
+  @Test
+  void looksForWhatRedisHasWrongAndRepairsIt() {
+    onSale(3005);
+    page.open(pipeline.tokens().operator()).choose(3005);
+    page.act("Reconcile…", "reconcile SKU 3005: look: CLEAN");
+
+    pipeline.redis().incrBy(RedisKeys.stock(3005), 2); // units that do not exist
+    page.act("Reconcile…", "reconcile SKU 3005: look: FOUND, 1 × STOCK_SET");
+    page.ask("Reconcile…").pick("how", "repair");
+    page.confirm("reconcile SKU 3005: repair: REPAIRED, 1 × STOCK_SET");
+
+    assertThat(pipeline.redis().get(RedisKeys.stock(3005))).isEqualTo("100");
+    browser.awaitText("#ledger-verdict", "balances");
   }
 
   @Test

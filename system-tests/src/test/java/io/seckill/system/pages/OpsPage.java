@@ -40,6 +40,11 @@ final class OpsPage {
     return this;
   }
 
+  OpsPage pick(String name, String option) {
+    browser.pick("#confirm-fields [name=" + name + "]", option);
+    return this;
+  }
+
   /** Confirms, and waits for the line that says what was done. */
   OpsPage confirm(String auditLine) {
     browser.press("#confirm-yes");
