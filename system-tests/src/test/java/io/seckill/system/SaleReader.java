@@ -141,7 +141,9 @@ public final class SaleReader {
 
   private static List<StoredOrder> orders(Connection mysql, long skuId) throws SQLException {
     String sql =
-        "SELECT order_id, user_id, request_id, quantity, status FROM orders WHERE sku_id = ?";
+        "SELECT order_id, user_id, request_id, quantity, status,"
+            + " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', admitted_at) DIV 1000"
+            + " FROM orders WHERE sku_id = ?";
     try (PreparedStatement select = mysql.prepareStatement(sql)) {
       select.setLong(1, skuId);
       List<StoredOrder> orders = new ArrayList<>();
@@ -153,7 +155,8 @@ public final class SaleReader {
                   rows.getLong(2),
                   rows.getString(3),
                   rows.getInt(4),
-                  rows.getString(5)));
+                  rows.getString(5),
+                  rows.getLong(6)));
         }
       }
       return orders;

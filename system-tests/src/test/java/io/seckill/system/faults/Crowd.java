@@ -109,6 +109,7 @@ final class Crowd implements AutoCloseable {
 
   private void buy(PlannedPurchase purchase, int gateway, int tries) {
     long start = System.nanoTime();
+    long sentAtMs = System.currentTimeMillis();
     var unused =
         send(gateway, purchase, purchase.quantity())
             .whenComplete(
@@ -118,7 +119,7 @@ final class Crowd implements AutoCloseable {
                   } else {
                     answered(answer, System.nanoTime() - start);
                   }
-                  if (!decided(purchase, answer)) {
+                  if (!decided(purchase, answer, sentAtMs)) {
                     later(tries).execute(() -> buy(purchase, gateway + 1, tries + 1));
                   }
                 });
@@ -142,7 +143,7 @@ final class Crowd implements AutoCloseable {
     }
   }
 
-  private boolean decided(PlannedPurchase purchase, @Nullable Answer answer) {
+  private boolean decided(PlannedPurchase purchase, @Nullable Answer answer, long sentAtMs) {
     if (closed) {
       return true;
     }
@@ -153,6 +154,7 @@ final class Crowd implements AutoCloseable {
     }
     if (answer != null && REFUSALS.contains(answer.code())) {
       refused.incrementAndGet();
+      purchases.refused(purchase.skuId(), purchase.userId(), purchase.key(), sentAtMs);
       undecided.decrementAndGet();
       return true;
     }

@@ -139,7 +139,14 @@ final class FaultRun implements AutoCloseable {
 
   private void report(List<SaleAtRest> atRest, long restMs) {
     Set<String> stored = new HashSet<>();
-    atRest.forEach(sale -> sale.orders().stream().map(StoredOrder::orderId).forEach(stored::add));
+    Set<String> missing = new HashSet<>(purchases.acceptedOrders());
+    for (SaleAtRest sale : atRest) {
+      sale.orders().stream().map(StoredOrder::orderId).forEach(stored::add);
+      missing.removeAll(sale.aliases());
+    }
+    missing.removeAll(stored);
+    Set<String> unpromised = new HashSet<>(stored);
+    unpromised.removeAll(purchases.acceptedOrders());
     lab.report()
         .add(
             new FaultReport.Row(
@@ -148,6 +155,8 @@ final class FaultRun implements AutoCloseable {
                 crowd.arrived(),
                 crowd.accepted(),
                 stored.size(),
+                missing.size(),
+                unpromised.size(),
                 always.looks(),
                 restMs,
                 crowd.slowPercent()));

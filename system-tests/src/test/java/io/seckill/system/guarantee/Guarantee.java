@@ -22,6 +22,7 @@ public interface Guarantee {
         new StoresAgree(),
         new GivenBackOnce(),
         new RequestsKeepTheirOrder(),
+        new RefusalsAreTrue(),
         new OutcomesStay(),
         new CountersAgree());
   }

@@ -2,6 +2,7 @@ package io.seckill.system.guarantee;
 
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -14,6 +15,7 @@ public final class Purchases {
 
   private final Set<String> attempted = ConcurrentHashMap.newKeySet();
   private final Map<String, String> accepted = new ConcurrentHashMap<>();
+  private final Map<String, Long> refused = new ConcurrentHashMap<>();
   private final Map<String, String> outcomes = new ConcurrentHashMap<>();
   private final List<String> contradictions = new CopyOnWriteArrayList<>();
 
@@ -43,6 +45,21 @@ public final class Purchases {
     if (first != null && !first.equals(orderId)) {
       contradiction("user " + userId + " key " + key + " got " + orderId + " after " + first);
     }
+  }
+
+  /**
+   * Notes that a shopper was told no, once and for all.
+   *
+   * @param sentAtMs when the try that was refused was sent, ms since 1970
+   */
+  public void refused(long skuId, long userId, String key, long sentAtMs) {
+    refused.put(request(skuId, userId + ":" + key), sentAtMs);
+  }
+
+  /** When the try of this order's purchase that was refused was sent; empty when none was. */
+  OptionalLong refusedTrySentAt(long skuId, StoredOrder order) {
+    Long sentAt = refused.get(request(skuId, order.userId() + ":" + order.requestId()));
+    return sentAt == null ? OptionalLong.empty() : OptionalLong.of(sentAt);
   }
 
   /** Notes that a shopper was told of the end of an order. */

@@ -2,9 +2,13 @@ package io.seckill.system.guarantee;
 
 import java.util.Set;
 
-/** One row of MySQL's {@code orders}, as far as a guarantee cares. */
+/**
+ * One row of MySQL's {@code orders}, as far as a guarantee cares.
+ *
+ * @param admittedAtMs when Redis admitted it, by Redis's clock, ms since 1970
+ */
 public record StoredOrder(
-    String orderId, long userId, String requestId, int quantity, String status) {
+    String orderId, long userId, String requestId, int quantity, String status, long admittedAtMs) {
 
   private static final Set<String> OWNING = Set.of("CONFIRMED", "PAID");
 
