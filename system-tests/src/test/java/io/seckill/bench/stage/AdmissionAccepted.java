@@ -12,6 +12,7 @@ import io.seckill.bench.load.Wrk;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.Row.Against;
+import io.seckill.bench.stage.PurchaseLoad.Accepted;
 import io.seckill.bench.yardstick.RedisBenchmark;
 import io.seckill.bench.yardstick.YardstickServer;
 import io.seckill.system.process.Service;
@@ -63,29 +64,34 @@ final class AdmissionAccepted implements Stage {
    */
   private static void measureGateway(Lab lab, Figures figures, Duration run) throws Exception {
     lab.progress().now("admission: one hot SKU, 512 connections");
-    figures.add("admission.accepted_512_per_s", accepted(lab, MANY, run, 1));
+    Accepted many = accepted(lab, MANY, run, 1);
+    figures.add("admission.accepted_512_per_s", many.perSecond());
+    figures.add("admission.waited_512_p50_ms", many.p50Ms());
+    figures.add("admission.waited_512_p99_ms", many.p99Ms());
     lab.progress().now("admission: 20 SKUs, 64 connections");
-    figures.add("admission.accepted_20_skus_per_s", accepted(lab, FEW, run, SKUS));
+    figures.add("admission.accepted_20_skus_per_s", accepted(lab, FEW, run, SKUS).perSecond());
     lab.progress().now("admission: one hot SKU, 64 connections");
-    figures.add("admission.accepted_per_s", accepted(lab, FEW, run, 1));
+    Accepted few = accepted(lab, FEW, run, 1);
+    figures.add("admission.accepted_per_s", few.perSecond());
+    figures.add("admission.waited_64_p50_ms", few.p50Ms());
+    figures.add("admission.waited_64_p99_ms", few.p99Ms());
     lab.progress().now("admission: one hot SKU, AOF everysec");
     lab.redis().configSet("appendfsync", "everysec");
     try {
-      figures.add("admission.accepted_everysec_per_s", accepted(lab, FEW, run, 1));
+      figures.add("admission.accepted_everysec_per_s", accepted(lab, FEW, run, 1).perSecond());
     } finally {
       lab.redis().configSet("appendfsync", "always");
     }
   }
 
-  private static double accepted(Lab lab, int connections, Duration run, int skus)
+  private static Accepted accepted(Lab lab, int connections, Duration run, int skus)
       throws IOException, InterruptedException {
     List<Sale> sales = lab.newSales(skus, PurchaseLoad.stockFor(run) / skus);
-    double perSecond =
+    Accepted accepted =
         new PurchaseLoad(lab)
-            .acceptedPerSecond(
-                lab.pipeline().shopPort(), lab.pipeline().tokens(), connections, run, sales);
+            .accepted(lab.pipeline().shopPort(), lab.pipeline().tokens(), connections, run, sales);
     forget(lab, sales);
-    return perSecond;
+    return accepted;
   }
 
   private static void measureRedis(Lab lab, Figures figures) throws Exception {
@@ -154,7 +160,8 @@ final class AdmissionAccepted implements Stage {
     List<Sale> sales = lab.newSales(1, PurchaseLoad.stockFor(run));
     double perSecond =
         new PurchaseLoad(lab)
-            .acceptedPerSecond(yardstick.port(), yardstick.tokens(), FEW, run, sales);
+            .accepted(yardstick.port(), yardstick.tokens(), FEW, run, sales)
+            .perSecond();
     forget(lab, sales);
     return perSecond;
   }
@@ -175,7 +182,11 @@ final class AdmissionAccepted implements Stage {
             new Against("blocking EVALSHA, annotated controller", "admission.obvious_per_s"));
     return List.of(
         new Row("accepted, 1 SKU, 64 connections, AOF always", "admission.accepted_per_s", against),
+        Row.of("64 connections, as fast as answers come: p50", "admission.waited_64_p50_ms"),
+        Row.of("64 connections, as fast as answers come: p99", "admission.waited_64_p99_ms"),
         Row.of("accepted, 512 connections", "admission.accepted_512_per_s"),
+        Row.of("512 connections, as fast as answers come: p50", "admission.waited_512_p50_ms"),
+        Row.of("512 connections, as fast as answers come: p99", "admission.waited_512_p99_ms"),
         Row.of("accepted, 20 SKUs", "admission.accepted_20_skus_per_s"),
         Row.of("accepted, AOF everysec", "admission.accepted_everysec_per_s"),
         Row.of("accepted at " + LATENCY_RATE + ": p50", "admission.p50_ms"),

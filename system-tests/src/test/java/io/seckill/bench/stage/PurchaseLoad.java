@@ -29,15 +29,21 @@ final class PurchaseLoad {
   }
 
   /**
-   * Purchases taking turns among the sales.
+   * What came of a run.
    *
-   * @return purchases that Redis has admitted, per second of the run
+   * @param perSecond purchases that Redis has admitted, per second of the run
+   * @param p50Ms median time a connection waited for its answer
+   * @param p99Ms 99th percentile of the same
    */
-  double acceptedPerSecond(int port, Tokens tokens, int connections, Duration run, List<Sale> sales)
+  record Accepted(double perSecond, double p50Ms, double p99Ms) {}
+
+  /** Purchases taking turns among the sales. */
+  Accepted accepted(int port, Tokens tokens, int connections, Duration run, List<Sale> sales)
       throws IOException, InterruptedException {
     long before = admitted(sales);
-    wrk(port, tokens, connections, run, sales);
-    return (admitted(sales) - before) / (double) run.toSeconds();
+    Wrk.Result result = wrk(port, tokens, connections, run, sales);
+    double perSecond = (admitted(sales) - before) / (double) run.toSeconds();
+    return new Accepted(perSecond, result.p50Ms(), result.p99Ms());
   }
 
   /** The same load, whatever the answers are. */
