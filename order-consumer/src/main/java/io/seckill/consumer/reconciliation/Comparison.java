@@ -2,7 +2,6 @@ package io.seckill.consumer.reconciliation;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
-import io.seckill.consumer.reconciliation.LedgerPart.GivenUnits;
 import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
 import io.seckill.consumer.results.OrderResult;
 import java.util.ArrayList;
@@ -122,16 +121,10 @@ final class Comparison {
             (id, units) -> {
               AdmissionRecord order = redis.records().get(id);
               if (!ledger.giveBacks().containsKey(id) && order != null) {
-                GivenUnits given = given(order.userId(), units);
-                stock += given.stock();
-                wanted.merge(given.userId(), -given.quota(), Long::sum);
+                stock += units.stock();
+                wanted.merge(order.userId(), -units.quota(), Long::sum);
               }
             });
-  }
-
-  private static GivenUnits given(long user, String units) {
-    String[] part = units.split(":", -1);
-    return new GivenUnits(user, Long.parseLong(part[0]), Long.parseLong(part[1]), 0);
   }
 
   private void compareQuotas(Map<Long, Long> wanted, RedisPart redis) {

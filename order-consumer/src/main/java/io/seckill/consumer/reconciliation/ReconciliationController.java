@@ -52,6 +52,8 @@ class ReconciliationController {
   private Report run(long skuId, Order order) {
     try {
       return reconciler.run(skuId, order);
+    } catch (UnreadableFieldException e) {
+      throw ProblemException.conflict("UNREADABLE_IN_REDIS", e.detail());
     } catch (JedisException e) {
       log.warn("sku {}: cannot be reconciled now: {}", skuId, e.toString());
       throw ProblemException.unavailable("Redis does not answer; send the same request again.");

@@ -9,11 +9,28 @@ import java.util.Map;
  *
  * @param quotas user to units, as they were read
  * @param records by order id
- * @param given order ids given back, with {@code <stock units>:<quota units>}
+ * @param given order ids given back, with their units
  * @param requests {@code <user>:<key>} to {@code <order id>:<quantity>}
  */
 record RedisPart(
     Map<Long, String> quotas,
     Map<OrderId, AdmissionRecord> records,
-    Map<OrderId, String> given,
-    Map<String, String> requests) {}
+    Map<OrderId, Units> given,
+    Map<String, String> requests) {
+
+  /** What a give-back has moved. */
+  record Units(long stock, long quota) {
+
+    /**
+     * @param text {@code <stock units>:<quota units>}
+     * @throws IllegalArgumentException when it is something else
+     */
+    static Units parse(String text) {
+      String[] part = text.split(":", -1);
+      if (part.length != 2) {
+        throw new IllegalArgumentException("not the units of a give-back");
+      }
+      return new Units(Long.parseLong(part[0]), Long.parseLong(part[1]));
+    }
+  }
+}

@@ -5,10 +5,12 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.reconciliation.RedisPart.Units;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
@@ -18,6 +20,8 @@ import redis.clients.jedis.UnifiedJedis;
  * Reads a sale's keys, and replaces what was found wrong in them. Every write names what it
  * replaces, and does nothing when something else is there by now. Every method throws
  * JedisException when Redis does not answer.
+ *
+ * <p>{@link #changes} and {@link #part} throw {@link UnreadableFieldException}.
  */
 @Component
 class RedisSale {
@@ -46,15 +50,16 @@ class RedisSale {
   /** Stock changes of an epoch that Redis's stock contains, by id. */
   Map<String, Long> changes(long sku, long epoch) {
     Map<String, Long> changes = new HashMap<>();
-    redis
-        .hgetAll(RedisKeys.stockChanges(sku))
-        .forEach(
-            (id, outcome) -> {
-              String[] part = outcome.split(":", -1);
-              if (part.length == 3 && part[0].equals(Long.toString(epoch)) && part[2].equals("A")) {
-                changes.put(id, Long.parseLong(part[1]));
-              }
-            });
+    String key = RedisKeys.stockChanges(sku);
+    readEach(
+        key,
+        redis.hgetAll(key),
+        (id, outcome) -> {
+          String[] part = outcome.split(":", -1);
+          if (part.length == 3 && part[0].equals(Long.toString(epoch)) && part[2].equals("A")) {
+            changes.put(id, Long.parseLong(part[1]));
+          }
+        });
     return changes;
   }
 
@@ -85,16 +90,34 @@ class RedisSale {
       }
       pipeline.sync();
     }
-    for (int i = 0; i < answers.size(); i += 4) {
-      PipelineReplies.get(answers.get(i))
-          .forEach((user, units) -> part.quotas().put(Long.valueOf(user), units));
-      PipelineReplies.get(answers.get(i + 1))
-          .forEach(
-              (id, text) -> part.records().put(OrderId.parse(id), AdmissionRecord.parse(text)));
-      PipelineReplies.get(answers.get(i + 2))
-          .forEach((id, units) -> part.given().put(OrderId.parse(id), units));
+    for (int b = from; b <= to; b++) {
+      int i = (b - from) * 4;
+      readEach(
+          RedisKeys.quota(sku, b),
+          PipelineReplies.get(answers.get(i)),
+          (user, units) -> part.quotas().put(Long.valueOf(user), units));
+      readEach(
+          RedisKeys.orders(sku, b),
+          PipelineReplies.get(answers.get(i + 1)),
+          (id, text) -> part.records().put(OrderId.parse(id), AdmissionRecord.parse(text)));
+      readEach(
+          RedisKeys.given(sku, b),
+          PipelineReplies.get(answers.get(i + 2)),
+          (id, units) -> part.given().put(OrderId.parse(id), Units.parse(units)));
       part.requests().putAll(PipelineReplies.get(answers.get(i + 3)));
     }
+  }
+
+  private static void readEach(
+      String key, Map<String, String> fields, BiConsumer<String, String> read) {
+    fields.forEach(
+        (field, value) -> {
+          try {
+            read.accept(field, value);
+          } catch (IllegalArgumentException e) {
+            throw new UnreadableFieldException(key, field, e);
+          }
+        });
   }
 
   /** Whether the stock was replaced; nothing may have been admitted since the glance. */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,6 +44,7 @@ class Schedule {
   private final Reconciler reconciler;
   private final ReconciliationProperties settings;
   private final Map<Long, Look> looks = new HashMap<>();
+  private final Map<Long, String> failures = new HashMap<>();
   private @Nullable RunLock leadership;
   private volatile int lost;
 
@@ -53,7 +55,12 @@ class Schedule {
    * @param clean whether it was compared in that condition and agreed
    * @param comparedNanos when it was compared last, or first seen, by System.nanoTime
    */
-  private record Look(String moving, boolean clean, long comparedNanos) {}
+  private record Look(String moving, boolean clean, long comparedNanos) {
+
+    Look notClean() {
+      return new Look(moving, false, comparedNanos);
+    }
+  }
 
   Schedule(
       DataSource dataSource,
@@ -76,6 +83,7 @@ class Schedule {
   void round() {
     if (!leads()) {
       looks.clear();
+      failures.clear();
       lost = 0;
       return;
     }
@@ -90,7 +98,9 @@ class Schedule {
       }
     }
     lost = lostNow.size();
-    looks.keySet().retainAll(sales.stream().map(LedgerSale::skuId).toList());
+    Set<Long> skus = sales.stream().map(LedgerSale::skuId).collect(Collectors.toSet());
+    looks.keySet().retainAll(skus);
+    failures.keySet().retainAll(skus);
   }
 
   private boolean leads() {
@@ -109,23 +119,35 @@ class Schedule {
     }
   }
 
-  /** Whether the sale is lost and stays so. */
+  /**
+   * Whether the sale is lost and stays so. Whatever is wrong with it, the next one has its turn.
+   */
   private boolean look(LedgerSale sale) {
+    boolean lostNow = false;
     try {
       RedisGlance seen = redis.glance(sale.skuId());
-      if (sale.isWanted() && seen.isLostOf(sale)) {
-        return !rebuilt(sale, seen);
-      }
-      if (!seen.isAbsent()) {
+      lostNow = sale.isWanted() && seen.isLostOf(sale);
+      if (lostNow) {
+        lostNow = !rebuilt(sale, seen);
+      } else if (!seen.isAbsent()) {
         compareWhenDue(sale, seen);
       }
-      return false;
+      failures.remove(sale.skuId());
     } catch (ProblemException e) {
       log.info("sku {}: {}", sale.skuId(), e.getMessage());
-      return false;
     } catch (JedisException e) {
       log.warn("sku {}: Redis does not answer: {}", sale.skuId(), e.toString());
-      return false;
+    } catch (RuntimeException e) {
+      failed(sale.skuId(), e);
+    }
+    return lostNow;
+  }
+
+  /** Said once, until it is something else; tried again at every look. */
+  private void failed(long skuId, RuntimeException e) {
+    looks.computeIfPresent(skuId, (sku, last) -> last.notClean());
+    if (!e.toString().equals(failures.put(skuId, e.toString()))) {
+      log.error("sku {}: cannot be compared, and is left as it is until it can be", skuId, e);
     }
   }
 

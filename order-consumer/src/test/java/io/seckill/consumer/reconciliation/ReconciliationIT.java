@@ -21,6 +21,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 /** What can be wrong between Redis and MySQL is found, proven, and set right. */
@@ -384,6 +386,37 @@ class ReconciliationIT {
       consumer.bean(Schedule.class).round();
       assertThat(sale.stock()).isEqualTo(100);
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "seckill:{%d}:quota:%d:0, abc, 1",
+    "seckill:{%d}:order:%d:0, 17, x",
+    "seckill:{%d}:given:%d:0, 17, 5",
+    "seckill:{%d}:changes:%d, 17, 1:x:A"
+  })
+  void looksAtTheOtherSalesWhenOneCannotBeRead(String key, String field, String value) {
+    AdmittedSale unreadable = sale(PurchasePolicy.LIMITED, 5, 100);
+    AdmittedSale next = sale(PurchasePolicy.LIMITED, 5, 100);
+    String stray = key.formatted(unreadable.sku % 16, unreadable.sku);
+    consumer.redis().hset(stray, field, value);
+    unreadable.setStock(70);
+    next.setStock(70);
+    Schedule schedule = consumer.bean(Schedule.class);
+
+    schedule.round(); // sees them for the first time
+    schedule.round();
+
+    assertThat(next.stock()).isEqualTo(100);
+    assertThat(unreadable.stock()).as("not compared, not touched").isEqualTo(70);
+    Answer refused = consumer.api().post(path(unreadable), "{\"dryRun\":false}");
+    assertThat(refused.status()).isEqualTo(409);
+    assertThat(refused.code()).isEqualTo("UNREADABLE_IN_REDIS");
+    assertThat(refused.body().path("detail").asString()).contains(stray, field);
+
+    consumer.redis().hdel(stray, field);
+    schedule.round();
+    assertThat(unreadable.stock()).isEqualTo(100);
   }
 
   @Test
