@@ -1,0 +1,64 @@
+package io.seckill.system.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.Yaml;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Everything in containers runs on one machine at once, observability included. */
+class PublishedPortsTest {
+
+  private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
+  private static final Pattern PUBLISHED =
+      Pattern.compile("127\\.0\\.0\\.1:\\$\\{([A-Z_]+)_PORT(?::-(\\d+))?}:\\d+");
+  private static final Pattern CHOSEN = Pattern.compile("(?m)^([A-Z]+) +(\\d{5}) ");
+
+  @Test
+  void noTwoServicesOfTheComposeFileWantTheSamePort() throws IOException {
+    JsonNode services =
+        JsonMapper.shared()
+            .<JsonNode>valueToTree(
+                new Yaml().<Map<String, Object>>load(read("deploy/compose.yaml")))
+            .path("services");
+    String settings = read("scripts/lib/settings.sh");
+    List<String> variables = new ArrayList<>();
+    List<String> ports = new ArrayList<>();
+    for (JsonNode service : services) {
+      for (JsonNode port : service.path("ports")) {
+        Matcher published = PUBLISHED.matcher(port.asString());
+        assertThat(published.matches()).as("%s", port).isTrue();
+        variables.add(published.group(1));
+        ports.add(port(published, settings));
+      }
+    }
+
+    assertThat(ports).contains("19090").doesNotHaveDuplicates();
+    assertThat(variables).doesNotHaveDuplicates();
+  }
+
+  /** As scripts/up sets it, else the default of the file. */
+  private static String port(MatchResult published, String settings) {
+    return CHOSEN
+        .matcher(settings)
+        .results()
+        .filter(chosen -> chosen.group(1).equals(published.group(1)))
+        .map(chosen -> chosen.group(2))
+        .findFirst()
+        .orElseGet(() -> String.valueOf(published.group(2)));
+  }
+
+  private static String read(String path) throws IOException {
+    return Files.readString(ROOT.resolve(path));
+  }
+}
