@@ -89,6 +89,8 @@ class ObservabilityIT {
   @Test
   void alertRulesNameMetricsThatExist() throws IOException {
     JsonNode rules = yaml("alerts.yml").at("/groups/0/rules");
+    String page = Files.readString(ROOT.resolve("docs/operations.md"));
+    String answers = page.substring(page.indexOf("\n## What to do for each alert"));
 
     assertThat(rules.size()).isPositive();
     rules
@@ -96,6 +98,10 @@ class ObservabilityIT {
         .forEach(
             rule -> {
               assertThat(rule.path("alert").asString()).isNotEmpty();
+              assertThat(answers)
+                  .as("what to do for each alert, in docs/operations.md")
+                  .containsPattern(
+                      "(?m)^\\|.*`" + rule.path("alert").asString() + "`.*\\|.*\\|.*\\|$");
               assertThat(rule.at("/labels/severity").asString()).isIn("page", "ticket");
               assertThat(rule.at("/annotations/summary").asString()).isNotEmpty();
               assertExist(rule.path("alert").asString(), rule.path("expr").asString());
