@@ -34,6 +34,7 @@ class Reconciler {
   private final Rebuild rebuild;
   private final ReconciliationTable table;
   private final Duration barrierTimeout;
+  private final Duration lockSilence;
   private final Clock clock;
   private final ReconciliationMeters meters;
 
@@ -54,6 +55,7 @@ class Reconciler {
     this.rebuild = rebuild;
     this.table = table;
     this.barrierTimeout = settings.barrierTimeout();
+    this.lockSilence = settings.lockSilence();
     this.clock = clock;
     this.meters = new ReconciliationMeters(meters);
   }
@@ -77,7 +79,7 @@ class Reconciler {
    */
   Report run(long skuId, Order order) {
     try (RunLock lock =
-        RunLock.take(dataSource, "reconcile-" + skuId)
+        RunLock.take(dataSource, "reconcile-" + skuId, lockSilence)
             .orElseThrow(
                 () ->
                     ProblemException.conflict(

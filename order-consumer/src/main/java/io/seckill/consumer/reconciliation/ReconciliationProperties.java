@@ -20,12 +20,24 @@ record ReconciliationProperties(
     @DefaultValue("45s") Duration barrierTimeout,
     @DefaultValue("false") boolean autoRebuild) {
 
+  private static final Duration LARGE_SALE = Duration.ofMinutes(3);
+
   ReconciliationProperties {
     check(within(interval, 1, 3_600), "interval must be 1s..1h");
     check(
         busyInterval.compareTo(interval) >= 0 && busyInterval.toHours() <= 24,
         "busy-interval must be interval..24h");
     check(within(barrierTimeout, 1, 600), "barrier-timeout must be 1s..10m");
+  }
+
+  /**
+   * How long a lock outlives the last sign of life of its holder: more than the pause between two
+   * looks, and more than one run, whose longest waits are for a barrier and for the data of a large
+   * sale.
+   */
+  Duration lockSilence() {
+    Duration longestWait = interval.compareTo(barrierTimeout) > 0 ? interval : barrierTimeout;
+    return longestWait.multipliedBy(2).plus(LARGE_SALE);
   }
 
   private static boolean within(Duration value, long minSeconds, long maxSeconds) {

@@ -4,15 +4,17 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A named lock of MySQL, held by a connection of its own: it ends with the process that took it. It
- * keeps runs from doing the same work; what they write is safe without it, because every write
- * checks what it replaces.
+ * A named lock of MySQL, held by a connection of its own: it ends with the process that took it,
+ * and when its host falls silent. It keeps runs from doing the same work; what they write is safe
+ * without it, because every write checks what it replaces.
  */
 final class RunLock implements AutoCloseable {
 
@@ -31,24 +33,30 @@ final class RunLock implements AutoCloseable {
 
   /**
    * @param name unique within the database, up to 30 characters
+   * @param silence after which MySQL gives the lock to others, at least 1 s: longer than the holder
+   *     ever waits between two calls of {@link #isHeld}. MySQL itself would keep the connection of
+   *     a host that lost its power for hours.
    * @return empty when somebody else has it
    * @throws SQLException when MySQL cannot be asked
    */
-  static Optional<RunLock> take(DataSource dataSource, String name) throws SQLException {
+  static Optional<RunLock> take(DataSource dataSource, String name, Duration silence)
+      throws SQLException {
     Connection connection = dataSource.getConnection();
+    RunLock lock = new RunLock(connection, name);
     try {
       if (isOne(connection, "SELECT GET_LOCK(" + LOCK + ", 0)", name)) {
-        return Optional.of(new RunLock(connection, name));
+        setWaitTimeout(connection, Long.toString(silence.toSeconds()));
+        return Optional.of(lock);
       }
     } catch (SQLException e) {
-      connection.close();
+      lock.close();
       throw e;
     }
     connection.close();
     return Optional.empty();
   }
 
-  /** Whether the connection that holds it still lives. */
+  /** Whether the connection that holds it still lives; a sign of life to MySQL, too. */
   boolean isHeld() {
     try {
       return isOne(connection, "SELECT IS_USED_LOCK(" + LOCK + ") = CONNECTION_ID()", name);
@@ -61,8 +69,15 @@ final class RunLock implements AutoCloseable {
   public void close() {
     try (connection) {
       isOne(connection, "SELECT RELEASE_LOCK(" + LOCK + ")", name);
+      setWaitTimeout(connection, "DEFAULT"); // the pool may leave it idle for longer
     } catch (SQLException e) {
       log.debug("The lock {} goes with its connection", name, e);
+    }
+  }
+
+  private static void setWaitTimeout(Connection connection, String seconds) throws SQLException {
+    try (Statement set = connection.createStatement()) {
+      set.execute("SET SESSION wait_timeout = " + seconds);
     }
   }
 

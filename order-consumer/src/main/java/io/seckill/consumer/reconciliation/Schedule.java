@@ -46,6 +46,7 @@ class Schedule {
   private final Map<Long, Look> looks = new HashMap<>();
   private final Map<Long, String> failures = new HashMap<>();
   private @Nullable RunLock leadership;
+  private volatile boolean leading;
   private volatile int lost;
 
   /**
@@ -77,11 +78,15 @@ class Schedule {
     Gauge.builder("seckill.consumer.sales.lost", this, schedule -> schedule.lost)
         .description("Sales that Redis has lost and that wait for a rebuild, at the last look")
         .register(meters);
+    Gauge.builder("seckill.consumer.reconciliation.leader", this, s -> s.leading ? 1 : 0)
+        .description("1 in the process that looks at all sales")
+        .register(meters);
   }
 
   /** One look at all sales; does nothing when another process leads. */
   void round() {
-    if (!leads()) {
+    leading = leads();
+    if (!leading) {
       looks.clear();
       failures.clear();
       lost = 0;
@@ -90,7 +95,7 @@ class Schedule {
     List<LedgerSale> sales = jdbc.sql(SALES).query((row, n) -> LedgerSnapshot.sale(row)).list();
     Set<Long> lostNow = new HashSet<>();
     for (LedgerSale sale : sales) {
-      if (Thread.currentThread().isInterrupted()) {
+      if (Thread.currentThread().isInterrupted() || !isLeader()) {
         return;
       }
       if (look(sale)) {
@@ -103,14 +108,18 @@ class Schedule {
     failures.keySet().retainAll(skus);
   }
 
-  private boolean leads() {
+  private boolean isLeader() {
     RunLock held = leadership;
-    if (held != null && held.isHeld()) {
+    return held != null && held.isHeld();
+  }
+
+  private boolean leads() {
+    if (isLeader()) {
       return true;
     }
     stop();
     try {
-      Optional<RunLock> taken = RunLock.take(dataSource, "reconcile-all");
+      Optional<RunLock> taken = RunLock.take(dataSource, "reconcile-all", settings.lockSilence());
       leadership = taken.orElse(null);
       return taken.isPresent();
     } catch (SQLException e) {
@@ -185,6 +194,7 @@ class Schedule {
   void stop() {
     RunLock held = leadership;
     leadership = null;
+    leading = false;
     if (held != null) {
       held.close();
     }

@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -381,6 +382,8 @@ class ReconciliationIT {
       second.bean(Schedule.class).round();
       second.bean(Schedule.class).round();
       assertThat(sale.stock()).isEqualTo(70);
+      assertThat(leader(second)).isZero();
+      assertThat(leader(consumer)).isEqualTo(1);
 
       consumer.bean(Schedule.class).round(); // sees it for the first time
       consumer.bean(Schedule.class).round();
@@ -449,6 +452,14 @@ class ReconciliationIT {
 
   private static AdmittedSale sale(PurchasePolicy policy, int limit, long stock) {
     return new AdmittedSale(consumer, SKUS.incrementAndGet(), policy, limit, stock);
+  }
+
+  private static double leader(TestConsumer process) {
+    return process
+        .bean(MeterRegistry.class)
+        .get("seckill.consumer.reconciliation.leader")
+        .gauge()
+        .value();
   }
 
   private static String path(AdmittedSale sale) {
