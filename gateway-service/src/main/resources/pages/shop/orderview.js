@@ -14,7 +14,7 @@ let shownSince = 0;
 let announced = '';
 
 /**
- * @param {object} state phase is sending, busy, retrying, refused or order
+ * @param {object} state phase is sending, busy, retrying, refused, gone or order
  */
 export function renderOrder(state) {
   const {phase, order} = state;
@@ -26,7 +26,7 @@ export function renderOrder(state) {
   const status = phase === 'order' ? order.status : phase.toUpperCase();
   const told = words(state, status);
   $('order').dataset.status = status;
-  $('order').dataset.tone = phase === 'refused' ? 'bad' : TONES[status] || 'wait';
+  $('order').dataset.tone = phase === 'refused' || phase === 'gone' ? 'bad' : TONES[status] || 'wait';
   write($('order-title'), told.title);
   write($('order-text'), told.text);
   announce(status, told);
@@ -40,6 +40,7 @@ function words({phase, order, product, refusal, declined}, status) {
   if (phase === 'busy') return {title: t('busy'), text: t('retryingText')};
   if (phase === 'retrying') return {title: t('retrying'), text: t('retryingText')};
   if (phase === 'refused') return {title: t('notBought'), text: reason(refusal)};
+  if (phase === 'gone') return {title: t('orderGone'), text: t('orderGoneText')};
   const values = {quantity: order.quantity, name: product ? product.name : `SKU ${order.skuId}`};
   if (status === 'REJECTED') return {title: t('rejected'), text: reason(order.reason)};
   if (status === 'CONFIRMED' && declined) return {title: t('confirmed', values), text: t('declined')};
@@ -95,7 +96,7 @@ function renderButtons({phase, order, product, acting}, status) {
   const ready = performance.now() - shownSince > SAFE_AFTER_MS && !acting;
   show($('pay'), payable);
   show($('cancel'), payable);
-  show($('dismiss'), phase === 'refused' || (phase === 'order' && isFinal(status)));
+  show($('dismiss'), phase === 'refused' || phase === 'gone' || (phase === 'order' && isFinal(status)));
   if (!payable) return;
   enable($('pay'), ready && leftMs(order) > 0);
   enable($('cancel'), ready);

@@ -3,12 +3,12 @@
 
 import {backOffMs, call, isUnsettled, pause} from './api.js';
 
-const store = (sku) => `seckill.intention.${sku}`;
+const place = (sku) => `seckill.intention.${sku}`;
 
 /** What this tab means to buy of a SKU, or has bought of it last; null for nothing. */
 export function intention(sku, user) {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(store(sku)));
+    const kept = JSON.parse(sessionStorage.getItem(place(sku)));
     return kept && kept.user === user ? kept : null;
   } catch {
     return null;
@@ -25,8 +25,13 @@ export function adopt(sku, user, orderId) {
   return keep({sku, user, quantity: 0, key: null, orderId});
 }
 
+/** Its order has a result, which no store forgets: the key has done its work, and is never sent again. */
+export function settle(wanted, orderId) {
+  return keep({...wanted, key: null, orderId});
+}
+
 export function forget(sku) {
-  sessionStorage.removeItem(store(sku));
+  sessionStorage.removeItem(place(sku));
 }
 
 /**
@@ -59,7 +64,7 @@ export async function submit(wanted, token, isWanted, onTrouble) {
 }
 
 function keep(wanted) {
-  sessionStorage.setItem(store(wanted.sku), JSON.stringify(wanted));
+  sessionStorage.setItem(place(wanted.sku), JSON.stringify(wanted));
   return wanted;
 }
 

@@ -3,7 +3,7 @@
 import {$, enable, isEnabled, make, show, write} from './dom.js';
 import {backOffMs, call, isUnsettled, pause} from './api.js';
 import {countdown, hear, now} from './clock.js';
-import {adopt, forget, intend, intention, submit} from './purchase.js';
+import {adopt, forget, intend, intention, settle, submit} from './purchase.js';
 import {follow, isFinal} from './follow.js';
 import {language, money, switchLanguage, t, translatePage} from './words.js';
 import {renderOrder} from './orderview.js';
@@ -11,8 +11,10 @@ import * as session from './session.js';
 
 const MOST_WITHOUT_LIMIT = 100;
 const TICK_MS = 250;
+const MOST_LOSSES = 6;
+const WITHOUT_RESULT = new Set(['QUEUED', 'DELAYED']);
 
-/** phase: idle, sending, busy, retrying, refused, order */
+/** phase: idle, sending, busy, retrying, refused, gone, order */
 const state = {
   sku: Number(new URLSearchParams(location.search).get('sku')) || null,
   product: null,
@@ -27,6 +29,7 @@ const state = {
   declined: false,
 };
 let stopFollowing = () => {};
+let losses = 0; // in a row: times the order at hand was not known any more
 let afterSignIn = null;
 let refreshTimer = 0;
 
@@ -151,7 +154,8 @@ function listed(sku) {
 
 /** Whether an intention is on its way or waits for its payment: until then there is no other. */
 function isBusy() {
-  return state.phase !== 'idle' && state.phase !== 'refused' && !(state.phase === 'order' && isFinal(state.order.status));
+  if (state.phase === 'order') return !isFinal(state.order.status);
+  return state.phase === 'sending' || state.phase === 'busy' || state.phase === 'retrying';
 }
 
 function buy() {
@@ -171,6 +175,7 @@ function buy() {
     return;
   }
   stopFollowing();
+  losses = 0;
   state.wanted = intend(state.sku, session.user(), quantity);
   send();
   $('order-title').focus();
@@ -199,6 +204,7 @@ async function send() {
     state.wanted = null;
     render();
     refreshProduct();
+    if (losses > 0) listOrders(); // the first order may have arrived after all
   } else if (outcome.signIn) {
     signInAgain(send);
   }
@@ -209,7 +215,10 @@ function watch(orderId, first) {
   if (first) take(first);
   else state.phase = 'sending';
   stopFollowing = follow(orderId, session.token(), {
-    onOrder: take,
+    onOrder: (order) => {
+      losses = 0;
+      take(order);
+    },
     onLink: (up) => {
       state.linkUp = up;
       render();
@@ -219,13 +228,31 @@ function watch(orderId, first) {
         signInAgain(() => watch(orderId, null));
         return;
       }
-      forget(state.sku);
-      state.wanted = null;
-      state.phase = 'idle';
-      render();
-      write($('announce'), t('orderGone'));
+      sendAgain();
     },
   });
+}
+
+/**
+ * The order is not known any more. Redis may have lost it while the broker has it: only the same key makes one
+ * order of both, so it is sent again, later and later, and a new purchase has to wait. Without a key there is
+ * nothing to send.
+ */
+async function sendAgain() {
+  const wanted = state.wanted;
+  state.order = null;
+  if (wanted && wanted.key && losses < MOST_LOSSES) {
+    state.phase = 'retrying';
+    render();
+    await pause(backOffMs(losses++));
+    if (state.wanted === wanted) send();
+    return;
+  }
+  forget(state.sku);
+  state.wanted = null;
+  state.phase = 'gone';
+  render();
+  listOrders();
 }
 
 function take(order) {
@@ -233,6 +260,7 @@ function take(order) {
   state.phase = 'order';
   state.order = order;
   if (order.status !== 'CONFIRMED') state.declined = false;
+  if (!WITHOUT_RESULT.has(order.status) && state.wanted && state.wanted.key) state.wanted = settle(state.wanted, order.orderId);
   render();
   if (!changed) return;
   $('order').scrollIntoView({block: 'nearest'});

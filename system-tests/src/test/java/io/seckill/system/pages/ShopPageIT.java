@@ -3,8 +3,12 @@ package io.seckill.system.pages;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.Pipeline;
+import io.seckill.system.process.Service;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -136,6 +140,44 @@ class ShopPageIT {
     link.reset();
     pipeline.shop().pay(104, page.orderId()); // by another device
     page.awaitStatus("PAID");
+  }
+
+  @Test
+  void buysOnceWhenRedisForgetsTheOrderOnItsWayToTheLedger() throws SQLException {
+    onSale(2012, PurchasePolicy.UNLIMITED, 0, 100);
+    page.openFresh(2012).signIn(112);
+    pipeline.stop(Service.CONSUMER);
+    try {
+      page.buy().awaitStatus("QUEUED");
+      String first = page.orderId();
+      forget(2012, 112);
+      await().atMost(LIMIT).until(() -> isAnother(page.orderId(), first));
+    } finally {
+      pipeline.run(Service.CONSUMER);
+    }
+    page.awaitStatus("CONFIRMED");
+    assertThat(ordersOf(2012)).isOne();
+  }
+
+  @Test
+  void showsThatAnOrderIsNotKnownWhenThereIsNoKeyToSendAgain() throws SQLException {
+    onSale(2013, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2013).signIn(113);
+    String lost = OrderId.of(System.currentTimeMillis(), Partition.ofSku(2013), 200, 1).toString();
+    browser.run(
+        "sessionStorage.setItem('seckill.intention.2013', JSON.stringify("
+            + "{sku: 2013, user: '113', quantity: 0, key: null, orderId: arguments[0]}));",
+        lost);
+    browser.reload();
+
+    page.awaitStatus("GONE");
+    assertThat(browser.text("#order-title")).isEqualTo("This order is not known any more");
+    assertThat(browser.find("#announce").getDomProperty("textContent")).contains("not known");
+    browser.press("#language");
+    browser.awaitText("#order-title", "找不到这个订单了");
+    assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
+    page.buy().awaitStatus("CONFIRMED");
+    assertThat(ordersOf(2013)).isOne();
   }
 
   @Test
@@ -279,6 +321,17 @@ class ShopPageIT {
     assertThat(pipeline.admin().putSku(skuId, policy, limit, stock).status()).isEqualTo(201);
     assertThat(pipeline.admin().preheat(skuId).status()).isEqualTo(200);
     assertThat(pipeline.admin().open(skuId).status()).isEqualTo(200);
+  }
+
+  /** Whatever Redis knows of a shopper's purchases of a SKU, as if it had come back without it. */
+  private static void forget(long skuId, long user) {
+    int buckets = Integer.parseInt(pipeline.redis().hget(RedisKeys.sku(skuId), "buckets"));
+    int bucket = RedisKeys.bucket(user, buckets);
+    pipeline.redis().del(RedisKeys.requests(skuId, bucket), RedisKeys.orders(skuId, bucket));
+  }
+
+  private static boolean isAnother(String orderId, String first) {
+    return !orderId.isEmpty() && !orderId.equals(first);
   }
 
   private static long ordersOf(long skuId) throws SQLException {
