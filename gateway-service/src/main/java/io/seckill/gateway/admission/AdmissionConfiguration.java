@@ -37,9 +37,14 @@ class AdmissionConfiguration {
     return servers;
   }
 
-  @Bean(destroyMethod = "") // the watch releases it, after its own thread has ended
+  @Bean(destroyMethod = "release") // after everything that takes ids or renews
   WorkerLease workerLease(UnifiedJedis redis, RedisBreaker breaker, AdmissionProperties settings) {
     return new WorkerLease(redis, breaker, Clock.systemUTC(), settings.workerLease());
+  }
+
+  @Bean
+  LeaseKeeper leaseKeeper(WorkerLease lease, AdmissionProperties settings) {
+    return new LeaseKeeper(lease, settings.workerLease());
   }
 
   @Bean
@@ -51,13 +56,7 @@ class AdmissionConfiguration {
       WorkerLease lease,
       AdmissionProperties settings) {
     return new SaleWatch(
-        redis,
-        breaker,
-        new LedgerSales(mysql),
-        servers,
-        lease,
-        settings.watchInterval(),
-        settings.workerLease());
+        redis, breaker, new LedgerSales(mysql), servers, lease, settings.watchInterval());
   }
 
   @Bean

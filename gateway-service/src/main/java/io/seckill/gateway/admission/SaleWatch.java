@@ -29,8 +29,9 @@ import redis.clients.jedis.exceptions.JedisException;
  * again. A SKU of which MySQL knows more than Redis (a higher epoch or sequence, or a sale where
  * Redis has none) is held until it is rebuilt; the others go on.
  *
- * <p>One thread of its own; it also keeps the worker lease, so that after a loss of data no order
- * id is used before Redis has confirmed the lease anew.
+ * <p>One thread of its own, which hangs as long as MySQL does; nothing that a running sale needs
+ * may wait for it. After a loss of data no order id is used before Redis has confirmed the worker
+ * lease anew.
  */
 final class SaleWatch implements AutoCloseable {
 
@@ -45,12 +46,10 @@ final class SaleWatch implements AutoCloseable {
   private final VerifiedServers servers;
   private final WorkerLease lease;
   private final long intervalNanos;
-  private final long renewNanos;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(SaleWatch::daemon);
   private final ScheduledFuture<?> ticking;
   private long comparedNanos;
-  private long renewedNanos;
   private boolean mysqlAway;
 
   /** What Redis knows of a sale; epoch and sequence 0 and an empty state when it has none. */
@@ -67,17 +66,14 @@ final class SaleWatch implements AutoCloseable {
       LedgerSales ledger,
       VerifiedServers servers,
       WorkerLease lease,
-      Duration interval,
-      Duration workerLease) {
+      Duration interval) {
     this.redis = redis;
     this.breaker = breaker;
     this.ledger = ledger;
     this.servers = servers;
     this.lease = lease;
     this.intervalNanos = interval.toNanos();
-    this.renewNanos = workerLease.toNanos() / 4;
     this.comparedNanos = System.nanoTime() - intervalNanos;
-    this.renewedNanos = System.nanoTime() - renewNanos;
     this.ticking = thread.scheduleWithFixedDelay(this::tick, 0, TICK_MS, TimeUnit.MILLISECONDS);
   }
 
@@ -90,7 +86,6 @@ final class SaleWatch implements AutoCloseable {
 
   private void tick() {
     try {
-      keepLease();
       boolean due = System.nanoTime() - comparedNanos >= intervalNanos;
       if (due || !servers.allVerified()) {
         compare();
@@ -105,13 +100,6 @@ final class SaleWatch implements AutoCloseable {
       mysqlAway = true;
     } catch (RuntimeException e) { // a throw would end the schedule
       log.error("the watch over the sales failed", e);
-    }
-  }
-
-  private void keepLease() {
-    if (lease.worker() < 0 || System.nanoTime() - renewedNanos >= renewNanos) {
-      renewedNanos = System.nanoTime();
-      lease.renew();
     }
   }
 
@@ -223,14 +211,14 @@ final class SaleWatch implements AutoCloseable {
     log.info("redis data verified: replication id {}", seen.get(0).replicationId());
   }
 
-  /** Ends the thread, then gives the worker number back. */
+  /** Ends the thread; one that hangs in MySQL is left to the driver's time-out. */
   @Override
   public void close() {
     ticking.cancel(false);
     thread.shutdown();
     try {
-      if (thread.awaitTermination(2, TimeUnit.SECONDS)) {
-        lease.release();
+      if (!thread.awaitTermination(2, TimeUnit.SECONDS)) {
+        log.warn("the watch over the sales still waits for a store");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +23,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * only times up to a horizon that Redis holds in writing, and a successor to the number starts
  * above it, whatever their clocks do. Without a lease that is known to hold there are no ids.
  *
- * <p>Ids may be taken by any thread; {@link #renew} and {@link #release} belong to one.
+ * <p>Thread-safe. Ids never wait; of {@link #renew} and {@link #release} one runs at a time.
  */
 final class WorkerLease implements OrderIds {
 
@@ -34,7 +35,9 @@ final class WorkerLease implements OrderIds {
   private final Clock clock;
   private final long leaseMs;
   private final String token = UUID.randomUUID().toString();
+  private final ReentrantLock changing = new ReentrantLock();
   private volatile @Nullable Held held;
+  private boolean released;
 
   /** Latest time used under numbers that were lost: should one come back to us, ids go on above. */
   private long lastTimeMs;
@@ -70,23 +73,36 @@ final class WorkerLease implements OrderIds {
 
   /**
    * Renews the lease, or takes another number when it is lost. When Redis does not answer, the
-   * lease just runs out.
+   * lease just runs out. After {@link #release} it does nothing.
    *
-   * @return whether a lease is held that Redis confirmed now
+   * @return whether a lease is held that Redis confirmed during this call
    */
   boolean renew() {
+    changing.lock();
     try {
       Held now = held;
       boolean renewed = now != null && renew(now);
-      return renewed || take();
+      return renewed || (!released && take());
     } catch (JedisException | CallNotPermittedException e) {
       log.warn("worker lease not renewed: {}", e.toString());
       return false;
+    } finally {
+      changing.unlock();
     }
   }
 
-  /** Gives the number back, with the exact time up to which it was used. */
+  /** Gives the number back for good, with the exact time up to which it was used. */
   void release() {
+    changing.lock();
+    try {
+      released = true;
+      giveBack();
+    } finally {
+      changing.unlock();
+    }
+  }
+
+  private void giveBack() {
     Held now = held;
     held = null;
     if (now != null) {

@@ -3,11 +3,13 @@ package io.seckill.gateway.admission;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.TcpProxy;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
@@ -58,6 +60,45 @@ final class Ledger {
       statement.setLong(3, epoch);
       statement.setLong(4, lastSeq);
       statement.executeUpdate();
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /**
+   * Nobody reads or writes products until this is closed.
+   *
+   * @return closes the connection that holds the lock
+   */
+  Closeable lockProducts() {
+    try {
+      Connection connection = database.connect();
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("LOCK TABLES products WRITE");
+      }
+      return () -> close(connection);
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void close(Connection connection) throws IOException {
+    try {
+      connection.close();
+    } catch (SQLException e) {
+      throw new IOException(e);
+    }
+  }
+
+  /** Whether somebody waits for products, see {@link #lockProducts}. */
+  boolean isWaitedFor() {
+    String sql =
+        "SELECT COUNT(*) FROM information_schema.processlist"
+            + " WHERE db = DATABASE() AND state LIKE 'Waiting for table%'";
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement();
+        ResultSet found = statement.executeQuery(sql)) {
+      return found.next() && found.getInt(1) > 0;
     } catch (SQLException e) {
       throw new AssertionError(e);
     }

@@ -13,6 +13,7 @@ import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
+import java.io.Closeable;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.time.Duration;
@@ -108,14 +109,17 @@ class RedisFaultsIT {
     assertThat(sale.outbox()).hasSize(bought.get() + 1);
   }
 
-  private GatewayProcess startPatient() {
+  private GatewayProcess startPatient(String... more) {
+    List<String> settings =
+        new ArrayList<>(
+            List.of(
+                "seckill.redis.socket-timeout=10s",
+                "seckill.redis-breaker.slow-call=10s",
+                "seckill.admission.queue-wait=10s",
+                "seckill.admission.answer-within=10s"));
+    settings.addAll(List.of(more));
     return GatewayProcess.start(
-        "redis://127.0.0.1:" + link.port(),
-        ledger,
-        "seckill.redis.socket-timeout=10s",
-        "seckill.redis-breaker.slow-call=10s",
-        "seckill.admission.queue-wait=10s",
-        "seckill.admission.answer-within=10s");
+        "redis://127.0.0.1:" + link.port(), ledger, settings.toArray(String[]::new));
   }
 
   /** Returns the answers that were no admission. */
@@ -282,6 +286,34 @@ class RedisFaultsIT {
       toMySql.heal();
       Promise.soon(() -> admits(sale, 5_000));
     }
+  }
+
+  @Test
+  @DisplayName("A running sale does not need MySQL, however long it hangs")
+  void goesOnAdmittingWhileMySqlHangsForLongerThanTheWorkerLease() throws IOException {
+    gateway.close();
+    gateway = startPatient("seckill.admission.worker-lease=3s");
+    Sale sale = Sale.unlimited(redis, 1_000_000);
+    Closeable lock = ledger.lockProducts();
+    try {
+      Promise.soon(ledger::isWaitedFor);
+      long hungMs = leaseEndMs();
+      for (int i = 0; leaseEndMs() < hungMs + 2 * 3_000; i++) {
+        HttpResponse<String> answer = gateway.buy(sale.sku(), 1, "key-number-" + i, 1);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(202);
+      }
+      assertThat(ledger.isWaitedFor()).as("it hung all the time").isTrue();
+    } finally {
+      lock.close();
+    }
+  }
+
+  /** By Redis's clock; moves on with each renewal. */
+  private long leaseEndMs() {
+    return redis.hvals(RedisKeys.workers()).stream()
+        .mapToLong(value -> Long.parseLong(value.split("\\|", -1)[1]))
+        .max()
+        .orElseThrow();
   }
 
   /** The test's own connections of before are dead. */

@@ -161,6 +161,17 @@ class WorkerLeaseIT {
     take(lease, 10_000, ids);
   }
 
+  @Test
+  void staysReleased() {
+    WorkerLease lease = lease(LEASE);
+    lease.renew();
+    lease.release();
+
+    assertThat(lease.renew()).as("a renewal that was on its way takes no new number").isFalse();
+    assertThat(lease.next(0)).isNull();
+    assertThat(redis.hvals(RedisKeys.workers())).allMatch(value -> value.startsWith("|1|"));
+  }
+
   private WorkerLease lease(Duration duration) {
     return new WorkerLease(redis, breaker(redis), clock, duration);
   }
