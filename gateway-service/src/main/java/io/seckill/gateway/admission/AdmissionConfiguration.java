@@ -104,6 +104,7 @@ class AdmissionConfiguration {
             servers,
             watch::wake,
             shield,
+            settings.replicas() > 0,
             purchase -> Admissions.enqueue(admitQueue, purchase));
     return measured("look-up", new Coalescer<>("look-up", settings.coalescing(), call), meters);
   }

@@ -33,9 +33,12 @@ final class SeenCall implements Coalescer.Carrier<Purchase> {
   private final VerifiedServers servers;
   private final Runnable onOtherServer;
   private final SoldOutShield shield;
+  private final boolean replicasConfirm;
   private final Consumer<Purchase> admission;
 
   /**
+   * @param replicasConfirm whether replicas must confirm what is promised: only admission can wait
+   *     for them, so repeats go on to it, too
    * @param admission takes the purchases that need the full decision
    */
   SeenCall(
@@ -44,12 +47,14 @@ final class SeenCall implements Coalescer.Carrier<Purchase> {
       VerifiedServers servers,
       Runnable onOtherServer,
       SoldOutShield shield,
+      boolean replicasConfirm,
       Consumer<Purchase> admission) {
     this.redis = redis;
     this.breaker = breaker;
     this.servers = servers;
     this.onOtherServer = onOtherServer;
     this.shield = shield;
+    this.replicasConfirm = replicasConfirm;
     this.admission = admission;
   }
 
@@ -96,7 +101,13 @@ final class SeenCall implements Coalescer.Carrier<Purchase> {
       Purchase purchase = purchases.get(i);
       String reply = (String) replies.get(i);
       switch (reply.charAt(0)) {
-        case 'S' -> purchase.answer(ScriptReplies.repeated(reply));
+        case 'S' -> {
+          if (replicasConfirm) {
+            handOver(purchase);
+          } else {
+            purchase.answer(ScriptReplies.repeated(reply));
+          }
+        }
         case 'K' -> purchase.answer(KEY_REUSED);
         case 'O' -> {
           shield.raise(purchase.attempt().skuId(), askedNanos);
@@ -104,13 +115,17 @@ final class SeenCall implements Coalescer.Carrier<Purchase> {
         }
         case 'L' -> {
           shield.lift(purchase.attempt().skuId());
-          Purchase onward = purchase.handOver();
-          if (onward != null) {
-            admission.accept(onward);
-          }
+          handOver(purchase);
         }
         default -> throw new IllegalStateException("seen.lua and its caller disagree: " + reply);
       }
+    }
+  }
+
+  private void handOver(Purchase purchase) {
+    Purchase onward = purchase.handOver();
+    if (onward != null) {
+      admission.accept(onward);
     }
   }
 }

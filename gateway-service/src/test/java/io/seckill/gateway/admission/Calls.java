@@ -46,6 +46,7 @@ final class Calls {
             servers,
             () -> otherServers++,
             shield,
+            replicas > 0,
             purchase -> {
               fullDecisions.add(purchase.attempt());
               purchase.answer(new Admission.Busy());

@@ -82,6 +82,22 @@ class ReplicasIT {
   }
 
   @Test
+  @DisplayName("The sold-out shield promises no more than admission does")
+  void leavesARepeatBehindTheShieldToAdmissionWhichWaitsForTheReplica() {
+    Sale sale = Sale.unlimited(redis, 1);
+    replica.freeze();
+    PurchaseAttempt bought = attempt(sale, 1, "key-0001", 1);
+    assertThat(calls.one(bought)).isEqualTo(new Unknown(Cause.REPLICAS));
+
+    List<Admission> outcomes = calls.lookUp(bought, attempt(sale, 2, "key-0002", 1));
+
+    assertThat(outcomes.get(0)).as("no replica has it yet").isNotInstanceOf(Repeated.class);
+    assertThat(calls.fullDecisions()).containsExactly(bought);
+    assertThat(outcomes.get(1)).isEqualTo(new Refused(Refusal.SOLD_OUT));
+    replica.thaw();
+  }
+
+  @Test
   void loadsItsScriptAgainWithinThePipeline() {
     Sale sale = Sale.unlimited(redis, 10);
     redis.scriptFlush("x");
