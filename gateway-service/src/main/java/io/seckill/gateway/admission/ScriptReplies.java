@@ -8,10 +8,13 @@ import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Refused;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Reads what {@code admit.lua} and {@code seen.lua} answer for one purchase. */
 final class ScriptReplies {
 
+  private static final Logger log = LoggerFactory.getLogger(ScriptReplies.class);
   private static final Admission UNKNOWN_SKU = new Refused(Refusal.UNKNOWN_SKU);
   private static final Admission NOT_OPEN = new Refused(Refusal.NOT_OPEN);
   private static final Admission PAUSED = new Refused(Refusal.PAUSED);
@@ -48,9 +51,22 @@ final class ScriptReplies {
 
   /**
    * {@code S|order id|settled|record}; without a record, which no script of ours takes away, the
-   * order still stands, only its place is lost.
+   * order still stands, only its place is lost. What cannot be read is broken data of this one
+   * order; the rest of its batch is answered all the same.
    */
   static Admission repeated(String reply) {
+    try {
+      return readRepeated(reply);
+    } catch (IllegalArgumentException e) {
+      log.error("the record of an order is unreadable: {}", reply, e);
+      return BROKEN_DATA;
+    }
+  }
+
+  /**
+   * @throws IllegalArgumentException when id, settled or record is unreadable
+   */
+  private static Admission readRepeated(String reply) {
     int idEnd = reply.indexOf('|', 2);
     int settledEnd = reply.indexOf('|', idEnd + 1);
     OrderId orderId = OrderId.parse(reply.substring(2, idEnd));

@@ -401,6 +401,41 @@ class AdmitCallIT {
   }
 
   @ParameterizedTest
+  @ValueSource(
+      strings = {"torn", "1|key-0001|1|x|1|1|Q|", "1|key-0001|1|1|1|1||", "1|k|1|1|1|1|?|"})
+  void answersTheNeighboursOfARepeatWhoseOrderIsUnreadable(String garbled) {
+    Sale sale = Sale.unlimited(redis, 2);
+    OrderId broken = ((Admitted) calls.one(attempt(sale, 1, KEY, 1))).orderId();
+    sale.writeRecord(1, broken.toString(), garbled);
+
+    List<Admission> outcomes =
+        calls.together(
+            attempt(sale, 2, KEY, 1), attempt(sale, 1, KEY, 1), attempt(sale, 3, KEY, 1));
+    assertThat(outcomes.get(0)).isInstanceOf(Admitted.class);
+    assertThat(outcomes.get(1)).isEqualTo(new Unknown(Cause.BROKEN_DATA));
+    assertThat(outcomes.get(2)).isEqualTo(refused(Refusal.SOLD_OUT));
+
+    List<Admission> shielded =
+        calls.lookUp(attempt(sale, 1, KEY, 1), attempt(sale, 2, KEY, 1), attempt(sale, 3, KEY, 1));
+    assertThat(shielded.get(0)).isEqualTo(new Unknown(Cause.BROKEN_DATA));
+    assertThat(shielded.get(1)).isInstanceOf(Repeated.class);
+    assertThat(shielded.get(2)).isEqualTo(refused(Refusal.SOLD_OUT));
+    calls.shield().lift(sale.sku());
+  }
+
+  @Test
+  void answersTheNeighboursOfARepeatWhoseSettledCounterIsUnreadable() {
+    Sale sale = Sale.unlimited(redis, 1);
+    Sale neighbour = Sale.open(redis, 1_017, PurchasePolicy.UNLIMITED, 0, 0);
+    calls.one(attempt(sale, 1, KEY, 1));
+    sale.with("settled", "many");
+
+    assertThat(calls.lookUp(attempt(sale, 1, KEY, 1), attempt(neighbour, 1, KEY, 1)))
+        .containsExactly(new Unknown(Cause.BROKEN_DATA), refused(Refusal.SOLD_OUT));
+    calls.shield().lift(neighbour.sku());
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"", "-5", "1.5", "many", "99999999999999999999"})
   void refusesAStockThatIsNoNumber(String stock) {
     Sale sale = Sale.unlimited(redis, 1);
