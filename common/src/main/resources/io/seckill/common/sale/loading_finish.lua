@@ -15,6 +15,13 @@ if #ARGV > 5 then
 end
 redis.call('PEXPIREAT', KEYS[4], ARGV[4])
 redis.call('SADD', KEYS[3], ARGV[3])
+-- Sales that are gone leave the set here: "seckill:{p}:skus" without its s begins the keys of its SKUs.
+local rules = string.sub(KEYS[3], 1, -2) .. ':'
+for _, sku in ipairs(redis.call('SMEMBERS', KEYS[3])) do
+  if redis.call('TYPE', rules .. sku).ok == 'none' then
+    redis.call('SREM', KEYS[3], sku)
+  end
+end
 -- The set lives as long as the longest sale of its partition.
 if redis.call('PTTL', KEYS[3]) == -1 then
   redis.call('PEXPIREAT', KEYS[3], ARGV[4])

@@ -2,7 +2,7 @@
 -- user_orders.lua: one user's orders of one partition that have no result yet. Changes nothing.
 --
 -- KEYS  1 set of the partition's SKUs; other keys are made from ARGV[1] and share its hash tag
--- ARGV  1 key prefix "seckill:{p}:"  2 user  3 most SKUs to look at
+-- ARGV  1 key prefix "seckill:{p}:"  2 user  3 most SKUs to look at, not counting those that are gone
 -- reply {Redis's clock in Unix ms, then order id and "sku|buckets|settled|rate|rateAt|record" in turn}
 -- Only the user's own bucket of each SKU is read: some 25 records.
 
@@ -19,13 +19,15 @@ local function bucketOf(buckets)
 end
 
 local mine = '^' .. user .. '|[^|]*|[^|]*|[^|]*|[^|]*|[^|]*|[QD]'
-for i, sku in ipairs(redis.call('SMEMBERS', KEYS[1])) do
-  if i > most then
+local seen = 0
+for _, sku in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+  if seen == most then
     break
   end
   local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'buckets', 'settled', 'rate', 'rateAt')
   local buckets = not f.err and tonumber(f[1] or '')
   if buckets and buckets >= 1 then
+    seen = seen + 1
     local records = redis.pcall('HGETALL', prefix .. 'order:' .. sku .. ':' .. bucketOf(buckets))
     for j = 1, records.err and 0 or #records, 2 do
       if string.find(records[j + 1], mine) then

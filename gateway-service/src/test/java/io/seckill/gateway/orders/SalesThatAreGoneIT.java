@@ -1,0 +1,112 @@
+package io.seckill.gateway.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.sale.SaleLoading;
+import io.seckill.gateway.redis.RedisBreakers;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
+
+/** The set of a partition's SKUs outlives the sales in it. */
+@ExtendWith(TestServers.class)
+class SalesThatAreGoneIT {
+
+  private static final int PARTITION = 9;
+  private static final long USER = 7;
+
+  /** In partition 9, and above the ids of a hundred SKUs of it: Redis reads a set of numbers so. */
+  private static final long SKU = 16_000 + PARTITION;
+
+  private UnifiedJedis redis;
+
+  @BeforeEach
+  void connect(RedisServer server) {
+    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
+    for (int gone = 0; gone < 100; gone++) {
+      redis.sadd(RedisKeys.skus(PARTITION), Integer.toString(16 * gone + PARTITION));
+    }
+  }
+
+  @AfterEach
+  void disconnect() {
+    redis.close();
+  }
+
+  @Test
+  void doNotCountWhenAShoppersWaitingOrdersAreListed() {
+    OrderId order = waitingOrder();
+    HotOrders orders = new HotOrders(redis, RedisBreakers.of(redis, meters()), settings());
+    try {
+      assertThat(orders.withoutResult(USER)).extracting(HotOrder::id).containsExactly(order);
+    } finally {
+      orders.destroy();
+    }
+  }
+
+  @Test
+  void leaveTheSetWithTheNextPreheatOfTheirPartition() {
+    waitingOrder();
+    long loading = 1_000_000 * 16 + PARTITION;
+    redis.hset(RedisKeys.sku(loading), Map.of("state", "PREHEATING", "loading", "2"));
+
+    Object done =
+        LuaScript.from(SaleLoading.class, "loading_finish.lua")
+            .call(
+                redis,
+                List.of(
+                    RedisKeys.sku(loading),
+                    RedisKeys.stock(loading),
+                    RedisKeys.skus(PARTITION),
+                    RedisKeys.stockChanges(loading)),
+                List.of("2", "10", Long.toString(loading), "4102444800000", "PREHEATED"));
+
+    assertThat(done).isEqualTo(1L);
+    assertThat(redis.smembers(RedisKeys.skus(PARTITION)))
+        .containsExactlyInAnyOrder(Long.toString(SKU), Long.toString(loading));
+    assertThat(redis.pexpireTime(RedisKeys.skus(PARTITION))).isEqualTo(4_102_444_800_000L);
+  }
+
+  private OrderId waitingOrder() {
+    OrderId id = OrderId.of(System.currentTimeMillis(), PARTITION, 1, 1);
+    redis.sadd(RedisKeys.skus(PARTITION), Long.toString(SKU));
+    redis.hset(RedisKeys.sku(SKU), Map.of("buckets", "1", "settled", "0"));
+    AdmissionRecord record =
+        new AdmissionRecord(
+            USER, "key-0001", 1, 1, id.timeMs(), 1, OrderStatus.QUEUED, null, id.timeMs(), null);
+    redis.hset(RedisKeys.orders(SKU, 0), id.toString(), record.format());
+    return id;
+  }
+
+  private static SimpleMeterRegistry meters() {
+    return new SimpleMeterRegistry();
+  }
+
+  private static OrderProperties settings() {
+    return new OrderProperties(
+        1,
+        16,
+        Duration.ofMillis(300),
+        Duration.ofSeconds(2),
+        Duration.ofSeconds(15),
+        0,
+        1,
+        Duration.ofMillis(250),
+        Duration.ofSeconds(15));
+  }
+}
