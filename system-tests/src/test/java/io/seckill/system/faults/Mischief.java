@@ -49,7 +49,7 @@ record Mischief(String target, String name, Runnable begin, Runnable end, Durati
     String name = service.name();
     List<Mischief> some = new ArrayList<>();
     some.add(new Mischief(name, "kill", service::kill, service::restart, JVM_START));
-    some.add(new Mischief(name, "terminate", service::stop, service::restart, JVM_START));
+    some.add(new Mischief(name, "terminate", service::terminate, service::restart, JVM_START));
     some.add(new Mischief(name, "freeze", () -> freeze(service), service::thaw, AT_ONCE));
     return some;
   }

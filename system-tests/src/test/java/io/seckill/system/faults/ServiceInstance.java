@@ -105,6 +105,11 @@ final class ServiceInstance implements AutoCloseable {
     process.stop();
   }
 
+  /** As {@link #stop()}; kills what does not end. */
+  void terminate() {
+    process.terminate();
+  }
+
   void freeze() {
     process.freeze();
   }

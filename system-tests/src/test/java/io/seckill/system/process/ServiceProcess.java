@@ -123,11 +123,24 @@ public final class ServiceProcess implements AutoCloseable {
 
   /** SIGTERM, and a wait for the orderly end; fails when it takes longer than 40 s. */
   public void stop() {
-    process.destroy();
-    if (!awaitExit(STOP_LIMIT)) {
-      kill();
+    if (!terminate()) {
       throw new IllegalStateException(name + " did not stop within " + STOP_LIMIT);
     }
+  }
+
+  /**
+   * SIGTERM, and SIGKILL 40 s later, as a supervisor does. A service that is starting ends only
+   * when it has started, which takes longer than that where all processors are busy.
+   *
+   * @return whether it ended by itself
+   */
+  public boolean terminate() {
+    process.destroy();
+    boolean orderly = awaitExit(STOP_LIMIT);
+    if (!orderly) {
+      kill();
+    }
+    return orderly;
   }
 
   /** Starts it again on the same ports after {@link #kill()} or {@link #stop()}. */
