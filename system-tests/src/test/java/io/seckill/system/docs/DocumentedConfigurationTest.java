@@ -2,17 +2,29 @@ package io.seckill.system.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.redis.RedisSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.MutablePropertySources;
+import org.springframework.core.io.FileSystemResource;
 
 class DocumentedConfigurationTest {
 
@@ -21,7 +33,8 @@ class DocumentedConfigurationTest {
       List.of("gateway-service", "relay-service", "order-consumer");
   private static final Pattern RECORD =
       Pattern.compile(
-          "@ConfigurationProperties\\(\"([a-z.-]+)\"\\)\\s+(?:public )?record \\w+\\((.*?)\\)\\s*\\{",
+          "@ConfigurationProperties\\(\"([a-z.-]+)\"\\)\\s+(?:public )?record"
+              + " \\w+\\((.*?)\\)\\s*\\{",
           Pattern.DOTALL);
   private static final Pattern COMPONENT = Pattern.compile("(\\w+)\\s*(?:,|$)");
 
@@ -42,6 +55,55 @@ class DocumentedConfigurationTest {
             .matcher(Files.readString(ROOT.resolve("docs/configuration.md")));
 
     assertThat(documented.results().map(row -> row.group(1))).isNotEmpty().isSubsetOf(known);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"gateway-service, 0", "relay-service, 1", "order-consumer, 2"})
+  void namesTheRedisDefaultsOfEachService(String service, int column) throws IOException {
+    String page = Files.readString(ROOT.resolve("docs/configuration.md"));
+    RedisSettings defaults = redisDefaults(service);
+    Map<String, Object> values =
+        Map.of(
+            "max-connections", defaults.maxConnections(),
+            "max-wait", defaults.maxWait(),
+            "connect-timeout", defaults.connectTimeout(),
+            "socket-timeout", defaults.socketTimeout(),
+            "blocking-socket-timeout", defaults.blockingSocketTimeout());
+
+    values.forEach(
+        (property, value) -> {
+          String cell = redisCell(page, property, column);
+          if (cell.startsWith("`")) { // else it says in words why there is none
+            String text = cell.replace("`", "");
+            Object documented =
+                value instanceof Duration
+                    ? DurationStyle.detectAndParse(text)
+                    : Integer.valueOf(text);
+            assertThat(documented).as(property).isEqualTo(value);
+          }
+        });
+    assertThat(redisCell(page, "socket-timeout", column)).startsWith("`");
+  }
+
+  private static RedisSettings redisDefaults(String service) throws IOException {
+    MutablePropertySources sources = new MutablePropertySources();
+    sources.addLast(new MapPropertySource("url", Map.of("seckill.redis.url", "redis://127.0.0.1")));
+    new YamlPropertySourceLoader()
+        .load(
+            service,
+            new FileSystemResource(
+                ROOT.resolve(service).resolve("src/main/resources/application.yml")))
+        .forEach(sources::addLast);
+    return new Binder(ConfigurationPropertySources.from(sources))
+        .bind("seckill.redis", RedisSettings.class)
+        .get();
+  }
+
+  private static String redisCell(String page, String property, int column) {
+    Matcher row =
+        Pattern.compile("(?m)^\\| `seckill.redis." + property + "` \\|(.*)$").matcher(page);
+    assertThat(row.find()).as(property).isTrue();
+    return row.group(1).split("\\|", -1)[column].strip();
   }
 
   private static Set<String> properties() throws IOException {
