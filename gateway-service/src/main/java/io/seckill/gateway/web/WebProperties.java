@@ -1,5 +1,6 @@
 package io.seckill.gateway.web;
 
+import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -7,13 +8,25 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * The gateway's own HTTP bounds.
  *
  * @param maxBodyBytes largest request body taken, 256..1,048,576
+ * @param idleTimeout longest silence of a connection to the shoppers' port, 61 s..1 h: longer than
+ *     an event stream goes without a heartbeat and than any answer takes
  */
 @ConfigurationProperties("seckill.web")
-record WebProperties(@DefaultValue("16384") int maxBodyBytes) {
+record WebProperties(
+    @DefaultValue("16384") int maxBodyBytes, @DefaultValue("75s") Duration idleTimeout) {
 
   WebProperties {
-    if (maxBodyBytes < 256 || maxBodyBytes > 1_048_576) {
-      throw new IllegalArgumentException("seckill.web.max-body-bytes must be 256..1048576");
+    check(maxBodyBytes >= 256 && maxBodyBytes <= 1_048_576, "max-body-bytes must be 256..1048576");
+    check(isWithin(idleTimeout, 61_000, 3_600_000), "idle-timeout must be 61s..1h");
+  }
+
+  private static boolean isWithin(Duration value, long minMs, long maxMs) {
+    return value.toMillis() >= minMs && value.toMillis() <= maxMs;
+  }
+
+  private static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException("seckill.web." + otherwise);
     }
   }
 }

@@ -1,0 +1,55 @@
+package io.seckill.gateway.web;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.handler.timeout.IdleStateHandler;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.reactor.netty.NettyServerCustomizer;
+import org.springframework.stereotype.Component;
+import reactor.netty.http.server.HttpServer;
+
+/**
+ * Lets no shopper keep a connection for ever: one that carries nothing in either direction is
+ * closed, also within a head or a body. Event streams stay, because heartbeats are written to them.
+ */
+@Component
+final class ShopperIdleTimeout implements NettyServerCustomizer {
+
+  private final Duration idle;
+
+  @Autowired
+  ShopperIdleTimeout(WebProperties settings) {
+    this(settings.idleTimeout());
+  }
+
+  /**
+   * @param idle longest silence of a connection
+   */
+  ShopperIdleTimeout(Duration idle) {
+    this.idle = idle;
+  }
+
+  @Override
+  public HttpServer apply(HttpServer server) {
+    return server.doOnChannelInit(
+        (observer, channel, remote) -> channel.pipeline().addFirst(new Silence(idle)));
+  }
+
+  /**
+   * One handler and one timer for the life of a connection. Reactor Netty's own idle time-out adds
+   * and removes a handler at each request, and does not see a body that stops.
+   */
+  private static final class Silence extends IdleStateHandler {
+
+    Silence(Duration longest) {
+      super(0, 0, longest.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    protected void channelIdle(ChannelHandlerContext context, IdleStateEvent event) {
+      var unused = context.close();
+    }
+  }
+}

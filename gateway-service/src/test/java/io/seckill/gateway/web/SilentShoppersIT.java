@@ -1,0 +1,78 @@
+package io.seckill.gateway.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.server.HttpServer;
+
+class SilentShoppersIT {
+
+  /** Far above what is expected: only what never comes gets here. */
+  private static final Duration SOON = Duration.ofMinutes(2);
+
+  private static final Duration IDLE = Duration.ofSeconds(3);
+
+  @Test
+  void endsConnectionsThatCarryNothingAndNoOthers() {
+    DisposableServer server =
+        new ShopperIdleTimeout(IDLE)
+            .apply(HttpServer.create())
+            .port(0)
+            .route(
+                routes ->
+                    routes
+                        .get("/ticks", (request, response) -> response.sendString(ticks()))
+                        .post("/body", (request, response) -> request.receive().then()))
+            .bindNow();
+    try {
+      CompletableFuture<String> ticking =
+          CompletableFuture.supplyAsync(
+              () ->
+                  ask(
+                      server.port(),
+                      "GET /ticks HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+      CompletableFuture<String> silent =
+          CompletableFuture.supplyAsync(() -> ask(server.port(), ""));
+      CompletableFuture<String> body =
+          CompletableFuture.supplyAsync(
+              () ->
+                  ask(
+                      server.port(),
+                      "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{\"quan"));
+
+      assertThat(ask(server.port(), "GET /ticks HTTP/1.1\r\nHo")).as("half a head").isEmpty();
+      assertThat(silent.join()).isEmpty();
+      assertThat(body.join()).as("half a body").isEmpty();
+      assertThat(ticking.join()).as("an answer that takes longer").contains("tick 19");
+    } finally {
+      server.disposeNow();
+    }
+  }
+
+  private static Flux<String> ticks() {
+    return Flux.fromStream(IntStream.range(0, 20).mapToObj(i -> "tick " + i + "\n"))
+        .concatMap(tick -> Mono.just(tick).delayElement(Duration.ofMillis(200)));
+  }
+
+  /** Says this and no more; what the server said until it ended the connection. */
+  private static String ask(int port, String text) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      socket.setSoTimeout((int) SOON.toMillis());
+      socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+      socket.getOutputStream().flush();
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
