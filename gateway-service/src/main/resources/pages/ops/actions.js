@@ -5,6 +5,9 @@ import {backOffMs, call, isUnsettled, pause} from './api.js';
 
 const TRIES = 5;
 
+/** Above the two minutes in which the gateway answers (seckill.consumer.reconciliation-timeout). */
+const RECONCILIATION_MS = 150_000;
+
 /** Which states an action is legal in, and what it does. */
 const ON_A_SALE = {
   preheat: {
@@ -80,13 +83,23 @@ function askForStock(product, context) {
 function askToReconcile(product, context) {
   ask(context, {
     title: `Reconcile SKU ${product.skuId}?`,
-    text: 'Compares Redis with MySQL, order by order. A look reports the differences; a repair also makes Redis follow MySQL and sends orders on that were lost on the way. What is admitted meanwhile is left alone.',
+    text: 'Compares Redis with MySQL, order by order. A look reports the differences; a repair also makes Redis follow MySQL and sends orders on that were lost on the way. What is admitted meanwhile is left alone. It may take two minutes.',
     yes: 'Reconcile',
     fields: [{name: 'how', label: 'How', value: 'look', options: ['look', 'repair']}],
-    run: ({how}) => post(context, `admin/v1/skus/${product.skuId}/reconciliation`, {dryRun: how === 'look'}),
+    run: ({how}) => reconcile(context, product.skuId, how === 'look'),
     done: (answer) => `reconcile SKU ${product.skuId}: ${summary(answer.json)}`,
     what: `reconcile SKU ${product.skuId}`,
   });
+}
+
+/** Sent once, because a repeat finds the first still running. Without an outcome, what was found last is told. */
+async function reconcile(context, skuId, dryRun) {
+  const path = `admin/v1/skus/${skuId}/reconciliation`;
+  const token = context.token();
+  const answer = await call('POST', path, {token, body: {dryRun}, timeoutMs: RECONCILIATION_MS});
+  if (!isUnsettled(answer) && answer.code !== 'RECONCILIATION_RUNNING') return answer;
+  const reports = await insist(() => call('GET', path, {token}));
+  return {...answer, newest: reports.status === 200 && reports.json.reconciliations[0]};
 }
 
 function summary({outcome, detail, dryRun, counts}) {
@@ -197,8 +210,13 @@ async function confirmed(context, question) {
 }
 
 function problem(answer) {
-  if (answer.status === 0) return 'no answer: what was done is not known. The same action may be repeated';
-  return `${answer.code || answer.status}: ${answer.json.detail || answer.json.title || 'refused'}`;
+  const what = answer.status === 0
+    ? 'no answer: what was done is not known. The same action may be repeated.'
+    : `${answer.code || answer.status}: ${answer.json.detail || answer.json.title || 'refused'}`;
+  const {newest} = answer;
+  return newest
+    ? `${what} The newest report, by ${newest.startedBy} at ${newest.endedAt.slice(0, 19).replace('T', ' ')} UTC: ${summary(newest)}`
+    : what;
 }
 
 function auditLine(text, good, answer) {

@@ -194,6 +194,11 @@ public final class Pipeline implements AutoCloseable {
     return redis;
   }
 
+  /** As {@link #redis}. */
+  public MySqlDatabase mysql() {
+    return mysql;
+  }
+
   /** What services asked of Redis and their users may not, a text each. */
   public List<String> refusedByRedis() {
     return RedisUsers.refusals(redis);

@@ -18,6 +18,7 @@ import io.seckill.system.Pipeline;
 import io.seckill.system.process.Service;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -33,13 +34,18 @@ class OperationsPageIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
-  /** Nobody reconciles but the operator. */
+  /** Nobody reconciles but the operator, who may have to wait longer than for other actions. */
   private static final Map<String, String> SETTINGS =
       Map.of(
           "SECKILL_DEMO_ENABLED", "true",
           "SECKILL_OPS_PERIOD", "1s",
           "SECKILL_RECONCILIATION_INTERVAL", "1h",
-          "SECKILL_RECONCILIATION_BUSYINTERVAL", "1h");
+          "SECKILL_RECONCILIATION_BUSYINTERVAL", "1h",
+          "SECKILL_RECONCILIATION_BARRIERTIMEOUT", "20s");
+
+  /** As order-consumer names it. */
+  private static final String LOCK_OF_3007 =
+      "CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-3007')";
 
   private static Pipeline pipeline;
   private static Browser browser;
@@ -130,6 +136,39 @@ class OperationsPageIT {
 
     assertThat(pipeline.redis().get(RedisKeys.stock(3005))).isEqualTo("100");
     browser.awaitText("#ledger-verdict", "balances");
+  }
+
+  @Test
+  void waitsForTheOutcomeOfALongReconciliation() {
+    onSale(3006);
+    pipeline.stop(Service.RELAY);
+    assertThat(pipeline.shop().buy(9, 3006, 1, "never-leaves-redis").status()).isEqualTo(202);
+    pipeline.redis().hset(RedisKeys.sku(3006), "state", "PREHEATING"); // a rebuild that broke off
+    page.open(pipeline.tokens().operator()).choose(3006);
+    page.ask("Reconcile…").pick("how", "repair");
+    page.confirm("reconcile SKU 3006: repair: UNPROVEN");
+
+    pipeline.run(Service.RELAY);
+    page.ask("Reconcile…").pick("how", "repair");
+    page.confirm("reconcile SKU 3006: repair: REBUILT");
+  }
+
+  @Test
+  void showsTheNewestReportWhileSomebodyElseReconciles() throws SQLException {
+    onSale(3007);
+    page.open(pipeline.tokens().operator()).choose(3007);
+    page.act("Reconcile…", "reconcile SKU 3007: look: CLEAN");
+    try (var mysql = pipeline.mysql().connect();
+        var lock = mysql.createStatement()) {
+      lock.execute("SELECT GET_LOCK(" + LOCK_OF_3007 + ", 10)");
+      page.ask("Reconcile…");
+      browser.press("#confirm-yes");
+      browser.awaitText("#confirm-problem", "RECONCILIATION_RUNNING");
+    }
+    assertThat(browser.text("#confirm-problem"))
+        .contains("The newest report, by ")
+        .contains("look: CLEAN");
+    assertThat(browser.text("#audit li.bad")).contains("RECONCILIATION_RUNNING", "look: CLEAN");
   }
 
   @Test
