@@ -59,7 +59,7 @@ export function pause(ms) {
 /** Server-sent events read with fetch, because EventSource cannot carry a token.
  * @param {(name: string, data: any) => void} onEvent
  * @param {{firstMs: number, silenceMs: number}} limits longest wait for the first event and between any bytes
- * @returns {Promise<number>} status when the stream ends or breaks; 0 without an answer
+ * @returns {Promise<{status: number, code: string, json: any}>} when the stream ends or breaks; status 0 without an answer
  */
 export async function stream(path, token, signal, onEvent, {firstMs, silenceMs}) {
   const own = new AbortController();
@@ -71,11 +71,13 @@ export async function stream(path, token, signal, onEvent, {firstMs, silenceMs})
     timer = setTimeout(abort, silenceMs);
   };
   let status = 0;
+  let json = {};
   try {
     const headers = {Accept: 'text/event-stream', Authorization: `Bearer ${token}`};
     const response = await fetch(path, {headers, signal: own.signal, cache: 'no-store', credentials: 'omit'});
     status = response.status;
     if (status === 200) await read(response.body, onEvent, alive);
+    else json = parsed(await response.text());
   } catch {
     // broken off: the caller asks again
   } finally {
@@ -83,7 +85,7 @@ export async function stream(path, token, signal, onEvent, {firstMs, silenceMs})
     signal.removeEventListener('abort', abort);
     own.abort();
   }
-  return status;
+  return {status, code: json.code || '', json};
 }
 
 async function read(body, onEvent, alive) {

@@ -13,6 +13,7 @@ export function renderBoard(snapshot, rates, context) {
   renderServices(snapshot.services);
   renderLinks(snapshot.links);
   renderTiles(snapshot, rates);
+  renderExtent(snapshot);
   renderSales(snapshot, context);
   renderLanes(snapshot.lanes);
   renderQueues(snapshot);
@@ -58,6 +59,13 @@ function renderTiles(snapshot, rates) {
     ['Click to row p50', clickToRow ? duration(clickToRow.p50Ms) : '–', clickToRow ? `p99 ${duration(clickToRow.p99Ms)}` : 'no order this minute'],
     ['Dead letters', deadLetters === null ? '–' : number(deadLetters), 'open', deadLetters > 0],
   ]);
+}
+
+/** Rates, queues and balances are sums over the ledgers that came: with fewer than all, it is said of how many. */
+function renderExtent({skus, ledgers}) {
+  const preheated = skus ? skus.filter((sku) => sku.state !== 'NEW').length : 0;
+  write($('extent'), `Rates, broker and ledgers: ${ledgers.length} of ${preheated} SKUs, open sales first.`);
+  show($('extent'), ledgers.length < preheated);
 }
 
 function tiles(values) {

@@ -29,17 +29,25 @@ async function watch() {
   stop = new AbortController();
   const {signal} = stop;
   for (let failures = 0; !signal.aborted; failures++) {
-    const status = await stream('admin/v1/events', context.token(), signal, (name, snapshot) => {
+    const answer = await stream('admin/v1/events', context.token(), signal, (name, snapshot) => {
       failures = 0;
       take(snapshot);
     }, LIMITS);
     if (signal.aborted) return;
-    if (status === 401 || status === 403) {
+    if (answer.status === 401 || answer.status === 403) {
       context.signInAgain();
       return;
     }
+    if (!heardAt) sayWhyEmpty(answer);
     await pause(backOffMs(Math.min(failures, 4)));
   }
+}
+
+/** Before the first snapshot there is nothing else on the board. */
+function sayWhyEmpty({status, code, json}) {
+  const why = status === 0 ? 'no answer' : status === 200 ? 'none came in time' : `${code || status}: ${json.detail || 'refused'}`;
+  write($('away'), `The gateway sends no figures (${why}). Trying again…`);
+  show($('away'), true);
 }
 
 function take(snapshot) {

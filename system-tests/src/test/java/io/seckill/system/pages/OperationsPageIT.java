@@ -17,9 +17,16 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.Pipeline;
 import io.seckill.system.process.Service;
 import io.seckill.testing.TestServers;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -33,12 +40,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class OperationsPageIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
+  private static final int MOST_VIEWERS = 2;
 
   /** Nobody reconciles but the operator, who may have to wait longer than for other actions. */
   private static final Map<String, String> SETTINGS =
       Map.of(
           "SECKILL_DEMO_ENABLED", "true",
           "SECKILL_OPS_PERIOD", "1s",
+          "SECKILL_OPS_MAXVIEWERS", "" + MOST_VIEWERS,
           "SECKILL_RECONCILIATION_INTERVAL", "1h",
           "SECKILL_RECONCILIATION_BUSYINTERVAL", "1h",
           "SECKILL_RECONCILIATION_BARRIERTIMEOUT", "20s");
@@ -207,6 +216,45 @@ class OperationsPageIT {
   }
 
   @Test
+  void saysOfHowManySkusItsFiguresAre() throws SQLException {
+    onSale(3008);
+    page.open(pipeline.tokens().operator());
+    try (var mysql = pipeline.mysql().connect();
+        var sql = mysql.createStatement()) {
+      sql.execute("CREATE TEMPORARY TABLE former AS SELECT * FROM products WHERE sku_id = 3008");
+      sql.execute("UPDATE former SET state = 'CLOSED', opens_at = '2020-01-01'");
+      for (int skuId = 3901; skuId <= 3925; skuId++) {
+        sql.execute("UPDATE former SET sku_id = " + skuId);
+        sql.execute("INSERT INTO products SELECT * FROM former");
+      }
+      browser.awaitText("#extent", " SKUs, open sales first");
+      assertThat(browser.text("#extent")).matches("Rates.*: (\\d|1\\d|20) of (2[6-9]|3\\d) SKUs.*");
+      sql.execute("DELETE FROM products WHERE sku_id BETWEEN 3901 AND 3925");
+    }
+    browser.awaitHidden("#extent");
+  }
+
+  @Test
+  void saysWhyItShowsNothingWhenTooManyWatch() throws Exception {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+    browser.awaitShown("#token");
+    List<InputStream> others = new ArrayList<>();
+    try {
+      await().atMost(LIMIT).until(() -> watch(others), watching -> watching == MOST_VIEWERS);
+      browser.type("#token", pipeline.tokens().operator());
+      browser.press("#sign-in-form button[type=submit]");
+      browser.awaitText("#away", "BUSY: Too many operators are watching");
+      assertThat(browser.isShown("#tiles dd")).isFalse();
+    } finally {
+      for (InputStream other : others) {
+        other.close();
+      }
+    }
+    browser.awaitShown("#tiles dd");
+    browser.awaitHidden("#away");
+  }
+
+  @Test
   void letsNobodyInWithoutAnOperatorsTokenButHasOneForDemos() {
     browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
     browser.awaitShown("#token");
@@ -232,6 +280,21 @@ class OperationsPageIT {
     put(skuId);
     assertThat(pipeline.admin().preheat(skuId).status()).isEqualTo(200);
     assertThat(pipeline.admin().open(skuId).status()).isEqualTo(200);
+  }
+
+  /** Opens one more stream, if there is a place for it. */
+  private static int watch(List<InputStream> watching) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:" + pipeline.adminPort() + "/admin/v1/events"))
+            .header("Authorization", "Bearer " + pipeline.tokens().operator())
+            .build();
+    HttpResponse<InputStream> answer =
+        HttpClient.newHttpClient().send(request, BodyHandlers.ofInputStream());
+    if (answer.statusCode() == 200) {
+      watching.add(answer.body());
+    }
+    return watching.size();
   }
 
   private static String letter(String reason) {
