@@ -28,7 +28,7 @@ const ON_A_SALE = {
   resume: {label: 'Resume', from: ['PAUSED'], text: 'Shoppers can buy again at once.'},
   close: {
     label: 'Close',
-    from: ['PREHEATED', 'OPEN', 'PAUSED'],
+    from: ['OPEN', 'PAUSED'],
     danger: true,
     text: 'Ends the sale: new purchases are refused with CLOSED. Orders already admitted go on. To sell again it must be preheated anew.',
   },

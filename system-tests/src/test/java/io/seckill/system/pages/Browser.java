@@ -204,6 +204,16 @@ final class Browser implements AutoCloseable {
     return button.isEnabled() && !"true".equals(button.getDomAttribute("aria-disabled"));
   }
 
+  /** Of several buttons, the one with this text. */
+  boolean isEnabled(String selector, String label) {
+    return Boolean.TRUE.equals(
+        run(
+            "return [...document.querySelectorAll(arguments[0])].some((button) => "
+                + "button.innerText === arguments[1] && button.ariaDisabled !== 'true');",
+            selector,
+            label));
+  }
+
   void type(String selector, CharSequence text) {
     WebElement field = find(selector);
     field.clear();

@@ -93,7 +93,10 @@ class OperationsPageIT {
     browser.awaitShown("#sales-rows tr[data-key='3001']");
     page.choose(3001);
 
-    page.act("Preheat", "preheat SKU 3001: PREHEATED").act("Open", "open SKU 3001: OPEN");
+    page.act("Preheat", "preheat SKU 3001: PREHEATED");
+    await().atMost(LIMIT).until(() -> page.offers("Open"));
+    assertThat(page.offers("Close")).as("what a preheated sale answers 409 to").isFalse();
+    page.act("Open", "open SKU 3001: OPEN");
     for (int shopper = 1; shopper <= 5; shopper++) {
       String key = "ops-page-" + shopper;
       assertThat(pipeline.shop().buy(shopper, 3001, 2, key).status()).isEqualTo(202);
@@ -189,9 +192,14 @@ class OperationsPageIT {
     browser.awaitText("#letters", "UNKNOWN_SKU");
 
     put(3004); // what stopped the order is gone
+    browser.pressLabelled(letter("UNKNOWN_SKU"), "Discard…");
+    browser.awaitText("#confirm-text", "its units and quota go back");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
     browser.pressLabelled(letter("UNKNOWN_SKU"), "Replay…");
     page.confirm("replay dead letter");
     browser.pressLabelled(letter("UNREADABLE"), "Discard…");
+    browser.awaitText("#confirm-text", "no units go back");
     page.fill("reason", "a test").confirm("discard dead letter");
 
     browser.awaitShown("#no-letters");

@@ -28,6 +28,11 @@ final class OpsPage {
     return this;
   }
 
+  /** Whether the chosen SKU's state allows an action, as far as the page knows. */
+  boolean offers(String label) {
+    return browser.isEnabled("#actions button", label);
+  }
+
   /** Presses a button of the chosen SKU; the dialog is then open. */
   OpsPage ask(String label) {
     browser.pressLabelled("#actions button", label);
