@@ -127,15 +127,24 @@ final class OrderStatuses {
                     .order()
                     .filter(stored -> stored.userId() == userId)
                     .map(stored -> better(order, stored, asRedisSays))
-                    .orElse(asRedisSays));
+                    .orElse(isAlias(order) ? UNAVAILABLE : asRedisSays));
+  }
+
+  /**
+   * What became of the first order of the request is MySQL's to say; what it was last asked may be
+   * a moment older than the alias. Redis's REJECTED is of the second order, and would be a false
+   * no.
+   */
+  private static boolean isAlias(HotOrder order) {
+    return order.record().storedOrderId() != null;
   }
 
   /** Results that may have been lost on the way to Redis, and aliases, which only MySQL follows. */
   private boolean isDoubtful(HotOrder order) {
-    AdmissionRecord record = order.record();
-    if (record.storedOrderId() != null) {
+    if (isAlias(order)) {
       return true;
     }
+    AdmissionRecord record = order.record();
     return switch (record.status()) {
       case QUEUED -> order.ageMs() > staleAfterMs(order);
       case DELAYED -> true;
