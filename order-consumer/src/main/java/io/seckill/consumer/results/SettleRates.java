@@ -8,8 +8,8 @@ import java.util.Map;
 
 /**
  * Orders settled per second and SKU over the last {@value #WINDOW_MS} ms. Thread-safe; keeps at
- * most {@value #MAX_SLICES} slices of {@value #SLICE_MS} ms for a SKU, and forgets a SKU that is
- * asked about after its window.
+ * most {@value #MAX_SLICES} slices of {@value #SLICE_MS} ms for a SKU, and a SKU without orders for
+ * two windows at most.
  */
 final class SettleRates {
 
@@ -18,8 +18,10 @@ final class SettleRates {
   private static final int MAX_SLICES = (int) (WINDOW_MS / SLICE_MS) + 1;
 
   private final Map<Long, Deque<Slice>> slices = new HashMap<>();
+  private long forgotAtMs;
 
   synchronized void add(long skuId, int orders, long nowMs) {
+    forgetQuiet(nowMs);
     Deque<Slice> of = slices.computeIfAbsent(skuId, sku -> new ArrayDeque<>(MAX_SLICES));
     long start = nowMs - Math.floorMod(nowMs, SLICE_MS);
     Slice last = of.peekLast();
@@ -42,12 +44,24 @@ final class SettleRates {
     }
     dropOld(of, nowMs);
     if (of.isEmpty()) {
-      slices.remove(skuId);
       return "0.0";
     }
     long orders = of.stream().mapToLong(slice -> slice.orders).sum();
     long spanMs = Math.max(1_000, nowMs - of.getFirst().startMs);
     return String.format(Locale.ROOT, "%.1f", orders * 1_000.0 / spanMs);
+  }
+
+  /** Number of SKUs it has slices of. */
+  synchronized int skus() {
+    return slices.size();
+  }
+
+  /** Once per window, so that a batch does not pay for all SKUs; also when the clock went back. */
+  private void forgetQuiet(long nowMs) {
+    if (Math.abs(nowMs - forgotAtMs) >= WINDOW_MS) {
+      forgotAtMs = nowMs;
+      slices.values().removeIf(of -> of.isEmpty() || of.getLast().startMs < nowMs - WINDOW_MS);
+    }
   }
 
   private static void dropOld(Deque<Slice> of, long nowMs) {

@@ -39,4 +39,16 @@ class SettleRatesTest {
 
     assertThat(rates.perSecond(1, NOW)).isEqualTo("1.0");
   }
+
+  @Test
+  void forgetsSkusThatNobodyBuysAnyMore() {
+    for (int sku = 1; sku <= 1_000; sku++) {
+      rates.add(sku, 1, NOW);
+    }
+    rates.add(1_001, 1, NOW + SettleRates.WINDOW_MS);
+    rates.add(1_001, 1, NOW + 2 * SettleRates.WINDOW_MS + 1);
+
+    assertThat(rates.skus()).isEqualTo(1);
+    assertThat(rates.perSecond(1_001, NOW + 2 * SettleRates.WINDOW_MS + 1)).isNotEqualTo("0.0");
+  }
 }
