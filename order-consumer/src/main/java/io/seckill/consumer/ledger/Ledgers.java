@@ -7,7 +7,6 @@ import io.seckill.consumer.internal.Problem;
 import io.seckill.consumer.internal.ProblemException;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -43,6 +42,7 @@ public class Ledgers {
   private final LedgerMeters meters;
   private final Clock clock;
   private final Map<Long, SkuLedger> last = new ConcurrentHashMap<>();
+  private final UnbalancedSince unbalanced = new UnbalancedSince();
   private final List<Object> readLocks =
       Stream.generate(Object::new).limit(BrokerTopology.ORDER_QUEUES).toList();
 
@@ -127,14 +127,7 @@ public class Ledgers {
   }
 
   private SkuLedger remember(SkuLedger ledger) {
-    SkuLedger before = last.get(ledger.skuId());
-    Instant since =
-        ledger.balanced()
-            ? null
-            : before == null || before.unbalancedSince() == null
-                ? ledger.readAt()
-                : before.unbalancedSince();
-    SkuLedger remembered = ledger.since(since);
+    SkuLedger remembered = ledger.since(unbalanced.see(ledger));
     last.put(ledger.skuId(), remembered);
     return remembered;
   }

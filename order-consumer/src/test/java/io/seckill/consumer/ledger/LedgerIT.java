@@ -186,6 +186,27 @@ class LedgerIT {
   }
 
   @Test
+  void knowsSinceWhenASaleIsOffThatIsOverAndNotReadByItselfAnyMore() {
+    SaleOnTheWay.open(sku, 10, consumer, flood);
+    consumer.redis().incrBy(RedisKeys.stock(sku), 2);
+    consumer
+        .sql()
+        .sql(
+            "UPDATE products SET state = 'CLOSED', opens_at = NOW() - INTERVAL 3 HOUR,"
+                + " closes_at = NOW() - INTERVAL 2 HOUR WHERE sku_id = ?")
+        .param(sku)
+        .update();
+    JsonNode first = read();
+
+    consumer.bean(Ledgers.class).refresh();
+
+    JsonNode later = readAfter(first);
+    assertThat(later.path("unbalancedSince").stringValue())
+        .isEqualTo(first.path("unbalancedSince").stringValue())
+        .isNotNull();
+  }
+
+  @Test
   void findsUnitsThatNobodyPutOnTheShelf() {
     SaleOnTheWay.open(sku, 10, consumer, flood);
     consumer.redis().incrBy(RedisKeys.stock(sku), 2);
