@@ -23,6 +23,10 @@ class DeadLetterTable {
   /** Below every {@code max_allowed_packet} that a server comes with. */
   private static final int MAX_PART = 1 << 20;
 
+  /** By the count of failures too: the clock may have gone back, or be another process's. */
+  private static final String FAILED_AGAIN =
+      "(VALUES(last_failed_at) > last_failed_at OR VALUES(attempts) > attempts)";
+
   /**
    * One row per payload. The same message again changes nothing; the same order failing again,
    * after a replay, opens its row again; what could not be read then may be read now. The
@@ -38,10 +42,9 @@ class DeadLetterTable {
           + " user_id = COALESCE(user_id, VALUES(user_id)),"
           + " payload_bytes = VALUES(payload_bytes),"
           + " routing_key = COALESCE(routing_key, VALUES(routing_key)),"
-          + " state = IF(state = 'REPLAYED' AND VALUES(last_failed_at) > last_failed_at,"
-          + " 'OPEN', state),"
-          + " reason = IF(VALUES(last_failed_at) > last_failed_at, VALUES(reason), reason),"
-          + " detail = IF(VALUES(last_failed_at) > last_failed_at, VALUES(detail), detail),"
+          + (" state = IF(state = 'REPLAYED' AND " + FAILED_AGAIN + ", 'OPEN', state),")
+          + (" reason = IF(" + FAILED_AGAIN + ", VALUES(reason), reason),")
+          + (" detail = IF(" + FAILED_AGAIN + ", VALUES(detail), detail),")
           + " attempts = GREATEST(attempts, VALUES(attempts)),"
           + " first_failed_at = LEAST(first_failed_at, VALUES(first_failed_at)),"
           + " last_failed_at = GREATEST(last_failed_at, VALUES(last_failed_at))";

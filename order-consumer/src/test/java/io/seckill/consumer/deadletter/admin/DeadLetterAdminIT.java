@@ -113,9 +113,26 @@ class DeadLetterAdminIT {
 
   @Test
   void aReplayThatFailsAgainOpensItsLetterAgain() {
+    replayFailsAgain(0);
+  }
+
+  /** As after a clock that went back, or at a consumer whose clock is late. */
+  @Test
+  void aReplayThatFailsAgainOpensItsLetterAgainWhateverTheClockSays() {
+    replayFailsAgain(1);
+  }
+
+  private void replayFailsAgain(int clockAheadHours) {
     OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
     flood.publish(order);
     long letter = awaitLetter(order);
+    consumer
+        .sql()
+        .sql(
+            "UPDATE dead_letter SET last_failed_at = last_failed_at + INTERVAL ? HOUR"
+                + " WHERE id = ?")
+        .params(clockAheadHours, letter)
+        .update();
 
     assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
 
