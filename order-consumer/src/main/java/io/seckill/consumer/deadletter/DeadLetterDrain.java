@@ -7,28 +7,24 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.barrier.Barriers;
 import io.seckill.consumer.broker.BrokerConnections;
+import jakarta.annotation.PreDestroy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 
 /**
- * Moves messages from the dead queue into the table, where operators see them. One thread that asks
- * once a second; dead letters are rare, and this cannot run ahead of MySQL. A message is acked
- * after its COMMIT; one that comes twice finds its row.
+ * Moves messages from the dead queue into the table, where operators see them. One thread asks once
+ * a second; dead letters are rare, and this cannot run ahead of MySQL. A message is acked after its
+ * COMMIT; one that comes twice finds its row.
  */
 @Component
-class DeadLetterDrain implements SmartLifecycle {
+class DeadLetterDrain {
 
   private static final Logger log = LoggerFactory.getLogger(DeadLetterDrain.class);
 
@@ -40,35 +36,19 @@ class DeadLetterDrain implements SmartLifecycle {
   private final BrokerConnections connections;
   private final DeadLetterTable table;
   private final Barriers barriers;
-  private final DeadLetterProperties settings;
-  private volatile @Nullable ScheduledExecutorService drainer;
   private @Nullable Connection connection;
   private @Nullable Channel channel;
 
-  DeadLetterDrain(
-      BrokerConnections connections,
-      DeadLetterTable table,
-      Barriers barriers,
-      DeadLetterProperties settings) {
+  DeadLetterDrain(BrokerConnections connections, DeadLetterTable table, Barriers barriers) {
     this.connections = connections;
     this.table = table;
     this.barriers = barriers;
-    this.settings = settings;
   }
 
-  @Override
-  public void start() {
-    ScheduledExecutorService started =
-        Executors.newSingleThreadScheduledExecutor(work -> new Thread(work, "dead-letter-drain"));
-    long everyMs = settings.drainInterval().toMillis();
-    drainer = started;
-    var unused =
-        started.scheduleWithFixedDelay(this::drainSafely, everyMs, everyMs, TimeUnit.MILLISECONDS);
-  }
-
-  private void drainSafely() {
+  /** Moves all that is there. */
+  void drain() {
     try {
-      while (drainBatch()) {
+      while (drainBatch() && !Thread.currentThread().isInterrupted()) {
         log.info("Moved dead letters, there may be more");
       }
     } catch (IOException | ShutdownSignalException | DataAccessException | TransactionException e) {
@@ -129,36 +109,13 @@ class DeadLetterDrain implements SmartLifecycle {
   }
 
   /** What is unsettled goes back to the queue. */
-  private void disconnect() {
+  @PreDestroy
+  void disconnect() {
     Connection open = connection;
     if (open != null) {
       open.abort(1_000);
     }
     connection = null;
     channel = null;
-  }
-
-  @Override
-  public void stop() {
-    ExecutorService stopping = drainer;
-    if (stopping == null) {
-      return;
-    }
-    stopping.shutdown();
-    try {
-      if (!stopping.awaitTermination(5, TimeUnit.SECONDS)) {
-        stopping.shutdownNow();
-        log.warn("The drain of dead letters did not stop in time");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    disconnect();
-    drainer = null;
-  }
-
-  @Override
-  public boolean isRunning() {
-    return drainer != null;
   }
 }

@@ -13,8 +13,8 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
- * Owns the intake of all order queues. Starts last and stops first: what it needs, from the pool to
- * the publishers, outlives it.
+ * Owns the intake of all order queues. In the last phase, so it starts last and stops first: what
+ * it needs, from the pool to the publishers, outlives it, and nothing else delays its stop.
  */
 @Component
 class Intake implements SmartLifecycle, DeliveriesInHand {
@@ -61,13 +61,19 @@ class Intake implements SmartLifecycle, DeliveriesInHand {
     return held;
   }
 
-  /** Tells all, then waits for all, within one deadline. */
+  /** Tells all, then waits for all, within one deadline; what is late gets a last second. */
   @Override
   public void stop() {
     running.forEach(QueueIntake::requestStop);
-    long deadline = System.nanoTime() + settings.stopTimeout().plusSeconds(3).toNanos();
-    running.forEach(intake -> intake.awaitStopped(Duration.ofNanos(deadline - System.nanoTime())));
+    awaitStopped(settings.stopTimeout().plusSeconds(3));
+    running.forEach(QueueIntake::giveUp);
+    awaitStopped(Duration.ofSeconds(1));
     running = List.of();
+  }
+
+  private void awaitStopped(Duration atMost) {
+    long deadline = System.nanoTime() + atMost.toNanos();
+    running.forEach(intake -> intake.awaitStopped(Duration.ofNanos(deadline - System.nanoTime())));
   }
 
   @Override

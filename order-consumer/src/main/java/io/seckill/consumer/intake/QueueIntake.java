@@ -95,20 +95,20 @@ final class QueueIntake {
     stopRequested.countDown();
   }
 
-  /**
-   * Waits until what is in hand is settled, then ends both threads; what is not settled by then
-   * comes again from the broker.
-   */
+  /** Waits until what is in hand is settled and both threads have ended. */
   void awaitStopped(Duration atMost) {
     try {
       writer.join(Math.max(1, atMost.toMillis()));
-      if (writer.isAlive()) {
-        log.warn("{} did not stop in time, its orders go back to the broker", queue);
-        writer.interrupt();
-        writer.join(1_000);
-      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits for nothing more: what is not settled by now comes again from the broker. */
+  void giveUp() {
+    if (writer.isAlive()) {
+      log.warn("{} did not stop in time, its orders go back to the broker", queue);
+      writer.interrupt();
     }
   }
 

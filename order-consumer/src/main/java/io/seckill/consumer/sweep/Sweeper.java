@@ -1,9 +1,7 @@
 package io.seckill.consumer.sweep;
 
 import java.time.Duration;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,18 +13,25 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * One named thread that repeats one piece of work with a pause between. A failing round is logged
- * and the next one comes; a stop interrupts the round and waits for its end. The work must be
- * harmless when another process does it at the same time.
+ * and the next one comes; a stop interrupts the round. The work must be harmless when another
+ * process does it at the same time, and when it is cut off.
+ *
+ * <p>At the end of the process all are asked to stop at once, when the intake has stopped, and
+ * waited for together, at most {@link #LONGEST_STOP}.
  */
 public final class Sweeper implements SmartLifecycle {
 
   private static final Logger log = LoggerFactory.getLogger(Sweeper.class);
-  private static final Duration LONGEST_STOP = Duration.ofSeconds(15);
+
+  /** Stopped after the intake, which is in the last phase. */
+  static final int PHASE = DEFAULT_PHASE - 1;
+
+  static final Duration LONGEST_STOP = Duration.ofSeconds(3);
 
   private final String name;
   private final Duration pause;
   private final Runnable work;
-  private volatile @Nullable ScheduledExecutorService thread;
+  private volatile @Nullable Rounds rounds;
 
   /**
    * @param name of the thread
@@ -39,10 +44,14 @@ public final class Sweeper implements SmartLifecycle {
   }
 
   @Override
+  public int getPhase() {
+    return PHASE;
+  }
+
+  @Override
   public void start() {
-    ScheduledExecutorService started =
-        Executors.newSingleThreadScheduledExecutor(round -> new Thread(round, name));
-    thread = started;
+    Rounds started = new Rounds(name);
+    rounds = started;
     var unused =
         started.scheduleWithFixedDelay(
             this::round, pause.toMillis(), pause.toMillis(), TimeUnit.MILLISECONDS);
@@ -58,25 +67,50 @@ public final class Sweeper implements SmartLifecycle {
     }
   }
 
+  /** Asks for the end, without waiting for it. */
   @Override
   public void stop() {
-    ExecutorService stopping = thread;
+    stop(() -> {});
+  }
+
+  /**
+   * Asks for the end, without waiting for it.
+   *
+   * @param ended is run when the thread has ended
+   */
+  @Override
+  public void stop(Runnable ended) {
+    Rounds stopping = rounds;
+    rounds = null;
     if (stopping == null) {
-      return;
+      ended.run();
+    } else {
+      stopping.end(ended);
     }
-    stopping.shutdownNow();
-    try {
-      if (!stopping.awaitTermination(LONGEST_STOP.toMillis(), TimeUnit.MILLISECONDS)) {
-        log.warn("{} did not stop in time", name);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    thread = null;
   }
 
   @Override
   public boolean isRunning() {
-    return thread != null;
+    return rounds != null;
+  }
+
+  /** The thread, which says when it has ended. */
+  private static final class Rounds extends ScheduledThreadPoolExecutor {
+
+    private volatile Runnable ended = () -> {};
+
+    Rounds(String name) {
+      super(1, round -> new Thread(round, name));
+    }
+
+    void end(Runnable ended) {
+      this.ended = ended;
+      shutdownNow();
+    }
+
+    @Override
+    protected void terminated() {
+      ended.run();
+    }
   }
 }

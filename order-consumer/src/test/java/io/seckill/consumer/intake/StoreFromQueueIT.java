@@ -8,6 +8,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.sweep.Sweeper;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
@@ -72,6 +73,16 @@ class StoreFromQueueIT {
     assertThat(consumer.redis().hvals(RedisKeys.orders(1001, 0)))
         .allMatch(record -> record.contains("|C|"));
     assertThat(consumer.redis().hget(RedisKeys.sku(1001), "settled")).isEqualTo("2000");
+  }
+
+  /** Spring stops the highest phase first, and the next when it has ended. */
+  @Test
+  void theIntakeStopsBeforeTheSweepersDo() {
+    int intake = consumer.bean(Intake.class).getPhase();
+
+    assertThat(consumer.beans(Sweeper.class)).hasSizeGreaterThan(5);
+    assertThat(consumer.beans(Sweeper.class))
+        .allSatisfy(sweeper -> assertThat(sweeper.getPhase()).isLessThan(intake));
   }
 
   private static long count(String sql) {

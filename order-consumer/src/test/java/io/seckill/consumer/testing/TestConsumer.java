@@ -7,6 +7,7 @@ import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TestServers;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
@@ -118,6 +119,11 @@ public final class TestConsumer implements AutoCloseable {
   /** A bean of the service, for tests of what has no door of its own. */
   public <T> T bean(Class<T> type) {
     return context.getBean(type);
+  }
+
+  /** All beans of a type. */
+  public <T> Collection<T> beans(Class<T> type) {
+    return context.getBeansOfType(type).values();
   }
 
   /** The ledger, through the service's pool. */
