@@ -65,6 +65,26 @@ final class RabbitManagement {
     return depths;
   }
 
+  /** Tags of all consumers. */
+  Set<String> consumerTags(String vhost) {
+    return texts("consumers/" + vhost, "consumer_tag");
+  }
+
+  /** Names that clients gave their connections; a connection just opened may not be listed yet. */
+  Set<String> connectionNames(String vhost) {
+    return texts("vhosts/" + vhost + "/connections", "user_provided_name");
+  }
+
+  private Set<String> texts(String path, String member) {
+    Set<String> texts = new TreeSet<>();
+    for (Map<String, Object> one : JsonObjects.parse(send("GET", path, ""))) {
+      if (one.get(member) instanceof String text) {
+        texts.add(text);
+      }
+    }
+    return texts;
+  }
+
   private static long count(Map<String, Object> queue, String counter) {
     return queue.get(counter) instanceof Number number ? number.longValue() : 0;
   }

@@ -45,6 +45,16 @@ public final class RabbitVhost {
     return server.management().queues(name).keySet();
   }
 
+  /** Tags of all consumers. */
+  public Set<String> consumerTags() {
+    return server.management().consumerTags(name);
+  }
+
+  /** Names that clients gave their connections, as some seconds ago. */
+  public Set<String> connectionNames() {
+    return server.management().connectionNames(name);
+  }
+
   /**
    * Sets a policy for queues.
    *

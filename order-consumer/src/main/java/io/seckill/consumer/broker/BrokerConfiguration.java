@@ -1,16 +1,22 @@
 package io.seckill.consumer.broker;
 
 import io.seckill.common.broker.BrokerAddress;
+import org.springframework.amqp.rabbit.connection.ConnectionNameStrategy;
 import org.springframework.boot.amqp.autoconfigure.ConnectionFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Makes Spring's own connection, for the slow paths, trust whom ours trust. */
+/** Makes Spring's own connection, for the slow paths, trust whom ours trust, and named as ours. */
 @Configuration(proxyBeanMethods = false)
 class BrokerConfiguration {
 
   @Bean
   ConnectionFactoryCustomizer brokerAddress(BrokerProperties settings) {
     return factory -> BrokerAddress.set(factory, settings.url(), settings.caFile());
+  }
+
+  @Bean
+  ConnectionNameStrategy brokerConnectionName() {
+    return connections -> BrokerConnections.name("payment time-outs");
   }
 }

@@ -4,6 +4,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.seckill.common.broker.BrokerAddress;
 import io.seckill.common.broker.GatheringSockets;
+import io.seckill.common.broker.ProcessName;
 import java.io.IOException;
 import java.util.concurrent.TimeoutException;
 import org.springframework.stereotype.Component;
@@ -56,9 +57,14 @@ public class BrokerConnections {
     return new BrokerLink(open(own, purpose), sockets);
   }
 
+  /** What the broker shows of this process, for operators: as a consumer tag, as a connection. */
+  public static String name(String purpose) {
+    return ProcessName.withRole("order-consumer") + " " + purpose;
+  }
+
   private static Connection open(ConnectionFactory factory, String purpose) throws IOException {
     try {
-      return factory.newConnection("order-consumer " + purpose);
+      return factory.newConnection(name(purpose));
     } catch (TimeoutException e) {
       throw new IOException("the broker did not answer in time", e);
     }

@@ -64,7 +64,8 @@ final class IntakeSession implements AutoCloseable {
       channel.basicQos(prefetch);
       IntakeSession session = new IntakeSession(link, channel, queue, prefetch);
       channel.addShutdownListener(session::ended);
-      session.consumerTag = channel.basicConsume(queue, false, session.new Inlet());
+      session.consumerTag =
+          channel.basicConsume(queue, false, BrokerConnections.name(queue), session.new Inlet());
       return session;
     } catch (IOException | RuntimeException e) {
       link.connection().abort(1_000);

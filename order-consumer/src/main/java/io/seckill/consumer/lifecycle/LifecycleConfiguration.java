@@ -1,6 +1,7 @@
 package io.seckill.consumer.lifecycle;
 
 import com.rabbitmq.client.Channel;
+import io.seckill.consumer.broker.BrokerConnections;
 import io.seckill.consumer.sweep.Sweeper;
 import java.io.IOException;
 import java.time.Clock;
@@ -59,6 +60,7 @@ class LifecycleConfiguration {
     SimpleMessageListenerContainer container = new SimpleMessageListenerContainer(connections);
     container.setQueueNames(PaymentDelayTopology.EXPIRED_QUEUE);
     container.setAcknowledgeMode(AcknowledgeMode.MANUAL);
+    container.setConsumerTagStrategy(BrokerConnections::name);
     container.setPrefetchCount(PREFETCH);
     container.setForceStop(true);
     container.setDefaultRequeueRejected(false);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.broker.ProcessName;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
@@ -83,6 +84,31 @@ class StoreFromQueueIT {
     assertThat(consumer.beans(Sweeper.class)).hasSizeGreaterThan(5);
     assertThat(consumer.beans(Sweeper.class))
         .allSatisfy(sweeper -> assertThat(sweeper.getPhase()).isLessThan(intake));
+  }
+
+  /** Two consumers of a queue differ in the management UI by host and process. */
+  @Test
+  void theBrokerShowsWhoConsumes() {
+    String instance = ProcessName.withRole("order-consumer");
+    assertThat(instance).endsWith(":" + ProcessHandle.current().pid());
+
+    await()
+        .atMost(Duration.ofMinutes(2))
+        .untilAsserted(
+            () ->
+                assertThat(consumer.vhost().consumerTags())
+                    .contains(
+                        instance + " " + BrokerTopology.orderQueue(0),
+                        instance + " " + BrokerTopology.orderQueue(3),
+                        instance + " seckill.payment-expired"));
+    await()
+        .atMost(Duration.ofMinutes(2))
+        .untilAsserted(
+            () ->
+                assertThat(consumer.vhost().connectionNames())
+                    .contains(
+                        instance + " intake of " + BrokerTopology.orderQueue(0),
+                        instance + " payment time-outs"));
   }
 
   private static long count(String sql) {

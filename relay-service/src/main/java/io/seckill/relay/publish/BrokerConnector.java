@@ -4,6 +4,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.seckill.common.broker.BrokerAddress;
+import io.seckill.common.broker.ProcessName;
 import io.seckill.relay.metrics.RelayMeters;
 import java.io.IOException;
 import java.time.Duration;
@@ -49,7 +50,7 @@ public final class BrokerConnector {
   /**
    * Connects, declares the topology, switches confirms on.
    *
-   * @param name shown in the broker's list of connections
+   * @param name shown in the broker's list of connections, after that of this process
    * @throws BrokerTroubleException when it failed or the circuit breaker is open
    */
   public BrokerLink open(String name) throws BrokerTroubleException {
@@ -79,7 +80,8 @@ public final class BrokerConnector {
       factory.setSocketFactory(socket.writes());
     }
     factory.setSocketConfigurator(template.getSocketConfigurator().andThen(socket));
-    Connection connection = factory.newConnection(name);
+    Connection connection =
+        factory.newConnection(ProcessName.withRole("relay-service") + " " + name);
     return BrokerLink.over(connection, socket, window, confirmTimeout, meters);
   }
 

@@ -6,8 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.broker.ProcessName;
 import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
@@ -43,6 +45,22 @@ class BrokerLinkIT {
       assertThatThrownBy(() -> link.publish(List.of(order())))
           .isInstanceOf(BrokerTroubleException.class);
       assertThat(link.isAway()).isTrue();
+    }
+  }
+
+  /** Lanes of two relays differ by host and process. */
+  @Test
+  void theBrokerShowsWhoPublishes(RabbitServer broker) throws Exception {
+    RabbitVhost vhost = broker.newVhost();
+    try (BrokerLink link = connector(vhost.url()).open("lane-1")) {
+      link.check();
+      await()
+          .atMost(SOON)
+          .until(
+              () ->
+                  vhost
+                      .connectionNames()
+                      .contains(ProcessName.withRole("relay-service") + " lane-1"));
     }
   }
 

@@ -1,0 +1,31 @@
+package io.seckill.common.broker;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+
+/** What the broker's lists call a process, so that operators can tell two of a kind apart. */
+public final class ProcessName {
+
+  private static final String INSTANCE = host() + ":" + ProcessHandle.current().pid();
+
+  private ProcessName() {}
+
+  /**
+   * @return {@code <role>@<host>:<process id>}, unique among the processes of an installation
+   */
+  public static String withRole(String role) {
+    return role + "@" + INSTANCE;
+  }
+
+  private static String host() {
+    String said = System.getenv("HOSTNAME");
+    if (said != null && !said.isBlank()) {
+      return said;
+    }
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "localhost";
+    }
+  }
+}
