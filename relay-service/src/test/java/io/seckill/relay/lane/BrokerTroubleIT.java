@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
@@ -89,6 +90,40 @@ class BrokerTroubleIT {
 
       everythingArrives(broker, admitted);
       assertThat(broker.duplicates()).isZero();
+    }
+  }
+
+  /** A queue that is full keeps both lanes from settling until both have orders in hand. */
+  @Test
+  void twoLanesOfAPartitionShareItsOrdersAndCarryEachOnce() throws Exception {
+    rabbit.setPolicy(
+        "full", "seckill.orders.0", "{\"max-length\":5,\"overflow\":\"reject-publish\"}");
+    outbox.preheat(SKU);
+    List<String> admitted = new ArrayList<>(outbox.admit(500, SKU));
+    try (TestBroker broker = TestBroker.watching(rabbit.url());
+        TestRelay relay =
+            TestRelay.start(
+                redis.url(),
+                rabbit.url(),
+                Tuning.PATIENT.withLanesPerPartition(2).withMaxUnconfirmed(16))) {
+      assertThat(relay.lanesOf(0)).hasSize(2);
+      await()
+          .atMost(SOON)
+          .until(
+              () -> {
+                admitted.addAll(outbox.admit(20, SKU)); // the queue's limit acts with a delay
+                return relay.count("nacks") > 0
+                    && relay.lanesOf(0).stream().allMatch(lane -> lane.outstanding() > 0);
+              });
+
+      rabbit.clearPolicy("full");
+
+      everythingArrives(broker, admitted);
+      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+      assertThat(broker.duplicates()).isZero();
+      await().atMost(SOON).until(() -> relay.count("settled") == admitted.size());
+      assertThat(outbox.counter(SKU, "publishedOrders")).isEqualTo(admitted.size());
+      assertThat(relay.count("adopted")).isZero();
     }
   }
 

@@ -16,10 +16,12 @@ import org.jspecify.annotations.Nullable;
 /** A relay inside the test's JVM, with time-outs short enough for tests. */
 final class TestRelay implements AutoCloseable {
 
-  /** Time-outs and window of a relay under test. */
-  record Tuning(int maxUnconfirmed, Duration confirmTimeout, LeaseSettings lease) {
+  /** Lanes, time-outs and window of a relay under test. */
+  record Tuning(
+      int lanesPerPartition, int maxUnconfirmed, Duration confirmTimeout, LeaseSettings lease) {
     static final Tuning DEFAULT =
         new Tuning(
+            1,
             512,
             Duration.ofSeconds(3),
             new LeaseSettings(
@@ -31,6 +33,7 @@ final class TestRelay implements AutoCloseable {
     /** For tests without trouble: that of a slow machine shall not look like some. */
     static final Tuning PATIENT =
         new Tuning(
+            1,
             512,
             Duration.ofMinutes(1),
             new LeaseSettings(
@@ -40,7 +43,11 @@ final class TestRelay implements AutoCloseable {
                 Duration.ofMinutes(1)));
 
     Tuning withMaxUnconfirmed(int orders) {
-      return new Tuning(orders, confirmTimeout, lease);
+      return new Tuning(lanesPerPartition, orders, confirmTimeout, lease);
+    }
+
+    Tuning withLanesPerPartition(int lanes) {
+      return new Tuning(lanes, maxUnconfirmed, confirmTimeout, lease);
     }
   }
 
@@ -51,7 +58,7 @@ final class TestRelay implements AutoCloseable {
     RelaySettings settings =
         new RelaySettings(
             "test",
-            1,
+            tuning.lanesPerPartition(),
             tuning.maxUnconfirmed(),
             Duration.ofSeconds(1),
             tuning.confirmTimeout(),
@@ -94,8 +101,13 @@ final class TestRelay implements AutoCloseable {
         caFile);
   }
 
+  /** The first lane of a partition. */
   LaneStatus lane(int partition) {
     return lanes.statuses().get(partition);
+  }
+
+  List<LaneStatus> lanesOf(int partition) {
+    return lanes.statuses().stream().filter(lane -> lane.partition() == partition).toList();
   }
 
   List<LaneStatus> lanes() {
