@@ -13,8 +13,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * DOWN, with the reason, when a lane has not moved for {@code seckill.relay.stuck-after} while
- * there is work for it, or when Redis has not been seen for so long. The answer over HTTP has no
- * details; the reason is in the log, once per change.
+ * there is work for it, or when Redis has not been seen for so long. Readiness shows the reason,
+ * which names servers and errors but no credentials; the log has it once per change.
  */
 @Component
 class LanesHealthIndicator implements HealthIndicator {

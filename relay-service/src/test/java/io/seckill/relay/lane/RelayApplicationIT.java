@@ -136,7 +136,15 @@ class RelayApplicationIT {
     outbox.admit(1, 1600);
     try (RelayProcess relay = RelayProcess.jar(environment)) {
       await().atMost(SOON).until(() -> status("/actuator/health/readiness") == 503);
-      assertThat(get("/actuator/health/readiness")).isEqualTo("{\"status\":\"DOWN\"}");
+      await()
+          .atMost(SOON)
+          .untilAsserted(
+              () ->
+                  assertThat(get("/actuator/health/readiness"))
+                      .contains(
+                          "\"status\":\"DOWN\"", "lane the-jar-0", "1 orders wait", "connecting"));
+      assertThat(get("/actuator/health/readiness")).doesNotContain("wrong", "amqp:", "redis:");
+      assertThat(get("/actuator/health")).doesNotContain("reason", "details");
       assertThat(status("/actuator/health/liveness")).isEqualTo(200);
       assertThat(outbox.waiting()).isEqualTo(1);
       assertThat(relay.isAlive()).isTrue();
