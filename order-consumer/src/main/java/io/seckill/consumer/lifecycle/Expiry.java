@@ -1,9 +1,12 @@
 package io.seckill.consumer.lifecycle;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.store.SqlTrouble;
+import java.sql.SQLException;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -15,8 +18,11 @@ class Expiry {
 
   /** Answered by the index on (status, created_at): only orders that wait for payment are read. */
   private static final String DUE =
-      "SELECT order_id FROM orders WHERE status = 'CONFIRMED'"
-          + " AND created_at <= NOW(6) - INTERVAL ? MICROSECOND ORDER BY created_at LIMIT ?";
+      "SELECT order_id, CAST(created_at AS CHAR) AS created FROM orders"
+          + " WHERE status = 'CONFIRMED' AND created_at >= :created"
+          + " AND created_at <= NOW(6) - INTERVAL :micros MICROSECOND"
+          + " AND (created_at > :created OR order_id > :id)"
+          + " ORDER BY created_at, order_id LIMIT :batch";
 
   private final JdbcClient jdbc;
   private final Releases releases;
@@ -28,33 +34,69 @@ class Expiry {
     this.properties = properties;
   }
 
-  /** Expires those of these orders that are due. */
+  /** An order that waits for payment, and when it was stored, in MySQL's words. */
+  private record Waiting(OrderId orderId, String created) {
+
+    static final Waiting FIRST = new Waiting(new OrderId(1), "1970-01-02 00:00:00");
+  }
+
+  /** Expires those of these orders that are due and can; of the others it says why not. */
   void expire(List<OrderId> orders) {
     int batch = properties.sweepBatch();
     for (int from = 0; from < orders.size(); from += batch) {
       List<OrderId> some = orders.subList(from, Math.min(from + batch, orders.size()));
-      int expired = releases.expire(some, properties.timeout());
-      log.debug("{} of {} orders expired", expired, some.size());
+      try {
+        int expired = releases.expire(some, properties.timeout());
+        log.debug("{} of {} orders expired", expired, some.size());
+      } catch (IllegalStateException | DataAccessException e) {
+        throwUnlessOdd(e);
+        some.forEach(this::expireAlone);
+      }
     }
   }
 
-  /** Expires all that are due. Two processes may do so at once: each order is released once. */
+  private void expireAlone(OrderId order) {
+    try {
+      releases.expire(List.of(order), properties.timeout());
+    } catch (IllegalStateException | DataAccessException e) {
+      throwUnlessOdd(e);
+      log.error("Order {} is due and cannot expire: {}", order, e.toString());
+    }
+  }
+
+  /** Goes on only when the rows of an order are to blame, not when MySQL is. */
+  private static void throwUnlessOdd(RuntimeException e) {
+    boolean odd =
+        e instanceof DataAccessException failed
+            ? failed.getMostSpecificCause() instanceof SQLException sql
+                && SqlTrouble.of(sql) == SqlTrouble.ROW
+            : e instanceof IllegalStateException;
+    if (!odd) {
+      throw e;
+    }
+  }
+
+  /**
+   * Expires all that are due. Two processes may do so at once: each order is released once. What
+   * cannot expire is passed by, so that it never stands before the others.
+   */
   void sweep() {
-    List<OrderId> due;
+    List<Waiting> due = List.of(Waiting.FIRST);
     do {
-      due = due();
-      expire(due);
+      due = dueAfter(due.get(due.size() - 1));
+      expire(due.stream().map(Waiting::orderId).toList());
     } while (due.size() == properties.sweepBatch() && !Thread.currentThread().isInterrupted());
   }
 
-  private List<OrderId> due() {
-    return jdbc
-        .sql(DUE)
-        .params(properties.timeout().toMillis() * 1_000, properties.sweepBatch())
-        .query(Long.class)
-        .list()
-        .stream()
-        .map(OrderId::new)
-        .toList();
+  private List<Waiting> dueAfter(Waiting last) {
+    return jdbc.sql(DUE)
+        .param("created", last.created())
+        .param("id", last.orderId().value())
+        .param("micros", properties.timeout().toMillis() * 1_000)
+        .param("batch", properties.sweepBatch())
+        .query(
+            (row, number) ->
+                new Waiting(new OrderId(row.getLong("order_id")), row.getString("created")))
+        .list();
   }
 }

@@ -75,9 +75,11 @@ class Releases {
 
   /**
    * Expires those of these orders that are CONFIRMED and were stored at least this long ago, by
-   * MySQL's clock.
+   * MySQL's clock; all of them or, when this throws, none.
    *
    * @return how many that were
+   * @throws IllegalStateException when one of them has no quota or product to give its units back
+   *     to
    */
   int expire(Collection<OrderId> orders, Duration timeout) {
     return end(
@@ -185,12 +187,11 @@ class Releases {
           jdbc.sql("UPDATE products SET stock = stock + ? WHERE sku_id = ?")
               .params(returned, sku)
               .update();
-          epochs.put(
-              sku,
-              jdbc.sql("SELECT epoch FROM products WHERE sku_id = ?")
-                  .param(sku)
-                  .query(Long.class)
-                  .single());
+          jdbc.sql("SELECT epoch FROM products WHERE sku_id = ?")
+              .param(sku)
+              .query(Long.class)
+              .optional()
+              .ifPresent(epoch -> epochs.put(sku, epoch));
         });
     return epochs;
   }

@@ -4,7 +4,7 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /** What an SQL error says about going on. */
-enum SqlTrouble {
+public enum SqlTrouble {
   /** A row was refused: duplicate, constraint, bad value. The others of its batch may be fine. */
   ROW,
   /** Deadlock or lock wait: the same again, a little later. */
@@ -18,7 +18,7 @@ enum SqlTrouble {
   private static final int CHECK_MARIADB = 4025;
 
   /** Follows the causes: the driver's error may be wrapped. */
-  static SqlTrouble of(SQLException e) {
+  public static SqlTrouble of(SQLException e) {
     for (Throwable at = e; at != null; at = at.getCause()) {
       if (at instanceof SQLException sql) {
         SqlTrouble trouble = ofOne(sql.getErrorCode(), sql.getSQLState());

@@ -276,6 +276,55 @@ class LifecycleIT {
     assertThat(orders.stockInRedis(sku)).isEqualTo(1_000);
   }
 
+  /** 200 is a whole batch of the sweep. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 200})
+  void ordersThatCannotExpireKeepNoOtherFromIt(int odd) {
+    open("LIMITED", 1_000, 1_000);
+    List<OrderId> withoutQuota = due(8, odd, TIMEOUT_SECONDS + 60);
+    List<OrderId> good = due(7, 3, TIMEOUT_SECONDS + 30);
+    consumer
+        .sql()
+        .sql("DELETE FROM user_quota WHERE sku_id = ? AND user_id = 8")
+        .param(sku)
+        .update();
+
+    consumer.bean(Expiry.class).sweep();
+
+    assertThat(good).extracting(orders::status).containsOnly("EXPIRED");
+    assertThat(withoutQuota).extracting(orders::status).containsOnly("CONFIRMED");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(1_000 - odd);
+    withoutQuota.forEach(id -> pay(id, 8)); // or every later sweep meets them
+  }
+
+  @Test
+  void anOrderThatCannotExpireKeepsNoOtherOfItsMessageFromIt() throws Exception {
+    open("LIMITED", 10, 10);
+    OrderId withoutQuota = due(8, 1, TIMEOUT_SECONDS).get(0);
+    OrderId good = due(7, 1, TIMEOUT_SECONDS).get(0);
+    consumer
+        .sql()
+        .sql("DELETE FROM user_quota WHERE sku_id = ? AND user_id = 8")
+        .param(sku)
+        .update();
+
+    publishExpired(new ExpiryMessage(sku, List.of(withoutQuota, good)).encode());
+
+    await().atMost(Duration.ofMinutes(2)).until(() -> orders.status(good).equals("EXPIRED"));
+    assertThat(orders.status(withoutQuota)).isEqualTo("CONFIRMED");
+    pay(withoutQuota, 8);
+  }
+
+  private List<OrderId> due(long user, int count, long ageSeconds) {
+    List<OrderId> due = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      OrderId id = orders.confirmed(sku, user, 1);
+      orders.age(id, ageSeconds);
+      due.add(id);
+    }
+    return due;
+  }
+
   @Test
   void theSweepReadsOnlyOrdersThatWait() {
     List<Map<String, Object>> plan =
@@ -283,8 +332,10 @@ class LifecycleIT {
             .sql()
             .sql(
                 "EXPLAIN FORMAT=TRADITIONAL SELECT order_id FROM orders WHERE status = 'CONFIRMED'"
+                    + " AND created_at >= '2026-01-01 00:00:00'"
                     + " AND created_at <= NOW(6) - INTERVAL 1 MICROSECOND"
-                    + " ORDER BY created_at LIMIT 200")
+                    + " AND (created_at > '2026-01-01 00:00:00' OR order_id > 1)"
+                    + " ORDER BY created_at, order_id LIMIT 200")
             .query()
             .listOfRows();
 
