@@ -2,6 +2,7 @@ package io.seckill.consumer.reconciliation;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.reconciliation.RedisSale.Late;
 import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
 import io.seckill.consumer.results.OrderResult;
 import java.util.ArrayList;
@@ -23,8 +24,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>where a give-back, or a change, that Redis knew before this snapshot of MySQL counts the other
- * way. Nothing here depends on when an order is stored in between: its units pass from one term to
- * another. Fed bucket by bucket; the sums are complete at the end. For one thread.
+ * way. Its counters should hold what MySQL had stored, or settled, and what is on the way. Nothing
+ * here depends on when an order is stored in between: its units pass from one term to another. Fed
+ * bucket by bucket; the sums are complete at the end. For one thread.
  */
 final class Comparison {
 
@@ -40,6 +42,9 @@ final class Comparison {
   private final List<WrongQuota> quotas = new ArrayList<>();
   private final List<OrderId> undelivered = new ArrayList<>();
   private long stock;
+  private long orders;
+  private long units;
+  private long unsettled;
 
   /**
    * @param ledgerNow MySQL's clock, Unix ms
@@ -59,6 +64,8 @@ final class Comparison {
     redis.records().forEach((id, order) -> compare(id, order, ledger, wanted));
     ledger.orders().forEach((id, order) -> findUnrecorded(id, order, redis));
     ledger.aliases().forEach((id, order) -> findUnrecorded(id, order, redis));
+    ledger.orders().values().forEach(this::count);
+    ledger.aliases().values().forEach(this::count);
     countGiveBacks(ledger, redis, wanted);
     if (sale.policy().keepsQuota()) {
       compareQuotas(wanted, redis);
@@ -74,10 +81,19 @@ final class Comparison {
     if (stored == null) {
       unknown.put(id, order);
       wanted.merge(order.userId(), (long) order.quantity(), Long::sum);
-      stock -= order.seq() <= seen.seq() ? order.quantity() : 0;
+      if (order.seq() <= seen.seq()) {
+        stock -= order.quantity();
+        unsettled++;
+        count(order);
+      }
     } else if (stored.status().replaces(order.status()) && isTold(stored.changedAt())) {
       results.add(result(id, stored));
     }
+  }
+
+  private void count(AdmissionRecord order) {
+    orders++;
+    units += order.quantity();
   }
 
   private boolean isTold(long decidedAt) {
@@ -170,6 +186,17 @@ final class Comparison {
   /** Orders whose give-back Redis has not taken, whatever MySQL believes. */
   List<OrderId> undelivered() {
     return undelivered;
+  }
+
+  /**
+   * Orders that came from an older epoch after this one was loaded, so that Redis never admitted
+   * them. By sums alone: a record that is absent may as well be one that Redis has lost.
+   */
+  Late late() {
+    return new Late(
+        Math.max(0, sale.settled() + unsettled - seen.seq()),
+        Math.max(0, orders - seen.admittedOrders()),
+        Math.max(0, units - seen.admittedUnits()));
   }
 
   /** What the stock should be; null when it is. */

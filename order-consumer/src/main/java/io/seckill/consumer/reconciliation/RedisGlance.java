@@ -47,6 +47,19 @@ record RedisGlance(Map<String, String> fields, @Nullable String stock) {
     return number("admittedOrders") - number("publishedOrders");
   }
 
+  long admittedOrders() {
+    return number("admittedOrders");
+  }
+
+  long admittedUnits() {
+    return number("admittedUnits");
+  }
+
+  /** Changes whenever late orders are counted. */
+  String lateText() {
+    return fields.getOrDefault("late", "");
+  }
+
   String published() {
     return fields.getOrDefault("publishedOrders", "");
   }

@@ -33,6 +33,7 @@ class RedisSale {
   private static final LuaScript SET_PUBLISHED = script("set_published.lua");
   private static final LuaScript SET_QUOTAS = script("set_quotas.lua");
   private static final LuaScript RESTORE = script("restore_orders.lua");
+  private static final LuaScript COUNT_LATE = script("count_late.lua");
   private static final LuaScript SET_STATE = script("set_state.lua");
 
   private final UnifiedJedis redis;
@@ -169,10 +170,7 @@ class RedisSale {
    */
   record WrongQuota(long userId, String found, long wanted) {}
 
-  /**
-   * Writes orders of one bucket that Redis lacks, with their requests unless they are aliases.
-   * Those that came late from an older epoch move the sequence.
-   */
+  /** Writes orders of one bucket that Redis lacks, with their requests unless they are aliases. */
   void restore(LedgerSale sale, int bucket, Map<OrderId, AdmissionRecord> orders) {
     List<String> args = new ArrayList<>();
     args.add(Long.toString(sale.epoch()));
@@ -183,7 +181,6 @@ class RedisSale {
           args.add(order.format());
           args.add(alias ? "" : request(order));
           args.add(alias ? "" : id + ":" + order.quantity());
-          args.add(order.epoch() < sale.epoch() ? Integer.toString(order.quantity()) : "0");
         });
     RESTORE.call(
         redis,
@@ -192,6 +189,35 @@ class RedisSale {
             RedisKeys.orders(sale.skuId(), bucket),
             RedisKeys.requests(sale.skuId(), bucket)),
         args);
+  }
+
+  /** Whether these orders count from now on; nobody may have counted late ones since the glance. */
+  boolean countLate(LedgerSale sale, RedisGlance seen, Late late) {
+    return Long.valueOf(1)
+        .equals(
+            COUNT_LATE.call(
+                redis,
+                List.of(RedisKeys.sku(sale.skuId())),
+                List.of(
+                    Long.toString(sale.epoch()),
+                    seen.lateText(),
+                    Long.toString(late.places()),
+                    Long.toString(late.orders()),
+                    Long.toString(late.units()))));
+  }
+
+  /**
+   * Orders that MySQL knows, and Redis's counters do not.
+   *
+   * @param places missing in the sequence
+   * @param orders missing among those admitted
+   * @param units missing among those admitted
+   */
+  record Late(long places, long orders, long units) {
+
+    boolean isNone() {
+      return places == 0 && orders == 0 && units == 0;
+    }
   }
 
   /** The field of an order's request. */

@@ -14,7 +14,10 @@ enum RepairKind {
   QUOTA_SET,
   /** The stock in Redis is not what MySQL and the orders on their way leave. */
   STOCK_SET,
-  /** Orders lost on the way to the broker were never counted as published. */
+  /**
+   * Orders lost on the way to the broker were never counted as published, or orders of an older
+   * epoch not as admitted.
+   */
   COUNTER_SET,
   /** Redis sells, and MySQL says the sale is not open. */
   STATE_SET,

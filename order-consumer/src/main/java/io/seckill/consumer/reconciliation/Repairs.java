@@ -4,6 +4,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.giveback.GiveBacks;
+import io.seckill.consumer.reconciliation.RedisSale.Late;
 import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
 import io.seckill.consumer.results.OrderResults;
 import io.seckill.consumer.results.SkuProgress;
@@ -53,8 +54,8 @@ class Repairs {
   }
 
   /**
-   * Replays give-backs, writes results, quotas, the stock and records, in this order: units come
-   * back before they are counted, and records of late orders move the sequence, at which the stock
+   * Replays give-backs, writes results, quotas, the stock, records and counters, in this order:
+   * units come back before they are counted, and late orders move the sequence, at which the stock
    * is left alone. The next comparison finds what moved meanwhile.
    */
   List<Repair> all(Comparison found, boolean dryRun) {
@@ -72,7 +73,21 @@ class Repairs {
               !dryRun && redis.setStock(found.sale(), found.seen(), stock)));
     }
     repairs.addAll(records(found, dryRun));
+    repairs.addAll(late(found, dryRun));
     return repairs;
+  }
+
+  private List<Repair> late(Comparison found, boolean dryRun) {
+    Late late = found.late();
+    return late.isNone()
+        ? List.of()
+        : List.of(
+            Repair.of(
+                RepairKind.COUNTER_SET,
+                found.sale().skuId(),
+                late.orders() + " orders, " + late.units() + " units not admitted",
+                "0",
+                !dryRun && redis.countLate(found.sale(), found.seen(), late)));
   }
 
   private List<Repair> giveBacks(Comparison found, boolean dryRun) {

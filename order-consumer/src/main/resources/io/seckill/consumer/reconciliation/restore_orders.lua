@@ -1,8 +1,6 @@
--- restore_orders.lua: write orders of one bucket that MySQL has and Redis has not; what is there stays. One that
--- was stored under an older epoch came after this one was loaded: it counts as admitted and published from now on.
+-- restore_orders.lua: write orders of one bucket that MySQL has and Redis has not; what is there stays.
 -- KEYS  1 the SKU's hash  2 order hash  3 request hash    one hash tag, so one cluster slot
--- ARGV  1 epoch, then per order: order id, record, field of its request ("" for none), value of its request,
---       units when it is of an older epoch, else 0
+-- ARGV  1 epoch, then per order: order id, record, field of its request ("" for none), value of its request
 -- reply number of orders of which something was written; 0 when the epoch is another
 
 local sale = redis.call('HMGET', KEYS[1], 'epoch', 'expiresAt')
@@ -10,15 +8,8 @@ if sale[1] ~= ARGV[1] or not sale[2] then
   return 0
 end
 local restored = 0
-for i = 2, #ARGV, 5 do
+for i = 2, #ARGV, 4 do
   local written = redis.call('HSETNX', KEYS[2], ARGV[i], ARGV[i + 1])
-  if written == 1 and ARGV[i + 4] ~= '0' then
-    redis.call('HINCRBY', KEYS[1], 'seq', 1)
-    for _, counter in ipairs({'admitted', 'published'}) do
-      redis.call('HINCRBY', KEYS[1], counter .. 'Orders', 1)
-      redis.call('HINCRBY', KEYS[1], counter .. 'Units', ARGV[i + 4])
-    end
-  end
   if ARGV[i + 2] ~= '' then
     written = written + redis.call('HSETNX', KEYS[3], ARGV[i + 2], ARGV[i + 3])
   end

@@ -333,6 +333,34 @@ class ReconciliationIT {
   }
 
   @Test
+  void countsNothingTwiceWhoseRecordIsRestoredAfterARebuild() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage counted = sale.admit(1, 2);
+    flood.publish(counted);
+    ledger.awaitOrders(sale.sku, 1);
+    OrderMessage late = sale.admit(2, 3);
+    sale.forget();
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+    flood.publish(late); // what the new epoch has never admitted
+    ledger.awaitOrders(sale.sku, 2);
+    sale.forgetRecord(counted); // and what it has been loaded with
+
+    Answer report = reconcile(sale, false);
+    assertThat(subjects(report, "RECORD_RESTORED"))
+        .containsOnly(counted.orderId().toString(), late.orderId().toString());
+    awaitClean(sale);
+
+    assertThat(sale.result(counted)).isEqualTo("C");
+    assertThat(sale.field("seq")).isEqualTo(Long.toString(ledger.settled(sale.sku)));
+    JsonNode equation = consumer.api().get("/internal/v1/skus/" + sale.sku + "/ledger").body();
+    assertThat(equation.path("balanced").booleanValue()).as(equation.toString()).isTrue();
+    assertThat(equation.at("/orders/admitted").longValue()).as(equation.toString()).isEqualTo(2);
+    consumer.api().post("/internal/v1/skus/" + sale.sku + "/state", "{\"state\":\"CLOSED\"}");
+    assertThat(consumer.api().post("/internal/v1/skus/" + sale.sku + "/preheat", "{}").status())
+        .isEqualTo(200);
+  }
+
+  @Test
   void goesOnWithARebuildThatSomebodyElseBegan() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     sale.setField("state", "PREHEATING"); // and there the process died
