@@ -1,6 +1,10 @@
 package io.seckill.consumer.catalogue;
 
+import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.barrier.Barriers;
+import io.seckill.consumer.reconciliation.OnTheWay;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -15,12 +19,19 @@ import redis.clients.jedis.UnifiedJedis;
 @Component
 class OrdersInFlight {
 
+  /** With what a caller does before and after, less than the gateway waits for a preheat. */
+  private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(3);
+
   private final JdbcClient jdbc;
   private final UnifiedJedis redis;
+  private final OnTheWay onTheWay;
+  private final Barriers barriers;
 
-  OrdersInFlight(JdbcClient jdbc, UnifiedJedis redis) {
+  OrdersInFlight(JdbcClient jdbc, UnifiedJedis redis, OnTheWay onTheWay, Barriers barriers) {
     this.jdbc = jdbc;
     this.redis = redis;
+    this.onTheWay = onTheWay;
+    this.barriers = barriers;
   }
 
   /**
@@ -60,6 +71,32 @@ class OrdersInFlight {
     String seq = sale.get(1);
     long orders = sameEpoch && seq != null ? Math.max(0, Long.parseLong(seq) - settled) : 0;
     return new Count(orders, sameEpoch ? pendingGiveBacks(skuId) : 0, openDeadLetters(skuId));
+  }
+
+  /**
+   * Whether Redis cannot say what is on its way: shoppers could buy since the last preheat, and it
+   * does not hold that epoch, or less of it than MySQL has.
+   */
+  boolean isUnknownOf(Product product) {
+    if (product.state() != SaleState.CLOSED) {
+      return false;
+    }
+    List<@Nullable String> sale = redis.hmget(RedisKeys.sku(product.skuId()), "epoch", "seq");
+    String seq = sale.get(1);
+    return !Long.toString(product.epoch()).equals(sale.get(0))
+        || seq == null
+        || Long.parseLong(seq) < Math.max(product.settled(), product.lastSeq());
+  }
+
+  /**
+   * Proves without Redis's counters that no order of a closed sale is on its way: none in its
+   * lists, and then a barrier behind all that the broker has. Waits for orders to be settled, so
+   * the product row must not be locked.
+   *
+   * @return false when there are some, or it could not be proven in time
+   */
+  boolean isProvenNone(long skuId) {
+    return onTheWay.of(skuId).isEmpty() && barriers.pass(Partition.ofSku(skuId), BARRIER_TIMEOUT);
   }
 
   private long pendingGiveBacks(long skuId) {

@@ -36,18 +36,46 @@ class Preheat {
    * @throws ProblemException 404 UNKNOWN_SKU, 409 SALE_RUNNING, 409 ORDERS_IN_FLIGHT
    */
   ProductRow of(long skuId, Loading loading) {
-    ProductRow row = transactions.execute(tx -> inTransaction(skuId, loading));
+    OptionalLong proven = proveIfUnknown(skuId);
+    ProductRow row = transactions.execute(tx -> inTransaction(skuId, loading, proven));
     if (row == null) {
       throw new IllegalStateException("a transaction without an answer");
     }
     return row;
   }
 
-  private ProductRow inTransaction(long skuId, Loading loading) {
+  /**
+   * Before the row is locked, since orders that are stored meanwhile need it.
+   *
+   * @return the epoch of which nothing is on its way, when Redis cannot say so
+   */
+  private OptionalLong proveIfUnknown(long skuId) {
+    Product product = products.findBySkuId(skuId).orElseThrow(Catalogue::unknown);
+    if (!inFlight.isUnknownOf(product)) {
+      return OptionalLong.empty();
+    }
+    if (!inFlight.isProvenNone(skuId)) {
+      throw notProven();
+    }
+    return OptionalLong.of(product.epoch());
+  }
+
+  private static ProblemException notProven() {
+    return ProblemException.conflict(
+        "ORDERS_IN_FLIGHT",
+        "Redis has lost the sale, or part of it, and orders of it may still be on their way;"
+            + " preheat again when they are stored.");
+  }
+
+  private ProductRow inTransaction(long skuId, Loading loading, OptionalLong proven) {
     Product product = products.lock(skuId).orElseThrow(Catalogue::unknown);
     if (product.state().isRunning()) {
       throw ProblemException.saleConflict(
           "SALE_RUNNING", "Close the sale before it is preheated again.", product.state().name());
+    }
+    boolean unknown = inFlight.isUnknownOf(product);
+    if (unknown && proven.orElse(-1) != product.epoch()) {
+      throw notProven();
     }
     OrdersInFlight.Count count = inFlight.of(skuId, product.epoch(), product.settled());
     if (!count.isNone()) {
@@ -57,7 +85,17 @@ class Preheat {
         skuId,
         (int) loading.maxPerOrder().orElse(product.maxPerOrder()),
         (int) loading.retentionSeconds().orElse(product.retentionSeconds()),
+        lastSeq(product, unknown),
         SaleState.PREHEATABLE);
     return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).row();
+  }
+
+  /**
+   * Where the sequence goes on: at least where Redis has it when all of it is settled. When Redis
+   * has lost it, above anything it can have used, as a rebuild does: each order that was admitted
+   * and not stored held at least one unit.
+   */
+  private static long lastSeq(Product product, boolean unknown) {
+    return Math.max(product.lastSeq(), product.settled()) + (unknown ? product.initialStock() : 0);
   }
 }

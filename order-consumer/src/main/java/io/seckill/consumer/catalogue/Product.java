@@ -96,6 +96,18 @@ class Product {
     return epoch;
   }
 
+  long skuId() {
+    return skuId;
+  }
+
+  long initialStock() {
+    return initialStock;
+  }
+
+  long lastSeq() {
+    return lastSeq;
+  }
+
   long settled() {
     return settled;
   }

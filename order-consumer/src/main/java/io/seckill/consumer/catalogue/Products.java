@@ -44,13 +44,16 @@ interface Products extends Repository<Product, Long> {
   /**
    * Begins an epoch: what was admitted in earlier ones is settled or proven gone. A rebuild will
    * load it as this preheat does.
+   *
+   * @param lastSeq where the sequence goes on, all settled; by the row as it is locked
    */
   @Modifying(clearAutomatically = true)
   @Query(
-      "update Product p set p.state = PREHEATED, p.epoch = p.epoch + 1, p.settled = p.lastSeq,"
-          + " p.maxPerOrder = :maxPerOrder, p.retentionSeconds = :retentionSeconds"
+      "update Product p set p.state = PREHEATED, p.epoch = p.epoch + 1, p.lastSeq = :lastSeq,"
+          + " p.settled = :lastSeq, p.maxPerOrder = :maxPerOrder, p.retentionSeconds = :retentionSeconds"
           + " where p.skuId = :skuId and p.state in :from")
-  int preheat(long skuId, int maxPerOrder, int retentionSeconds, Collection<SaleState> from);
+  int preheat(
+      long skuId, int maxPerOrder, int retentionSeconds, long lastSeq, Collection<SaleState> from);
 
   /** 0 when the sale is in no state of {@code from}. */
   @Modifying(clearAutomatically = true)

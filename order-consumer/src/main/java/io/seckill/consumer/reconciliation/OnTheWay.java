@@ -23,7 +23,7 @@ import redis.clients.jedis.UnifiedJedis;
  * through, adopted at that very moment, is only thought missing and sent twice.
  */
 @Component
-class OnTheWay {
+public class OnTheWay {
 
   /** More than a private queue holds, so that each is read at once. */
   private static final int PAGE = 5_000;
@@ -35,9 +35,10 @@ class OnTheWay {
   }
 
   /**
+   * @return order ids, in no order
    * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer
    */
-  Set<OrderId> of(long skuId) {
+  public Set<OrderId> of(long skuId) {
     int partition = Partition.ofSku(skuId);
     Set<OrderId> found = new HashSet<>();
     collect(RedisKeys.outbox(partition), skuId, found);

@@ -358,6 +358,7 @@ class ReconciliationIT {
     consumer.api().post("/internal/v1/skus/" + sale.sku + "/state", "{\"state\":\"CLOSED\"}");
     assertThat(consumer.api().post("/internal/v1/skus/" + sale.sku + "/preheat", "{}").status())
         .isEqualTo(200);
+    assertThat(ledger.settled(sale.sku)).isEqualTo(Long.parseLong(sale.field("seq")));
   }
 
   @Test
