@@ -1,7 +1,5 @@
 package io.seckill.system.faults;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.SaleReader;
 import io.seckill.system.ServiceEnvironment;
@@ -9,7 +7,6 @@ import io.seckill.system.agent.AgentServer;
 import io.seckill.system.faults.PlannedPurchase.Sale;
 import io.seckill.system.process.Service;
 import io.seckill.system.shop.AdminClient;
-import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.system.shop.Tokens;
 import io.seckill.testing.MySqlDatabase;
@@ -23,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
-import java.util.concurrent.Callable;
 import org.awaitility.Awaitility;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -37,7 +33,6 @@ final class FaultLab implements AutoCloseable {
 
   private static final int EACH = 2;
   private static final Duration PATIENCE = Duration.ofSeconds(3);
-  private static final Duration OPERATORS_PATIENCE = Duration.ofMinutes(2);
 
   private final String jwtSecret = "fault-tests-" + UUID.randomUUID();
   private final String internalToken = "internal-" + UUID.randomUUID();
@@ -151,22 +146,7 @@ final class FaultLab implements AutoCloseable {
   }
 
   void open(Sale sale, Instant opensAt, Instant closesAt) {
-    long sku = sale.skuId();
-    Answer put =
-        insist(
-            () ->
-                admin().putSku(sku, sale.policy(), sale.limit(), sale.stock(), opensAt, closesAt));
-    assertThat(put.status()).isIn(200, 201);
-    assertThat(insist(() -> admin().preheat(sku)).status()).isEqualTo(200);
-    assertThat(insist(() -> admin().open(sku)).status()).isEqualTo(200);
-  }
-
-  /** As an operator does: a 503, while a service finds its way back, is repeated. */
-  private static Answer insist(Callable<Answer> call) {
-    return Awaitility.await("an operator's call to succeed")
-        .atMost(OPERATORS_PATIENCE)
-        .pollDelay(Duration.ZERO)
-        .until(call, answer -> answer.status() != 503);
+    admin().sell(sale.skuId(), sale.policy(), sale.limit(), sale.stock(), opensAt, closesAt);
   }
 
   /** A new SKU without quota. */

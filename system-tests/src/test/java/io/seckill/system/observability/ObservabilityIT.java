@@ -46,9 +46,7 @@ class ObservabilityIT {
   static void sellSomething() {
     pipeline = Pipeline.start("observability");
     long sku = 2001;
-    pipeline.admin().putSku(sku, PurchasePolicy.LIMITED, 5, 100);
-    pipeline.admin().preheat(sku);
-    pipeline.admin().open(sku);
+    pipeline.admin().sell(sku, PurchasePolicy.LIMITED, 5, 100);
     String order = pipeline.shop().buy(7, sku, 2, "observed-order").text("orderId");
     await()
         .atMost(PATIENCE)

@@ -29,9 +29,7 @@ class TraceIT {
     try (Pipeline pipeline =
         Pipeline.startWith(NAME, Map.of("LOGGING_LEVEL_IO_SECKILL_ORDER", "DEBUG"))) {
       long sku = 2101;
-      pipeline.admin().putSku(sku, PurchasePolicy.LIMITED, 5, 100);
-      pipeline.admin().preheat(sku);
-      pipeline.admin().open(sku);
+      pipeline.admin().sell(sku, PurchasePolicy.LIMITED, 5, 100);
 
       String order =
           pipeline.shop().buyTraced(7, sku, 2, "traced-order", TRACEPARENT).text("orderId");

@@ -285,9 +285,7 @@ class OperationsPageIT {
   }
 
   private static void onSale(long skuId) {
-    put(skuId);
-    assertThat(pipeline.admin().preheat(skuId).status()).isEqualTo(200);
-    assertThat(pipeline.admin().open(skuId).status()).isEqualTo(200);
+    pipeline.admin().sell(skuId, PurchasePolicy.LIMITED, 5, 100);
   }
 
   /** Opens one more stream, if there is a place for it. */

@@ -318,9 +318,7 @@ class ShopPageIT {
   }
 
   private static void onSale(long skuId, PurchasePolicy policy, int limit, long stock) {
-    assertThat(pipeline.admin().putSku(skuId, policy, limit, stock).status()).isEqualTo(201);
-    assertThat(pipeline.admin().preheat(skuId).status()).isEqualTo(200);
-    assertThat(pipeline.admin().open(skuId).status()).isEqualTo(200);
+    pipeline.admin().sell(skuId, policy, limit, stock);
   }
 
   /** Whatever Redis knows of a shopper's purchases of a SKU, as if it had come back without it. */

@@ -4,12 +4,16 @@ import io.seckill.common.order.PurchasePolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.Callable;
+import org.awaitility.Awaitility;
 
 /** One operator before one gateway's admin port. Thread-safe. */
 public final class AdminClient {
 
   /** A reconciliation waits until what is on its way has arrived. */
   private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+  private static final Duration OPERATORS_PATIENCE = Duration.ofMinutes(2);
 
   private final HttpCalls calls;
   private final HttpCalls patient;
@@ -19,6 +23,36 @@ public final class AdminClient {
     this.calls = new HttpCalls(adminUrl);
     this.patient = new HttpCalls(adminUrl, PATIENCE);
     this.tokens = tokens;
+  }
+
+  /** Puts a SKU on sale, from a minute ago for a day. */
+  public void sell(long skuId, PurchasePolicy policy, int limit, long stock) {
+    Instant now = Instant.now();
+    sell(skuId, policy, limit, stock, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
+  }
+
+  /**
+   * Creates a SKU, preheats and opens it. As an operator does: a 503, while a service is starting
+   * or finds its way back, is repeated.
+   *
+   * @throws IllegalStateException with the answer, when one is a refusal
+   */
+  public void sell(
+      long skuId, PurchasePolicy policy, int limit, long stock, Instant opensAt, Instant closesAt) {
+    insist(() -> putSku(skuId, policy, limit, stock, opensAt, closesAt));
+    insist(() -> preheat(skuId));
+    insist(() -> open(skuId));
+  }
+
+  private static void insist(Callable<Answer> call) {
+    Answer answer =
+        Awaitility.await("an operator's call to succeed")
+            .atMost(OPERATORS_PATIENCE)
+            .pollDelay(Duration.ZERO)
+            .until(call, given -> given.status() != 503);
+    if (answer.status() >= 300) {
+      throw new IllegalStateException("refused: " + answer);
+    }
   }
 
   /** Creates a SKU that is on sale from a minute ago for a day. */
