@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -32,6 +33,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class ConsumerFaultsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
+  private static final Map<String, String> RECONCILING_SOON =
+      Map.of("SECKILL_RECONCILIATION_INTERVAL", "5s");
+  private static final String REJECTED =
+      "SELECT COUNT(*) FROM orders WHERE reason = 'QUOTA_EXCEEDED' AND sku_id = ";
 
   private final FaultLab lab;
 
@@ -58,6 +63,41 @@ class ConsumerFaultsIT {
       consumer.awaitDeath();
       assertThat(consumer.agent().hasReached(point)).isTrue();
       run.fault(consumer.name() + " killed at " + point);
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("23: consumers killed between a rejected order's result and its give-back")
+  void killedBetweenResultAndGiveBack() throws Exception {
+    haltsOverQuotaAt("23 consumers killed before a give-back", Points.TOLD_NOT_GIVEN_BACK);
+  }
+
+  @Test
+  @DisplayName("23: consumers killed between a rejected order's give-back and its mark")
+  void killedBetweenGiveBackAndItsMark() throws Exception {
+    haltsOverQuotaAt("23 consumers killed after a give-back", Points.GIVEN_BACK_NOT_MARKED);
+  }
+
+  /**
+   * Redis lets a sale's shoppers buy more than they may, so MySQL rejects. The spare consumer gets
+   * the rejected orders again, with units still owed, and dies of them as the first did.
+   */
+  private void haltsOverQuotaAt(String row, String point) throws Exception {
+    try (FaultRun run = lab.run(row)) {
+      Sale sale = run.sale(1);
+      lab.redis().hset(RedisKeys.sku(sale.skuId()), "limit", "100");
+      lab.consumers().forEach(consumer -> consumer.agent().arm(point, PointAction.HALT, 1));
+      run.begin(100);
+      for (ServiceInstance consumer : lab.consumers()) {
+        consumer.awaitDeath();
+        assertThat(consumer.agent().hasReached(point)).isTrue();
+        run.fault(consumer.name() + " killed at " + point);
+      }
+      for (ServiceInstance consumer : lab.consumers()) {
+        consumer.restart(RECONCILING_SOON); // it lowers the quotas that were too high in Redis
+      }
+      assertThat(number(REJECTED + sale.skuId())).as("orders over quota").isPositive();
       run.judge();
     }
   }
@@ -202,9 +242,13 @@ class ConsumerFaultsIT {
   }
 
   private long deadLetters() throws SQLException {
+    return number("SELECT COUNT(*) FROM dead_letter");
+  }
+
+  private long number(String query) throws SQLException {
     try (Connection mysql = lab.database().connect();
         Statement statement = mysql.createStatement();
-        ResultSet rows = statement.executeQuery("SELECT COUNT(*) FROM dead_letter")) {
+        ResultSet rows = statement.executeQuery(query)) {
       rows.next();
       return rows.getLong(1);
     }

@@ -22,6 +22,12 @@ final class Points {
   /** A batch is committed; nobody has been told and nothing is acked. */
   static final String COMMITTED_NOT_ACKED = "committed-not-acked";
 
+  /** Redis knows how orders ended; it does not have back the units that they freed. */
+  static final String TOLD_NOT_GIVEN_BACK = "told-not-given-back";
+
+  /** Redis has units back; MySQL does not know that it has. */
+  static final String GIVEN_BACK_NOT_MARKED = "given-back-not-marked";
+
   /** Results are in Redis; the broker has not been told. */
   static final String BEFORE_ACK = "before-ack";
 
@@ -49,6 +55,10 @@ final class Points {
               Advised.systemClock(),
               Advised.after(BEFORE_COMMIT, "io.seckill.consumer.store.ProductTable", "progress"),
               Advised.before(COMMITTED_NOT_ACKED, "io.seckill.consumer.intake.Settler", "announce"),
+              Advised.before(
+                  TOLD_NOT_GIVEN_BACK, "io.seckill.consumer.giveback.GiveBacks", "deliverChunk"),
+              Advised.before(
+                  GIVEN_BACK_NOT_MARKED, "io.seckill.consumer.giveback.GiveBackTable", "markDone"),
               Advised.before(BEFORE_ACK, "io.seckill.consumer.intake.Settler", "finish"),
               Advised.before(BEFORE_STORE, "io.seckill.consumer.store.OrderStore", "store"));
     };
