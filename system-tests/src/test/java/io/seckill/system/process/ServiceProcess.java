@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 public final class ServiceProcess implements AutoCloseable {
 
   private static final Duration START_LIMIT = Duration.ofMinutes(4);
-  private static final Duration STOP_LIMIT = Duration.ofSeconds(40);
+  private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
 
   /** System property with the flags of the services' JVMs, separated by blanks. */
   private static final String JVM_FLAGS = "seckill.service.flags";
@@ -121,7 +121,7 @@ public final class ServiceProcess implements AutoCloseable {
     awaitExit(Duration.ofSeconds(10));
   }
 
-  /** SIGTERM, and a wait for the orderly end; fails when it takes longer than 40 s. */
+  /** SIGTERM, and a wait for the orderly end; fails when it takes longer than 30 s. */
   public void stop() {
     if (!terminate()) {
       throw new IllegalStateException(name + " did not stop within " + STOP_LIMIT);
