@@ -280,6 +280,7 @@ class LifecycleIT {
   /** As the sweeper does: one that had to wait too long for another's locks comes again. */
   private static void sweepUntilThrough(Expiry expiry) {
     await()
+        .atMost(Duration.ofMinutes(2))
         .ignoreExceptionsInstanceOf(TransientDataAccessException.class)
         .untilAsserted(expiry::sweep);
   }
