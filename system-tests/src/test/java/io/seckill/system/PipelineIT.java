@@ -158,7 +158,7 @@ class PipelineIT {
       answers.add(
           pipeline
               .shop()
-              .buyAsync(buyer, skuId, quantity, key)
+              .buyPatiently(buyer, skuId, quantity, key)
               .whenComplete((answer, failure) -> note(buyer, key, answer)));
     }
     Map<String, Integer> codes = new HashMap<>();

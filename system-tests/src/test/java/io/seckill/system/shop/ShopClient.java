@@ -2,9 +2,15 @@ package io.seckill.system.shop;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 
 /** A crowd of shoppers before one gateway. Thread-safe. */
 public final class ShopClient {
+
+  private static final int MOST_REPEATS = 600;
+  private static final Executor LATER =
+      CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS);
 
   private final HttpCalls calls;
   private final Tokens tokens;
@@ -22,8 +28,29 @@ public final class ShopClient {
     this.tokens = tokens;
   }
 
+  /** As {@link #buyPatiently}. */
   public Answer buy(long userId, long skuId, int quantity, String key) {
-    return calls.send("POST", orders(skuId), tokens.shopper(userId), key, purchase(quantity));
+    return buyPatiently(userId, skuId, quantity, key).join();
+  }
+
+  /**
+   * Buys as a patient shopper does: what is answered 503, as by a gateway that has just started, is
+   * repeated with the same key, for a minute at most.
+   */
+  public CompletableFuture<Answer> buyPatiently(long userId, long skuId, int quantity, String key) {
+    return buyPatiently(userId, skuId, quantity, key, MOST_REPEATS);
+  }
+
+  private CompletableFuture<Answer> buyPatiently(
+      long userId, long skuId, int quantity, String key, int repeats) {
+    return buyAsync(userId, skuId, quantity, key)
+        .thenCompose(
+            answer ->
+                answer.status() != 503 || repeats == 0
+                    ? CompletableFuture.completedFuture(answer)
+                    : CompletableFuture.runAsync(() -> {}, LATER)
+                        .thenCompose(
+                            again -> buyPatiently(userId, skuId, quantity, key, repeats - 1)));
   }
 
   /** A purchase that is part of a trace. */
@@ -32,6 +59,7 @@ public final class ShopClient {
         orders(skuId), tokens.shopper(userId), key, purchase(quantity), "traceparent", traceparent);
   }
 
+  /** Buys once, whatever the answer is. */
   public CompletableFuture<Answer> buyAsync(long userId, long skuId, int quantity, String key) {
     return calls.sendAsync("POST", orders(skuId), tokens.shopper(userId), key, purchase(quantity));
   }
