@@ -129,7 +129,7 @@ public final class ServiceProcess implements AutoCloseable {
   }
 
   /**
-   * SIGTERM, and SIGKILL 40 s later, as a supervisor does. A service that is starting ends only
+   * SIGTERM, and SIGKILL 30 s later, as a supervisor does. A service that is starting ends only
    * when it has started, which takes longer than that where all processors are busy.
    *
    * @return whether it ended by itself
