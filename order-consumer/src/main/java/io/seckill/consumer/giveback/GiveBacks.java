@@ -57,25 +57,26 @@ public class GiveBacks {
   }
 
   /**
-   * Writes down what Redis is owed, in the caller's Spring-managed transaction.
+   * Writes down what Redis is owed, in the caller's Spring-managed transaction and in one
+   * statement.
    *
-   * @throws DataAccessException also when the order has been given back already; the caller rolls
-   *     back
+   * @throws DataAccessException also when one of the orders has been given back already; the caller
+   *     rolls back
    * @throws IllegalStateException outside a transaction
    */
-  public void owe(GiveBack giveBack) {
+  public void owe(Collection<GiveBack> owed) {
     if (!TransactionSynchronizationManager.isActualTransactionActive()) {
       throw new IllegalStateException("a give-back is owed by a transaction");
     }
     jdbc.execute(
         (ConnectionCallback<Boolean>)
             connection -> {
-              owe(connection, List.of(giveBack));
+              owe(connection, owed);
               return true;
             });
   }
 
-  /** As {@link #owe(GiveBack)}, in the transaction of this connection. */
+  /** As {@link #owe(Collection)}, in the transaction of this connection. */
   public void owe(Connection connection, Collection<GiveBack> owed) throws SQLException {
     GiveBackTable.insert(connection, owed);
   }

@@ -26,8 +26,9 @@ import org.springframework.stereotype.Component;
  * ends them, in Redis by give-back after it.
  *
  * <p>Locks are taken as the batch store takes them: orders, quota by (user, SKU), products by SKU
- * last. Rows are chosen and locked by one statement on their status, so of payment, cancel and
- * expiry exactly one finds the order CONFIRMED.
+ * last; the number of statements under a product's lock does not grow with the number of orders.
+ * Rows are chosen and locked by one statement on their status, so of payment, cancel and expiry
+ * exactly one finds the order CONFIRMED.
  */
 @Component
 class Releases {
@@ -148,9 +149,12 @@ class Releases {
     Set<Long> withQuota = keepingQuota(freed);
     freed.stream().filter(order -> withQuota.contains(order.skuId())).forEach(this::lowerQuota);
     Map<Long, Long> epochs = returnStock(freed);
-    return freed.stream()
-        .map(order -> owe(order, epochs, withQuota.contains(order.skuId())))
-        .toList();
+    List<GiveBack> owed =
+        freed.stream()
+            .map(order -> giveBack(order, epochs, withQuota.contains(order.skuId())))
+            .toList();
+    giveBacks.owe(owed);
+    return owed;
   }
 
   /** Read without a lock: a sale's policy never changes. */
@@ -196,20 +200,17 @@ class Releases {
     return epochs;
   }
 
-  private GiveBack owe(Freed order, Map<Long, Long> epochs, boolean withQuota) {
+  private static GiveBack giveBack(Freed order, Map<Long, Long> epochs, boolean withQuota) {
     Long epoch = epochs.get(order.skuId());
     if (epoch == null) {
       throw new IllegalStateException("order " + order.orderId() + " has no product");
     }
-    GiveBack back =
-        new GiveBack(
-            order.orderId(),
-            order.skuId(),
-            order.userId(),
-            epoch,
-            order.quantity(),
-            withQuota ? order.quantity() : 0);
-    giveBacks.owe(back);
-    return back;
+    return new GiveBack(
+        order.orderId(),
+        order.skuId(),
+        order.userId(),
+        epoch,
+        order.quantity(),
+        withQuota ? order.quantity() : 0);
   }
 }

@@ -324,6 +324,37 @@ class LifecycleIT {
     pay(withoutQuota, 8);
   }
 
+  /** Between the lock of the product's row and COMMIT nothing grows with the batch. */
+  @Test
+  void aBatchOfExpiredOrdersWritesItsGiveBacksInOneStatement() {
+    open("LIMITED", 1_000, 1_000);
+    List<OrderId> due = due(7, 200, TIMEOUT_SECONDS);
+    Releases releases = consumer.bean(Releases.class);
+
+    long inserts =
+        consumer
+            .bean(LedgerTransaction.class)
+            .run(
+                () -> {
+                  long before = insertsOfThisConnection();
+                  releases.expire(due, Duration.ofSeconds(TIMEOUT_SECONDS));
+                  return insertsOfThisConnection() - before;
+                });
+
+    assertThat(inserts).isEqualTo(1);
+    assertThat(due).extracting(orders::status).containsOnly("EXPIRED");
+    awaitGivenBack();
+    assertThat(orders.stockInRedis(sku)).isEqualTo(1_000);
+  }
+
+  private static long insertsOfThisConnection() {
+    return consumer
+        .sql()
+        .sql("SHOW SESSION STATUS LIKE 'Com_insert'")
+        .query((row, number) -> row.getLong("Value"))
+        .single();
+  }
+
   private List<OrderId> due(long user, int count, long ageSeconds) {
     List<OrderId> due = new ArrayList<>();
     for (int i = 0; i < count; i++) {
