@@ -11,8 +11,16 @@ import org.springframework.context.annotation.Bean;
 @ConfigurationPropertiesScan
 public class ConsumerApplication {
 
+  /**
+   * How often the connection pools close what has been idle for too long, ms. Their own half a
+   * minute is longer than MySQL keeps a silent connection: it would end them first, and both would
+   * log it.
+   */
+  private static final String IDLE_LOOK_MS = "2000";
+
   /** Starts the service; configuration comes from the environment, see docs/configuration.md. */
   public static void main(String[] args) {
+    System.setProperty("com.zaxxer.hikari.housekeeping.periodMs", IDLE_LOOK_MS);
     SpringApplication.run(ConsumerApplication.class, args);
   }
 

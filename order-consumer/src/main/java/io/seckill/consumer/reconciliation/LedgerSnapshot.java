@@ -53,13 +53,18 @@ final class LedgerSnapshot implements AutoCloseable {
   static final String COUNT_OPEN_DEAD_LETTERS =
       "SELECT COUNT(*)" + OPEN_DEAD_LETTERS.formatted("?");
 
+  /** Longer than Redis takes to answer for, or to be loaded with, the buckets of one part. */
+  private static final Duration SILENCE = Duration.ofMinutes(10);
+
   private static final String OF_BUCKETS = " AND MOD(%s, :buckets) BETWEEN :from AND :to";
 
   private final Connection connection;
+  private final WaitTimeout silence;
   private final JdbcClient jdbc;
 
-  private LedgerSnapshot(Connection connection) {
+  private LedgerSnapshot(Connection connection, WaitTimeout silence) {
     this.connection = connection;
+    this.silence = silence;
     this.jdbc = JdbcClient.create(new SingleConnectionDataSource(connection, true));
   }
 
@@ -69,9 +74,10 @@ final class LedgerSnapshot implements AutoCloseable {
   static LedgerSnapshot open(DataSource dataSource) throws SQLException {
     Connection connection = dataSource.getConnection();
     try {
+      WaitTimeout silence = WaitTimeout.set(connection, SILENCE);
       connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
       connection.setAutoCommit(false);
-      return new LedgerSnapshot(connection);
+      return new LedgerSnapshot(connection, silence);
     } catch (SQLException e) {
       connection.close();
       throw e;
@@ -248,6 +254,7 @@ final class LedgerSnapshot implements AutoCloseable {
     try (connection) {
       connection.rollback();
       connection.setAutoCommit(true);
+      silence.restore();
     }
   }
 }

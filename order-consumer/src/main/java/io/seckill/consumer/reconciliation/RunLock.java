@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -25,10 +24,12 @@ final class RunLock implements AutoCloseable {
 
   private final Connection connection;
   private final String name;
+  private final WaitTimeout silence;
 
-  private RunLock(Connection connection, String name) {
+  private RunLock(Connection connection, String name, WaitTimeout silence) {
     this.connection = connection;
     this.name = name;
+    this.silence = silence;
   }
 
   /**
@@ -42,18 +43,19 @@ final class RunLock implements AutoCloseable {
   static Optional<RunLock> take(DataSource dataSource, String name, Duration silence)
       throws SQLException {
     Connection connection = dataSource.getConnection();
-    RunLock lock = new RunLock(connection, name);
     try {
-      if (isOne(connection, "SELECT GET_LOCK(" + LOCK + ", 0)", name)) {
-        setWaitTimeout(connection, Long.toString(silence.toSeconds()));
-        return Optional.of(lock);
+      RunLock lock = new RunLock(connection, name, WaitTimeout.set(connection, silence));
+      boolean taken = isOne(connection, "SELECT GET_LOCK(" + LOCK + ", 0)", name);
+      if (!taken) {
+        lock.close();
       }
+      return taken ? Optional.of(lock) : Optional.empty();
     } catch (SQLException e) {
-      lock.close();
+      // Whether the lock was taken is unknown: it ends with the connection, now.
+      connection.abort(Runnable::run);
+      connection.close();
       throw e;
     }
-    connection.close();
-    return Optional.empty();
   }
 
   /** Whether the connection that holds it still lives; a sign of life to MySQL, too. */
@@ -69,15 +71,9 @@ final class RunLock implements AutoCloseable {
   public void close() {
     try (connection) {
       isOne(connection, "SELECT RELEASE_LOCK(" + LOCK + ")", name);
-      setWaitTimeout(connection, "DEFAULT"); // the pool may leave it idle for longer
+      silence.restore();
     } catch (SQLException e) {
       log.debug("The lock {} goes with its connection", name, e);
-    }
-  }
-
-  private static void setWaitTimeout(Connection connection, String seconds) throws SQLException {
-    try (Statement set = connection.createStatement()) {
-      set.execute("SET SESSION wait_timeout = " + seconds);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
@@ -33,6 +34,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class ConsumerFaultsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
+
+  /** What docs/operations.md promises. */
+  private static final Duration FROM_FREEZE_TO_DRAINED = Duration.ofSeconds(60);
+
   private static final Map<String, String> RECONCILING_SOON =
       Map.of("SECKILL_RECONCILIATION_INTERVAL", "5s");
   private static final String REJECTED =
@@ -98,6 +103,31 @@ class ConsumerFaultsIT {
       }
       assertThat(number(REJECTED + sale.skuId())).as("orders over quota").isPositive();
       run.judge();
+    }
+  }
+
+  /**
+   * RabbitMQ and MySQL see a host that has lost its power: connections that stand, and nobody at
+   * their other end. The rows that the open transaction has locked are those the spare needs.
+   */
+  @Test
+  @DisplayName("23: consumer frozen in the middle of a transaction, then awake")
+  void frozenInMidTransaction() {
+    try (FaultRun run = lab.run("23 consumer frozen in mid-transaction").begin(100)) {
+      ServiceInstance consumer = lab.activeConsumer();
+      consumer.agent().arm(Points.BEFORE_COMMIT, PointAction.PAUSE, 1);
+      consumer.agent().awaitReached(Points.BEFORE_COMMIT, LIMIT);
+      consumer.freeze();
+      run.fault(consumer.name() + " frozen with an open transaction");
+      run.crowd().awaitAccepted(run.crowd().accepted() + 500);
+      await("the spare to have drained all queues")
+          .atMost(FROM_FREEZE_TO_DRAINED)
+          .until(() -> run.waitingInRedis() == 0 && run.inBroker() == 0);
+      consumer.thaw();
+      consumer.agent().release(Points.BEFORE_COMMIT);
+      run.fault(consumer.name() + " awake, with a batch that another one has stored");
+      run.judge();
+      assertThat(consumer.isAlive()).isTrue();
     }
   }
 
