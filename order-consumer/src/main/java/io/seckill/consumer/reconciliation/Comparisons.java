@@ -1,5 +1,6 @@
 package io.seckill.consumer.reconciliation;
 
+import io.seckill.consumer.database.ConnectionPools;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.Optional;
@@ -16,8 +17,8 @@ class Comparisons {
   private final DataSource dataSource;
   private final RedisSale redis;
 
-  Comparisons(DataSource dataSource, RedisSale redis) {
-    this.dataSource = dataSource;
+  Comparisons(ConnectionPools pools, RedisSale redis) {
+    this.dataSource = pools.reconciliation();
     this.redis = redis;
   }
 

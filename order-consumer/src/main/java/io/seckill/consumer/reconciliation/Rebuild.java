@@ -11,6 +11,7 @@ import io.seckill.common.sale.SaleLoading;
 import io.seckill.common.sale.SaleLoading.Begun;
 import io.seckill.common.sale.SaleToLoad;
 import io.seckill.consumer.barrier.Barriers;
+import io.seckill.consumer.database.ConnectionPools;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,7 +62,7 @@ class Rebuild {
   private final KnownOrders known;
 
   Rebuild(
-      DataSource dataSource,
+      ConnectionPools pools,
       JdbcClient jdbc,
       UnifiedJedis redis,
       RedisSale sales,
@@ -69,7 +70,7 @@ class Rebuild {
       Barriers barriers,
       LostOrders lost,
       KnownOrders known) {
-    this.dataSource = dataSource;
+    this.dataSource = pools.reconciliation();
     this.jdbc = jdbc;
     this.redis = redis;
     this.sales = sales;

@@ -1,6 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.database.ConnectionPools;
 import io.seckill.consumer.internal.Problem;
 import io.seckill.consumer.internal.ProblemException;
 import io.seckill.consumer.reconciliation.Comparisons.Read;
@@ -13,12 +14,16 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/** Reconciles one SKU at a time; one run for a SKU at any time, whichever process it is in. */
+/**
+ * Reconciles a SKU: one run for it at any time, whichever process it is in, and at most {@value
+ * ConnectionPools#RECONCILIATION_RUNS} runs in this one.
+ */
 @Component
 class Reconciler {
 
@@ -35,11 +40,12 @@ class Reconciler {
   private final ReconciliationTable table;
   private final Duration barrierTimeout;
   private final Duration lockSilence;
+  private final Semaphore runs = new Semaphore(ConnectionPools.RECONCILIATION_RUNS);
   private final Clock clock;
   private final ReconciliationMeters meters;
 
   Reconciler(
-      DataSource dataSource,
+      ConnectionPools pools,
       Comparisons comparisons,
       LostOrders lostOrders,
       Repairs repairs,
@@ -48,7 +54,7 @@ class Reconciler {
       ReconciliationProperties settings,
       Clock clock,
       MeterRegistry meters) {
-    this.dataSource = dataSource;
+    this.dataSource = pools.reconciliation();
     this.comparisons = comparisons;
     this.lostOrders = lostOrders;
     this.repairs = repairs;
@@ -75,9 +81,21 @@ class Reconciler {
   /**
    * @return what was found and done; it has a row when there was something, or an operator asked
    * @throws ProblemException 404 UNKNOWN_SKU, 409 RECONCILIATION_RUNNING, 503 when MySQL cannot be
-   *     asked
+   *     asked, or this process reconciles as many other SKUs as it may
    */
   Report run(long skuId, Order order) {
+    if (!runs.tryAcquire()) {
+      throw ProblemException.unavailable(
+          "Other SKUs are being reconciled already; send the same request again.");
+    }
+    try {
+      return alone(skuId, order);
+    } finally {
+      runs.release();
+    }
+  }
+
+  private Report alone(long skuId, Order order) {
     try (RunLock lock =
         RunLock.take(dataSource, "reconcile-" + skuId, lockSilence)
             .orElseThrow(

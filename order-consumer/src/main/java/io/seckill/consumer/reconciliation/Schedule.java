@@ -2,6 +2,7 @@ package io.seckill.consumer.reconciliation;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.database.ConnectionPools;
 import io.seckill.consumer.internal.ProblemException;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
 import jakarta.annotation.PreDestroy;
@@ -64,13 +65,13 @@ class Schedule {
   }
 
   Schedule(
-      DataSource dataSource,
+      ConnectionPools pools,
       JdbcClient jdbc,
       RedisSale redis,
       Reconciler reconciler,
       ReconciliationProperties settings,
       MeterRegistry meters) {
-    this.dataSource = dataSource;
+    this.dataSource = pools.reconciliation();
     this.jdbc = jdbc;
     this.redis = redis;
     this.reconciler = reconciler;

@@ -1,5 +1,6 @@
 package io.seckill.consumer.store;
 
+import io.seckill.consumer.database.ConnectionPools;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -18,8 +19,8 @@ public class LedgerProbe {
 
   private final DataSource dataSource;
 
-  LedgerProbe(DataSource dataSource) {
-    this.dataSource = dataSource;
+  LedgerProbe(ConnectionPools pools) {
+    this.dataSource = pools.orderStorage();
   }
 
   /**

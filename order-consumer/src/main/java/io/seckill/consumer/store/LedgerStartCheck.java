@@ -1,5 +1,6 @@
 package io.seckill.consumer.store;
 
+import io.seckill.consumer.database.ConnectionPools;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -23,8 +24,8 @@ class LedgerStartCheck implements InitializingBean {
 
   private final DataSource dataSource;
 
-  LedgerStartCheck(DataSource dataSource) {
-    this.dataSource = dataSource;
+  LedgerStartCheck(ConnectionPools pools) {
+    this.dataSource = pools.orderStorage();
   }
 
   /**

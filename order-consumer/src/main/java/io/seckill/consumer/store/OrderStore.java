@@ -3,6 +3,7 @@ package io.seckill.consumer.store;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.database.ConnectionPools;
 import io.seckill.consumer.giveback.GiveBacks;
 import io.seckill.consumer.store.StoreOutcome.Failed;
 import io.seckill.consumer.store.StoreOutcome.Unfit;
@@ -19,6 +20,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,12 +55,18 @@ public class OrderStore {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
   private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
 
-  private final Transactions transactions;
+  private final Transactions storing;
+  private final Transactions discarding;
   private final GiveBacks giveBacks;
   private final StoreMetrics metrics;
 
-  OrderStore(Transactions transactions, GiveBacks giveBacks, MeterRegistry meters) {
-    this.transactions = transactions;
+  /**
+   * @param pools for {@link #store}: a connection for each thread that calls it
+   * @param others for {@link #discard}
+   */
+  OrderStore(ConnectionPools pools, DataSource others, GiveBacks giveBacks, MeterRegistry meters) {
+    this.storing = new Transactions(pools.orderStorage());
+    this.discarding = new Transactions(others);
     this.giveBacks = giveBacks;
     this.metrics = new StoreMetrics(meters);
   }
@@ -108,6 +116,7 @@ public class OrderStore {
       throws SQLException, LedgerUnavailableException, RowRefusedException {
     StoredBatch discarded =
         retried(
+            discarding,
             connection -> {
               Map<Long, Terms> terms = ProductTable.terms(connection, List.of(order.skuId()));
               Unstorable verdict = unfit(order, terms);
@@ -141,6 +150,7 @@ public class OrderStore {
       throws SQLException, LedgerUnavailableException {
     try {
       return retried(
+          storing,
           connection -> {
             Map<Long, Terms> terms = ProductTable.terms(connection, skusOf(orders));
             boolean fit = orders.stream().allMatch(order -> unfit(order, terms) == null);
@@ -177,6 +187,7 @@ public class OrderStore {
       throws SQLException, LedgerUnavailableException, RowRefusedException {
     StoredBatch decided =
         retried(
+            storing,
             connection -> {
               Map<Long, Terms> terms = ProductTable.terms(connection, skusOf(orders));
               List<OrderMessage> fit = new ArrayList<>(orders.size());
@@ -222,7 +233,8 @@ public class OrderStore {
   }
 
   /** Runs the work until no deadlock or lock wait comes in between. */
-  private @Nullable StoredBatch retried(Transactions.Work<StoredBatch> work)
+  private @Nullable StoredBatch retried(
+      Transactions transactions, Transactions.Work<StoredBatch> work)
       throws SQLException, LedgerUnavailableException, RowRefusedException {
     for (int tries = 1; ; tries++) {
       try {

@@ -6,10 +6,8 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.stereotype.Component;
 
 /** Runs work in one transaction of its own. Every failure rolls back the whole of it. */
-@Component
 class Transactions {
 
   private static final Logger log = LoggerFactory.getLogger(Transactions.class);

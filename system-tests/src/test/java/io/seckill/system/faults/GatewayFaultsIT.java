@@ -78,8 +78,11 @@ class GatewayFaultsIT {
       gateway.awaitReady();
       assertThat(gateway.metrics().sum("hikaricp_connections_max")).isEqualTo(1);
       run.begin(1_500);
-      assertThat(consumer.metrics().sum("hikaricp_connections_max")).isEqualTo(2);
-      run.fault("one gateway with one connection to Redis, one consumer with two to MySQL");
+      assertThat(consumer.metrics().sum("hikaricp_connections_max", "pool=\"ledger\""))
+          .isEqualTo(2);
+      run.fault(
+          "one gateway with one connection to Redis, one consumer with two to MySQL for all but"
+              + " storing orders and reconciling");
       run.crowd().lastCall();
       Signals.await("the orders to be stored", () -> run.crowd().isDone() && run.inBroker() == 0);
       consumer.kill();

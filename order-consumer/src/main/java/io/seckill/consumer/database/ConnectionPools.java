@@ -1,0 +1,67 @@
+package io.seckill.consumer.database;
+
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.metrics.micrometer.MicrometerMetricsTrackerFactory;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.broker.BrokerTopology;
+import jakarta.annotation.PreDestroy;
+import javax.sql.DataSource;
+import org.springframework.stereotype.Component;
+
+/**
+ * The pools beside the one of Spring Boot, which serves the sweeps and the internal port. They have
+ * its settings, {@code spring.datasource.*}, except for name and size: the work of one pool never
+ * waits for a connection that the work of another holds.
+ */
+@Component
+public class ConnectionPools {
+
+  /** Runs at once, of different SKUs. */
+  public static final int RECONCILIATION_RUNS = 2;
+
+  /** A run holds its lock and one snapshot. */
+  private static final int CONNECTIONS_OF_A_RUN = 2;
+
+  /** Held by the one process that looks at all sales, for as long as it does. */
+  private static final int LEADERSHIP = 1;
+
+  private final HikariDataSource orderStorage;
+  private final HikariDataSource reconciliation;
+
+  ConnectionPools(HikariDataSource settings, MeterRegistry meters) {
+    this.orderStorage = pool(settings, "order-storage", BrokerTopology.ORDER_QUEUES, meters);
+    this.reconciliation =
+        pool(
+            settings,
+            "reconciliation",
+            LEADERSHIP + RECONCILIATION_RUNS * CONNECTIONS_OF_A_RUN,
+            meters);
+  }
+
+  /** Connects when it is first asked for a connection. */
+  private static HikariDataSource pool(
+      HikariDataSource settings, String name, int connections, MeterRegistry meters) {
+    HikariDataSource pool = new HikariDataSource();
+    settings.copyStateTo(pool);
+    pool.setPoolName(name);
+    pool.setMaximumPoolSize(connections);
+    pool.setMetricsTrackerFactory(new MicrometerMetricsTrackerFactory(meters));
+    return pool;
+  }
+
+  /** For storing the orders of the queues: one connection for the writer of each. */
+  public DataSource orderStorage() {
+    return orderStorage;
+  }
+
+  /** For the locks and the snapshots of reconciliation runs. */
+  public DataSource reconciliation() {
+    return reconciliation;
+  }
+
+  @PreDestroy
+  void close() {
+    orderStorage.close();
+    reconciliation.close();
+  }
+}
