@@ -61,6 +61,11 @@ class Intake implements SmartLifecycle, DeliveriesInHand {
     return held;
   }
 
+  /** Queues that are not read because of a defect here, each with what is wrong. */
+  List<String> failures() {
+    return running.stream().flatMap(intake -> intake.failure().stream()).toList();
+  }
+
   /** Tells all, then waits for all, within one deadline; what is late gets a last second. */
   @Override
   public void stop() {

@@ -67,7 +67,8 @@ final class IntakeSession implements AutoCloseable {
       session.consumerTag =
           channel.basicConsume(queue, false, BrokerConnections.name(queue), session.new Inlet());
       return session;
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
+      // A link that stays would be the queue's active consumer, and nobody would take from it.
       link.connection().abort(1_000);
       throw e;
     }

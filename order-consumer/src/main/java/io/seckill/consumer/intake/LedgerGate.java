@@ -79,7 +79,6 @@ class LedgerGate {
         .slowCallDurationThreshold(Duration.ofMinutes(1))
         .waitDurationInOpenState(PROBE_PAUSE)
         .permittedNumberOfCallsInHalfOpenState(1)
-        .recordException(e -> e instanceof LedgerUnavailableException || e instanceof SQLException)
         .build();
   }
 
@@ -116,7 +115,7 @@ class LedgerGate {
 
   /**
    * True at once while MySQL is thought well. Else asks it, at most once a second over all callers,
-   * and says what came out.
+   * and says what came out. Whatever that is, the breaker hears it: it lets nobody else ask before.
    */
   boolean isOpenToOrders() {
     if (breaker.getState() == CircuitBreaker.State.CLOSED) {
@@ -130,8 +129,11 @@ class LedgerGate {
       probe.write();
       breaker.onSuccess(System.nanoTime() - start, TimeUnit.NANOSECONDS);
     } catch (SQLException e) {
-      log.info("MySQL is still not writable: {}", e.getMessage());
       breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
+      log.info("MySQL is still not writable: {}", e.getMessage());
+    } catch (RuntimeException | Error e) {
+      breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
+      throw e;
     }
     return breaker.getState() == CircuitBreaker.State.CLOSED;
   }

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,7 @@ final class QueueIntake {
   private final BrokerConnections connections;
   private final LedgerGate ledger;
   private final IntakeProperties settings;
+  private final IntakeProgress progress = new IntakeProgress(System::nanoTime);
   private final SettlingThread settling;
   private final Thread writer;
   private final CountDownLatch stopRequested = new CountDownLatch(1);
@@ -67,12 +69,21 @@ final class QueueIntake {
     this.connections = connections;
     this.ledger = ledger;
     this.settings = settings;
-    this.settling = new SettlingThread("settle-" + queue, settler);
+    this.settling = new SettlingThread("settle-" + queue, settler, progress);
     this.writer = new Thread(this::run, "store-" + queue);
-    Gauge.builder("seckill.consumer.intake.state", this, intake -> intake.state.number)
+    Gauge.builder("seckill.consumer.intake.state", this, QueueIntake::stateNumber)
         .tag("queue", queue)
-        .description("0 stopped, 1 connecting, 2 running, 3 paused because of MySQL")
+        .description("0 stopped or stuck, 1 connecting, 2 running, 3 paused because of MySQL")
         .register(meters);
+  }
+
+  private int stateNumber() {
+    return failure().isPresent() ? State.STOPPED.number : state.number;
+  }
+
+  /** Why nobody reads the queue here, when that is a defect. */
+  Optional<String> failure() {
+    return progress.failure().map(failure -> queue + ": " + failure);
   }
 
   void start() {
@@ -115,6 +126,7 @@ final class QueueIntake {
   private void run() {
     try {
       while (isWanted()) {
+        progress.moved();
         runSession();
       }
     } catch (InterruptedException e) {
@@ -129,13 +141,31 @@ final class QueueIntake {
     return stopRequested.getCount() > 0;
   }
 
-  /** One life of the consumer; returns when it has ended, whatever the reason. */
+  /**
+   * One life of the consumer; returns when it has ended, whatever the reason: an Error, too, ends
+   * its session and no more, so that the broker hands the orders on and this thread tries again.
+   */
   private void runSession() throws InterruptedException {
-    if (!ledger.isOpenToOrders()) {
-      state = State.PAUSED;
-      pause(GATE_POLL);
-      return;
+    try {
+      if (ledger.isOpenToOrders()) {
+        openAndConsume();
+      } else {
+        state = State.PAUSED;
+        pause(GATE_POLL);
+      }
+    } catch (IOException | ShutdownSignalException e) {
+      log.warn("{}: no session with the broker: {}", queue, e.toString());
+      pause(RECONNECT_PAUSE);
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Throwable e) {
+      progress.failed(e);
+      log.error("{}: a defect has ended the session", queue, e);
+      pause(RECONNECT_PAUSE);
     }
+  }
+
+  private void openAndConsume() throws IOException, InterruptedException {
     state = State.CONNECTING;
     try (IntakeSession session = IntakeSession.open(connections, queue, settings.prefetch())) {
       state = State.RUNNING;
@@ -145,12 +175,6 @@ final class QueueIntake {
       if (!settling.awaitIdle(settings.stopTimeout())) {
         log.warn("{}: not everything was settled, it will come again", queue);
       }
-    } catch (IOException | ShutdownSignalException e) {
-      log.warn("{}: no session with the broker: {}", queue, e.toString());
-      pause(RECONNECT_PAUSE);
-    } catch (RuntimeException e) {
-      log.error("{}: a defect has ended the session", queue, e);
-      pause(RECONNECT_PAUSE);
     } finally {
       current = null;
     }
@@ -159,6 +183,7 @@ final class QueueIntake {
   /** Until the session ends, MySQL goes away, or a stop is requested. */
   private void consume(IntakeSession session) throws InterruptedException {
     while (isWanted() && session.isOpen()) {
+      progress.moved();
       List<Delivery> batch = session.inbox().take(settings.batch(), settings.linger(), IDLE_POLL);
       if (!batch.isEmpty()) {
         try {

@@ -26,6 +26,7 @@ final class SettlingThread {
   private static final long POLL_MS = 100;
 
   private final Settler settler;
+  private final IntakeProgress progress;
   private final Thread thread;
   private final BlockingQueue<Settler.Work> waiting = new ArrayBlockingQueue<>(WAITING);
   private final Deque<Settler.Announced> announced = new ArrayDeque<>();
@@ -33,8 +34,9 @@ final class SettlingThread {
   private int unfinished;
   private volatile boolean stopping;
 
-  SettlingThread(String name, Settler settler) {
+  SettlingThread(String name, Settler settler, IntakeProgress progress) {
     this.settler = settler;
+    this.progress = progress;
     this.thread = new Thread(this::run, name);
   }
 
@@ -112,10 +114,12 @@ final class SettlingThread {
   private void announce(Settler.Work work) {
     try {
       announced.add(settler.announce(work));
-    } catch (RuntimeException e) {
-      log.error("A defect keeps orders from being settled; they will come again", e);
-      work.session().close();
-      finishedOne();
+    } catch (Throwable e) {
+      try {
+        defect(work.session(), e);
+      } finally {
+        finishedOne();
+      }
     }
   }
 
@@ -128,12 +132,18 @@ final class SettlingThread {
       batch.session().close();
     } catch (InterruptedException e) {
       batch.session().close();
-    } catch (RuntimeException e) {
-      log.error("A defect keeps orders from being acked; they will come again", e);
-      batch.session().close();
+    } catch (Throwable e) {
+      defect(batch.session(), e);
     } finally {
       finishedOne();
     }
+  }
+
+  /** An Error, too, costs the session and no more. */
+  private void defect(IntakeSession session, Throwable defect) {
+    progress.failed(defect);
+    log.error("A defect keeps orders from being settled; they will come again", defect);
+    session.close();
   }
 
   private void finishedOne() {

@@ -62,7 +62,8 @@ public final class Sweeper implements SmartLifecycle {
       work.run();
     } catch (DataAccessException | TransactionException | JedisException e) {
       log.warn("{} cannot work now: {}", name, e.toString());
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      // Left to the executor, it would end all further rounds, and nobody would be told.
       log.error("A round of {} failed", name, e);
     }
   }

@@ -40,6 +40,25 @@ class SweeperTest {
     ended.await();
   }
 
+  @Test
+  @Timeout(value = 2, unit = TimeUnit.MINUTES)
+  void goesOnAfterAnError() throws Exception {
+    CountDownLatch rounds = new CountDownLatch(2);
+    Sweeper sweeper =
+        new Sweeper(
+            "sweep",
+            Duration.ofMillis(1),
+            () -> {
+              rounds.countDown();
+              throw new LinkageError("in every round");
+            });
+    sweeper.start();
+
+    rounds.await();
+
+    sweeper.stop();
+  }
+
   private void hang() {
     begun.countDown();
     while (answer.getCount() > 0) {

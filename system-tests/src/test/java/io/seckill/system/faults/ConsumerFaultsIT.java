@@ -175,6 +175,22 @@ class ConsumerFaultsIT {
   }
 
   @Test
+  @DisplayName("25: the threads of an intake meet an Error")
+  void threadsMeetAnError() {
+    try (FaultRun run = lab.run("25 the threads of an intake meet an Error").begin(100)) {
+      ServiceInstance consumer = lab.activeConsumer();
+      for (String point :
+          List.of(Points.BEFORE_STORE, Points.COMMITTED_NOT_ACKED, Points.BEFORE_ACK)) {
+        consumer.agent().arm(point, PointAction.ERROR, 1);
+        consumer.agent().awaitReached(point, LIMIT);
+        run.fault(consumer.name() + " met an Error at " + point);
+        run.crowd().awaitAccepted(run.crowd().accepted() + 100);
+      }
+      run.judge();
+    }
+  }
+
+  @Test
   @DisplayName("26: the same order eight times from eight threads, reordered")
   void sameOrderManyTimes() throws Exception {
     try (FaultRun run = lab.run("26 the same order many times").begin(400)) {

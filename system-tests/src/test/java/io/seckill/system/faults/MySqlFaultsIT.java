@@ -2,6 +2,7 @@ package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.system.agent.inside.PointAction;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
@@ -121,6 +122,23 @@ class MySqlFaultsIT {
     try (FaultRun run = lab.run("28 MySQL read-only").begin(300)) {
       mysql.setReadOnly(true);
       awaitPause(run, "MySQL read-only");
+      mysql.setReadOnly(false);
+      run.judge();
+    } finally {
+      mysql.setReadOnly(false);
+    }
+  }
+
+  /** While the breaker is half open and has no answer, it lets nobody else ask. */
+  @Test
+  @DisplayName("28: MySQL read-only, and the question whether it writes again throws")
+  void probeThrows() {
+    try (FaultRun run = lab.run("28 MySQL read-only, its probe throws").begin(100)) {
+      ServiceInstance consumer = lab.activeConsumer();
+      consumer.agent().arm(Points.BEFORE_PROBE, PointAction.THROW, 1);
+      mysql.setReadOnly(true);
+      consumer.agent().awaitReached(Points.BEFORE_PROBE, FaultRun.DRAIN_LIMIT);
+      run.fault(consumer.name() + " met a defect when it asked MySQL");
       mysql.setReadOnly(false);
       run.judge();
     } finally {

@@ -34,6 +34,9 @@ final class Points {
   /** A batch is about to be stored. */
   static final String BEFORE_STORE = "before-store";
 
+  /** A consumer is about to ask whether MySQL writes again. */
+  static final String BEFORE_PROBE = "before-probe";
+
   private Points() {}
 
   static List<Advised> of(Service service) {
@@ -60,7 +63,8 @@ final class Points {
               Advised.before(
                   GIVEN_BACK_NOT_MARKED, "io.seckill.consumer.giveback.GiveBackTable", "markDone"),
               Advised.before(BEFORE_ACK, "io.seckill.consumer.intake.Settler", "finish"),
-              Advised.before(BEFORE_STORE, "io.seckill.consumer.store.OrderStore", "store"));
+              Advised.before(BEFORE_STORE, "io.seckill.consumer.store.OrderStore", "store"),
+              Advised.before(BEFORE_PROBE, "io.seckill.consumer.store.LedgerProbe", "write"));
     };
   }
 }

@@ -7,5 +7,7 @@ public enum PointAction {
   /** The thread stands still until the point is released. */
   PAUSE,
   /** The method throws an IllegalStateException, once. */
-  THROW
+  THROW,
+  /** The method throws a LinkageError, once: nothing that a service expects. */
+  ERROR
 }

@@ -57,6 +57,10 @@ public final class Points {
         ARMED.remove(name);
         throw new IllegalStateException("thrown at point " + name + ", as a test asked for");
       }
+      case ERROR -> {
+        ARMED.remove(name);
+        throw new LinkageError("an error at point " + name + ", as a test asked for");
+      }
     }
   }
 
