@@ -25,7 +25,7 @@ sealed interface Admission {
   /** Decided: no. */
   record Refused(Refusal reason) implements Admission {}
 
-  /** Never sent to Redis: nothing was taken. */
+  /** Never sent to Redis: this attempt took nothing, an earlier one with its key may have. */
   record Busy() implements Admission {}
 
   /** Neither yes nor no; only the same key can tell. */

@@ -17,8 +17,11 @@ public enum ProblemCode {
   IDEMPOTENCY_KEY_REUSED(422, "The idempotency key was used for another purchase", 0),
   TOO_MANY_REQUESTS(429, "Too many requests", 1),
   INTERNAL_ERROR(500, "The request could not be handled", 0),
-  /** Nothing was taken; the same call may be repeated. */
-  BUSY(503, "Too many purchases at the moment; nothing was taken", 1),
+  /**
+   * This request was not sent on and took nothing. What an earlier one with the same key took is
+   * not known here; repeating the call with that key tells.
+   */
+  BUSY(503, "Too many purchases at the moment; repeat with the same idempotency key", 1),
   /** Whether anything was taken is not known; the same key tells. */
   ADMISSION_UNAVAILABLE(503, "The outcome is not known; repeat with the same idempotency key", 1);
 

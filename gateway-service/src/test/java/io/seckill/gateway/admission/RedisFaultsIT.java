@@ -347,6 +347,10 @@ class RedisFaultsIT {
       if (answer.get().body().contains("\"code\":\"BUSY\"")) {
         assertThat(answer.get().statusCode()).isEqualTo(503);
         assertThat(answer.get().headers().firstValue("Retry-After")).isPresent();
+        assertThat(answer.get().body())
+            .as("of an earlier attempt with the same key nothing is known")
+            .contains("repeat with the same idempotency key")
+            .doesNotContain("nothing was taken");
         busy.add(answer.get().body());
       }
     }
