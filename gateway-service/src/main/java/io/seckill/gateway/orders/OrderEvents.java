@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,9 +26,10 @@ import reactor.core.publisher.Mono;
 
 /**
  * Watches orders for those who keep a stream open. One thread asks for all watched orders every
- * period; the reads join the other status reads on their way to Redis, 64 to a call. A slow reader
- * gets the latest state only. Streams are bounded in number, in all and per user, and all end when
- * the gateway stops.
+ * period; the reads join the other status reads on their way to Redis, 64 to a call. They never
+ * take more than a quarter of the room that a partition's reads have to wait in, so that polls find
+ * theirs. A slow reader gets the latest state only. Streams are bounded in number, in all and per
+ * user, and all end when the gateway stops.
  */
 @Component
 final class OrderEvents implements SmartLifecycle {
@@ -35,8 +37,12 @@ final class OrderEvents implements SmartLifecycle {
   private static final Logger log = LoggerFactory.getLogger(OrderEvents.class);
   private static final Duration LONGEST = Duration.ofHours(1);
 
+  /** Sixteen full batches: enough to keep Redis busy, and bounded in what waits for MySQL. */
+  private static final int MOST_READS_AT_ONCE = 1_024;
+
   private final OrderStatuses statuses;
   private final OrderProperties settings;
+  private final Semaphore reads;
   private final Map<OrderId, Watched> watched = new ConcurrentHashMap<>();
   private final Map<Long, Integer> streamsOfUser = new ConcurrentHashMap<>();
   private final AtomicInteger streams = new AtomicInteger();
@@ -45,6 +51,8 @@ final class OrderEvents implements SmartLifecycle {
   OrderEvents(OrderStatuses statuses, OrderProperties settings, MeterRegistry meters) {
     this.statuses = statuses;
     this.settings = settings;
+    this.reads =
+        new Semaphore(Math.max(1, Math.min(settings.queueCapacity() / 4, MOST_READS_AT_ONCE)));
     Gauge.builder("seckill.order.streams", streams, AtomicInteger::get)
         .description("Event streams of orders that are open")
         .register(meters);
@@ -144,16 +152,27 @@ final class OrderEvents implements SmartLifecycle {
 
   private void poll() {
     try {
-      watched.values().forEach(this::ask);
+      for (Watched one : watched.values()) {
+        ask(one);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     } catch (RuntimeException e) { // a throw would end the schedule
       log.error("watched orders were not read", e);
     }
   }
 
-  private void ask(Watched one) {
-    if (one.asked.compareAndSet(false, true)) {
+  /** Waits for the end of an earlier read while too many are on their way. */
+  private void ask(Watched one) throws InterruptedException {
+    if (!one.asked.get()) {
+      reads.acquire();
+      one.asked.set(true);
       Mono.fromFuture(statuses.of(one.id, one.userId))
-          .doFinally(signal -> one.asked.set(false))
+          .doFinally(
+              signal -> {
+                one.asked.set(false);
+                reads.release();
+              })
           .subscribe(status -> answer(one, status));
     }
   }

@@ -3,9 +3,13 @@ package io.seckill.gateway.stores;
 import io.seckill.gateway.web.Problem;
 import io.seckill.gateway.web.ProblemException;
 import java.time.Duration;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
@@ -21,6 +25,7 @@ import reactor.core.scheduler.Schedulers;
 public final class BlockingCalls implements DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(BlockingCalls.class);
+  private static final long IDLE_SECONDS = 60;
 
   private final String store;
   private final String unavailableCode;
@@ -31,14 +36,33 @@ public final class BlockingCalls implements DisposableBean {
    * @param store for thread names and log lines
    * @param unavailableCode problem code when the store fails or does not answer in time
    * @param threads calls at once
-   * @param waiting calls that may wait for a thread
+   * @param waiting calls that may wait for a thread, in all
    */
   public BlockingCalls(
       String store, String unavailableCode, int threads, int waiting, Duration timeout) {
     this.store = store;
     this.unavailableCode = unavailableCode;
     this.timeout = timeout;
-    this.threads = Schedulers.newBoundedElastic(threads, waiting, "calls-" + store, 60, true);
+    this.threads = Schedulers.fromExecutorService(pool(store, threads, waiting));
+  }
+
+  /** One queue for all threads: Reactor's own bounded scheduler has one for each of them. */
+  private static ThreadPoolExecutor pool(String store, int threads, int waiting) {
+    AtomicInteger made = new AtomicInteger();
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            threads,
+            threads,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(waiting),
+            work -> {
+              Thread thread = new Thread(work, "calls-" + store + "-" + made.incrementAndGet());
+              thread.setDaemon(true);
+              return thread;
+            });
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
   }
 
   /** The call's answer; it is empty when the call returns null. */

@@ -3,6 +3,7 @@ package io.seckill.gateway.orders;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
@@ -162,6 +163,33 @@ class OrderEventsIT {
                 assertThat(next.response().statusCode()).isEqualTo(200);
                 next.response().body().close();
               });
+    }
+  }
+
+  @Test
+  void leavePollsTheirRoomInTheQueueOfReads() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    List<Placed> orders = Stream.generate(() -> stage.buy(sku, 1)).limit(40).toList();
+    try (TestGateway own =
+        TestGateway.start(
+            stage.redisDatabase(),
+            stage.mysqlDatabase(),
+            stage.consumer().url(),
+            "seckill.orders.queue-capacity=8",
+            "seckill.orders.stale-after=1m",
+            "seckill.orders.event-period=50ms")) {
+      List<Listening> streams = orders.stream().map(order -> Listening.to(own, order)).toList();
+      streams.forEach(stream -> stream.awaitLine("QUEUED"));
+
+      orders.forEach(order -> result(order, 'C'));
+
+      streams.forEach(stream -> stream.awaitLine("CONFIRMED"));
+      for (Placed order : orders) {
+        assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
+      }
+      assertThat(own.bean(MeterRegistry.class).get("seckill.order.lookups").counter().count())
+          .as("orders that Redis was not asked for")
+          .isZero();
     }
   }
 
