@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.util.JedisClusterCRC16;
 
 /** Three masters that share the slots of a Redis Cluster. Child processes only. */
 public final class RedisCluster implements AutoCloseable {
@@ -82,6 +83,16 @@ public final class RedisCluster implements AutoCloseable {
   /** The server itself, for faults. */
   public RedisServer node(int number) {
     return nodes.get(number);
+  }
+
+  /** Number of the node that serves a key. */
+  public int nodeOf(String key) {
+    int slot = JedisClusterCRC16.getSlot(key);
+    int node = 0;
+    while (slot >= (node + 1) * SLOTS / NODES) {
+      node++;
+    }
+    return node;
   }
 
   private Jedis connect(int node) {

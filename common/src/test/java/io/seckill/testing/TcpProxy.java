@@ -8,6 +8,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A TCP link whose faults a test switches on and off, between a client and a server of the test.
@@ -22,6 +23,7 @@ public final class TcpProxy implements AutoCloseable {
   private final int serverPort;
   private final Set<ProxiedConnection> connections = ConcurrentHashMap.newKeySet();
   private final LinkFaults faults = new LinkFaults();
+  private final AtomicLong accepted = new AtomicLong();
   private final Thread acceptor;
 
   private TcpProxy(ServerSocket listener, String serverHost, int serverPort) {
@@ -120,6 +122,11 @@ public final class TcpProxy implements AutoCloseable {
     return faults.resetConnections();
   }
 
+  /** Connections that were carried to the server so far. */
+  public long acceptedConnections() {
+    return accepted.get();
+  }
+
   /** Connections that are open now. */
   public int openConnections() {
     return connections.size();
@@ -164,6 +171,7 @@ public final class TcpProxy implements AutoCloseable {
       ProxiedConnection connection =
           new ProxiedConnection(client, server, faults, connections::remove);
       connections.add(connection);
+      accepted.incrementAndGet();
       connection.start();
       resetIfCutMeanwhile(connection);
     } catch (IOException e) {

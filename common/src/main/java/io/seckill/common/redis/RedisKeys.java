@@ -1,6 +1,7 @@
 package io.seckill.common.redis;
 
 import io.seckill.common.order.Partition;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -17,6 +18,12 @@ public final class RedisKeys {
    * set_stock.lua tell. A message may be lost.
    */
   public static final String RESTOCKED = "seckill:restocked";
+
+  /**
+   * No lease in {@link #lanes} is given for longer. One that ends later was given before Redis's
+   * clock was set back, and says nothing of its lane.
+   */
+  public static final Duration LONGEST_LANE_LEASE = Duration.ofMinutes(5);
 
   private static final String PREFIX = "seckill:{";
 

@@ -70,7 +70,7 @@ public class LaneRegistry {
       String[] member = String.valueOf(fields.get(at)).split(":", -1);
       if (member.length == 3) {
         long score = Math.round(Double.parseDouble(String.valueOf(fields.get(at + 1))));
-        State state = score <= 0 ? State.DEAD : score <= now ? State.LAPSED : State.ALIVE;
+        State state = state(score, now);
         lanes.add(
             new Lane(
                 member[0],
@@ -87,6 +87,14 @@ public class LaneRegistry {
     lanes.sort(
         Comparator.comparing(Lane::state).thenComparing(Lane::relay).thenComparing(Lane::lane));
     return lanes;
+  }
+
+  private static State state(long score, long now) {
+    if (score <= 0) {
+      return State.DEAD;
+    }
+    boolean current = score > now && score - now <= RedisKeys.LONGEST_LANE_LEASE.toMillis();
+    return current ? State.ALIVE : State.LAPSED;
   }
 
   private static long number(Object value) {

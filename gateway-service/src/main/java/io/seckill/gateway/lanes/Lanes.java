@@ -21,7 +21,8 @@ public record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
    * @param lane its number within the relay
    * @param token of this life
    * @param state of its lease
-   * @param leaseLeftMs below 0 once it has lapsed; 0 for a dead lane
+   * @param leaseLeftMs below 0 once it has lapsed, or above any lease when Redis's clock was set
+   *     back; 0 for a dead lane
    * @param privateQueue orders taken and not confirmed
    */
   public record Lane(
@@ -36,7 +37,10 @@ public record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
   /** What a lane's entry in the registry says. */
   public enum State {
     ALIVE,
-    /** Its lease has ended, and nobody has taken its private queue over yet. */
+    /**
+     * Its lease has ended, or ends later than any lease can, and nobody has taken its private queue
+     * over yet.
+     */
     LAPSED,
     /** Its life is over; living relays sweep its private queue until it stays empty. */
     DEAD

@@ -35,7 +35,8 @@ class LanesIT {
     String lanes = RedisKeys.lanes(PARTITION);
     redis.zadd(lanes, -1_790_000_000_000.0, "one-relay:0:first");
     redis.zadd(lanes, 1_000, "one-relay:1:second");
-    redis.zadd(lanes, 4_000_000_000_000.0, "two.relay:0:third");
+    redis.zadd(lanes, System.currentTimeMillis() + 250_000.0, "two.relay:0:third");
+    redis.zadd(lanes, System.currentTimeMillis() + 3_600_000.0, "two.relay:1:before-a-clock-jump");
     redis.lpush(RedisKeys.privateQueue(PARTITION, "one-relay:0:first"), "a", "b");
 
     List<Lanes.Lane> found = registry.read().lanes();
@@ -45,8 +46,10 @@ class LanesIT {
         .containsExactly(
             org.assertj.core.groups.Tuple.tuple("two.relay", 0, "third", Lanes.State.ALIVE),
             org.assertj.core.groups.Tuple.tuple("one-relay", 1, "second", Lanes.State.LAPSED),
+            org.assertj.core.groups.Tuple.tuple(
+                "two.relay", 1, "before-a-clock-jump", Lanes.State.LAPSED),
             org.assertj.core.groups.Tuple.tuple("one-relay", 0, "first", Lanes.State.DEAD));
-    assertThat(found).extracting(Lanes.Lane::privateQueue).containsExactly(0L, 0L, 2L);
+    assertThat(found).extracting(Lanes.Lane::privateQueue).containsExactly(0L, 0L, 0L, 2L);
     assertThat(found).allMatch(lane -> lane.partition() == PARTITION);
     assertThat(found.get(0).leaseLeftMs()).isPositive();
     assertThat(found.get(1).leaseLeftMs()).isNegative();

@@ -13,11 +13,15 @@ local prefix = ARGV[1]
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 
+-- A lease that ends later than any can was given before this server's clock was set back.
+local LONGEST_LEASE_MS = 300000
+
 local alive, dead = 0, 0
 local lanes = redis.call('ZRANGE', prefix .. 'lanes', 0, -1, 'WITHSCORES')
 for i = 1, #lanes, 2 do
   local length = redis.call('LLEN', prefix .. 'lane:' .. lanes[i])
-  if tonumber(lanes[i + 1]) > now then
+  local left = tonumber(lanes[i + 1]) - now
+  if left > 0 and left <= LONGEST_LEASE_MS then
     alive = alive + length
   else
     dead = dead + length

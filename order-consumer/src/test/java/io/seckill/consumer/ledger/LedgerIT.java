@@ -75,6 +75,10 @@ class LedgerIT {
 
     sale.claim(1);
     assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isEqualTo(1);
+    sale.lease(Duration.ofMinutes(4));
+    assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isZero();
+    sale.lease(Duration.ofHours(1)); // longer than any: the clock was set back since it was given
+    assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isEqualTo(1);
 
     sale.publish(order);
     awaitUnits("confirmed", 3);

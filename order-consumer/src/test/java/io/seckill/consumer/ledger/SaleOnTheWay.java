@@ -9,6 +9,7 @@ import io.seckill.consumer.testing.Admissions;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
@@ -61,6 +62,12 @@ final class SaleOnTheWay {
     for (int i = 0; i < orders; i++) {
       redis.lmove(outbox(), privateQueue(), ListDirection.RIGHT, ListDirection.LEFT);
     }
+  }
+
+  /** The lane's lease ends so much later from now on. */
+  void lease(Duration left) {
+    double end = System.currentTimeMillis() + left.toMillis();
+    redis.zadd(RedisKeys.lanes(Partition.ofSku(sku)), end, LANE);
   }
 
   /** As a relay: publish, confirm, settle. */

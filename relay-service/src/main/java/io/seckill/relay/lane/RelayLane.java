@@ -317,7 +317,12 @@ final class RelayLane implements Runnable {
   }
 
   private void refused(OrdersRefusedException cause) throws InterruptedException {
-    link().awaitAnswered(PAUSE.multipliedBy(2)); // usually all of a batch is refused, or none
+    try {
+      awaitEndOfRefusedBatch();
+    } catch (BrokerTroubleException e) {
+      brokerTrouble(e);
+      return;
+    }
     outstanding = link().drainConfirmed(confirmed) + confirmed.size();
     strays = true;
     connections.declareAgain();
@@ -326,6 +331,16 @@ final class RelayLane implements Runnable {
       forgetOutstanding();
     }
     trouble(LaneState.BROKER_TROUBLE, String.valueOf(cause.getMessage()));
+  }
+
+  /** What else of the batch is refused counts as the same refusal. */
+  private void awaitEndOfRefusedBatch() throws BrokerTroubleException, InterruptedException {
+    while (link().pending() > 0 && !stopping()) {
+      link().awaitAnswered(PAUSE);
+      lease.worked();
+      link().checkTrouble();
+    }
+    link().forgetRefusal();
   }
 
   private void brokerTrouble(BrokerTroubleException cause) throws InterruptedException {

@@ -173,6 +173,17 @@ public final class BrokerLink implements AutoCloseable {
    * @throws OrdersRefusedException when something was nacked or returned since the last check
    */
   public void check() throws BrokerTroubleException, OrdersRefusedException {
+    checkTrouble();
+    String refusal = window.takeRefusal();
+    if (refusal != null) {
+      throw new OrdersRefusedException(refusal);
+    }
+  }
+
+  /**
+   * @throws BrokerTroubleException as {@link #check}
+   */
+  public void checkTrouble() throws BrokerTroubleException {
     if (window.trouble() == null && !isBlocked() && silentNanos() > confirmTimeoutNanos) {
       silent = true;
       window.fail("no confirm for " + TimeUnit.NANOSECONDS.toMillis(silentNanos()) + " ms");
@@ -181,10 +192,11 @@ public final class BrokerLink implements AutoCloseable {
     if (trouble != null) {
       throw new BrokerTroubleException(trouble, null);
     }
-    String refusal = window.takeRefusal();
-    if (refusal != null) {
-      throw new OrdersRefusedException(refusal);
-    }
+  }
+
+  /** The next {@link #check} says nothing of what was nacked or returned until now. */
+  public void forgetRefusal() {
+    window.takeRefusal();
   }
 
   /**

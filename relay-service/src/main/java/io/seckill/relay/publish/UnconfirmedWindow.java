@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class UnconfirmedWindow {
 
+  /** Wanted by a lane that waits for every answer, whatever it is. */
+  private static final int ALL = Integer.MAX_VALUE;
+
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition answered = lock.newCondition();
   private final @Nullable OutboundOrder[] orders;
@@ -209,14 +212,14 @@ final class UnconfirmedWindow {
     }
   }
 
-  /** Waits until this many were confirmed, nothing is pending, trouble came, or time is up. */
+  /** Waits until this many were confirmed, all is answered, one was refused, or time is up. */
   void awaitConfirmed(int enough, long nanos) throws InterruptedException {
     await(enough, nanos);
   }
 
   /** Waits until nothing is pending, trouble came, or time is up. */
   void awaitAnswered(long nanos) throws InterruptedException {
-    await(Integer.MAX_VALUE, nanos);
+    await(ALL, nanos);
   }
 
   private void await(int enough, long nanos) throws InterruptedException {
@@ -240,7 +243,8 @@ final class UnconfirmedWindow {
   }
 
   private boolean hasEnough() {
-    return confirmed.size() >= wanted || pending == 0 || refusal != null || trouble != null;
+    boolean confirmedOrRefused = wanted != ALL && (confirmed.size() >= wanted || refusal != null);
+    return confirmedOrRefused || pending == 0 || trouble != null;
   }
 
   private int slot(long tag) {

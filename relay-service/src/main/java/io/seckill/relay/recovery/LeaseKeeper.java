@@ -12,7 +12,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +46,12 @@ public final class LeaseKeeper implements Runnable {
 
   private @Nullable UnifiedJedis redis;
   private boolean away;
+
+  /** Partitions that the last round could not renew, while it could others. */
+  private Map<Integer, JedisException> failing = Map.of();
+
+  /** Where the last round began: another partition each time, that none waits behind another. */
+  private int first;
 
   /**
    * @param leases of all lanes of this relay
@@ -83,15 +91,110 @@ public final class LeaseKeeper implements Runnable {
     }
   }
 
+  /**
+   * Each partition by itself: what is wrong with one, or with its node of a cluster, does not keep
+   * the others from being renewed and adopted.
+   *
+   * @throws JedisException when none could be renewed
+   */
   private void renewAll(UnifiedJedis jedis) {
-    List<PartitionRound> rounds = new ArrayList<>();
-    try (AbstractPipeline pipeline = jedis.pipelined()) {
-      for (int partition = 0; partition < Partition.COUNT; partition++) {
-        rounds.add(new PartitionRound(partition, pipeline));
+    Map<Integer, JedisException> failures = new TreeMap<>();
+    JedisException nodeAway = null;
+    first = (first + 1) % Partition.COUNT;
+    for (int i = 0; i < Partition.COUNT; i++) {
+      int partition = (first + i) % Partition.COUNT;
+      if (nodeAway != null && isLink(failing.get(partition))) {
+        failures.put(partition, nodeAway); // one time-out per round is enough
+        continue;
       }
+      try {
+        renew(jedis, partition);
+      } catch (JedisException e) {
+        if (isLink(e) && redisSettings.mode() != RedisSettings.Mode.CLUSTER) {
+          throw e; // one server has all partitions
+        }
+        failures.put(partition, e);
+        nodeAway = isLink(e) ? e : nodeAway;
+      }
+    }
+    if (failures.size() == Partition.COUNT) {
+      throw failures.values().iterator().next();
+    }
+    if (nodeAway != null) {
+      disconnect(); // the next round may find another node in its place
+    }
+    report(failures);
+  }
+
+  /** Whether the way to the server failed, as opposed to an error that it answered. */
+  private static boolean isLink(@Nullable JedisException cause) {
+    return cause != null && !(cause instanceof JedisDataException);
+  }
+
+  private void report(Map<Integer, JedisException> failures) {
+    failures.forEach(
+        (partition, cause) -> {
+          backlogs[partition] = PartitionBacklog.UNKNOWN;
+          if (!failing.containsKey(partition)) {
+            log.error(
+                "leases of partition {} cannot be renewed, nothing is adopted there: {}",
+                partition,
+                cause.toString());
+          }
+        });
+    failing.keySet().stream()
+        .filter(partition -> !failures.containsKey(partition))
+        .forEach(partition -> log.info("leases of partition {} are renewed again", partition));
+    failing = failures;
+  }
+
+  private void renew(UnifiedJedis jedis, int partition) {
+    List<LaneLease> lanes =
+        leases.stream().filter(lease -> lease.partition() == partition).toList();
+    List<String> keys = List.of(RedisKeys.lanes(partition));
+    List<String> args = new ArrayList<>();
+    args.add(Long.toString(settings.duration().toMillis()));
+    args.add(Long.toString(settings.quietPeriod().toMillis()));
+    args.add(RedisKeys.privateQueue(partition, ""));
+    lanes.stream()
+        .filter(lease -> lease.workedWithin(settings.handOverAfter()))
+        .map(LaneLease::member)
+        .filter(Objects::nonNull)
+        .forEach(args::add);
+    Response<Object> renewed;
+    Response<Long> depth;
+    Response<String> oldest;
+    try (AbstractPipeline pipeline = jedis.pipelined()) {
+      renewed = RENEW.queue(pipeline, keys, args);
+      depth = pipeline.llen(RedisKeys.outbox(partition));
+      oldest = pipeline.lindex(RedisKeys.outbox(partition), -1);
       pipeline.sync();
     }
-    rounds.forEach(round -> round.finish(jedis));
+    List<?> reply = (List<?>) RENEW.answer(renewed, jedis, keys, args);
+    List<String> dead = reply.subList(2, reply.size()).stream().map(String.class::cast).toList();
+    lanes.forEach(lease -> lease.deadMembers(dead));
+    backlogs[partition] = backlog((Long) reply.get(0), (Long) reply.get(1), depth, oldest);
+  }
+
+  private static PartitionBacklog backlog(
+      long now, long dead, Response<Long> depth, Response<String> oldest) {
+    try {
+      return new PartitionBacklog(
+          PipelineReplies.get(depth), age(PipelineReplies.get(oldest), now), dead);
+    } catch (JedisDataException e) {
+      return PartitionBacklog.UNKNOWN; // a foreign key in its place: its lane says so
+    }
+  }
+
+  private static long age(@Nullable String entry, long now) {
+    if (entry == null) {
+      return 0;
+    }
+    try {
+      return Math.max(0, now - OrderMessageCodec.decode(entry).admittedAt());
+    } catch (UnreadableMessageException e) {
+      return 0; // counted where it is published, as a dead letter
+    }
   }
 
   private UnifiedJedis connected() {
@@ -135,63 +238,5 @@ public final class LeaseKeeper implements Runnable {
   /** Time since the last successful round. */
   public Duration sinceSeen() {
     return Duration.ofNanos(System.nanoTime() - seenAt);
-  }
-
-  /** One partition's part of a round: queued first, read after the pipeline has run. */
-  private final class PartitionRound {
-    private final int partition;
-    private final List<String> keys;
-    private final List<String> args = new ArrayList<>();
-    private final Response<Object> renewed;
-    private final Response<Long> depth;
-    private final Response<String> oldest;
-
-    PartitionRound(int partition, AbstractPipeline pipeline) {
-      this.partition = partition;
-      this.keys = List.of(RedisKeys.lanes(partition));
-      args.add(Long.toString(settings.duration().toMillis()));
-      args.add(Long.toString(settings.quietPeriod().toMillis()));
-      args.add(RedisKeys.privateQueue(partition, ""));
-      lanes().stream()
-          .filter(lease -> lease.workedWithin(settings.handOverAfter()))
-          .map(LaneLease::member)
-          .filter(Objects::nonNull)
-          .forEach(args::add);
-      renewed = RENEW.queue(pipeline, keys, args);
-      depth = pipeline.llen(RedisKeys.outbox(partition));
-      oldest = pipeline.lindex(RedisKeys.outbox(partition), -1);
-    }
-
-    void finish(UnifiedJedis jedis) {
-      List<?> reply = (List<?>) RENEW.answer(renewed, jedis, keys, args);
-      long now = (Long) reply.get(0);
-      List<String> dead = reply.subList(2, reply.size()).stream().map(String.class::cast).toList();
-      lanes().forEach(lease -> lease.deadMembers(dead));
-      backlogs[partition] = backlog(now, (Long) reply.get(1));
-    }
-
-    private PartitionBacklog backlog(long now, long dead) {
-      try {
-        return new PartitionBacklog(
-            PipelineReplies.get(depth), age(PipelineReplies.get(oldest), now), dead);
-      } catch (JedisDataException e) {
-        return PartitionBacklog.UNKNOWN; // a foreign key in its place: its lane says so
-      }
-    }
-
-    private List<LaneLease> lanes() {
-      return leases.stream().filter(lease -> lease.partition() == partition).toList();
-    }
-
-    private static long age(@Nullable String entry, long now) {
-      if (entry == null) {
-        return 0;
-      }
-      try {
-        return Math.max(0, now - OrderMessageCodec.decode(entry).admittedAt());
-      } catch (UnreadableMessageException e) {
-        return 0; // counted where it is published, as a dead letter
-      }
-    }
   }
 }

@@ -1,5 +1,6 @@
 package io.seckill.relay.recovery;
 
+import io.seckill.common.redis.RedisKeys;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -8,7 +9,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * When a lane counts as gone. A relay that dies is adopted within {@code duration} + 2 × {@code
  * renewInterval} + the lanes' poll interval.
  *
- * @param duration life without renewal, at least 3 × renewInterval, up to 5 min
+ * @param duration life without renewal, at least 3 × renewInterval, up to 5 min; the same in all
+ *     relays, for the shortest counts
  * @param renewInterval also how often dead queues are looked for, 100 ms..10 s
  * @param handOverAfter a lane that cannot work for so long (no broker, stuck) is not renewed any
  *     more, so that a relay with a better link takes its private queue over
@@ -30,7 +32,8 @@ public record LeaseSettings(
         renewInterval.toMillis() >= 100 && renewInterval.toSeconds() <= 10,
         "renew-interval must be 100ms..10s");
     check(
-        duration.compareTo(renewInterval.multipliedBy(3)) >= 0 && duration.toMinutes() <= 5,
+        duration.compareTo(renewInterval.multipliedBy(3)) >= 0
+            && duration.compareTo(RedisKeys.LONGEST_LANE_LEASE) <= 0,
         "duration must be at least 3 times renew-interval, at most 5m");
     check(
         !handOverAfter.isNegative() && !handOverAfter.isZero(), "hand-over-after must be positive");

@@ -11,7 +11,7 @@ public record PartitionBacklog(long outbox, long oldestAgeMs, long dead) {
 
   static final PartitionBacklog NONE = new PartitionBacklog(0, 0, 0);
 
-  /** The outbox is there but not readable as one. */
+  /** A foreign key lies in place of one of its own, or its node of a cluster is away. */
   static final PartitionBacklog UNKNOWN = new PartitionBacklog(-1, 0, 0);
 
   /** Whether there is, or may be, something to take. */

@@ -7,13 +7,19 @@
 -- A lapsed lease is renewed as long as nobody fenced it (adopt.lua): fencing is what takes a life's
 -- rights away, the clock only allows it. An empty dead queue is forgotten after the quiet period;
 -- a claim that comes even later is found by the orphan search.
+-- A lease that ends later than one given now was given before this server's clock was set back. It is cut to one given
+-- now, so that a dead lane is adopted in the usual time; a living one renews it before it ends.
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local latest = string.format('%.0f', now + tonumber(ARGV[1]))
 for i = 4, #ARGV do
   local score = redis.call('ZSCORE', KEYS[1], ARGV[i])
   if score and tonumber(score) > 0 then
-    redis.call('ZADD', KEYS[1], string.format('%.0f', now + tonumber(ARGV[1])), ARGV[i])
+    redis.call('ZADD', KEYS[1], latest, ARGV[i])
   end
+end
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. latest, '+inf')) do
+  redis.call('ZADD', KEYS[1], latest, member)
 end
 local reply = {now, 0}
 local ended = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'WITHSCORES')

@@ -69,6 +69,25 @@ class BrokerTroubleIT {
     }
   }
 
+  /** A link is replaced after three refused batches, however many answers refuse each. */
+  @Test
+  void keepsItsLinkOverTwoRefusedBatches() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
+        TestBroker broker = TestBroker.watching(rabbit.url());
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
+      running(relay);
+      long links = proxy.acceptedConnections();
+      for (int batch = 1; batch <= 2; batch++) {
+        broker.channel().queueDelete(BrokerTopology.orderQueue(0));
+        outbox.admit(100, SKU);
+        int carried = 100 * batch;
+        await().atMost(SOON).until(() -> relay.count("settled") == carried);
+        assertThat(relay.count("returns")).isPositive();
+      }
+      assertThat(proxy.acceptedConnections()).isEqualTo(links);
+    }
+  }
+
   @Test
   void triesAgainWhenTheQueueIsFull() throws Exception {
     rabbit.setPolicy(

@@ -3,6 +3,8 @@ package io.seckill.relay.lane;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.redis.RedisSettings.Mode;
 import io.seckill.relay.lane.TestRelay.Tuning;
@@ -11,6 +13,7 @@ import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisCluster;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,6 +73,33 @@ class ClusterIT {
       await().atMost(SOON).until(() -> broker.seen() == skus.length);
       await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
       assertThat(relay.count("adopted")).isEqualTo(skus.length);
+    }
+  }
+
+  @Test
+  void adoptsOnTheOtherNodesWhileOneIsAway() {
+    long[] skus = TestOutbox.skusOfEveryPartition();
+    try (TestRelay relay = startRelay()) {
+      List<String> admitted = outbox.admit(160, skus);
+      everythingArrives(admitted);
+      cluster.node(0).kill();
+
+      long[] reachable =
+          Arrays.stream(skus).filter(sku -> cluster.nodeOf(RedisKeys.sku(sku)) != 0).toArray();
+      for (long sku : reachable) {
+        String gone = "gone:0:0123456789abcdef";
+        outbox.redis().zadd(RedisKeys.lanes(Partition.ofSku(sku)), 1, gone); // its lease has ended
+        admitted.add(outbox.claimLate(gone, sku));
+      }
+      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      assertThat(relay.count("adopted")).isEqualTo(reachable.length);
+
+      cluster.node(0).restart();
+      cluster.awaitAgreement();
+      outbox.close();
+      outbox = new TestOutbox(settings()); // a pipeline over connections of before loses commands
+      admitted.addAll(outbox.admit(160, skus));
+      everythingArrives(admitted);
     }
   }
 

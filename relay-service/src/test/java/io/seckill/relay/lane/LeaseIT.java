@@ -77,14 +77,48 @@ class LeaseIT {
 
   @Test
   void leavesALivingLanesQueueAlone() {
-    register(GHOST, System.currentTimeMillis() + 600_000);
+    register(GHOST, System.currentTimeMillis() + 25_000); // a lease lasts 30 s
     outbox.claimLate(GHOST, SKU);
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url(), TestRelay.Tuning.PATIENT)) {
       await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.RUNNING);
       await()
           .during(Duration.ofSeconds(3))
           .atMost(Duration.ofSeconds(6))
           .until(() -> outbox.inPrivateQueues() == 1 && broker.seen() == 0);
+    }
+  }
+
+  /** Redis's clock was set back by an hour. */
+  @Test
+  void adoptsAQueueWhoseLeaseEndsLaterThanALeaseLasts() {
+    register(GHOST, System.currentTimeMillis() + 3_600_000);
+    String order = outbox.claimLate(GHOST, SKU);
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      everythingArrives(List.of(order));
+      assertThat(relay.count("adopted")).isEqualTo(1);
+    }
+  }
+
+  /** Fault matrix 9: the partition of the foreign key is shown as stuck, the others go on. */
+  @Test
+  void adoptsInTheOtherPartitionsWhenARegistryIsOfAnotherType() {
+    outbox.redis().set(RedisKeys.lanes(3), "foreign");
+    outbox.redis().zadd(RedisKeys.lanes(7), 1, GHOST); // its lease has ended
+    String registered = outbox.claimLate(GHOST, SKU + 7);
+    String orphan = outbox.claimLate("gone:0:0123456789abcdef", SKU + 9);
+    outbox.claimLate("gone:0:0123456789abcdef", SKU + 3);
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      await()
+          .atMost(SOON)
+          .untilAsserted(
+              () -> assertThat(broker.deliveries()).containsOnlyKeys(registered, orphan));
+      assertThat(relay.relayLanes().sinceRedisSeen()).isLessThan(Duration.ofSeconds(10));
+      await().atMost(SOON).until(() -> relay.lane(3).state() == LaneState.REDIS_TROUBLE);
+      assertThat(relay.lane(3).reason()).contains("WRONGTYPE");
+      assertThat(relay.relayLanes().backlog(3).isWork()).isTrue();
+
+      outbox.redis().del(RedisKeys.lanes(3));
+      await().atMost(SOON).until(() -> broker.seen() == 3 && outbox.inPrivateQueues() == 0);
     }
   }
 

@@ -148,6 +148,21 @@ class ScriptsIT {
     assertThat(score(OTHER)).isNegative();
   }
 
+  /** Given before Redis's clock was set back; the script renews for 5 s. */
+  @Test
+  void renewCutsALeaseThatEndsLaterThanOneGivenNow() {
+    lease(OWN, System.currentTimeMillis() + 3_600_000);
+    lease(OTHER, System.currentTimeMillis() + 3_600_000);
+    lease("short:0:cc", System.currentTimeMillis() + 1_000);
+    long endOfTheShort = score("short:0:cc");
+
+    renew(60_000, OWN);
+
+    assertThat(score(OWN)).isLessThanOrEqualTo(System.currentTimeMillis() + 5_000);
+    assertThat(score(OTHER)).isEqualTo(score(OWN));
+    assertThat(score("short:0:cc")).isEqualTo(endOfTheShort);
+  }
+
   @Test
   void renewNamesDeadQueuesWithOrdersAndForgetsThoseLongEmpty() {
     long now = System.currentTimeMillis();

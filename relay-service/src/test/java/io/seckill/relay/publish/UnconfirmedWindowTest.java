@@ -2,6 +2,7 @@ package io.seckill.relay.publish;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -82,6 +83,32 @@ class UnconfirmedWindowTest {
     assertThat(window.drainConfirmed(confirmed)).isZero();
     assertThat(confirmed).containsExactly(orders.get(2));
     assertThat(window.takeRefusal()).contains("nack");
+  }
+
+  /** One refused batch is one refusal, however many of it are nacked or returned. */
+  @Test
+  void waitsForTheLastAnswerOfABatchThatIsRefused() throws Exception {
+    List<OutboundOrder> orders = enter(3);
+    window.answer(1, false, false, sentAt -> {});
+    Thread lane = new Thread(this::awaitAnswered);
+    lane.start();
+    await().until(() -> lane.getState() == Thread.State.TIMED_WAITING);
+
+    window.returned(orders.get(1).messageId(), "NO_ROUTE");
+    ack(2, false);
+    assertThat(lane.isAlive()).isTrue();
+
+    window.answer(3, false, false, sentAt -> {});
+    lane.join(TimeUnit.SECONDS.toMillis(30));
+    assertThat(lane.isAlive()).isFalse();
+  }
+
+  private void awaitAnswered() {
+    try {
+      window.awaitAnswered(TimeUnit.MINUTES.toNanos(5));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Test
