@@ -58,7 +58,9 @@ local POLICIES = { ONE_PER_USER = true, LIMITED = true, UNLIMITED = true }
 
 -- Why the sale takes no purchase now, or nil.
 local function closedCode(state, opens, closes)
-  if state == 'CLOSED' or now >= closes then
+  if state == 'PREHEATING' then
+    return 'B' -- before its times, which are only right when it is loaded
+  elseif state == 'CLOSED' or now >= closes then
     return 'C'
   elseif state == 'PAUSED' then
     return 'P'

@@ -352,6 +352,16 @@ class AdmitCallIT {
     assertRefusedUnwritten(new Unknown(Cause.BROKEN_DATA), attempt(sale, 1, KEY, 1));
   }
 
+  @Test
+  void aSaleThatIsBeingLoadedIsNotClosedByItsOldTimes() {
+    Sale sale =
+        Sale.open(redis, PurchasePolicy.LIMITED, 2, 10)
+            .with("state", "PREHEATING")
+            .with("closesAt", 1_000);
+
+    assertRefusedUnwritten(new Unknown(Cause.BROKEN_DATA), attempt(sale, 1, KEY, 1));
+  }
+
   @ParameterizedTest
   @CsvSource({
     "policy,FREE",
