@@ -45,7 +45,7 @@ export function actionButtons(product, context) {
       yes: action.label,
       danger: action.danger,
       run: () => post(context, `admin/v1/skus/${product.skuId}/${name}`),
-      done: (answer) => `${name} SKU ${product.skuId}: ${answer.json.state}, epoch ${answer.json.epoch}`,
+      done: (answer) => `${name} SKU ${product.skuId}: ${answer.json.state}, ${answer.status === 202 ? answer.json.detail : `epoch ${answer.json.epoch}`}`,
       what: `${name} SKU ${product.skuId}`,
     })),
   );

@@ -11,6 +11,7 @@ let chosen = null;
 
 export function renderBoard(snapshot, rates, context) {
   renderServices(snapshot.services);
+  renderStops(snapshot.stops);
   renderLinks(snapshot.links);
   renderTiles(snapshot, rates);
   renderExtent(snapshot);
@@ -32,6 +33,15 @@ function renderServices(services) {
     write($('away'), `${away.join(', ')} ${away.length === 1 ? 'does' : 'do'} not answer. Figures that need ${away.length === 1 ? 'it' : 'them'} are missing.`);
   }
   show($('away'), away.length > 0);
+}
+
+/** Stops that Redis obeys already. While Redis does not tell, what was known of them stays. */
+function renderStops(stops) {
+  if (!stops) return;
+  const told = stops.map(({skuId, state, operator, askedAt}) =>
+    `SKU ${skuId} is ${state} in Redis, as ${operator} asked at ${new Date(askedAt).toISOString().slice(11, 19)} UTC.`);
+  write($('stops'), `${told.join(' ')} MySQL follows as soon as it and order-consumer answer.`);
+  show($('stops'), stops.length > 0);
 }
 
 function renderLinks(links) {

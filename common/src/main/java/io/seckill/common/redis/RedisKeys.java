@@ -69,6 +69,11 @@ public final class RedisKeys {
     return of(partition, "skus");
   }
 
+  /** Hash: SKU to the operator's stop that MySQL does not have yet. */
+  public static String stops(int partition) {
+    return of(partition, "stops");
+  }
+
   /** List: admitted orders not yet taken by a relay; head is the newest. */
   public static String outbox(int partition) {
     return of(partition, "outbox");

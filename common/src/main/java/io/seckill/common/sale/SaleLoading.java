@@ -134,7 +134,7 @@ public final class SaleLoading {
    * Puts the SKU on the shelf.
    *
    * @param contained stock changes that the loaded stock contains already, id to outcome
-   * @param state PREHEATED, OPEN, PAUSED or CLOSED
+   * @param state PREHEATED, OPEN, PAUSED or CLOSED; a stop that waits for MySQL wins
    * @throws LoadingOvertakenException when a later loading has begun
    */
   public void finish(Map<String, String> contained, String state) {
@@ -151,7 +151,9 @@ public final class SaleLoading {
           args.add(id);
           args.add(outcome);
         });
-    refuseOvertaken(FINISH.call(redis, keys(), args));
+    List<String> keys = new ArrayList<>(keys());
+    keys.add(RedisKeys.stops(Partition.ofSku(sale.skuId())));
+    refuseOvertaken(FINISH.call(redis, keys, args));
   }
 
   private void refuseOvertaken(Object reply) {

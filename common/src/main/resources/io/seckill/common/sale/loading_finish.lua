@@ -1,8 +1,8 @@
 -- loading_finish.lua: put a SKU whose hashes are loaded on the shelf.
--- KEYS  1 sku  2 stock  3 skus  4 changes    one hash tag, so one cluster slot
+-- KEYS  1 sku  2 stock  3 skus  4 changes  5 stops    one hash tag, so one cluster slot
 -- ARGV  1 epoch of the loading  2 units admissible  3 SKU id
 --       4 Unix ms at which stock and changes expire
---       5 state of the sale from now on
+--       5 state of the sale from now on, unless an operator's stop waits: then that of the stop
 --       6.. ids of stock changes that these units contain already, with their outcome
 -- reply 1 done · 0 another loading has taken over: nothing was written
 
@@ -28,6 +28,8 @@ if redis.call('PTTL', KEYS[3]) == -1 then
 else
   redis.call('PEXPIREAT', KEYS[3], ARGV[4], 'GT')
 end
-redis.call('HSET', KEYS[1], 'state', ARGV[5], 'epoch', ARGV[1])
+local stop = redis.call('HGET', KEYS[5], ARGV[3])
+local state = stop and string.match(stop, '^%u+') or ARGV[5]
+redis.call('HSET', KEYS[1], 'state', state, 'epoch', ARGV[1])
 redis.call('HDEL', KEYS[1], 'loading', 'clearing')
 return 1

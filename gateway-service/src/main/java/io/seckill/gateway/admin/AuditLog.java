@@ -3,6 +3,7 @@ package io.seckill.gateway.admin;
 import io.seckill.gateway.web.Caller;
 import io.seckill.gateway.web.CorrelationFilter;
 import io.seckill.gateway.web.ProblemException;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -26,8 +27,22 @@ final class AuditLog {
    * @param subject made of words of ours, numbers and checked ids
    */
   <T> Mono<T> write(ServerWebExchange exchange, String action, String subject, Mono<T> write) {
+    return write(exchange, action, subject, write, done -> "done");
+  }
+
+  /**
+   * As above.
+   *
+   * @param outcome of a success, a word of ours
+   */
+  <T> Mono<T> write(
+      ServerWebExchange exchange,
+      String action,
+      String subject,
+      Mono<T> write,
+      Function<T, String> outcome) {
     return write
-        .doOnSuccess(done -> line(exchange, action, subject, "done"))
+        .doOnSuccess(done -> line(exchange, action, subject, outcome.apply(done)))
         .doOnError(failure -> line(exchange, action, subject, outcome(failure)))
         .doOnCancel(() -> line(exchange, action, subject, "unknown=CALLER_LEFT"));
   }

@@ -7,6 +7,7 @@ import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.consumer.ProductEdit;
 import io.seckill.gateway.preheat.Preheat;
 import io.seckill.gateway.preheat.SaleControl;
+import io.seckill.gateway.preheat.SaleControl.Stopped;
 import io.seckill.gateway.web.Caller;
 import io.seckill.gateway.web.PathIds;
 import io.seckill.gateway.web.ProblemException;
@@ -74,22 +75,22 @@ final class SkuController {
 
   @PostMapping("/open")
   Mono<Product> open(@PathVariable String sku, ServerWebExchange exchange) {
-    return move(SaleControl.Action.OPEN, "open", sku, exchange);
+    return start(SaleControl.Start.OPEN, "open", sku, exchange);
   }
 
   @PostMapping("/pause")
-  Mono<Product> pause(@PathVariable String sku, ServerWebExchange exchange) {
-    return move(SaleControl.Action.PAUSE, "pause", sku, exchange);
+  Mono<ResponseEntity<Object>> pause(@PathVariable String sku, ServerWebExchange exchange) {
+    return stop(SaleControl.Stop.PAUSE, "pause", sku, exchange);
   }
 
   @PostMapping("/resume")
   Mono<Product> resume(@PathVariable String sku, ServerWebExchange exchange) {
-    return move(SaleControl.Action.RESUME, "resume", sku, exchange);
+    return start(SaleControl.Start.RESUME, "resume", sku, exchange);
   }
 
   @PostMapping("/close")
-  Mono<Product> close(@PathVariable String sku, ServerWebExchange exchange) {
-    return move(SaleControl.Action.CLOSE, "close", sku, exchange);
+  Mono<ResponseEntity<Object>> close(@PathVariable String sku, ServerWebExchange exchange) {
+    return stop(SaleControl.Stop.CLOSE, "close", sku, exchange);
   }
 
   @PostMapping(path = "/stock", consumes = MediaType.APPLICATION_JSON_VALUE)
@@ -114,11 +115,33 @@ final class SkuController {
         .map(answer -> ResponseEntity.status(answer.status()).body(answer.body()));
   }
 
-  private Mono<Product> move(
-      SaleControl.Action action, String word, String sku, ServerWebExchange exchange) {
+  private Mono<Product> start(
+      SaleControl.Start action, String word, String sku, ServerWebExchange exchange) {
     long skuId = PathIds.sku(sku);
     return audit.write(
-        exchange, word, "sku=" + skuId, sales.run(action, skuId, Caller.operatorOf(exchange)));
+        exchange, word, "sku=" + skuId, sales.start(action, skuId, Caller.operatorOf(exchange)));
+  }
+
+  private Mono<ResponseEntity<Object>> stop(
+      SaleControl.Stop action, String word, String sku, ServerWebExchange exchange) {
+    long skuId = PathIds.sku(sku);
+    return audit
+        .write(
+            exchange,
+            word,
+            "sku=" + skuId,
+            sales.stop(action, skuId, Caller.operatorOf(exchange)),
+            stopped ->
+                stopped instanceof Stopped.Partly partly
+                    ? "awaiting=" + partly.accepted().awaiting()
+                    : "done")
+        .map(SkuController::answer);
+  }
+
+  private static ResponseEntity<Object> answer(Stopped stopped) {
+    return stopped instanceof Stopped.Everywhere everywhere
+        ? ResponseEntity.ok(everywhere.product())
+        : ResponseEntity.accepted().body(((Stopped.Partly) stopped).accepted());
   }
 
   private static String checkedKey(@Nullable String key) {

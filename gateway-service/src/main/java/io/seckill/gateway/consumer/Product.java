@@ -10,6 +10,7 @@ import java.time.Instant;
  * @param stock units still sellable
  * @param initialStock opening units + added - withdrawn
  * @param limitPerUser units; 1 for ONE_PER_USER, 0 for UNLIMITED
+ * @param stateVersion number of changes of the state so far
  * @param epoch 0 before the first preheat
  * @param lastSeq highest admission sequence stored, or where a rebuild let it go on
  * @param settled orders settled, on the scale of lastSeq
@@ -25,6 +26,7 @@ public record Product(
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt,
     SaleState state,
+    long stateVersion,
     long epoch,
     long lastSeq,
     long settled) {}

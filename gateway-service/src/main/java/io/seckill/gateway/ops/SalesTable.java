@@ -39,7 +39,7 @@ class SalesTable {
         .sql(
             """
             SELECT sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user,
-              opens_at, closes_at, state, epoch, last_seq, settled
+              opens_at, closes_at, state, state_version, epoch, last_seq, settled
             FROM products
             ORDER BY FIELD(state, 'OPEN', 'PAUSED', 'PREHEATED', 'NEW', 'CLOSED'), opens_at DESC,
               sku_id LIMIT ?
@@ -92,6 +92,7 @@ class SalesTable {
         instant(row, "opens_at"),
         instant(row, "closes_at"),
         SaleState.valueOf(row.getString("state")),
+        row.getLong("state_version"),
         row.getLong("epoch"),
         row.getLong("last_seq"),
         row.getLong("settled"));

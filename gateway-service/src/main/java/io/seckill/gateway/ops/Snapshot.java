@@ -1,6 +1,7 @@
 package io.seckill.gateway.ops;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import io.seckill.common.sale.PendingStop;
 import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.lanes.Lanes;
 import java.time.Instant;
@@ -15,6 +16,7 @@ import tools.jackson.databind.JsonNode;
  * @param skus running sales first
  * @param ledgers as order-consumer answers them, of at most {@value SnapshotReader#MAX_LEDGERS}
  *     SKUs
+ * @param stops that Redis obeys and MySQL does not have yet
  * @param deadLetters open ones
  * @param clickToRow null also when no order was stored lately
  */
@@ -25,6 +27,7 @@ record Snapshot(
     @Nullable List<Product> skus,
     List<JsonNode> ledgers,
     @Nullable Lanes lanes,
+    @Nullable List<PendingStop> stops,
     @Nullable Long deadLetters,
     SalesTable.@Nullable ClickToRow clickToRow) {
 

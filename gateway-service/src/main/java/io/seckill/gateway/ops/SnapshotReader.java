@@ -1,5 +1,7 @@
 package io.seckill.gateway.ops;
 
+import io.seckill.common.sale.PendingStop;
+import io.seckill.common.sale.SaleStates;
 import io.seckill.gateway.consumer.ConsumerAnswer;
 import io.seckill.gateway.consumer.ConsumerClient;
 import io.seckill.gateway.consumer.Product;
@@ -34,6 +36,7 @@ class SnapshotReader {
   private final SalesTable mysql;
   private final BlockingCalls mysqlCalls;
   private final LaneRegistry lanes;
+  private final SaleStates states;
   private final BlockingCalls redisCalls;
   private final ConsumerClient consumer;
   private final Links links;
@@ -43,12 +46,14 @@ class SnapshotReader {
       SalesTable mysql,
       @Qualifier("mysqlCalls") BlockingCalls mysqlCalls,
       LaneRegistry lanes,
+      SaleStates states,
       @Qualifier("redisCalls") BlockingCalls redisCalls,
       ConsumerClient consumer,
       OpsProperties settings) {
     this.mysql = mysql;
     this.mysqlCalls = mysqlCalls;
     this.lanes = lanes;
+    this.states = states;
     this.redisCalls = redisCalls;
     this.consumer = consumer;
     this.links = new Links(settings.brokerUiUrl(), settings.grafanaUrl());
@@ -57,11 +62,14 @@ class SnapshotReader {
   /** What MySQL told. */
   private record Sales(List<Product> products, long deadLetters, Optional<ClickToRow> clickToRow) {}
 
+  /** What Redis told. */
+  private record InRedis(Lanes lanes, List<PendingStop> stops) {}
+
   /** Never fails; answers within about three seconds. */
   Mono<Snapshot> read() {
     return Mono.zip(
             orEmpty(mysqlCalls.call(this::sales)),
-            orEmpty(redisCalls.call(lanes::read)),
+            orEmpty(redisCalls.call(this::inRedis)),
             consumerIsUp())
         .flatMap(
             read ->
@@ -72,6 +80,10 @@ class SnapshotReader {
   private Sales sales() {
     return new Sales(
         mysql.products(), mysql.openDeadLetters(), Optional.ofNullable(mysql.clickToRow()));
+  }
+
+  private InRedis inRedis() {
+    return new InRedis(lanes.read(), states.pendingStops());
   }
 
   private Mono<Boolean> consumerIsUp() {
@@ -97,19 +109,20 @@ class SnapshotReader {
   }
 
   private Snapshot snapshot(
-      Optional<Sales> sales, Optional<Lanes> lanes, boolean consumerUp, List<JsonNode> ledgers) {
+      Optional<Sales> sales, Optional<InRedis> redis, boolean consumerUp, List<JsonNode> ledgers) {
     return new Snapshot(
         clock.instant().truncatedTo(ChronoUnit.MILLIS),
         new Services(
-            State.of(lanes.isPresent()),
+            State.of(redis.isPresent()),
             State.of(sales.isPresent()),
             broker(ledgers),
             State.of(consumerUp),
-            lanes.map(read -> State.of(read.anyAlive())).orElse(State.UNKNOWN)),
+            redis.map(read -> State.of(read.lanes().anyAlive())).orElse(State.UNKNOWN)),
         links,
         sales.map(Sales::products).orElse(null),
         ledgers,
-        lanes.orElse(null),
+        redis.map(InRedis::lanes).orElse(null),
+        redis.map(InRedis::stops).orElse(null),
         sales.map(Sales::deadLetters).orElse(null),
         sales.flatMap(Sales::clickToRow).orElse(null));
   }

@@ -1,19 +1,22 @@
 package io.seckill.gateway.preheat;
 
+import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.gateway.consumer.ConsumerClient;
 import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.consumer.SaleState;
 import io.seckill.gateway.stores.BlockingCalls;
 import io.seckill.gateway.web.Problem;
 import io.seckill.gateway.web.ProblemException;
+import java.util.Optional;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
  * Opens, pauses, resumes and closes sales, and lets them run longer. What lets shoppers in goes to
- * MySQL first, what keeps them out to Redis first, so that a crash between the two never sells what
- * MySQL calls closed for good; repeating the same call completes it.
+ * MySQL first and needs both stores. What keeps them out goes to Redis first, whoever else is away,
+ * and is noted there until MySQL has it; order-consumer carries it there. Repeating the same call
+ * completes it.
  */
 @Component
 public class SaleControl {
@@ -31,77 +34,128 @@ public class SaleControl {
     this.calls = calls;
   }
 
-  /** What an operator may ask for. */
-  public enum Action {
-    OPEN(SaleState.OPEN),
+  /** What an operator may ask for to let shoppers in. */
+  public enum Start {
+    OPEN(SaleState.PREHEATED),
+    RESUME(SaleState.PAUSED);
+
+    private final SaleState from;
+
+    Start(SaleState from) {
+      this.from = from;
+    }
+
+    /** Being open already is success, so that a call can be repeated. */
+    private boolean isLegalIn(SaleState state) {
+      return state == from || state == SaleState.OPEN;
+    }
+  }
+
+  /** What an operator may ask for to keep shoppers out. */
+  public enum Stop {
     PAUSE(SaleState.PAUSED),
-    RESUME(SaleState.OPEN),
     CLOSE(SaleState.CLOSED);
 
     private final SaleState target;
 
-    Action(SaleState target) {
+    Stop(SaleState target) {
       this.target = target;
     }
+  }
 
-    /** Being there already is success, so that a call can be repeated. */
-    private boolean isLegalIn(SaleState state) {
-      return state == target
-          || switch (this) {
-            case OPEN -> state == SaleState.PREHEATED;
-            case PAUSE -> state == SaleState.OPEN;
-            case RESUME -> state == SaleState.PAUSED;
-            case CLOSE -> state == SaleState.OPEN || state == SaleState.PAUSED;
-          };
-    }
+  /** What became of a stop. */
+  public sealed interface Stopped {
 
-    private boolean letsShoppersIn() {
-      return target == SaleState.OPEN;
-    }
+    /** Both stores have it. */
+    record Everywhere(Product product) implements Stopped {}
+
+    /** One store has it. */
+    record Partly(StopAccepted accepted) implements Stopped {}
   }
 
   /**
-   * The product in its new state, once both stores agree; 409 ILLEGAL_TRANSITION with the state
-   * that stands in the way, 409 NOT_PREHEATED when Redis has nothing to open, 409 UNSAFE_REDIS when
-   * it may forget orders.
+   * The product, once both stores call it open; 409 ILLEGAL_TRANSITION with the state that stands
+   * in the way, 409 NOT_PREHEATED when Redis has nothing to open, 409 UNSAFE_REDIS when it may
+   * forget orders, 503 when one of the stores is away.
    */
-  public Mono<Product> run(Action action, long skuId, String operator) {
+  public Mono<Product> start(Start start, long skuId, String operator) {
     return consumer
         .product(skuId)
         .flatMap(
-            product -> {
-              if (!action.isLegalIn(product.state())) {
-                return Mono.error(illegal(action, product));
-              }
-              return action.letsShoppersIn()
-                  ? letIn(action, product, operator)
-                  : keepOut(action, product, operator);
-            });
+            product ->
+                start.isLegalIn(product.state())
+                    ? calls.run(() -> refuse(start, product))
+                    : Mono.error(illegal(product.state())))
+        .then(Mono.defer(() -> consumer.changeState(skuId, SaleState.OPEN, operator)))
+        .flatMap(opened -> calls.call(() -> redis.follow(opened)).flatMap(f -> open(opened, f)));
   }
 
-  private Mono<Product> letIn(Action action, Product product, String operator) {
+  private Mono<Product> open(Product opened, Followed followed) {
+    return switch (followed) {
+      case DONE -> Mono.just(opened);
+      case NOT_LOADED -> Mono.error(notPreheated());
+      case STOPPED -> Mono.error(illegal(SaleState.PAUSED));
+      case NEWER ->
+          consumer
+              .product(opened.skuId())
+              .flatMap(
+                  now ->
+                      now.state() == SaleState.OPEN && now.stateVersion() > opened.stateVersion()
+                          ? Mono.just(now)
+                          : Mono.error(illegal(now.state())));
+    };
+  }
+
+  /**
+   * Stops admission in Redis at once, then in MySQL; 409 ILLEGAL_TRANSITION with the state that
+   * stands in the way, 503 when neither store is known to have taken it.
+   */
+  public Mono<Stopped> stop(Stop stop, long skuId, String operator) {
     return calls
-        .run(() -> refuse(action, product))
-        .then(Mono.defer(() -> consumer.changeState(product.skuId(), action.target, operator)))
-        .flatMap(moved -> calls.run(() -> followLoaded(moved, action.target)))
-        .then(Mono.defer(() -> consumer.product(product.skuId())))
-        .flatMap(now -> agree(action, now));
+        .<Optional<Boolean>>call(() -> Optional.of(redis.stop(skuId, stop.target, operator)))
+        .onErrorReturn(SaleControl::isAway, Optional.empty())
+        .flatMap(
+            noted ->
+                noted.isPresent()
+                    ? stopMySql(stop, skuId, operator, noted.get())
+                    : stopWithoutRedis(stop, skuId, operator));
   }
 
-  /** Another operator may have closed the door between our two halves: MySQL's state wins. */
-  private Mono<Product> agree(Action action, Product now) {
-    return now.state() == action.target
-        ? Mono.just(now)
-        : calls
-            .run(() -> redis.follow(now, now.state()))
-            .then(Mono.error(() -> illegal(action, now)));
+  private Mono<Stopped> stopMySql(Stop stop, long skuId, String operator, boolean noted) {
+    Mono<Stopped> moved =
+        consumer.changeState(skuId, stop.target, operator).map(Stopped.Everywhere::new);
+    return noted
+        ? moved.onErrorResume(
+            SaleControl::isAway, e -> partly(skuId, stop, StopAccepted.Store.MYSQL))
+        : moved;
   }
 
-  private Mono<Product> keepOut(Action action, Product product, String operator) {
-    // Redis without the sale sells nothing, so MySQL may follow.
-    return calls
-        .run(() -> redis.follow(product, action.target))
-        .then(Mono.defer(() -> consumer.changeState(product.skuId(), action.target, operator)));
+  private Mono<Stopped> stopWithoutRedis(Stop stop, long skuId, String operator) {
+    return consumer
+        .changeState(skuId, stop.target, operator)
+        .onErrorMap(SaleControl::isAway, e -> notTaken())
+        .flatMap(
+            moved ->
+                calls
+                    .call(() -> redis.follow(moved))
+                    .<Stopped>map(followed -> new Stopped.Everywhere(moved))
+                    .onErrorResume(
+                        SaleControl::isAway, e -> partly(skuId, stop, StopAccepted.Store.REDIS)));
+  }
+
+  private static Mono<Stopped> partly(long skuId, Stop stop, StopAccepted.Store awaiting) {
+    return Mono.just(new Stopped.Partly(new StopAccepted(skuId, stop.target, awaiting)));
+  }
+
+  /** Whether the outcome is unknown because a store or a service does not answer. */
+  private static boolean isAway(Throwable failure) {
+    return failure instanceof ProblemException problem && problem.problem().status() == 503;
+  }
+
+  private static ProblemException notTaken() {
+    return ProblemException.unavailable(
+        "STORES_UNAVAILABLE",
+        "Neither Redis nor MySQL is known to have taken it; repeat it. The sale may go on.");
   }
 
   /** Brings a product's later closing time to Redis; nothing to do before its first preheat. */
@@ -111,17 +165,11 @@ public class SaleControl {
         : calls.run(() -> redis.extend(product)).thenReturn(product);
   }
 
-  private void refuse(Action action, Product product) {
-    if (action == Action.OPEN) { // a sale that is only resumed has its orders there already
+  private void refuse(Start start, Product product) {
+    if (start == Start.OPEN) { // a sale that is only resumed has its orders there already
       redis.refuseUnsafe();
     }
     if (!redis.isLoaded(product)) {
-      throw notPreheated();
-    }
-  }
-
-  private void followLoaded(Product product, SaleState state) {
-    if (!redis.follow(product, state)) {
       throw notPreheated();
     }
   }
@@ -131,15 +179,15 @@ public class SaleControl {
         SaleInRedis.NOT_PREHEATED, "Redis does not hold this sale; preheat it first.");
   }
 
-  private static ProblemException illegal(Action action, Product product) {
+  private static ProblemException illegal(SaleState state) {
     return new ProblemException(
         new Problem(
             409,
             ILLEGAL_TRANSITION,
-            "A sale that is " + product.state() + " cannot become " + action.target + ".",
+            "The sale is " + state + "; this call does not open it.",
             null,
             null,
-            product.state().name(),
+            state.name(),
             null));
   }
 }

@@ -4,9 +4,12 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleExpiry;
 import io.seckill.common.sale.SaleLoading;
 import io.seckill.common.sale.SaleLoading.Begun;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.common.sale.SaleToLoad;
 import io.seckill.common.sale.StoredOrders;
 import io.seckill.gateway.consumer.Product;
@@ -35,17 +38,19 @@ class SaleInRedis {
 
   private static final int KEYS_PER_PIPELINE = 64;
 
-  private static final LuaScript STATE = script("sale_state.lua");
   private static final LuaScript CLOSING = script("sale_closing.lua");
 
   private final UnifiedJedis redis;
   private final PreheatProperties settings;
   private final ServerSettings server;
+  private final SaleStates states;
 
-  SaleInRedis(UnifiedJedis redis, PreheatProperties settings, ServerSettings server) {
+  SaleInRedis(
+      UnifiedJedis redis, PreheatProperties settings, ServerSettings server, SaleStates states) {
     this.redis = redis;
     this.settings = settings;
     this.server = server;
+    this.states = states;
   }
 
   /**
@@ -111,22 +116,15 @@ class SaleInRedis {
         product.lastSeq());
   }
 
-  /**
-   * Makes Redis follow MySQL's state.
-   *
-   * @return false when Redis has no loaded sale of this epoch, so that it is not on sale anyway
-   */
-  boolean follow(Product product, SaleState state) {
-    Object reply =
-        STATE.call(
-            redis,
-            List.of(RedisKeys.sku(product.skuId())),
-            List.of(state.name(), Long.toString(product.epoch())));
-    return switch (String.valueOf(reply)) {
-      case "OK" -> true;
-      case "ABSENT", "PREHEATING", "OTHER_EPOCH" -> false;
-      default -> throw new IllegalStateException("sale_state.lua: " + reply);
-    };
+  /** As {@link SaleStates#stop}. */
+  boolean stop(long skuId, SaleState target, String operator) {
+    return states.stop(new PendingStop(skuId, target.name(), System.currentTimeMillis(), operator));
+  }
+
+  /** As {@link SaleStates#follow}. */
+  Followed follow(Product product) {
+    return states.follow(
+        product.skuId(), product.state().name(), product.epoch(), product.stateVersion(), null);
   }
 
   /** Whether Redis holds this epoch of the sale, loaded to the end. */

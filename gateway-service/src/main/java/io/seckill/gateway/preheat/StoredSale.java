@@ -57,6 +57,7 @@ class StoredSale {
                     product.opensAt(),
                     product.closesAt(),
                     product.state(),
+                    product.stateVersion(),
                     row.getLong(3),
                     product.lastSeq(),
                     product.settled()))

@@ -3,6 +3,7 @@ package io.seckill.gateway.redis;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.sale.SaleStates;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -22,6 +23,11 @@ class RedisConfiguration {
   @Bean
   UnifiedJedis redis(RedisSettings settings) {
     return RedisClients.open(settings, "gateway");
+  }
+
+  @Bean
+  SaleStates saleStates(UnifiedJedis redis) {
+    return new SaleStates(redis);
   }
 
   @Bean

@@ -1,6 +1,7 @@
 package io.seckill.gateway.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
@@ -10,6 +11,7 @@ import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.web.SlowConsumer;
 import io.seckill.testing.TestServers;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,6 +29,7 @@ class ConsumerAwayIT {
   private static Stage stage;
   private static SlowConsumer consumer;
   private static TestGateway gateway;
+  private static TestGateway alone;
 
   @BeforeAll
   static void start() throws Exception {
@@ -38,40 +41,36 @@ class ConsumerAwayIT {
             stage.mysqlDatabase(),
             consumer.url(),
             "seckill.consumer.timeout=1s");
+    alone = TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), "http://127.0.0.1:1");
   }
 
   @AfterAll
   static void stop() {
+    alone.close();
     gateway.close();
     consumer.close();
   }
 
   @Test
   void answers503WhenNobodyListens() {
-    try (TestGateway own =
-        TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), "http://127.0.0.1:1")) {
-      Answer answer = own.adminGet("/admin/v1/skus/1001");
+    Answer answer = alone.adminGet("/admin/v1/skus/1001");
 
-      assertThat(answer.status()).isEqualTo(503);
-      assertThat(answer.code()).isEqualTo(AWAY);
-      assertThat(answer.header("Retry-After")).isEqualTo("1");
-      assertThat(own.operate("POST", "/admin/v1/skus/1001/open", null).code()).isEqualTo(AWAY);
-    }
+    assertThat(answer.status()).isEqualTo(503);
+    assertThat(answer.code()).isEqualTo(AWAY);
+    assertThat(answer.header("Retry-After")).isEqualTo("1");
+    assertThat(alone.operate("POST", "/admin/v1/skus/1001/open", null).code()).isEqualTo(AWAY);
   }
 
   @Test
   void stillSellsShowsAndCallsItselfReadyWhenNobodyListens() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    try (TestGateway own =
-        TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), "http://127.0.0.1:1")) {
-      Placed order = stage.buy(sku, 1);
+    Placed order = stage.buy(sku, 1);
 
-      assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).text("status"))
-          .isEqualTo("QUEUED");
-      Answer ready = own.send(own.admin("/actuator/health/readiness"));
-      assertThat(ready.status()).isEqualTo(200);
-      assertThat(ready.text("status")).isEqualTo("DEGRADED");
-    }
+    assertThat(alone.get(order.user(), "/api/v1/orders/" + order.id()).text("status"))
+        .isEqualTo("QUEUED");
+    Answer ready = alone.send(alone.admin("/actuator/health/readiness"));
+    assertThat(ready.status()).isEqualTo(200);
+    assertThat(ready.text("status")).isEqualTo("DEGRADED");
   }
 
   @Test
@@ -123,20 +122,62 @@ class ConsumerAwayIT {
     assertThat(answer.text("saleState")).isEqualTo("OPEN");
   }
 
-  @Test
-  void pausesInRedisEvenWhenMySqlsHalfFails() throws Exception { // keep out: Redis first
+  @ParameterizedTest
+  @CsvSource({"pause, PAUSED", "close, CLOSED"})
+  void stopsASaleWhenNobodyListens(String action, String state) { // keep out: Redis first
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    String row = stage.gateway().adminGet(Stage.admin(sku)).body();
+    Answer answer = alone.operate("POST", Stage.admin(sku) + "/" + action, null);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+    assertThat(answer.text("state")).isEqualTo(state);
+    assertThat(answer.text("awaiting")).isEqualTo("MYSQL");
+    assertThat(alone.buy(stage.newUser(), sku, 1, "key-after-stop").code()).isEqualTo(state);
+    assertThat(stage.gateway().buy(stage.newUser(), sku, 1, "key-at-another").code())
+        .isEqualTo(state);
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> stage.gateway().adminGet(Stage.admin(sku)).text("state").equals(state));
+    assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo(state);
+  }
+
+  @Test
+  void stopsASaleWhenMySqlsHalfFails() throws Exception {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     CompletableFuture<Answer> asked =
         CompletableFuture.supplyAsync(
             () -> gateway.operate("POST", Stage.admin(sku) + "/pause", null));
-    consumer.answer(200, row);
     consumer.answer(500, "{}");
 
-    assertThat(asked.get().code()).isEqualTo(AWAY);
+    assertThat(asked.get().status()).isEqualTo(202);
     assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo("PAUSED");
-    assertThat(stage.gateway().operate("POST", Stage.admin(sku) + "/pause", null).text("state"))
-        .isEqualTo("PAUSED");
+    assertThat(stage.gateway().operate("POST", Stage.admin(sku) + "/resume", null).text("state"))
+        .isEqualTo("OPEN");
+  }
+
+  @Test
+  void saysWhatBecameOfAStopWhileRedisIsAway() throws Exception {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    String row = stage.gateway().adminGet(Stage.admin(sku)).body();
+    try (TestGateway own =
+        TestGateway.start(
+            stage.redisDatabase(),
+            stage.mysqlDatabase(),
+            consumer.url(),
+            "seckill.redis.url=redis://127.0.0.1:1/0")) {
+      CompletableFuture<Answer> taken = CompletableFuture.supplyAsync(() -> close(own, sku));
+      consumer.answer(200, row.replace("OPEN", "CLOSED"));
+      assertThat(taken.get().status()).isEqualTo(202);
+      assertThat(taken.get().text("awaiting")).isEqualTo("REDIS");
+
+      CompletableFuture<Answer> lost = CompletableFuture.supplyAsync(() -> close(own, sku));
+      consumer.answer(503, "{}");
+      assertThat(lost.get().status()).isEqualTo(503);
+      assertThat(lost.get().code()).isEqualTo("STORES_UNAVAILABLE");
+    }
+  }
+
+  private static Answer close(TestGateway gateway, long sku) {
+    return gateway.operate("POST", Stage.admin(sku) + "/close", null);
   }
 
   @Test

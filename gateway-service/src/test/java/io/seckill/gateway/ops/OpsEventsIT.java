@@ -44,6 +44,7 @@ class OpsEventsIT {
       assertThat(snapshot.at("/services/mysql").stringValue()).isEqualTo("UP");
       assertThat(snapshot.at("/services/consumer").stringValue()).isEqualTo("UP");
       assertThat(snapshot.path("lanes").path("outboxes").size()).isEqualTo(16);
+      assertThat(snapshot.path("stops").isArray()).isTrue();
       assertThat(snapshot.path("deadLetters").isNumber()).isTrue();
       assertThat(snapshot.path("skus").valueStream().map(row -> row.path("skuId").longValue()))
           .contains(sku);

@@ -73,7 +73,8 @@ class SalesThatAreGoneIT {
                     RedisKeys.sku(loading),
                     RedisKeys.stock(loading),
                     RedisKeys.skus(PARTITION),
-                    RedisKeys.stockChanges(loading)),
+                    RedisKeys.stockChanges(loading),
+                    RedisKeys.stops(PARTITION)),
                 List.of("2", "10", Long.toString(loading), "4102444800000", "PREHEATED"));
 
     assertThat(done).isEqualTo(1L);

@@ -421,6 +421,7 @@ class PreheatIT {
         now.minusSeconds(60),
         now.plus(1, ChronoUnit.DAYS),
         SaleState.PREHEATED,
+        0,
         epoch,
         stage
             .mysql()

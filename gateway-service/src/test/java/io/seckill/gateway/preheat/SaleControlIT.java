@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.gateway.testing.Answer;
 import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
@@ -131,6 +133,20 @@ class SaleControlIT {
     assertThat(gateway.buy(stage.newUser(), sku, 1, "key-resumed").status()).isEqualTo(202);
     act(sku, "close");
     assertThat(gateway.buy(stage.newUser(), sku, 1, "key-closed").code()).isEqualTo("CLOSED");
+  }
+
+  @Test
+  void aLateResumeDoesNotOutliveAClose() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    act(sku, "pause");
+    long resumed = act(sku, "resume").json().path("stateVersion").longValue();
+    act(sku, "close");
+
+    // Redis's half of the resume, from a gateway that was held up between the two
+    Followed late = new SaleStates(redis).follow(sku, "OPEN", 1, resumed, null);
+
+    assertThat(late).isEqualTo(Followed.NEWER);
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("CLOSED");
   }
 
   @Test

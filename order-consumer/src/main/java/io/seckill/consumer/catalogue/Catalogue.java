@@ -1,28 +1,43 @@
 package io.seckill.consumer.catalogue;
 
+import io.seckill.common.sale.SaleStates;
 import io.seckill.consumer.internal.Problem;
 import io.seckill.consumer.internal.ProblemException;
 import jakarta.persistence.EntityManager;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** Products and the state of their sales, in MySQL. */
 @Component
 class Catalogue {
+
+  private static final Logger log = LoggerFactory.getLogger(Catalogue.class);
 
   static final String IMMUTABLE = "IMMUTABLE_AFTER_PREHEAT";
 
   private final Products products;
   private final EntityManager entities;
   private final TransactionOperations transactions;
+  private final PendingStops stops;
+  private final SaleStates states;
 
-  Catalogue(Products products, EntityManager entities, TransactionOperations transactions) {
+  Catalogue(
+      Products products,
+      EntityManager entities,
+      TransactionOperations transactions,
+      PendingStops stops,
+      SaleStates states) {
     this.products = products;
     this.entities = entities;
     this.transactions = transactions;
+    this.stops = stops;
+    this.states = states;
   }
 
   /** A product after an upsert, and whether that created it. */
@@ -51,12 +66,54 @@ class Catalogue {
     return new Upserted(required(transactions.execute(tx -> edit(skuId, rules))), false);
   }
 
-  /** Moves the sale to a state that may follow the present one; being there already is success. */
-  ProductRow move(long skuId, SaleState target) {
+  /**
+   * Opens the sale. A stop that waits in Redis comes first: what is opened after it was asked for
+   * after it.
+   *
+   * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
+   * @throws JedisException when Redis cannot tell of stops
+   */
+  ProductRow open(long skuId) {
+    stops.carry(skuId);
+    return move(skuId, SaleState.OPEN, states.version(skuId));
+  }
+
+  /**
+   * Stops the sale, whether Redis answers or not; being there already is success.
+   *
+   * @param target PAUSED or CLOSED
+   * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
+   */
+  ProductRow stop(long skuId, SaleState target) {
+    boolean answers = carried(skuId);
+    ProductRow row = move(skuId, target, 0);
+    if (answers) {
+      stops.follow(row);
+    }
+    return row;
+  }
+
+  private boolean carried(long skuId) {
+    try {
+      stops.carry(skuId);
+      return true;
+    } catch (JedisException e) {
+      log.warn("sku {}: MySQL takes a stop; Redis follows later: {}", skuId, e.toString());
+      return false;
+    }
+  }
+
+  /**
+   * @param known change that Redis has followed: the next is above it, should MySQL have come back
+   *     from a backup
+   */
+  private ProductRow move(long skuId, SaleState target, long known) {
     return required(
         transactions.execute(
             tx -> {
-              products.move(skuId, target, SaleState.before(target));
+              Product product = products.lock(skuId).orElseThrow(Catalogue::unknown);
+              long version = Math.max(product.stateVersion(), known) + 1;
+              products.move(skuId, target, version, SaleState.before(target));
               ProductRow row = find(skuId);
               if (row.state() != target) {
                 throw ProblemException.saleConflict(

@@ -1,5 +1,7 @@
 package io.seckill.consumer.catalogue;
 
+import io.seckill.consumer.sweep.Sweeper;
+import java.time.Duration;
 import org.hibernate.cfg.AvailableSettings;
 import org.springframework.boot.hibernate.autoconfigure.HibernatePropertiesCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -8,6 +10,14 @@ import org.springframework.context.annotation.Configuration;
 /** What Hibernate must know about the ledger, whatever else is configured. */
 @Configuration(proxyBeanMethods = false)
 class CatalogueConfiguration {
+
+  /** How long a store that answers again lacks a stop of the other. */
+  private static final Duration STOP_SWEEP_PAUSE = Duration.ofSeconds(1);
+
+  @Bean
+  Sweeper pendingStopSweeper(PendingStops stops) {
+    return new Sweeper("pending-stops", STOP_SWEEP_PAUSE, stops::sweep);
+  }
 
   @Bean
   HibernatePropertiesCustomizer dialectOfTheLedger() {

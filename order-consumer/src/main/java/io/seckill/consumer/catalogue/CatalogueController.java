@@ -75,7 +75,7 @@ class CatalogueController {
         operator,
         "state",
         "sku=" + skuId,
-        () -> catalogue.move(skuId, target),
+        () -> target == SaleState.OPEN ? catalogue.open(skuId) : catalogue.stop(skuId, target),
         row -> "state=" + target);
   }
 }

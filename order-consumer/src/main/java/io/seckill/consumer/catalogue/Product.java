@@ -64,6 +64,9 @@ class Product {
   @Column(updatable = false)
   private long settled;
 
+  @Column(name = "state_version", insertable = false, updatable = false)
+  private long stateVersion;
+
   /** This and the next are the table's own until the first preheat. */
   @Column(name = "max_per_order", insertable = false, updatable = false)
   private int maxPerOrder;
@@ -90,6 +93,10 @@ class Product {
 
   SaleState state() {
     return state;
+  }
+
+  long stateVersion() {
+    return stateVersion;
   }
 
   long epoch() {
@@ -140,6 +147,7 @@ class Product {
         opensAt,
         closesAt,
         state,
+        stateVersion,
         epoch,
         lastSeq,
         settled);

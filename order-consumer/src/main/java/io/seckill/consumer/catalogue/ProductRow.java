@@ -8,6 +8,7 @@ import java.time.Instant;
  *
  * @param stock units still sellable
  * @param initialStock opening stock + added - withdrawn
+ * @param stateVersion number of changes of the state so far
  * @param epoch raised by every preheat, 0 before the first
  * @param lastSeq highest admission sequence stored, or where a rebuild let it go on
  * @param settled orders settled
@@ -23,6 +24,7 @@ record ProductRow(
     Instant opensAt,
     Instant closesAt,
     SaleState state,
+    long stateVersion,
     long epoch,
     long lastSeq,
     long settled) {}

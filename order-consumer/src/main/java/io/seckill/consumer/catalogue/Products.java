@@ -4,6 +4,7 @@ import io.seckill.common.order.PurchasePolicy;
 import jakarta.persistence.LockModeType;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import org.springframework.data.jpa.repository.Lock;
 import org.springframework.data.jpa.repository.Modifying;
@@ -49,14 +50,25 @@ interface Products extends Repository<Product, Long> {
    */
   @Modifying(clearAutomatically = true)
   @Query(
-      "update Product p set p.state = PREHEATED, p.epoch = p.epoch + 1, p.lastSeq = :lastSeq,"
+      "update Product p set p.state = PREHEATED, p.stateVersion = p.stateVersion + 1,"
+          + " p.epoch = p.epoch + 1, p.lastSeq = :lastSeq,"
           + " p.settled = :lastSeq, p.maxPerOrder = :maxPerOrder, p.retentionSeconds = :retentionSeconds"
           + " where p.skuId = :skuId and p.state in :from")
   int preheat(
       long skuId, int maxPerOrder, int retentionSeconds, long lastSeq, Collection<SaleState> from);
 
-  /** 0 when the sale is in no state of {@code from}. */
+  /**
+   * 0 when the sale is in no state of {@code from}.
+   *
+   * @param version above that of the row, which is locked
+   */
   @Modifying(clearAutomatically = true)
-  @Query("update Product p set p.state = :to where p.skuId = :skuId and p.state in :from")
-  int move(long skuId, SaleState to, Collection<SaleState> from);
+  @Query(
+      "update Product p set p.state = :to, p.stateVersion = :version"
+          + " where p.skuId = :skuId and p.state in :from")
+  int move(long skuId, SaleState to, long version, Collection<SaleState> from);
+
+  /** Stopped before their closing time, so that only their state keeps shoppers out. */
+  @Query("select p from Product p where p.state in (PAUSED, CLOSED) and p.closesAt > :now")
+  List<Product> findStopped(Instant now);
 }

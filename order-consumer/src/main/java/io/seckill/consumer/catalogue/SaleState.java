@@ -23,7 +23,7 @@ public enum SaleState {
     return switch (target) {
       case OPEN -> EnumSet.of(PREHEATED, PAUSED);
       case PAUSED -> EnumSet.of(OPEN);
-      case CLOSED -> EnumSet.of(PREHEATED, OPEN, PAUSED);
+      case CLOSED -> EnumSet.of(OPEN, PAUSED);
       case NEW, PREHEATED -> EnumSet.noneOf(SaleState.class);
     };
   }

@@ -9,11 +9,13 @@ import java.time.Instant;
  * A row of {@code products}.
  *
  * @param state NEW, PREHEATED, OPEN, PAUSED or CLOSED
+ * @param stateVersion number of changes of the state so far
  * @param loading as the last preheat did it
  */
 record LedgerSale(
     long skuId,
     String state,
+    long stateVersion,
     PurchasePolicy policy,
     int limitPerUser,
     Instant opensAt,

@@ -100,6 +100,7 @@ final class LedgerSnapshot implements AutoCloseable {
     return new LedgerSale(
         row.getLong("sku_id"),
         row.getString("state"),
+        row.getLong("state_version"),
         PurchasePolicy.valueOf(row.getString("policy")),
         row.getInt("limit_per_user"),
         time(row, "opens_at"),

@@ -2,6 +2,7 @@ package io.seckill.consumer.redis;
 
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.sale.SaleStates;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -20,5 +21,10 @@ class RedisConfiguration {
   @Bean(destroyMethod = "close")
   UnifiedJedis redis(RedisSettings settings) {
     return RedisClients.open(settings, "order-consumer");
+  }
+
+  @Bean
+  SaleStates saleStates(UnifiedJedis redis) {
+    return new SaleStates(redis);
   }
 }

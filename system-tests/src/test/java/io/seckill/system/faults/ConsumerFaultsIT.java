@@ -11,6 +11,8 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.agent.inside.PointAction;
 import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.system.shop.Answer;
+import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -42,6 +44,9 @@ class ConsumerFaultsIT {
       Map.of("SECKILL_RECONCILIATION_INTERVAL", "5s");
   private static final String REJECTED =
       "SELECT COUNT(*) FROM orders WHERE reason = 'QUOTA_EXCEEDED' AND sku_id = ";
+
+  private static final String PAUSED =
+      "SELECT COUNT(*) FROM products WHERE state = 'PAUSED' AND sku_id = ";
 
   private final FaultLab lab;
 
@@ -128,6 +133,39 @@ class ConsumerFaultsIT {
       run.fault(consumer.name() + " awake, with a batch that another one has stored");
       run.judge();
       assertThat(consumer.isAlive()).isTrue();
+    }
+  }
+
+  /** The stop is in Redis alone until a consumer is back; nobody may buy from then on. */
+  @Test
+  @DisplayName("35: consumers dead while an operator pauses")
+  void deadWhileAnOperatorPauses() {
+    try (FaultRun run = lab.run("35 consumers dead while an operator pauses")) {
+      Sale paused = lab.plenty();
+      lab.open(paused);
+      run.begin(100);
+      lab.consumers().forEach(ServiceInstance::kill);
+      run.fault("both consumers killed");
+
+      Answer answer = lab.admin().pause(paused.skuId());
+
+      assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+      assertThat(answer.text("awaiting")).isEqualTo("MYSQL");
+      assertPaused(paused, "while-mysql-lacks-it");
+      lab.consumers().forEach(ServiceInstance::restart);
+      Signals.await("MySQL to have the stop", () -> number(PAUSED + paused.skuId()) == 1);
+      assertPaused(paused, "when-mysql-has-it");
+      Signals.await(
+          "the sale to be resumed", () -> lab.admin().resume(paused.skuId()).status() == 200);
+      assertThat(lab.shops().get(0).buy(1, paused.skuId(), 1, "resumed-0001").status())
+          .isEqualTo(202);
+      run.judge();
+    }
+  }
+
+  private void assertPaused(Sale sale, String key) {
+    for (ShopClient shop : lab.shops()) {
+      assertThat(shop.buy(1, sale.skuId(), 1, key).code()).isEqualTo("PAUSED");
     }
   }
 

@@ -1,0 +1,122 @@
+package io.seckill.common.sale;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.PipelineReplies;
+import io.seckill.common.redis.RedisKeys;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * The states of sales in Redis. MySQL decides them, with one exception: an operator's stop is
+ * obeyed by Redis at once and noted there until MySQL has it. A state that MySQL has is written
+ * with the number of its change ({@code products.state_version}). Every method blocks, and throws
+ * JedisException when Redis does not answer.
+ */
+public final class SaleStates {
+
+  private static final LuaScript STOP = LuaScript.from(SaleStates.class, "sale_stop.lua");
+  private static final LuaScript FOLLOW = LuaScript.from(SaleStates.class, "sale_state.lua");
+
+  private final UnifiedJedis redis;
+
+  public SaleStates(UnifiedJedis redis) {
+    this.redis = redis;
+  }
+
+  /** What became of {@link #follow}. */
+  public enum Followed {
+    /** Redis has the state, or had it. */
+    DONE,
+    /** A stop waits for MySQL; it stays in force. */
+    STOPPED,
+    /** Redis follows a later change already. */
+    NEWER,
+    /** Redis has no loaded sale of this epoch: it is not on sale anyway. */
+    NOT_LOADED
+  }
+
+  /**
+   * Stops admission, also of a sale that is being loaded or that Redis has lost.
+   *
+   * @return false when the sale is not running and cannot take this stop; nothing was noted
+   */
+  public boolean stop(PendingStop stop) {
+    String reply =
+        String.valueOf(
+            STOP.call(
+                redis,
+                keys(stop.skuId()),
+                List.of(Long.toString(stop.skuId()), stop.state(), stop.format())));
+    return switch (reply) {
+      case "STOPPED" -> true;
+      case "PREHEATED", "CLOSED" -> false;
+      default -> throw new IllegalStateException("sale_stop.lua: " + reply);
+    };
+  }
+
+  /**
+   * Makes Redis follow a state of MySQL.
+   *
+   * @param version number of the change in MySQL
+   * @param taken the stop that MySQL has taken with it or refused, which ends
+   */
+  public Followed follow(
+      long skuId, String state, long epoch, long version, @Nullable PendingStop taken) {
+    String reply =
+        String.valueOf(
+            FOLLOW.call(
+                redis,
+                keys(skuId),
+                List.of(
+                    state,
+                    Long.toString(epoch),
+                    Long.toString(version),
+                    Long.toString(skuId),
+                    taken == null ? "" : taken.format())));
+    return switch (reply) {
+      case "OK" -> Followed.DONE;
+      case "STOPPED" -> Followed.STOPPED;
+      case "NEWER" -> Followed.NEWER;
+      case "ABSENT", "PREHEATING", "OTHER_EPOCH" -> Followed.NOT_LOADED;
+      default -> throw new IllegalStateException("sale_state.lua: " + reply);
+    };
+  }
+
+  /** The change of MySQL that Redis has followed last; 0 for none. */
+  public long version(long skuId) {
+    String text = redis.hget(RedisKeys.sku(skuId), "stateVersion");
+    return text != null && text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
+  }
+
+  /** The stop of a SKU that waits for MySQL. */
+  public Optional<PendingStop> pendingStop(long skuId) {
+    String text = redis.hget(RedisKeys.stops(Partition.ofSku(skuId)), Long.toString(skuId));
+    return text == null ? Optional.empty() : PendingStop.parse(Long.toString(skuId), text);
+  }
+
+  /** All stops that wait for MySQL. */
+  public List<PendingStop> pendingStops() {
+    List<Response<Map<String, String>>> answers = new ArrayList<>();
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (int p = 0; p < Partition.COUNT; p++) {
+        answers.add(pipeline.hgetAll(RedisKeys.stops(p)));
+      }
+      pipeline.sync();
+    }
+    return answers.stream()
+        .flatMap(answer -> PipelineReplies.get(answer).entrySet().stream())
+        .flatMap(stop -> PendingStop.parse(stop.getKey(), stop.getValue()).stream())
+        .toList();
+  }
+
+  private static List<String> keys(long skuId) {
+    return List.of(RedisKeys.sku(skuId), RedisKeys.stops(Partition.ofSku(skuId)));
+  }
+}

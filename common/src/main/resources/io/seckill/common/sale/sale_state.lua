@@ -1,0 +1,39 @@
+#!lua flags=allow-oom
+-- sale_state.lua: make Redis follow a state that MySQL has. MySQL counts the changes of a sale's state, so that an older
+-- state never overrides a newer one; and nothing overrides an operator's stop that MySQL does not have yet.
+-- KEYS  1 sku  2 stops    one hash tag, so one cluster slot
+-- ARGV  1 state: PREHEATED, OPEN, PAUSED or CLOSED  2 the sale's epoch in MySQL  3 number of the change in MySQL
+--       4 SKU id  5 the stop that MySQL has taken, as it is noted: it is removed; '' for none
+-- reply 'OK' (also when it was so already) · 'STOPPED': a stop waits · 'NEWER': a later change has come before
+--       · 'ABSENT' · 'PREHEATING': the change is noted, and whoever ends the loading follows MySQL · 'OTHER_EPOCH'
+--       · 'WRONG_TYPE'
+-- All checks come before the first write: a script is never interleaved, and never rolled back.
+
+for _, key in ipairs(KEYS) do
+  local found = redis.call('TYPE', key).ok
+  if found ~= 'none' and found ~= 'hash' then
+    return 'WRONG_TYPE'
+  end
+end
+local stop = redis.call('HGET', KEYS[2], ARGV[4])
+if stop then
+  if stop ~= ARGV[5] then
+    return 'STOPPED'
+  end
+  redis.call('HDEL', KEYS[2], ARGV[4])
+end
+local sale = redis.call('HMGET', KEYS[1], 'state', 'epoch', 'loading', 'stateVersion')
+if not sale[1] then
+  return 'ABSENT'
+end
+if sale[2] ~= ARGV[2] and sale[3] ~= ARGV[2] then
+  return sale[1] == 'PREHEATING' and 'PREHEATING' or 'OTHER_EPOCH'
+end
+if (tonumber(sale[4] or '0') or 0) > tonumber(ARGV[3]) then
+  return 'NEWER'
+end
+local state = sale[1] == 'PREHEATING' and 'PREHEATING' or ARGV[1]
+if sale[1] ~= state or sale[4] ~= ARGV[3] then
+  redis.call('HSET', KEYS[1], 'state', state, 'stateVersion', ARGV[3])
+end
+return state == 'PREHEATING' and 'PREHEATING' or 'OK'

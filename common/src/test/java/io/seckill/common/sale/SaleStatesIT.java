@@ -1,0 +1,139 @@
+package io.seckill.common.sale;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.sale.SaleStates.Followed;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class SaleStatesIT {
+
+  private static final long SKU = 1_001;
+  private static final PendingStop PAUSE = new PendingStop(SKU, "PAUSED", 1_000, "anna|x");
+  private static final PendingStop CLOSE = new PendingStop(SKU, "CLOSED", 2_000, "ben");
+
+  private UnifiedJedis redis;
+  private SaleStates states;
+
+  @BeforeEach
+  void connect(RedisServer server) {
+    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "sale-states-it");
+    states = new SaleStates(redis);
+    redis.hset(RedisKeys.sku(SKU), Map.of("state", "OPEN", "epoch", "3"));
+  }
+
+  @AfterEach
+  void disconnect() {
+    redis.close();
+  }
+
+  @Test
+  void aStopIsObeyedAtOnceAndKeptUntilMySqlHasIt() {
+    assertThat(states.stop(PAUSE)).isTrue();
+    assertThat(state()).isEqualTo("PAUSED");
+    assertThat(states.pendingStops()).containsExactly(PAUSE);
+
+    assertThat(states.follow(SKU, "OPEN", 3, 8, null)).isEqualTo(Followed.STOPPED);
+    assertThat(state()).isEqualTo("PAUSED");
+
+    assertThat(states.follow(SKU, "PAUSED", 3, 9, PAUSE)).isEqualTo(Followed.DONE);
+    assertThat(states.pendingStop(SKU)).isEmpty();
+    assertThat(states.follow(SKU, "OPEN", 3, 10, null)).isEqualTo(Followed.DONE);
+    assertThat(state()).isEqualTo("OPEN");
+  }
+
+  @Test
+  void anOlderStateNeverOverridesANewerOne() {
+    states.follow(SKU, "CLOSED", 3, 9, null);
+
+    assertThat(states.follow(SKU, "OPEN", 3, 8, null)).isEqualTo(Followed.NEWER);
+    assertThat(state()).isEqualTo("CLOSED");
+    assertThat(states.version(SKU)).isEqualTo(9);
+  }
+
+  @Test
+  void aCloseGoesAboveAPauseAndNotTheOtherWayRound() {
+    states.stop(PAUSE);
+    assertThat(states.stop(CLOSE)).isTrue();
+    assertThat(states.stop(PAUSE)).isFalse();
+
+    assertThat(states.pendingStops()).containsExactly(CLOSE);
+    assertThat(state()).isEqualTo("CLOSED");
+  }
+
+  @Test
+  void theFirstOfTwoEqualStopsIsKept() {
+    states.stop(PAUSE);
+    states.stop(new PendingStop(SKU, "PAUSED", 3_000, "carl"));
+
+    assertThat(states.pendingStops()).containsExactly(PAUSE);
+  }
+
+  @Test
+  void aSaleThatDoesNotRunTakesNoStop() {
+    redis.hset(RedisKeys.sku(SKU), "state", "PREHEATED");
+
+    assertThat(states.stop(CLOSE)).isFalse();
+    assertThat(states.pendingStops()).isEmpty();
+  }
+
+  @Test
+  void aStopOutlivesTheLossOfTheSaleAndItsLoading() {
+    redis.del(RedisKeys.sku(SKU));
+    assertThat(states.stop(CLOSE)).isTrue();
+    Instant closes = Instant.now().plus(Duration.ofDays(1));
+    SaleToLoad sale =
+        new SaleToLoad(
+            SKU, PurchasePolicy.UNLIMITED, 0, closes.minusSeconds(9), closes, 4, 10, 10, 0);
+    SaleLoading loading =
+        new SaleLoading(redis, sale, new LoadSettings(10, LoadSettings.SHORTEST_RETENTION));
+    loading.begin(new StoredOrders(0, 0), SaleLoading.Replacing.ANYTHING);
+
+    loading.finish(Map.of(), "OPEN");
+
+    assertThat(state()).isEqualTo("CLOSED");
+    assertThat(states.follow(SKU, "OPEN", 4, 1, null)).isEqualTo(Followed.STOPPED);
+  }
+
+  @Test
+  void aChangeDuringALoadingIsNotOverriddenAfterIt() {
+    redis.hset(RedisKeys.sku(SKU), Map.of("state", "PREHEATING", "epoch", "0", "loading", "4"));
+
+    assertThat(states.follow(SKU, "PAUSED", 4, 9, null)).isEqualTo(Followed.NOT_LOADED);
+    assertThat(states.follow(SKU, "OPEN", 4, 8, null)).isEqualTo(Followed.NEWER);
+    assertThat(state()).isEqualTo("PREHEATING");
+  }
+
+  @Test
+  void followsNothingOfAnotherEpoch() {
+    assertThat(states.follow(SKU, "CLOSED", 2, 99, null)).isEqualTo(Followed.NOT_LOADED);
+    assertThat(state()).isEqualTo("OPEN");
+  }
+
+  @Test
+  void aStopOfASkuThatNobodyKnowsEndsToo() {
+    redis.del(RedisKeys.sku(SKU));
+    states.stop(PAUSE);
+
+    assertThat(states.follow(SKU, "PAUSED", 0, 0, PAUSE)).isEqualTo(Followed.NOT_LOADED);
+    assertThat(redis.exists(RedisKeys.stops(Partition.ofSku(SKU)))).isFalse();
+  }
+
+  private String state() {
+    return redis.hget(RedisKeys.sku(SKU), "state");
+  }
+}

@@ -1,0 +1,140 @@
+package io.seckill.consumer.catalogue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.PendingStop;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Stops that one store has and the other lacks. */
+@ExtendWith(TestServers.class)
+class PendingStopsIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final AtomicLong NEXT_SKU = new AtomicLong(1001);
+
+  private static TestConsumer consumer;
+  private static SaleStates states;
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+
+  @BeforeAll
+  static void start() {
+    consumer = TestConsumer.start();
+    states = new SaleStates(consumer.redis());
+  }
+
+  @AfterAll
+  static void stop() {
+    consumer.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PAUSED", "CLOSED"})
+  void aStopThatRedisHasNotedReachesMySqlAndEnds(String state) {
+    sale();
+
+    states.stop(stopped(state));
+
+    await().atMost(PATIENCE).until(() -> states.pendingStop(sku).isEmpty());
+    assertThat(mysql("state")).isEqualTo(state);
+    assertThat(redis("state")).isEqualTo(state);
+    assertThat(redis("stateVersion")).isEqualTo(mysql("state_version"));
+  }
+
+  @Test
+  void aStopThatWaitsComesBeforeAnOpening() {
+    sale();
+    long before = Long.parseLong(mysql("state_version"));
+    states.stop(stopped("PAUSED"));
+
+    Answer opened = move("OPEN");
+
+    assertThat(opened.body().path("state").stringValue()).isEqualTo("OPEN");
+    assertThat(opened.body().path("stateVersion").longValue()).isEqualTo(before + 2);
+    assertThat(states.pendingStop(sku)).isEmpty();
+    assertThat(redis("state")).as("until the gateway lets it follow").isEqualTo("PAUSED");
+  }
+
+  @Test
+  void aCloseThatWaitsRefusesAnOpening() {
+    sale();
+    states.stop(stopped("CLOSED"));
+
+    assertThat(move("OPEN").code()).isEqualTo("ILLEGAL_TRANSITION");
+    assertThat(mysql("state")).isEqualTo("CLOSED");
+  }
+
+  @Test
+  void aStopThatMySqlDoesNotAllowEnds() {
+    consumer.api().put("/internal/v1/skus/" + sku, Sales.product("LIMITED", 2, 500));
+    states.stop(stopped("CLOSED"));
+
+    await().atMost(PATIENCE).until(() -> states.pendingStop(sku).isEmpty());
+    assertThat(mysql("state")).isEqualTo("NEW");
+    assertThat(mysql("state_version")).isEqualTo("0");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PAUSED", "CLOSED"})
+  void aStopThatOnlyMySqlHasReachesRedis(String state) {
+    sale();
+
+    consumer
+        .sql()
+        .sql("UPDATE products SET state = ?, state_version = state_version + 1 WHERE sku_id = ?")
+        .params(state, sku)
+        .update();
+
+    await().atMost(PATIENCE).until(() -> redis("state").equals(state));
+  }
+
+  @Test
+  void anOpeningGoesOnAboveWhatRedisHasFollowed() { // MySQL came back from a backup
+    sale();
+    move("PAUSED");
+    consumer.redis().hset(RedisKeys.sku(sku), "stateVersion", "70");
+
+    assertThat(move("OPEN").body().path("stateVersion").longValue()).isEqualTo(71);
+  }
+
+  private void sale() {
+    new Sales(consumer).open(sku, "LIMITED", 2, 500);
+  }
+
+  private PendingStop stopped(String state) {
+    return new PendingStop(sku, state, System.currentTimeMillis(), "tester");
+  }
+
+  private Answer move(String target) {
+    return consumer
+        .api()
+        .post("/internal/v1/skus/" + sku + "/state", "{\"state\":\"" + target + "\"}");
+  }
+
+  private String redis(String field) {
+    return String.valueOf(consumer.redis().hget(RedisKeys.sku(sku), field));
+  }
+
+  private String mysql(String column) {
+    return consumer
+        .sql()
+        .sql("SELECT " + column + " FROM products WHERE sku_id = ?")
+        .param(sku)
+        .query(String.class)
+        .single();
+  }
+}
