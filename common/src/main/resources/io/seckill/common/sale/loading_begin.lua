@@ -52,6 +52,6 @@ redis.call('HSET', sku, 'state', 'PREHEATING', 'epoch', '0', 'loading', ARGV[1],
   'buckets', ARGV[2], 'clearing', clearing, 'seq', seq, 'settled', seq,
   'admittedOrders', orders, 'admittedUnits', units,
   'publishedOrders', orders, 'publishedUnits', units, unpack(ARGV, 8))
-redis.call('HDEL', sku, 'rate', 'rateAt', 'stateVersion')
+redis.call('HDEL', sku, 'rate', 'rateAt', 'stateVersion', 'extending')
 redis.call('PEXPIREAT', sku, ARGV[3])
 return {'OK', clearing}

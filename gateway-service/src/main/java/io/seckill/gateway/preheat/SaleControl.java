@@ -26,12 +26,17 @@ public class SaleControl {
   private final ConsumerClient consumer;
   private final SaleInRedis redis;
   private final BlockingCalls calls;
+  private final BlockingCalls longCalls;
 
   SaleControl(
-      ConsumerClient consumer, SaleInRedis redis, @Qualifier("redisCalls") BlockingCalls calls) {
+      ConsumerClient consumer,
+      SaleInRedis redis,
+      @Qualifier("redisCalls") BlockingCalls calls,
+      @Qualifier("preheatCalls") BlockingCalls longCalls) {
     this.consumer = consumer;
     this.redis = redis;
     this.calls = calls;
+    this.longCalls = longCalls;
   }
 
   /** What an operator may ask for to let shoppers in. */
@@ -162,7 +167,7 @@ public class SaleControl {
   public Mono<Product> extend(Product product) {
     return product.epoch() == 0
         ? Mono.just(product)
-        : calls.run(() -> redis.extend(product)).thenReturn(product);
+        : longCalls.run(() -> redis.extend(product)).thenReturn(product);
   }
 
   private void refuse(Start start, Product product) {

@@ -2,7 +2,6 @@ package io.seckill.gateway.preheat;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
-import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleExpiry;
@@ -19,11 +18,10 @@ import io.seckill.gateway.web.Problem;
 import io.seckill.gateway.web.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
-import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.args.ExpiryOption;
 
 /** One SKU's keys in Redis, as preheat and operators change them. Every method blocks. */
 @Component
@@ -36,7 +34,8 @@ class SaleInRedis {
   static final String NOT_PREHEATED = "NOT_PREHEATED";
   static final String UNSAFE_REDIS = "UNSAFE_REDIS";
 
-  private static final int KEYS_PER_PIPELINE = 64;
+  /** Expiries set by one call: 4 hashes of 64 buckets. */
+  private static final int BUCKETS_AT_ONCE = 64;
 
   private static final LuaScript CLOSING = script("sale_closing.lua");
 
@@ -133,55 +132,56 @@ class SaleInRedis {
     return !"PREHEATING".equals(sale.get(0)) && Long.toString(product.epoch()).equals(sale.get(1));
   }
 
-  /** Brings a later closing time to Redis, every expiry with it; harmless to repeat. */
+  /**
+   * Brings a later closing time to Redis, every expiry with it, some buckets at a time. Harmless to
+   * repeat; a repeat goes on where the one before was cut off.
+   */
   void extend(Product product) {
-    SaleExpiry expiry = expiry(product);
-    if (closing("prepare", product, expiry) > 0) {
-      extendRest(product, expiry);
-      closing("finish", product, expiry);
-    }
-  }
-
-  private long closing(String step, Product product, SaleExpiry expiry) {
-    return (Long)
-        CLOSING.call(
-            redis,
-            List.of(RedisKeys.sku(product.skuId())),
-            List.of(
-                step,
-                Long.toString(product.closesAt().toEpochMilli()),
-                Long.toString(expiry.restMs()),
-                Long.toString(expiry.rulesMs())));
-  }
-
-  private void extendRest(Product product, SaleExpiry expiry) {
     long sku = product.skuId();
-    List<String> keys = new ArrayList<>();
-    keys.add(RedisKeys.stock(sku));
-    keys.add(RedisKeys.stockChanges(sku));
-    keys.add(RedisKeys.skus(Partition.ofSku(sku)));
-    int buckets = (int) number(redis.hget(RedisKeys.sku(sku), "buckets"));
-    for (int b = 0; b < buckets; b++) {
-      keys.addAll(RedisKeys.hashesOfBucket(sku, b));
+    List<String> others =
+        List.of(
+            RedisKeys.stock(sku),
+            RedisKeys.stockChanges(sku),
+            RedisKeys.skus(Partition.ofSku(sku)));
+    Extended extended = closing("prepare", product, others, 0);
+    while (extended.done() < extended.buckets()) {
+      int to = Math.min(extended.buckets(), extended.done() + BUCKETS_AT_ONCE);
+      extended = closing("buckets", product, hashes(sku, extended.done(), to), to);
     }
-    for (int from = 0; from < keys.size(); from += KEYS_PER_PIPELINE) {
-      expireAt(keys.subList(from, Math.min(keys.size(), from + KEYS_PER_PIPELINE)), expiry);
-    }
+    closing("finish", product, List.of(), 0);
   }
 
-  private void expireAt(List<String> keys, SaleExpiry expiry) {
-    try (AbstractPipeline pipeline = redis.pipelined()) {
-      var answers =
-          keys.stream()
-              .map(key -> pipeline.pexpireAt(key, expiry.restMs(), ExpiryOption.GT))
-              .toList();
-      pipeline.sync();
-      answers.forEach(PipelineReplies::get); // sync() throws nothing (FACTS 8)
-    }
+  /**
+   * How far an extension has come.
+   *
+   * @param buckets of the sale; 0 when there is nothing to extend
+   * @param done first bucket that is left
+   */
+  private record Extended(int buckets, int done) {}
+
+  private Extended closing(String step, Product product, List<String> others, int done) {
+    SaleExpiry expiry = SaleExpiry.of(product.closesAt(), settings.retention());
+    List<String> keys = new ArrayList<>(List.of(RedisKeys.sku(product.skuId())));
+    keys.addAll(others);
+    List<?> reply =
+        (List<?>)
+            CLOSING.call(
+                redis,
+                keys,
+                List.of(
+                    step,
+                    Long.toString(product.closesAt().toEpochMilli()),
+                    Long.toString(expiry.restMs()),
+                    Long.toString(expiry.rulesMs()),
+                    Integer.toString(done)));
+    return new Extended(Math.toIntExact((Long) reply.get(0)), Math.toIntExact((Long) reply.get(1)));
   }
 
-  private SaleExpiry expiry(Product product) {
-    return SaleExpiry.of(product.closesAt(), settings.loading().retention());
+  private static List<String> hashes(long sku, int from, int to) {
+    return IntStream.range(from, to)
+        .mapToObj(bucket -> RedisKeys.hashesOfBucket(sku, bucket))
+        .flatMap(List::stream)
+        .toList();
   }
 
   private static ProblemException foreignKey(String key) {

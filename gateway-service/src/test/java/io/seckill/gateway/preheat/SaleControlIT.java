@@ -12,6 +12,8 @@ import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -150,6 +152,40 @@ class SaleControlIT {
   }
 
   @Test
+  void goesOnWithALargeExtensionWhereItWasCutOff() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100_000);
+    Map<String, String> sale = redis.hgetAll(RedisKeys.sku(sku));
+    int last = Integer.parseInt(sale.get("buckets")) - 1;
+    long end = Long.parseLong(sale.get("expiresAt"));
+    long later = end + 3_600_000L;
+    for (int bucket : List.of(0, 64, last)) {
+      redis.hset(RedisKeys.orders(sku, bucket), "1", "1|key-0001|1|1|1|1|C|1");
+      redis.pexpireAt(RedisKeys.orders(sku, bucket), end);
+    }
+    redis.hset(
+        RedisKeys.sku(sku), Map.of("expiresAt", Long.toString(later), "extending", later + ":64"));
+
+    Answer extended =
+        put(
+            sku,
+            100_000,
+            instant(sale.get("opensAt")),
+            instant(sale.get("closesAt")).plusSeconds(3600));
+
+    assertThat(extended.status()).as(extended.toString()).isEqualTo(200);
+    assertThat(redis.pexpireTime(RedisKeys.orders(sku, 0))).as("done before").isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.orders(sku, 64))).isEqualTo(later);
+    assertThat(redis.pexpireTime(RedisKeys.orders(sku, last))).isEqualTo(later);
+    assertThat(redis.hget(RedisKeys.sku(sku), "extending")).isNull();
+    assertThat(redis.hget(RedisKeys.sku(sku), "closesAt"))
+        .isEqualTo(Long.toString(Long.parseLong(sale.get("closesAt")) + 3_600_000L));
+  }
+
+  private static Instant instant(String ms) {
+    return Instant.ofEpochMilli(Long.parseLong(ms));
+  }
+
+  @Test
   void letsASaleRunLongerAndEverythingOfItLiveLonger() {
     long sku = stage.newSku();
     Instant opens = Instant.now().truncatedTo(ChronoUnit.SECONDS).minusSeconds(60);
@@ -207,10 +243,14 @@ class SaleControlIT {
   }
 
   private static Answer put(long sku, Instant opens, Instant closes) {
+    return put(sku, 100, opens, closes);
+  }
+
+  private static Answer put(long sku, long stock, Instant opens, Instant closes) {
     return gateway.operate(
         "PUT",
         Stage.admin(sku),
-        Stage.product(PurchasePolicy.LIMITED, 5, 100, opens.toString(), closes.toString()));
+        Stage.product(PurchasePolicy.LIMITED, 5, stock, opens.toString(), closes.toString()));
   }
 
   private static Answer act(long sku, String action) {
