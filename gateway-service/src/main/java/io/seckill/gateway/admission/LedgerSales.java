@@ -20,6 +20,10 @@ final class LedgerSales {
    */
   record Sale(long skuId, String state, long epoch, long lastSeq) {
 
+    Sale in(String otherState) {
+      return new Sale(skuId, otherState, epoch, lastSeq);
+    }
+
     boolean sells() {
       return state.equals("OPEN");
     }

@@ -116,7 +116,7 @@ final class SaleWatch implements AutoCloseable {
     for (int p = 0; p < Partition.COUNT; p++) {
       seen.add(inspect(p, byPartition.getOrDefault(p, List.of())));
     }
-    hold(suspects(sales, seen), seen);
+    hold(sales, suspects(sales, seen), seen);
     verify(seen);
     comparedNanos = System.nanoTime();
   }
@@ -172,14 +172,21 @@ final class SaleWatch implements AutoCloseable {
    * A sale that Redis calls open and MySQL does not was perhaps opened between the two readings;
    * MySQL, which is written first then, is asked again before it is held for that.
    */
-  private void hold(Set<Long> suspects, List<Partitioned> seen) {
-    Set<Long> held = suspects.isEmpty() ? suspects : suspects(readAgain(suspects), seen);
+  private void hold(List<Sale> sales, Set<Long> suspects, List<Partitioned> seen) {
+    Set<Long> held =
+        suspects.isEmpty() ? suspects : suspects(inPresentState(sales, suspects), seen);
     report(held);
     servers.hold(held);
   }
 
-  private List<Sale> readAgain(Set<Long> suspects) {
-    return ledger.all().stream().filter(sale -> suspects.contains(sale.skuId())).toList();
+  /** Epoch and sequence stay those from before Redis was read, which has gone on since. */
+  private List<Sale> inPresentState(List<Sale> sales, Set<Long> suspects) {
+    Map<Long, String> states =
+        ledger.all().stream().collect(Collectors.toMap(Sale::skuId, Sale::state));
+    return sales.stream()
+        .filter(sale -> suspects.contains(sale.skuId()))
+        .map(sale -> sale.in(states.getOrDefault(sale.skuId(), sale.state())))
+        .toList();
   }
 
   private void report(Set<Long> held) {

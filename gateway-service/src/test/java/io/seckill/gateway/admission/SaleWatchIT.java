@@ -1,0 +1,80 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.redis.RedisBreaker;
+import io.seckill.gateway.redis.RedisBreakers;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class SaleWatchIT {
+
+  private static final Duration ONE_LOOK = Duration.ofHours(1);
+
+  @Test
+  void doesNotHoldASaleThatIsResumedUnderLoadWhileItLooks(
+      RedisServer redisServer, MySqlServer mysqlServer) {
+    Ledger ledger = Ledger.create(mysqlServer);
+    try (UnifiedJedis redis =
+        RedisClients.open(RedisSettings.single(redisServer.newDatabase().url()), "test")) {
+      Sale sale = Sale.open(redis, PurchasePolicy.UNLIMITED, 0, 100).with("seq", 3);
+      ledger.sale(sale.sku(), "PAUSED", 1, 3);
+      // Resumed after MySQL was read first; bought from, and stored, after Redis was read.
+      JdbcTemplate mysql =
+          new ResumedBetweenReadings(
+              ledger,
+              () -> {
+                sale.with("seq", 5);
+                ledger.sale(sale.sku(), "OPEN", 1, 5);
+              });
+      RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
+      VerifiedServers servers = new VerifiedServers();
+      WorkerLease lease =
+          new WorkerLease(redis, breaker, Clock.systemUTC(), Duration.ofSeconds(10));
+
+      try (SaleWatch watch =
+          new SaleWatch(redis, breaker, new LedgerSales(mysql), servers, lease, ONE_LOOK)) {
+        watch.wake();
+        await().atMost(Duration.ofSeconds(30)).until(servers::allVerified);
+
+        assertThat(servers.held()).isEmpty();
+      }
+    }
+  }
+
+  /** Reads MySQL; something happens before the second reading of the sales. */
+  private static final class ResumedBetweenReadings extends JdbcTemplate {
+
+    private final Runnable resume;
+    private int readings;
+
+    ResumedBetweenReadings(Ledger ledger, Runnable resume) {
+      super(new DriverManagerDataSource(ledger.url(), ledger.username(), ledger.password()));
+      this.resume = resume;
+    }
+
+    @Override
+    public <T> List<T> query(String sql, RowMapper<T> rowMapper) {
+      if (++readings == 2) {
+        resume.run();
+      }
+      return super.query(sql, rowMapper);
+    }
+  }
+}
