@@ -43,6 +43,7 @@ public record ServiceEnvironment(
     environment.put("SECKILL_REDIS_URL", redisUrl);
     environment.put("SECKILL_BROKER_URL", brokerUrl);
     environment.put("SECKILL_INTERNAL_TOKEN", internalToken);
+    environment.put("SECKILL_DEMO_ENABLED", "true");
     environment.put("SPRING_FLYWAY_URL", mysql.jdbcUrl());
     environment.put("SPRING_FLYWAY_USER", mysql.username());
     environment.put("SPRING_FLYWAY_PASSWORD", mysql.password());

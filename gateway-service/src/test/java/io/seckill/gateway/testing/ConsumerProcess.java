@@ -69,6 +69,7 @@ public final class ConsumerProcess implements AutoCloseable {
                 "SPRING_FLYWAY_URL", mysql.jdbcUrl(),
                 "SPRING_FLYWAY_USER", mysql.username(),
                 "SPRING_FLYWAY_PASSWORD", mysql.password()));
+    command.environment().put("SECKILL_DEMO_ENABLED", "true");
     // Tests that make the stores disagree do so on purpose.
     command.environment().put("SECKILL_RECONCILIATION_INTERVAL", "1h");
     command.environment().put("SECKILL_RECONCILIATION_BUSYINTERVAL", "2h");

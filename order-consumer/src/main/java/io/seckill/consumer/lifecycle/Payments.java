@@ -3,6 +3,8 @@ package io.seckill.consumer.lifecycle;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.OrderTrail;
+import io.seckill.common.payment.PaymentProvider;
+import io.seckill.common.payment.PaymentUnavailableException;
 import io.seckill.consumer.internal.ProblemException;
 import io.seckill.consumer.results.OrderResult;
 import io.seckill.consumer.results.OrderResults;

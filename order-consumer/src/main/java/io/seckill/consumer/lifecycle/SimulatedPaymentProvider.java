@@ -1,16 +1,16 @@
 package io.seckill.consumer.lifecycle;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.payment.PaymentProvider;
+import java.time.Duration;
 import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.stereotype.Component;
 
 /**
  * Stands in for a bank: charges everybody below a sum, keeps its own book in a table of its own,
  * and commits by itself.
  */
-@Component
-class SimulatedPaymentProvider implements PaymentProvider {
+final class SimulatedPaymentProvider implements PaymentProvider {
 
   private final JdbcClient book;
   private final long declineFromCents;
@@ -52,5 +52,11 @@ class SimulatedPaymentProvider implements PaymentProvider {
                 + " ON DUPLICATE KEY UPDATE state = 'REFUNDED'")
         .param(orderId.value())
         .update();
+  }
+
+  /** A refund closes the payment. */
+  @Override
+  public Duration longestBookingDelay() {
+    return Duration.ZERO;
   }
 }

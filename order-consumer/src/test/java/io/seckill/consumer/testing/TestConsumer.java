@@ -33,12 +33,13 @@ public final class TestConsumer implements AutoCloseable {
       RedisDatabase redisDatabase,
       RabbitVhost vhost,
       MySqlDatabase database,
-      Map<String, String> properties) {
+      Map<String, String> properties,
+      Class<?>... beans) {
     this.redisDatabase = redisDatabase;
     this.vhost = vhost;
     this.database = database;
     this.redis = RedisClients.open(RedisSettings.single(redisDatabase.url()), "test");
-    this.context = run(properties);
+    this.context = run(properties, beans);
   }
 
   /** Starts it on fresh parts of the shared servers. */
@@ -56,13 +57,14 @@ public final class TestConsumer implements AutoCloseable {
         properties.apply(redis));
   }
 
-  /** As {@link #start()}, with other settings. */
-  public static TestConsumer start(Map<String, String> properties) {
+  /** As {@link #start()}, with other settings, and with beans as an installed jar adds them. */
+  public static TestConsumer start(Map<String, String> properties, Class<?>... beans) {
     return new TestConsumer(
         TestServers.redis().newDatabase(),
         TestServers.rabbit().newVhost(),
         TestServers.mysql().newDatabase(),
-        properties);
+        properties,
+        beans);
   }
 
   /** On parts of servers of the caller's own, which may be reached by other addresses. */
@@ -82,10 +84,11 @@ public final class TestConsumer implements AutoCloseable {
     return new TestConsumer(redisDatabase, vhost, database, properties);
   }
 
-  private ConfigurableApplicationContext run(Map<String, String> overrides) {
+  private ConfigurableApplicationContext run(Map<String, String> overrides, Class<?>... beans) {
     Map<String, Object> properties = new LinkedHashMap<>();
     properties.put("server.port", "0");
     properties.put("seckill.internal.token", TOKEN);
+    properties.put("seckill.demo.enabled", "true");
     properties.put("seckill.redis.url", redisDatabase.url());
     properties.put("seckill.broker.url", vhost.url());
     properties.put("spring.datasource.url", database.jdbcUrl());
@@ -99,6 +102,7 @@ public final class TestConsumer implements AutoCloseable {
     properties.put("seckill.reconciliation.busy-interval", "2h");
     properties.putAll(overrides);
     return new SpringApplicationBuilder(ConsumerApplication.class)
+        .sources(beans)
         .web(WebApplicationType.SERVLET)
         .registerShutdownHook(false)
         .run(

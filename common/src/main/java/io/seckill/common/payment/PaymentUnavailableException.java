@@ -1,0 +1,16 @@
+package io.seckill.common.payment;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The outcome of a call to the payment provider is unknown: it may or may not have been done. It is
+ * no refusal; order-consumer asks again.
+ */
+public final class PaymentUnavailableException extends RuntimeException {
+
+  private static final long serialVersionUID = 1L;
+
+  public PaymentUnavailableException(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,71 @@
+package io.seckill.system.payment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.system.ServiceEnvironment;
+import io.seckill.system.process.Service;
+import io.seckill.system.process.ServiceProcess;
+import io.seckill.testing.Ports;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+@ExtendWith(TestServers.class)
+class InstalledPaymentProviderIT {
+
+  private static final String AUTO_CONFIGURATIONS =
+      "META-INF/spring/org.springframework.boot.autoconfigure.AutoConfiguration.imports";
+
+  @Test
+  void startsOutsideDemoModeWithTheProviderOfAJarInTheLoaderPath(@TempDir Path directory)
+      throws IOException {
+    writeJar(directory.resolve("absent-bank.jar"));
+    int port = Ports.free();
+    Map<String, String> environment = new HashMap<>(environment(port));
+    environment.remove("SECKILL_DEMO_ENABLED");
+    environment.put("LOADER_PATH", directory.toString());
+
+    try (ServiceProcess consumer =
+        ServiceProcess.start(Service.CONSUMER, "installed-payment-provider", port, environment)) {
+      assertThat(consumer.awaitReady().isReady()).isTrue();
+    }
+  }
+
+  private static Map<String, String> environment(int port) {
+    return new ServiceEnvironment(
+            TestServers.redis().newDatabase().url(),
+            TestServers.rabbit().newVhost().url(),
+            TestServers.mysql().newDatabase(),
+            "unused",
+            "token-of-the-tests-0123456789")
+        .consumer(port);
+  }
+
+  private static void writeJar(Path file) throws IOException {
+    try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(file))) {
+      jar.putNextEntry(new JarEntry(AUTO_CONFIGURATIONS));
+      jar.write(AbsentBank.Installed.class.getName().getBytes(StandardCharsets.UTF_8));
+      addClass(jar, AbsentBank.class);
+      addClass(jar, AbsentBank.Installed.class);
+    }
+  }
+
+  private static void addClass(JarOutputStream jar, Class<?> type) throws IOException {
+    String name = type.getName().replace('.', '/') + ".class";
+    jar.putNextEntry(new JarEntry(name));
+    try (InputStream bytes = type.getClassLoader().getResourceAsStream(name)) {
+      Objects.requireNonNull(bytes, name).transferTo(jar);
+    }
+  }
+}
