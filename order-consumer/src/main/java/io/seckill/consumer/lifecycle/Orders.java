@@ -40,6 +40,14 @@ class Orders {
         == 1;
   }
 
+  /** Nobody ends or pays for the order until the caller's transaction is over. */
+  OrderStatus lockedStatus(OrderId orderId) {
+    return jdbc.sql("SELECT status FROM orders WHERE order_id = ? FOR UPDATE")
+        .param(orderId.value())
+        .query((row, number) -> OrderStatus.valueOf(row.getString(1)))
+        .single();
+  }
+
   OrderStatus status(OrderId orderId) {
     return find(orderId).orElseThrow(Orders::unknown).status();
   }

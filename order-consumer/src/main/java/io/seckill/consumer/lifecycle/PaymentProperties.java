@@ -9,9 +9,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param timeout how long a stored order waits for its payment, 1 s..24 h. A change holds for every
  *     order that is not paid yet
  * @param sweepInterval pause between two looks for what a lost message left behind, 100 ms..10 min
- * @param sweepBatch most orders expired, or payments finished, in one transaction, 1..1000
+ * @param sweepBatch most orders expired in one transaction, and payments read at once, 1..1000
  * @param settleAfter age at which an unfinished payment is no longer left to the request that began
- *     it, 1 s..1 h
+ *     it, 1 s..1 h; also the pause before a refund that failed is tried again
  * @param callbackSecret key of the provider's signatures, at least 32 characters; without one the
  *     callback is not offered
  * @param callbackTolerance furthest a callback's time may be from ours, 1 s..1 h

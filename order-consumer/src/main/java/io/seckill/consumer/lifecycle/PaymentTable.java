@@ -2,41 +2,87 @@ package io.seckill.consumer.lifecycle;
 
 import io.seckill.common.order.OrderId;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** The table {@code payment}: what the provider was asked for, and what must still be done. */
+/**
+ * The table {@code payment}: what the provider was asked for, and when it is next asked what became
+ * of it.
+ */
 @Component
 class PaymentTable {
 
-  private final JdbcClient jdbc;
+  /**
+   * Time since the provider was last asked to charge: the pause until the next look grows with it.
+   */
+  private static final String AGE = "TIMESTAMPDIFF(MICROSECOND, asked_at, NOW(6))";
 
-  PaymentTable(JdbcClient jdbc) {
+  private final JdbcClient jdbc;
+  private final long firstPauseMicros;
+
+  PaymentTable(JdbcClient jdbc, PaymentProperties properties) {
     this.jdbc = jdbc;
+    this.firstPauseMicros = micros(properties.settleAfter());
   }
 
-  /** Writes down that the provider is about to be asked; what is further on stays as it is. */
+  /** Writes down that the provider is about to be asked. */
   void start(OrderId orderId, long amountCents) {
     jdbc.sql(
+            "INSERT INTO payment (order_id, amount_cents, state, check_at)"
+                + " VALUES (?, ?, 'STARTED', NOW(6) + INTERVAL ? MICROSECOND)"
+                + " ON DUPLICATE KEY UPDATE"
+                + " asked_at = IF(state = 'CHARGED', asked_at, NOW(6)),"
+                + " check_at = IF(state = 'CHARGED', check_at, VALUES(check_at)),"
+                + " state = IF(state = 'DECLINED', 'STARTED', state)")
+        .params(orderId.value(), amountCents, firstPauseMicros)
+        .update();
+  }
+
+  /** Writes down a payment of which the provider tells, perhaps without having been asked. */
+  void heardOf(OrderId orderId, long amountCents) {
+    jdbc.sql(
             "INSERT INTO payment (order_id, amount_cents, state) VALUES (?, ?, 'STARTED')"
-                + " ON DUPLICATE KEY UPDATE state = IF(state = 'DECLINED', 'STARTED', state)")
+                + " ON DUPLICATE KEY UPDATE order_id = order_id")
         .params(orderId.value(), amountCents)
         .update();
   }
 
   void declined(OrderId orderId) {
-    move(orderId, "DECLINED", "'STARTED'");
+    jdbc.sql("UPDATE payment SET state = 'DECLINED' WHERE order_id = ? AND state = 'STARTED'")
+        .param(orderId.value())
+        .update();
   }
 
   void charged(OrderId orderId, String chargeId) {
-    noteCharge(orderId, chargeId);
-    move(orderId, "CHARGED", "'STARTED', 'DECLINED'");
+    jdbc.sql(
+            "UPDATE payment SET charge_id = ?, state = 'CHARGED', check_at = NULL"
+                + " WHERE order_id = ? AND (state <> 'CHARGED' OR check_at IS NOT NULL)")
+        .params(chargeId, orderId.value())
+        .update();
   }
 
-  /** The order has ended without this payment: the money goes back, or is never taken. */
+  /** The orders have ended without a payment: the next sweep closes those that were begun. */
+  void ended(Collection<OrderId> orders) {
+    refundDue(orders, 0);
+  }
+
+  /** The caller refunds at once, and if that fails, the sweep after a pause. */
   void refundDue(OrderId orderId) {
-    move(orderId, "REFUND_DUE", "'STARTED', 'DECLINED'");
+    refundDue(List.of(orderId), firstPauseMicros);
+  }
+
+  private void refundDue(Collection<OrderId> orders, long pauseMicros) {
+    jdbc.sql(
+            "UPDATE payment FORCE INDEX (PRIMARY)"
+                + " SET state = 'REFUND_DUE', check_at = NOW(6) + INTERVAL :pause MICROSECOND"
+                + " WHERE order_id IN (:ids) AND state IN ('STARTED', 'DECLINED', 'REFUNDED')")
+        .params(
+            Map.of(
+                "pause", pauseMicros, "ids", orders.stream().map(OrderId::value).sorted().toList()))
+        .update();
   }
 
   void noteCharge(OrderId orderId, String chargeId) {
@@ -45,33 +91,56 @@ class PaymentTable {
         .update();
   }
 
-  void refunded(OrderId orderId) {
-    move(orderId, "REFUNDED", "'REFUND_DUE'");
+  /**
+   * @param longestBookingDelay the last look is so long after the last call for a charge
+   */
+  void refunded(OrderId orderId, Duration longestBookingDelay) {
+    jdbc.sql(
+            "UPDATE payment SET state = 'REFUNDED', check_at = IF("
+                + AGE
+                + " >= :delay, NULL, LEAST(asked_at + INTERVAL :delay MICROSECOND,"
+                + " NOW(6) + INTERVAL GREATEST(:pause, "
+                + AGE
+                + ") MICROSECOND))"
+                + " WHERE order_id = :id AND state IN ('REFUND_DUE', 'REFUNDED')")
+        .params(
+            Map.of(
+                "delay",
+                micros(longestBookingDelay),
+                "pause",
+                firstPauseMicros,
+                "id",
+                orderId.value()))
+        .update();
   }
 
-  /** Payments whose request has ended, or died, without finishing them. */
-  List<OrderId> unfinished(Duration age, int limit) {
+  /** Payments that are to be looked at now, those that have waited longest first. */
+  List<OrderId> due(int limit) {
     return jdbc
-        .sql(
-            "SELECT order_id FROM payment WHERE state = 'STARTED'"
-                + " AND updated_at <= NOW(6) - INTERVAL ? MICROSECOND LIMIT ?")
-        .params(age.toMillis() * 1_000, limit)
-        .query(Long.class)
-        .list()
-        .stream()
-        .map(OrderId::new)
-        .toList();
-  }
-
-  List<OrderId> refundsDue(int limit) {
-    return jdbc
-        .sql("SELECT order_id FROM payment WHERE state = 'REFUND_DUE' ORDER BY updated_at LIMIT ?")
+        .sql("SELECT order_id FROM payment WHERE check_at <= NOW(6) ORDER BY check_at LIMIT ?")
         .param(limit)
         .query(Long.class)
         .list()
         .stream()
         .map(OrderId::new)
         .toList();
+  }
+
+  /**
+   * Takes a look that is due, and sets the time of the next: as long from now as the charge is old,
+   * but a refund is tried again soon.
+   *
+   * @return false when another process has taken it
+   */
+  boolean claim(OrderId orderId) {
+    return jdbc.sql(
+                "UPDATE payment SET check_at = NOW(6) + INTERVAL"
+                    + " IF(state = 'REFUND_DUE', :pause, GREATEST(:pause, "
+                    + AGE
+                    + ")) MICROSECOND WHERE order_id = :id AND check_at <= NOW(6)")
+            .params(Map.of("pause", firstPauseMicros, "id", orderId.value()))
+            .update()
+        == 1;
   }
 
   /**
@@ -86,9 +155,7 @@ class PaymentTable {
         == 1;
   }
 
-  private void move(OrderId orderId, String to, String from) {
-    jdbc.sql("UPDATE payment SET state = ? WHERE order_id = ? AND state IN (" + from + ")")
-        .params(to, orderId.value())
-        .update();
+  private static long micros(Duration duration) {
+    return duration.toNanos() / 1_000;
   }
 }

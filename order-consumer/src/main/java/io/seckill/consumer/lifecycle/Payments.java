@@ -8,17 +8,20 @@ import io.seckill.common.payment.PaymentUnavailableException;
 import io.seckill.consumer.internal.ProblemException;
 import io.seckill.consumer.results.OrderResult;
 import io.seckill.consumer.results.OrderResults;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
  * Pays for orders. The intent is written before the provider is asked; its answer and the order's
- * status change in one transaction; money for an order that had ended otherwise goes back. A crash
- * anywhere in between is finished by {@link #sweep} or by the provider's callback.
+ * status change in one transaction; money for an order that had ended otherwise goes back. What a
+ * crash or a late provider leaves behind is finished by {@link #sweep} or by the provider's
+ * callback.
  */
 @Component
 class Payments {
@@ -74,21 +77,49 @@ class Payments {
       settle(order, charged.chargeId());
       return;
     }
-    payments.declined(order.id());
-    OrderStatus status = orders.status(order.id());
-    if (status == OrderStatus.CONFIRMED) {
+    if (declined(order.id()) == OrderStatus.CONFIRMED) {
       throw ProblemException.orderConflict(
-          "PAYMENT_DECLINED", "The payment was declined.", status.name());
+          "PAYMENT_DECLINED", "The payment was declined.", OrderStatus.CONFIRMED.name());
     }
+  }
+
+  /**
+   * Another attempt may still be under way, so a declined payment of an order that has ended in the
+   * meantime is closed like any other.
+   *
+   * @return the order's status now
+   */
+  private OrderStatus declined(OrderId orderId) {
+    return transaction.run(
+        () -> {
+          OrderStatus status = orders.lockedStatus(orderId);
+          if (status == OrderStatus.CONFIRMED) {
+            payments.declined(orderId);
+          } else if (status != OrderStatus.PAID) {
+            payments.ended(List.of(orderId));
+          }
+          return status;
+        });
   }
 
   private PaymentProvider.Charge ask(OrderRow order) {
     try {
-      return provider.charge(order.id(), order.amountCents());
+      return answer(() -> provider.charge(order.id(), order.amountCents()));
     } catch (PaymentUnavailableException e) {
       log.warn("order {}: whether it was charged is unknown", order.orderId(), e);
       throw ProblemException.unavailable(
           "The payment provider does not answer; send the same request again.");
+    }
+  }
+
+  /** Whatever else a provider throws, the outcome is unknown. */
+  private static <T> T answer(Supplier<T> call) {
+    try {
+      return call.get();
+    } catch (PaymentUnavailableException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      throw new PaymentUnavailableException("the payment provider failed", e);
     }
   }
 
@@ -112,7 +143,7 @@ class Payments {
               if (fresh) {
                 note(order, chargeId, status);
               }
-              return new Settled(status, paid);
+              return new Settled(status, fresh, paid);
             });
     if (settled.now()) {
       meters.ended(OrderStatus.PAID, 1);
@@ -121,16 +152,16 @@ class Payments {
     if (settled.status() == OrderStatus.PAID) {
       results.write(
           List.of(OrderResult.of(order.id(), order.skuId(), order.userId(), OrderStatus.PAID)));
-    } else {
-      refund(order.id());
+    } else if (settled.fresh()) {
+      refund(order.id(), true);
     }
   }
 
-  /** The order after a charge, and whether this charge made it so. */
-  private record Settled(OrderStatus status, boolean now) {}
+  /** The order after a charge, whether the charge is news, and whether it made the order PAID. */
+  private record Settled(OrderStatus status, boolean fresh, boolean now) {}
 
   private void note(OrderRow order, String chargeId, OrderStatus status) {
-    payments.start(order.id(), order.amountCents());
+    payments.heardOf(order.id(), order.amountCents());
     if (status == OrderStatus.PAID) {
       payments.charged(order.id(), chargeId);
     } else {
@@ -139,43 +170,64 @@ class Payments {
     }
   }
 
-  /** Gives money back, or leaves it to the sweep when the provider does not answer. */
-  private void refund(OrderId orderId) {
+  /**
+   * Ends a payment without money, or leaves it to the sweep when the provider does not answer.
+   *
+   * @param charged whether money is known to be taken
+   */
+  private void refund(OrderId orderId, boolean charged) {
     try {
-      provider.refund(orderId);
-      payments.refunded(orderId);
-      log.info("order {}: had ended before its payment, refunded", orderId);
-      meters.refunded();
+      Duration longestBookingDelay =
+          answer(
+              () -> {
+                provider.refund(orderId);
+                return provider.longestBookingDelay();
+              });
+      payments.refunded(orderId, longestBookingDelay);
+      if (charged) {
+        log.info("order {}: had ended before its payment, refunded", orderId);
+        meters.refunded();
+      }
     } catch (PaymentUnavailableException e) {
       log.warn("order {}: refund is due, the provider does not answer", orderId, e);
     }
   }
 
-  /** Finishes what a crash or a silent provider left behind. Harmless when two processes do it. */
+  /**
+   * Looks at all payments whose time has come. A payment is looked at, with growing pauses, until
+   * its order is PAID, or has ended and the provider can book no charge any more. Harmless when two
+   * processes do it.
+   */
   void sweep() {
-    for (OrderId orderId : payments.unfinished(properties.settleAfter(), properties.sweepBatch())) {
-      finish(orderId);
-    }
-    payments.refundsDue(properties.sweepBatch()).forEach(this::refund);
+    List<OrderId> due;
+    do {
+      due = payments.due(properties.sweepBatch());
+      due.stream()
+          .takeWhile(order -> !Thread.currentThread().isInterrupted())
+          .filter(payments::claim)
+          .forEach(this::look);
+    } while (due.size() == properties.sweepBatch() && !Thread.currentThread().isInterrupted());
   }
 
-  private void finish(OrderId orderId) {
+  private void look(OrderId orderId) {
     Optional<OrderRow> order = orders.find(orderId);
     if (order.isEmpty()) {
       log.error("order {}: has a payment and no row", orderId);
       return;
     }
     try {
-      Optional<PaymentProvider.Charge.Charged> charge = provider.find(orderId);
-      if (charge.isPresent()) {
-        settle(order.get(), charge.get().chargeId());
-      } else if (order.get().status() == OrderStatus.CONFIRMED) {
-        payments.declined(orderId);
-      } else {
-        payments.refundDue(orderId);
-      }
+      look(order.get(), answer(() -> provider.find(orderId)));
     } catch (PaymentUnavailableException e) {
       log.warn("order {}: whether it was charged is still unknown", orderId, e);
+    }
+  }
+
+  private void look(OrderRow order, Optional<PaymentProvider.Charge.Charged> charge) {
+    if (charge.isPresent()) {
+      settle(order, charge.get().chargeId());
+    } else if (order.status() != OrderStatus.CONFIRMED && order.status() != OrderStatus.PAID) {
+      payments.refundDue(order.id());
+      refund(order.id(), false);
     }
   }
 

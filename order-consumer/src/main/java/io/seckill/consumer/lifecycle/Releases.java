@@ -26,9 +26,9 @@ import org.springframework.stereotype.Component;
  * ends them, in Redis by give-back after it.
  *
  * <p>Locks are taken as the batch store takes them: orders, quota by (user, SKU), products by SKU
- * last; the number of statements under a product's lock does not grow with the number of orders.
- * Rows are chosen and locked by one statement on their status, so of payment, cancel and expiry
- * exactly one finds the order CONFIRMED.
+ * last, and payments right after orders, as payments do; the number of statements under a product's
+ * lock does not grow with the number of orders. Rows are chosen and locked by one statement on
+ * their status, so of payment, cancel and expiry exactly one finds the order CONFIRMED.
  */
 @Component
 class Releases {
@@ -40,6 +40,7 @@ class Releases {
 
   private final JdbcClient jdbc;
   private final LedgerTransaction transaction;
+  private final PaymentTable payments;
   private final GiveBacks giveBacks;
   private final OrderResults results;
   private final LifecycleMeters meters;
@@ -47,11 +48,13 @@ class Releases {
   Releases(
       JdbcClient jdbc,
       LedgerTransaction transaction,
+      PaymentTable payments,
       GiveBacks giveBacks,
       OrderResults results,
       LifecycleMeters meters) {
     this.jdbc = jdbc;
     this.transaction = transaction;
+    this.payments = payments;
     this.giveBacks = giveBacks;
     this.results = results;
     this.meters = meters;
@@ -146,6 +149,7 @@ class Releases {
                 "ids",
                 freed.stream().map(order -> order.orderId().value()).sorted().toList()))
         .update();
+    payments.ended(freed.stream().map(Freed::orderId).toList());
     Set<Long> withQuota = keepingQuota(freed);
     freed.stream().filter(order -> withQuota.contains(order.skuId())).forEach(this::lowerQuota);
     Map<Long, Long> epochs = returnStock(freed);

@@ -635,7 +635,7 @@ class LifecycleIT {
   private static void agePayment(OrderId id) {
     consumer
         .sql()
-        .sql("UPDATE payment SET updated_at = NOW(6) - INTERVAL 1 HOUR WHERE order_id = ?")
+        .sql("UPDATE payment SET check_at = NOW(6) WHERE order_id = ?")
         .param(id.value())
         .update();
   }
