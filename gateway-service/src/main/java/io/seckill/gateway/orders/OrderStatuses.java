@@ -6,9 +6,9 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.stores.BlockingCalls;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 
@@ -26,7 +26,7 @@ final class OrderStatuses {
   private final LedgerLookup mysql;
   private final BlockingCalls redisCalls;
   private final OrderProperties settings;
-  private final Duration paymentTimeout;
+  private final PaymentTimeout paymentTimeout;
   private final Cache<OrderId, Long> skus =
       Caffeine.newBuilder().maximumSize(SKUS_REMEMBERED).build();
 
@@ -35,12 +35,12 @@ final class OrderStatuses {
       LedgerLookup mysql,
       @Qualifier("redisCalls") BlockingCalls redisCalls,
       OrderProperties settings,
-      PaymentProperties payment) {
+      PaymentTimeout paymentTimeout) {
     this.redis = redis;
     this.mysql = mysql;
     this.redisCalls = redisCalls;
     this.settings = settings;
-    this.paymentTimeout = payment.timeout();
+    this.paymentTimeout = paymentTimeout;
   }
 
   /** What there is to say about an order. */
@@ -86,7 +86,7 @@ final class OrderStatuses {
         null,
         order.admittedAt(),
         order.updatedAt(),
-        confirmed ? order.createdAt().plus(paymentTimeout) : null);
+        confirmed ? payBy(order.createdAt()) : null);
   }
 
   /** An order as Redis shows it. */
@@ -105,7 +105,12 @@ final class OrderStatuses {
         waitMs < 0 ? null : (waitMs + 999) / 1000,
         Instant.ofEpochMilli(record.admittedAt()),
         changedAt,
-        record.status() == OrderStatus.CONFIRMED ? changedAt.plus(paymentTimeout) : null);
+        record.status() == OrderStatus.CONFIRMED ? payBy(changedAt) : null);
+  }
+
+  /** Null while the payment time-out is not known. */
+  private @Nullable Instant payBy(Instant confirmedAt) {
+    return paymentTimeout.latest().map(confirmedAt::plus).orElse(null);
   }
 
   /** What was said of this order is no longer true. */
@@ -148,9 +153,15 @@ final class OrderStatuses {
     return switch (record.status()) {
       case QUEUED -> order.ageMs() > staleAfterMs(order);
       case DELAYED -> true;
-      case CONFIRMED -> order.nowMs() - record.changedAt() > paymentTimeout.toMillis();
+      case CONFIRMED -> isOverdue(order);
       case PAID, CANCELLED, EXPIRED, REJECTED -> false;
     };
+  }
+
+  /** MySQL is not asked while the payment time-out is not known: it is MySQL that has not told. */
+  private boolean isOverdue(HotOrder order) {
+    long ageMs = order.nowMs() - order.record().changedAt();
+    return paymentTimeout.latest().filter(timeout -> ageMs > timeout.toMillis()).isPresent();
   }
 
   private long staleAfterMs(HotOrder order) {

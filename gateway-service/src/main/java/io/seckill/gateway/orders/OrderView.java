@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param position place in the queue from 1, only with QUEUED
  * @param expectedSeconds until a result, only with QUEUED and when the pace is known
  * @param updatedAt of the latest result
- * @param payBy only with CONFIRMED
+ * @param payBy only with CONFIRMED, and when the payment time-out is known
  */
 record OrderView(
     OrderId orderId,

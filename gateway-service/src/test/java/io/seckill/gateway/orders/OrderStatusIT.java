@@ -42,6 +42,7 @@ class OrderStatusIT {
   static void start() {
     stage = Stage.shared();
     gateway = stage.gateway();
+    await().atMost(SOON).until(() -> gateway.bean(PaymentTimeout.class).latest().isPresent());
   }
 
   @Test
@@ -145,6 +146,36 @@ class OrderStatusIT {
     assertThat(answer.json().path("quantity").intValue()).isEqualTo(3);
     assertThat(answer.text("reason")).isEqualTo(reason == null ? "" : reason);
     assertThat(answer.text("payBy").isEmpty()).isEqualTo(status != OrderStatus.CONFIRMED);
+  }
+
+  @Test
+  void saysNoTimeToPayByBeforeItHasLearnedItFromMySql() throws Exception {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 1);
+    AdmissionRecord seen = record(order);
+    write(order, result(seen, OrderStatus.CONFIRMED, null, seen.admittedAt() + 1_000, null));
+    try (TcpProxy toMySql =
+        TcpProxy.to(stage.mysqlDatabase().host(), stage.mysqlDatabase().port())) {
+      toMySql.cut();
+      try (TestGateway own =
+          TestGateway.start(
+              stage.redisDatabase(), stage.mysqlDatabase().via(toMySql), stage.consumer().url())) {
+        Answer early = own.get(order.user(), path(order));
+        assertThat(early.text("status")).as(early.toString()).isEqualTo("CONFIRMED");
+        assertThat(early.json().path("payBy").isNull()).isTrue();
+
+        toMySql.heal();
+
+        await()
+            .atMost(SOON)
+            .until(
+                () -> own.get(order.user(), path(order)).text("payBy"),
+                Instant.ofEpochMilli(seen.admittedAt() + 1_000)
+                        .plus(30, ChronoUnit.MINUTES)
+                        .toString()
+                    ::equals);
+      }
+    }
   }
 
   @Test
