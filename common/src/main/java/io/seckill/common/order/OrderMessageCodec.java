@@ -4,15 +4,19 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonParser.NumberType;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * The order message as JSON, UTF-8, in the member order that {@code admit.lua} writes. Reading is
- * strict: unknown or repeated members, other JSON types, trailing text and anything out of bounds
- * are refused.
+ * The order message as JSON, UTF-8, in the member order that {@code admit.lua} writes.
+ *
+ * <p>Reading ignores members it does not know, so that a later release may add some within version
+ * 1. Everything else is strict: repeated members, other JSON types, trailing text and anything out
+ * of bounds are refused. A message of another version is refused for its version, whatever types
+ * and bounds its members have.
  */
 public final class OrderMessageCodec {
 
@@ -45,6 +49,7 @@ public final class OrderMessageCodec {
 
   /**
    * @param body at most {@value #MAX_BYTES} bytes
+   * @throws UnsupportedVersionException when it names another version than 1
    * @throws UnreadableMessageException when it is not a version 1 message within bounds
    */
   public static OrderMessage decode(byte[] body) throws UnreadableMessageException {
@@ -101,7 +106,10 @@ public final class OrderMessageCodec {
     private long seq;
     private long admittedAt;
 
-    void read(String name, JsonParser parser) throws UnreadableMessageException {
+    /** The first member of a wrong type; thrown at the end, because the version may come last. */
+    private @Nullable String wrongType;
+
+    void read(String name, JsonParser parser) {
       switch (name) {
         case "v" -> version = integer(name, parser);
         case "orderId" -> orderId = text(name, parser);
@@ -114,12 +122,16 @@ public final class OrderMessageCodec {
         case "epoch" -> epoch = integer(name, parser);
         case "seq" -> seq = integer(name, parser);
         case "admittedAt" -> admittedAt = integer(name, parser);
-        default -> throw new UnreadableMessageException("unknown member");
+        default -> parser.skipChildren();
       }
     }
 
     OrderMessage toMessage() throws UnreadableMessageException {
-      expect(version == OrderMessage.VERSION, "unknown version " + version);
+      if (version != 0 && version != OrderMessage.VERSION) {
+        throw new UnsupportedVersionException(version);
+      }
+      expect(wrongType == null, String.valueOf(wrongType));
+      expect(version != 0, "v is missing");
       expect(quantity <= OrderMessage.MAX_QUANTITY, "quantity out of bounds: " + quantity);
       return new OrderMessage(
           OrderId.parse(required("orderId", orderId)),
@@ -149,14 +161,28 @@ public final class OrderMessageCodec {
       return value == null ? "" : value;
     }
 
-    private static long integer(String name, JsonParser parser) throws UnreadableMessageException {
-      expect(parser.currentToken() == JsonToken.VALUE_NUMBER_INT, name + " is not an integer");
-      return parser.getLongValue();
+    private long integer(String name, JsonParser parser) {
+      if (parser.currentToken() == JsonToken.VALUE_NUMBER_INT
+          && parser.getNumberType() != NumberType.BIG_INTEGER) {
+        return parser.getLongValue();
+      }
+      refuse(name + " is not an integer of 64 bits", parser);
+      return 0;
     }
 
-    private static String text(String name, JsonParser parser) throws UnreadableMessageException {
-      expect(parser.currentToken() == JsonToken.VALUE_STRING, name + " is not a string");
-      return parser.getString();
+    private @Nullable String text(String name, JsonParser parser) {
+      if (parser.currentToken() == JsonToken.VALUE_STRING) {
+        return parser.getString();
+      }
+      refuse(name + " is not a string", parser);
+      return null;
+    }
+
+    private void refuse(String defect, JsonParser parser) {
+      parser.skipChildren();
+      if (wrongType == null) {
+        wrongType = defect;
+      }
     }
   }
 }

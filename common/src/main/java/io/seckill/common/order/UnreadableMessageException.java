@@ -1,7 +1,8 @@
 package io.seckill.common.order;
 
 /** A message that is not a version 1 order message within its bounds; it can never succeed. */
-public final class UnreadableMessageException extends Exception {
+public sealed class UnreadableMessageException extends Exception
+    permits UnsupportedVersionException {
 
   private static final long serialVersionUID = 1L;
 

@@ -62,9 +62,9 @@ class OrderMessageCodecTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "\"v\":1 | \"v\":2",
         "\"v\":1 | \"v\":\"1\"",
         "\"v\":1 | \"w\":1",
+        "\"v\":1 | \"v\":0",
         "\"userId\":42 | \"userId\":0",
         "\"userId\":42 | \"userId\":-42",
         "\"userId\":42 | \"userId\":\"42\"",
@@ -89,7 +89,9 @@ class OrderMessageCodecTest {
         "\"epoch\":3 | \"epoch\":0",
         "\"seq\":17 | \"seq\":0",
         "\"admittedAt\":1760000000123 | \"admittedAt\":0",
-        "\"seq\":17 | \"seq\":17,\"extra\":1",
+        "\"seq\":17 | \"seq\":17,\"extra\":1,\"extra\":2",
+        "\"seq\":17 | \"seq\":17,\"extra\":{\"a\":1,\"a\":2}",
+        "\"seq\":17 | \"seq\":17,\"extra\":[1",
         "\"seq\":17 | \"seq\":17,\"traceparent\":\"00-xyz\"",
         "\"orderId\":\" | \"orderId\":\"-"
       })
@@ -98,7 +100,53 @@ class OrderMessageCodecTest {
 
     assertThat(bad).isNotEqualTo(VALID);
     assertThatThrownBy(() -> OrderMessageCodec.decode(bad))
-        .isInstanceOf(UnreadableMessageException.class);
+        .isInstanceOf(UnreadableMessageException.class)
+        .isNotInstanceOf(UnsupportedVersionException.class);
+  }
+
+  /** As releases wrote it before this one; the files are never changed. */
+  @ParameterizedTest
+  @ValueSource(strings = {"order-v1.json", "order-v1-traced.json"})
+  void readsAndWritesEveryMessageThatWasEverWritten(String recorded) throws Exception {
+    byte[] body = RecordedMessages.read(recorded);
+
+    OrderMessage order = OrderMessageCodec.decode(body);
+
+    assertThat(order).isEqualTo(message(recorded.contains("traced") ? TRACE : null));
+    assertThat(OrderMessageCodec.encode(order).getBytes(StandardCharsets.UTF_8)).isEqualTo(body);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "\"giftWrap\":true",
+        "\"weight\":1e999",
+        "\"number\":92233720368547758070",
+        "\"V\":2",
+        "\"channel\":\"app \\u4e2d\"",
+        "\"address\":{\"v\":2,\"lines\":[\"a\",null,{\"orderId\":7}]}"
+      })
+  void ignoresMembersOfALaterRelease(String added) throws Exception {
+    assertThat(OrderMessageCodec.decode(VALID.replace("}", "," + added + "}")))
+        .isEqualTo(message(null));
+    assertThat(OrderMessageCodec.decode(VALID.replace("{", "{" + added + ",")))
+        .isEqualTo(message(null));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{\"v\":2} | 2",
+        "{\"v\":-1} | -1",
+        "{\"orderId\":7,\"userId\":\"u-42\",\"skuId\":[1001],\"v\":3} | 3",
+        "{\"userId\":92233720368547758070,\"quantity\":{\"boxes\":2},\"v\":9} | 9"
+      })
+  void refusesAnotherVersionByItsName(String text, String version) {
+    assertThatThrownBy(() -> OrderMessageCodec.decode(text))
+        .isInstanceOf(UnsupportedVersionException.class)
+        .hasMessage("version " + version + ", this service reads version 1");
   }
 
   @ParameterizedTest

@@ -2,8 +2,10 @@ package io.seckill.consumer.deadletter;
 
 /** Why a message was given up on. */
 public enum DeadLetterReason {
-  /** Not an order message of a version we know, within its bounds. */
+  /** Not an order message within its bounds. */
   UNREADABLE,
+  /** A version of the order message that this release does not read; a later one may. */
+  UNSUPPORTED_VERSION,
   /** MySQL has no such product. */
   UNKNOWN_SKU,
   /** The message says another policy than the product. */

@@ -23,7 +23,7 @@ record Delivery(
     byte[] body,
     BasicProperties properties,
     @Nullable OrderMessage order,
-    @Nullable String unreadable,
+    @Nullable UnreadableMessageException unreadable,
     long receivedNanos) {
 
   /** Reads the message on the connection's thread, beside the writer's. */
@@ -34,7 +34,7 @@ record Delivery(
     try {
       return new Delivery(tag, key, body, properties, OrderMessageCodec.decode(body), null, now);
     } catch (UnreadableMessageException e) {
-      return new Delivery(tag, key, body, properties, null, String.valueOf(e.getMessage()), now);
+      return new Delivery(tag, key, body, properties, null, e, now);
     }
   }
 

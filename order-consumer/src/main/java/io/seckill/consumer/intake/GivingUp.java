@@ -1,6 +1,8 @@
 package io.seckill.consumer.intake;
 
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.common.order.UnsupportedVersionException;
 import io.seckill.consumer.deadletter.DeadLetter;
 import io.seckill.consumer.deadletter.DeadLetterHeaders;
 import io.seckill.consumer.deadletter.DeadLetterReason;
@@ -28,10 +30,14 @@ class GivingUp {
     this.clock = clock;
   }
 
-  /** A message that no later try can read. */
+  /** A message that no later try of this release can read. */
   DeadLetter unreadable(Delivery delivery) {
-    String why = delivery.unreadable() == null ? "" : delivery.unreadable();
-    return letter(delivery, DeadLetterReason.UNREADABLE, why, atOnce());
+    UnreadableMessageException why = delivery.unreadable();
+    DeadLetterReason reason =
+        why instanceof UnsupportedVersionException
+            ? DeadLetterReason.UNSUPPORTED_VERSION
+            : DeadLetterReason.UNREADABLE;
+    return letter(delivery, reason, why == null ? "" : String.valueOf(why.getMessage()), atOnce());
   }
 
   /** A message that no later try can store. */

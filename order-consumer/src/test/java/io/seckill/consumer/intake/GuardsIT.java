@@ -10,8 +10,10 @@ import static org.awaitility.Awaitility.await;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.order.RecordedMessages;
 import io.seckill.consumer.testing.Admissions;
 import io.seckill.consumer.testing.Ledger;
 import io.seckill.consumer.testing.OrderFlood;
@@ -275,12 +277,12 @@ class GuardsIT {
     List<String> bad =
         List.of(
             "no json " + sku,
-            "{\"v\":2,\"sku\":" + sku + "}",
+            "{\"v\":1,\"sku\":" + sku + "}",
             json(OrderFlood.order(sku, LIMITED, 1, 1), 0),
             json(OrderFlood.order(sku, LIMITED, 1, 1), -1),
             json(OrderFlood.order(sku, LIMITED, 1, 1), 2_147_483_648L));
     List<OrderMessage> good = orders(20, LIMITED);
-    long before = ledger.number("SELECT COUNT(*) FROM dead_letter WHERE reason = 'UNREADABLE'");
+    long before = deadLetters("UNREADABLE");
 
     for (int i = 0; i < bad.size(); i++) {
       flood.publish(good.subList(i * 4, i * 4 + 4));
@@ -290,6 +292,43 @@ class GuardsIT {
     ledger.awaitOrders(sku, 20);
     awaitDeadLetters("UNREADABLE", before + bad.size());
     assertThat(confirmed()).isEqualTo(20);
+  }
+
+  @Test
+  void keepsMessagesOfAnotherVersionForTheirVersion() {
+    sale(LIMITED, 5, 100);
+    long before = deadLetters("UNSUPPORTED_VERSION");
+
+    flood.publishRaw(sku, "{\"v\":2,\"sku\":" + sku + "}", java.util.Map.of());
+    flood.publish(OrderFlood.order(sku, LIMITED, 1, 1));
+
+    awaitDeadLetters("UNSUPPORTED_VERSION", before + 1);
+    ledger.awaitOrders(sku, 1);
+    assertThat(
+            ledger.number(
+                "SELECT COUNT(*) FROM dead_letter WHERE reason = 'UNSUPPORTED_VERSION'"
+                    + " AND detail = 'version 2, this service reads version 1'"))
+        .isEqualTo(before + 1);
+  }
+
+  @Test
+  void storesTheMessagesOfFormerAndLaterReleases() {
+    new Sales(consumer).open(1001, "LIMITED", 5, 100);
+    byte[] former = RecordedMessages.read("order-v1.json");
+    OrderMessage later = OrderFlood.order(sku, LIMITED, 7, 2);
+    sale(LIMITED, 5, 100);
+
+    flood.publishRaw(1001, former, java.util.Map.of());
+    flood.publishRaw(
+        sku,
+        OrderMessageCodec.encode(later).replace("}", ",\"giftWrap\":{\"v\":2}}"),
+        java.util.Map.of());
+
+    ledger.awaitOrders(1001, 1);
+    ledger.awaitOrders(sku, 1);
+    assertThat(ledger.number("SELECT quantity FROM orders WHERE order_id = 4194306362375"))
+        .isEqualTo(2);
+    assertThat(ledger.status(later)).isEqualTo("CONFIRMED");
   }
 
   @Test
@@ -387,6 +426,10 @@ class GuardsIT {
             + " AND reason = '"
             + reason
             + "'");
+  }
+
+  private long deadLetters(String reason) {
+    return ledger.number("SELECT COUNT(*) FROM dead_letter WHERE reason = '" + reason + "'");
   }
 
   private void awaitDeadLetters(String reason, long count) {

@@ -25,7 +25,7 @@ class InboxTest {
   @Test
   void countsTheLingerFromTheArrivalOfTheFirst() throws InterruptedException {
     long longAgo = System.nanoTime() - LONG.toNanos();
-    inbox.offer(new Delivery(7, "0", new byte[0], new BasicProperties(), null, "", longAgo));
+    inbox.offer(new Delivery(7, "0", new byte[0], new BasicProperties(), null, null, longAgo));
 
     assertThat(tags(inbox.take(3, Duration.ofSeconds(30), LONG))).containsExactly(7L);
   }

@@ -6,6 +6,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.common.order.UnsupportedVersionException;
 import java.util.Date;
 import java.util.Map;
 import java.util.UUID;
@@ -23,6 +24,7 @@ public final class OutboundOrder {
   public static final String DETAIL_HEADER = "x-seckill-detail";
 
   private static final String UNREADABLE = "UNREADABLE";
+  private static final String UNSUPPORTED_VERSION = "UNSUPPORTED_VERSION";
 
   private static final String APP_ID = "seckill-relay";
   private static final String TYPE = "order.v1";
@@ -30,9 +32,10 @@ public final class OutboundOrder {
 
   private final byte[] body;
   private final @Nullable OrderMessage message;
-  private final @Nullable String defect;
+  private final @Nullable UnreadableMessageException defect;
 
-  private OutboundOrder(byte[] body, @Nullable OrderMessage message, @Nullable String defect) {
+  private OutboundOrder(
+      byte[] body, @Nullable OrderMessage message, @Nullable UnreadableMessageException defect) {
     this.body = body;
     this.message = message;
     this.defect = defect;
@@ -47,7 +50,7 @@ public final class OutboundOrder {
     try {
       return new OutboundOrder(body, OrderMessageCodec.decode(body), null);
     } catch (UnreadableMessageException e) {
-      return new OutboundOrder(body, null, String.valueOf(e.getMessage()));
+      return new OutboundOrder(body, null, e);
     }
   }
 
@@ -63,7 +66,7 @@ public final class OutboundOrder {
 
   /** Why the entry is unreadable, or null. */
   public @Nullable String defect() {
-    return defect;
+    return defect == null ? null : defect.getMessage();
   }
 
   String exchange() {
@@ -81,6 +84,10 @@ public final class OutboundOrder {
     return message == null ? UUID.nameUUIDFromBytes(body).toString() : message.orderId().toString();
   }
 
+  private String reason() {
+    return defect instanceof UnsupportedVersionException ? UNSUPPORTED_VERSION : UNREADABLE;
+  }
+
   @SuppressWarnings("JavaUtilDate") // the client's type for timestamps
   AMQP.BasicProperties properties() {
     AMQP.BasicProperties.Builder properties =
@@ -93,7 +100,7 @@ public final class OutboundOrder {
     if (message == null) {
       return properties
           .timestamp(new Date())
-          .headers(Map.of(REASON_HEADER, UNREADABLE, DETAIL_HEADER, "outbox entry: " + defect))
+          .headers(Map.of(REASON_HEADER, reason(), DETAIL_HEADER, "outbox entry: " + defect()))
           .build();
     }
     properties.timestamp(new Date(message.admittedAt()));

@@ -1,11 +1,14 @@
 package io.seckill.relay.lane;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Delivery;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.RecordedMessages;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.relay.publish.OutboundOrder;
@@ -14,8 +17,8 @@ import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -114,7 +117,7 @@ class RelayLaneIT {
 
   @Test
   void sendsAnUnreadableEntryToTheDeadLettersAndGoesOn() {
-    outbox.admitText(7, "{\"v\":9}");
+    outbox.admitText(7, "{\"w\":9}");
     List<String> admitted = outbox.admit(3, 1607);
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
       await().atMost(SOON).until(() -> relay.count("settled") == 4);
@@ -122,11 +125,44 @@ class RelayLaneIT {
     }
     await().atMost(SOON).until(() -> broker.deadLetters().size() == 1 && broker.seen() == 3);
     Delivery dead = broker.deadLetters().get(0);
-    assertThat(new String(dead.getBody(), StandardCharsets.UTF_8)).isEqualTo("{\"v\":9}");
+    assertThat(new String(dead.getBody(), UTF_8)).isEqualTo("{\"w\":9}");
     Map<String, Object> headers = dead.getProperties().getHeaders();
     assertThat(headers.get(OutboundOrder.REASON_HEADER)).hasToString("UNREADABLE");
-    assertThat(headers.get(OutboundOrder.DETAIL_HEADER).toString()).contains("unknown version 9");
+    assertThat(headers.get(OutboundOrder.DETAIL_HEADER).toString()).contains("v is missing");
     assertThat(broker.deliveries()).containsOnlyKeys(admitted);
     assertThat(outbox.inPrivateQueues()).isZero();
+  }
+
+  @Test
+  void sendsAnEntryOfAnotherVersionToTheDeadLettersForItsVersion() {
+    outbox.admitText(7, "{\"v\":9,\"orderId\":7}");
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> relay.count("settled") == 1);
+    }
+    await().atMost(SOON).until(() -> broker.deadLetters().size() == 1);
+    Map<String, Object> headers = broker.deadLetters().get(0).getProperties().getHeaders();
+    assertThat(headers.get(OutboundOrder.REASON_HEADER)).hasToString("UNSUPPORTED_VERSION");
+    assertThat(headers.get(OutboundOrder.DETAIL_HEADER).toString()).contains("version 9");
+  }
+
+  @Test
+  void carriesMessagesOfOtherReleasesByteForByte() {
+    List<String> entries = new ArrayList<>();
+    entries.add(recorded("order-v1.json"));
+    entries.add(recorded("order-v1-traced.json"));
+    entries.add(recorded("order-v1.json").replace("}", ",\"giftWrap\":{\"colour\":\"red\"}}"));
+    entries.forEach(entry -> outbox.admitText(Partition.ofSku(1001), entry));
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> relay.count("settled") == 3);
+    }
+    await().atMost(SOON).until(() -> broker.orders().size() == 3);
+    assertThat(broker.orders().stream().map(order -> new String(order.getBody(), UTF_8)))
+        .containsExactlyElementsOf(entries);
+    assertThat(broker.deadLetters()).isEmpty();
+    assertThat(outbox.inPrivateQueues()).isZero();
+  }
+
+  private static String recorded(String name) {
+    return new String(RecordedMessages.read(name), UTF_8);
   }
 }

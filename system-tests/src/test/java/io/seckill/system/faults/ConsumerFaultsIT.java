@@ -48,6 +48,20 @@ class ConsumerFaultsIT {
   private static final String PAUSED =
       "SELECT COUNT(*) FROM products WHERE state = 'PAUSED' AND sku_id = ";
 
+  private static final String OF_ANOTHER_VERSION =
+      "SELECT COUNT(*) FROM dead_letter WHERE reason = 'UNSUPPORTED_VERSION'";
+  private static final String LATER_MEMBERS = ",\"giftWrap\":{\"v\":2},\"channel\":\"app\"";
+
+  /** At one moment, so that no lane has an old text in hand. */
+  private static final String GROW =
+      """
+      local messages = redis.call('LRANGE', KEYS[1], 0, -1)
+      for i, message in ipairs(messages) do
+        redis.call('LSET', KEYS[1], i - 1, string.sub(message, 1, -2) .. ARGV[1] .. '}')
+      end
+      return #messages
+      """;
+
   private final FaultLab lab;
 
   ConsumerFaultsIT(FaultLab lab) {
@@ -175,8 +189,10 @@ class ConsumerFaultsIT {
     try (FaultRun run = lab.run("24 bad messages in a batch").begin(100);
         BrokerClient broker = new BrokerClient(lab.servers())) {
       long before = deadLetters();
+      long versionsBefore = number(OF_ANOTHER_VERSION);
       Sale sale = run.sale(3);
       List<String> bad = badMessages(sale);
+      broker.publish(Partition.ofSku(sale.skuId()), ofALaterRelease(encoded(admitted(sale))));
       for (String message : bad) {
         broker.publish(Partition.ofSku(sale.skuId()), message);
       }
@@ -184,6 +200,36 @@ class ConsumerFaultsIT {
       Signals.await("the dead letters", () -> deadLetters() >= before + bad.size());
       run.judge();
       assertThat(deadLetters()).as("dead letters").isEqualTo(before + bad.size());
+      assertThat(number(OF_ANOTHER_VERSION)).isEqualTo(versionsBefore + 1);
+    }
+  }
+
+  private static String encoded(List<OrderMessage> orders) {
+    assertThat(orders).isNotEmpty();
+    return OrderMessageCodec.encode(orders.get(0));
+  }
+
+  private static String ofALaterRelease(String message) {
+    return message.replace("}", LATER_MEMBERS + "}");
+  }
+
+  /** As if gateways of a later release had admitted these orders. */
+  @Test
+  @DisplayName("24: members of a later release in every message")
+  void membersOfALaterRelease() throws Exception {
+    try (FaultRun run = lab.run("24 members of a later release")) {
+      long before = deadLetters();
+      lab.relays().forEach(relay -> relay.links().redis().cut());
+      run.begin(400);
+      long grown = 0;
+      for (Sale sale : run.sales()) {
+        String outbox = RedisKeys.outbox(Partition.ofSku(sale.skuId()));
+        grown += (Long) lab.redis().eval(GROW, List.of(outbox), List.of(LATER_MEMBERS));
+      }
+      assertThat(grown).isGreaterThanOrEqualTo(400);
+      run.fault(grown + " messages got members that nobody knows");
+      run.judge();
+      assertThat(deadLetters()).as("dead letters").isEqualTo(before);
     }
   }
 

@@ -9,7 +9,6 @@ import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import com.rabbitmq.client.GetResponse;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
@@ -218,17 +217,23 @@ class DeadLetterAdminIT {
     assertThat(shown.path("payloadBytes").longValue()).isEqualTo(body.length);
     assertThat(shown.path("payload").stringValue()).isEqualTo(new String(beginning, UTF_8));
     assertThat(shownBytes(shown)).isEqualTo(beginning);
+    assertThat(replayed(letter)).isEqualTo(body);
+    awaitLetter("id = " + letter + " AND state = 'OPEN' AND attempts = 2");
+  }
+
+  /** Replays a letter of this SKU's queue, and returns what came to the queue. */
+  private byte[] replayed(long letter) throws Exception {
     try (Channel channel = broker.createChannel()) {
       String spy = channel.queueDeclare().getQueue();
       channel.queueBind(spy, BrokerTopology.ORDERS_EXCHANGE, routingKey());
 
       assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
 
-      GetResponse replayed =
-          await().atMost(PATIENCE).until(() -> channel.basicGet(spy, true), Objects::nonNull);
-      assertThat(replayed.getBody()).isEqualTo(body);
+      return await()
+          .atMost(PATIENCE)
+          .until(() -> channel.basicGet(spy, true), Objects::nonNull)
+          .getBody();
     }
-    awaitLetter("id = " + letter + " AND state = 'OPEN' AND attempts = 2");
   }
 
   static Stream<Arguments> oddMessages() {
@@ -247,6 +252,19 @@ class DeadLetterAdminIT {
     return letter.has("payloadBase64")
         ? Base64.getDecoder().decode(letter.path("payloadBase64").stringValue())
         : letter.path("payload").stringValue().getBytes(UTF_8);
+  }
+
+  @Test
+  void aReplayKeepsMembersOfALaterRelease() throws Exception {
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    byte[] body =
+        OrderMessageCodec.encode(order).replace("}", ",\"giftWrap\":[1]}").getBytes(UTF_8);
+    open(10);
+    publishDead(body, Map.of(DeadLetterHeaders.REASON, "FAILED_TOO_OFTEN"));
+    long letter = awaitLetter(order);
+
+    assertThat(replayed(letter)).isEqualTo(body);
+    awaitStatus(order, "CONFIRMED");
   }
 
   @Test
@@ -465,6 +483,10 @@ class DeadLetterAdminIT {
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  private static long awaitLetter(OrderMessage order, String reason) {
+    return awaitLetter("order_id = " + order.orderId() + " AND reason = '" + reason + "'");
   }
 
   private static long awaitLetter(OrderMessage order) {
