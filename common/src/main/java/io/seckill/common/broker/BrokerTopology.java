@@ -1,14 +1,17 @@
 package io.seckill.common.broker;
 
+import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.BuiltinExchangeType;
 import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.ShutdownSignalException;
 import java.io.IOException;
 import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
  * Exchanges and queues of the order flow. Relay and consumer both declare them at start; the
- * declaration is idempotent and closes the channel when the broker has others of the same name.
+ * declaration is idempotent, and fails when the broker has a queue of the same name with other
+ * arguments.
  */
 public final class BrokerTopology {
 
@@ -25,7 +28,7 @@ public final class BrokerTopology {
 
   /**
    * Above any honest count: the consumer counts attempts itself, and brokers differ in what counts
-   * as a delivery (RabbitMQ 4 would give up after 20 crashes of a consumer).
+   * as a delivery. RabbitMQ 4 drops after 20 by default; -1 means no limit only from 4.0 on.
    */
   private static final int DELIVERY_LIMIT = 1_000_000;
 
@@ -54,14 +57,43 @@ public final class BrokerTopology {
    * @throws IOException when the broker refuses or is away; the channel is then closed
    */
   public static void declare(Channel channel) throws IOException {
+    try {
+      declareAll(channel);
+    } catch (IOException e) {
+      if (e.getCause() instanceof ShutdownSignalException signal
+          && signal.getReason() instanceof AMQP.Channel.Close close
+          && close.getReplyCode() == AMQP.PRECONDITION_FAILED) {
+        throw otherArguments(close.getReplyText(), e);
+      }
+      throw e;
+    }
+  }
+
+  /** Without a cause, because logs show the root of the causes, and this is the one to read. */
+  private static IOException otherArguments(String difference, IOException failure) {
+    IOException readable =
+        new IOException(
+            "RabbitMQ has a queue of another release, see \"Queues of another release\" in"
+                + " docs/operations.md: "
+                + difference);
+    readable.addSuppressed(failure);
+    return readable;
+  }
+
+  private static void declareAll(Channel channel) throws IOException {
     channel.exchangeDeclare(ORDERS_EXCHANGE, BuiltinExchangeType.DIRECT, true);
     channel.exchangeDeclare(DEAD_EXCHANGE, BuiltinExchangeType.DIRECT, true);
-    channel.queueDeclare(DEAD_QUEUE, true, false, false, Map.of("x-queue-type", "quorum"));
+    channel.queueDeclare(DEAD_QUEUE, true, false, false, deadQueueArguments());
     channel.queueBind(DEAD_QUEUE, DEAD_EXCHANGE, DEAD_ROUTING_KEY);
     for (int i = 0; i < ORDER_QUEUES; i++) {
       channel.queueDeclare(orderQueue(i), true, false, false, orderQueueArguments());
       channel.queueBind(orderQueue(i), ORDERS_EXCHANGE, routingKey(i));
     }
+  }
+
+  /** What the broker drops from here is lost. */
+  private static Map<String, Object> deadQueueArguments() {
+    return Map.of("x-queue-type", "quorum", "x-delivery-limit", DELIVERY_LIMIT);
   }
 
   /** Dead-lettering by the broker itself is the last resort, and must not lose the order either. */

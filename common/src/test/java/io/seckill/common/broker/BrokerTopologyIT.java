@@ -2,18 +2,22 @@ package io.seckill.common.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.MessageProperties;
 import io.seckill.common.order.Partition;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,7 +77,38 @@ class BrokerTopologyIT {
     Channel channel = connection.createChannel();
     channel.queueDeclare(BrokerTopology.DEAD_QUEUE, true, false, false, Map.of());
 
-    assertThatThrownBy(() -> BrokerTopology.declare(channel)).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> BrokerTopology.declare(channel))
+        .isInstanceOf(IOException.class)
+        .hasNoCause()
+        .hasMessageContaining("docs/operations.md")
+        .hasMessageContaining(BrokerTopology.DEAD_QUEUE);
     assertThat(channel.isOpen()).isFalse();
+  }
+
+  /** From RabbitMQ 4.0 on a quorum queue drops after 20 deliveries unless it says otherwise. */
+  @Test
+  void keepsADeadLetterHoweverOftenItIsGivenBack() throws Exception {
+    try (Channel channel = connection.createChannel()) {
+      BrokerTopology.declare(channel);
+      channel.confirmSelect();
+      channel.basicPublish(
+          BrokerTopology.DEAD_EXCHANGE,
+          BrokerTopology.DEAD_ROUTING_KEY,
+          MessageProperties.PERSISTENT_BASIC,
+          new byte[] {42});
+      channel.waitForConfirmsOrDie(10_000);
+
+      for (int i = 0; i < 50; i++) {
+        channel.basicReject(next(channel).getEnvelope().getDeliveryTag(), true);
+      }
+
+      assertThat(next(channel).getBody()).containsExactly(42);
+    }
+  }
+
+  private static GetResponse next(Channel channel) {
+    return await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> channel.basicGet(BrokerTopology.DEAD_QUEUE, false), Objects::nonNull);
   }
 }

@@ -7,10 +7,14 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.barrier.Barriers;
 import io.seckill.consumer.broker.BrokerConnections;
+import io.seckill.consumer.store.LedgerProbe;
 import jakarta.annotation.PreDestroy;
 import java.io.IOException;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +26,9 @@ import org.springframework.transaction.TransactionException;
  * Moves messages from the dead queue into the table, where operators see them. One thread asks once
  * a second; dead letters are rare, and this cannot run ahead of MySQL. A message is acked after its
  * COMMIT; one that comes twice finds its row.
+ *
+ * <p>Each message that is taken and given back counts as a delivery, and a quorum queue drops what
+ * was delivered too often. So nothing is taken before MySQL has shown that it takes writes.
  */
 @Component
 class DeadLetterDrain {
@@ -30,43 +37,74 @@ class DeadLetterDrain {
 
   private static final int MAX_BATCH = 100;
 
+  /** After messages were taken and could not be kept, although MySQL takes writes. */
+  private static final Duration FAILURE_PAUSE = Duration.ofSeconds(10);
+
   /** A batch ends with the message that exceeds it; the broker bounds a single one. */
   private static final long MAX_BATCH_BYTES = 8L << 20;
 
   private final BrokerConnections connections;
   private final DeadLetterTable table;
   private final Barriers barriers;
+  private final LedgerProbe probe;
+  private final DataSource mysql;
+  private long resumeAtNanos = System.nanoTime();
   private @Nullable Connection connection;
   private @Nullable Channel channel;
 
-  DeadLetterDrain(BrokerConnections connections, DeadLetterTable table, Barriers barriers) {
+  DeadLetterDrain(
+      BrokerConnections connections,
+      DeadLetterTable table,
+      Barriers barriers,
+      LedgerProbe probe,
+      DataSource mysql) {
     this.connections = connections;
     this.table = table;
     this.barriers = barriers;
+    this.probe = probe;
+    this.mysql = mysql;
   }
 
-  /** Moves all that is there. */
+  /** Moves all that is there; nothing while MySQL takes no writes. */
   void drain() {
+    if (System.nanoTime() - resumeAtNanos < 0) {
+      return;
+    }
     try {
       while (drainBatch() && !Thread.currentThread().isInterrupted()) {
         log.info("Moved dead letters, there may be more");
       }
-    } catch (IOException | ShutdownSignalException | DataAccessException | TransactionException e) {
+    } catch (SQLException e) {
+      log.warn("Dead letters wait until MySQL takes writes: {}", e.getMessage());
+    } catch (IOException | ShutdownSignalException e) {
       log.warn("Cannot drain the dead queue now: {}", e.toString());
       disconnect();
+    } catch (DataAccessException | TransactionException e) {
+      log.warn("Cannot keep dead letters now: {}", e.toString());
+      giveBack();
     } catch (RuntimeException e) {
       log.error("A defect keeps dead letters in their queue", e);
-      disconnect();
+      giveBack();
     }
+  }
+
+  private void giveBack() {
+    disconnect();
+    resumeAtNanos = System.nanoTime() + FAILURE_PAUSE.toNanos();
   }
 
   /**
    * Moves what is there, up to a batch.
    *
    * @return true when it was a full batch
+   * @throws SQLException when MySQL takes no writes; nothing was taken from the queue
    */
-  private boolean drainBatch() throws IOException {
+  private boolean drainBatch() throws IOException, SQLException {
     Channel open = channel();
+    if (open.messageCount(BrokerTopology.DEAD_QUEUE) == 0) {
+      return false;
+    }
+    probe.probe(mysql);
     List<GetResponse> messages = new ArrayList<>();
     long bytes = 0;
     GetResponse message = null;

@@ -17,19 +17,25 @@ public class LedgerProbe {
 
   private static final Executor AT_ONCE = Runnable::run;
 
-  private final DataSource dataSource;
+  private final DataSource orderStorage;
 
   LedgerProbe(ConnectionPools pools) {
-    this.dataSource = pools.orderStorage();
+    this.orderStorage = pools.orderStorage();
+  }
+
+  /** As {@link #probe}, through the connections that store orders; for their writers only. */
+  public void write() throws SQLException {
+    probe(orderStorage);
   }
 
   /**
    * Deletes an order alias that cannot exist: a server that is read-only refuses that too.
    *
+   * @param pool of the work that waits for the answer
    * @throws SQLException when MySQL cannot be reached, is too slow, or does not write
    */
-  public void write() throws SQLException {
-    try (Connection connection = dataSource.getConnection()) {
+  public void probe(DataSource pool) throws SQLException {
+    try (Connection connection = pool.getConnection()) {
       int before = connection.getNetworkTimeout();
       connection.setNetworkTimeout(AT_ONCE, TIMEOUT_MS);
       try (Statement statement = connection.createStatement()) {

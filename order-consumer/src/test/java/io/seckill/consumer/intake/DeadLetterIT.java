@@ -7,6 +7,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.MessageProperties;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
@@ -21,6 +24,7 @@ import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -33,6 +37,12 @@ class DeadLetterIT {
 
   private static final long SKU = 17;
 
+  private static final Map<String, String> SETTINGS =
+      Map.of(
+          "seckill.intake.max-attempts", "3",
+          "seckill.intake.retry-pause", "20ms",
+          "seckill.dead-letter.drain-interval", "100ms");
+
   private TestConsumer consumer;
   private OrderFlood flood;
   private Ledger ledger;
@@ -40,12 +50,7 @@ class DeadLetterIT {
 
   @BeforeEach
   void open() {
-    consumer =
-        TestConsumer.start(
-            Map.of(
-                "seckill.intake.max-attempts", "3",
-                "seckill.intake.retry-pause", "20ms",
-                "seckill.dead-letter.drain-interval", "100ms"));
+    consumer = TestConsumer.start(SETTINGS);
     flood = new OrderFlood(consumer.vhost());
     ledger = new Ledger(consumer.sql());
     redis = new Admissions(consumer.redis());
@@ -94,13 +99,8 @@ class DeadLetterIT {
 
   @Test
   void keepsADeadLetterOnceHoweverOftenItComes() throws Exception {
-    byte[] body = "not an order".getBytes(StandardCharsets.UTF_8);
-    try (Connection connection = consumer.bean(BrokerConnections.class).open("test");
-        Channel channel = connection.createChannel()) {
-      for (int i = 0; i < 5; i++) {
-        channel.basicPublish(
-            BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY, null, body);
-      }
+    for (int i = 0; i < 5; i++) {
+      publishDead("not an order");
     }
 
     ledger.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'DROPPED_BY_BROKER'", 1);
@@ -111,6 +111,57 @@ class DeadLetterIT {
                 assertThat(consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total())
                     .isZero());
     assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter")).isEqualTo(1);
+  }
+
+  /** A quorum queue drops what was delivered too often, from RabbitMQ 4.0 on after 20 times. */
+  @Test
+  void takesNoDeadLetterWhileMySqlIsReadOnly() throws Exception { // fault 28
+    TestServers.mysql().setReadOnly(true);
+    try {
+      for (int i = 0; i < 3; i++) {
+        publishDead("not an order " + i);
+      }
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .during(Duration.ofSeconds(3)) // thirty looks into the queue
+          .until(() -> consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() == 3);
+      consumer.close();
+      assertThat(deliveriesOfDeadLetters()).hasSize(3).allMatch(count -> count == 0);
+    } finally {
+      TestServers.mysql().setReadOnly(false);
+    }
+    consumer = consumer.another(SETTINGS);
+    new Ledger(consumer.sql()).await("SELECT COUNT(*) FROM dead_letter", 3);
+  }
+
+  private void publishDead(String body) throws Exception {
+    try (Connection connection = consumer.bean(BrokerConnections.class).open("test");
+        Channel channel = connection.createChannel()) {
+      channel.confirmSelect();
+      channel.basicPublish(
+          BrokerTopology.DEAD_EXCHANGE,
+          BrokerTopology.DEAD_ROUTING_KEY,
+          MessageProperties.PERSISTENT_BASIC,
+          body.getBytes(StandardCharsets.UTF_8));
+      channel.waitForConfirmsOrDie(10_000);
+    }
+  }
+
+  /** How often each was delivered and given back. */
+  private List<Long> deliveriesOfDeadLetters() throws Exception {
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(consumer.vhost().url());
+    List<Long> counts = new ArrayList<>();
+    try (Connection connection = factory.newConnection("test");
+        Channel channel = connection.createChannel()) {
+      GetResponse letter;
+      while ((letter = channel.basicGet(BrokerTopology.DEAD_QUEUE, false)) != null) {
+        Map<String, Object> headers = letter.getProps().getHeaders();
+        Object count = headers == null ? null : headers.get("x-delivery-count");
+        counts.add(count instanceof Number number ? number.longValue() : 0L);
+      }
+    }
+    return counts;
   }
 
   private void replay(OrderMessage order, int attempts) {
