@@ -72,7 +72,8 @@ final class OddOrders {
     takeStock(withinQuota);
     OrderTable.insertAliases(connection, newAliases);
     giveBacks.owe(connection, owed);
-    if (!tally.take(connection)) {
+    // Without a product there is nothing to take from; only a discarded order can be without one.
+    if (!tally.take(connection) && !discarding) {
       throw new IllegalStateException("stock went although its row was locked");
     }
     List<GiveBack> toDeliver = new ArrayList<>(owed);
@@ -82,7 +83,8 @@ final class OddOrders {
 
   /**
    * Rejects an order that an operator gave up on: nothing was ever taken for it in MySQL, and Redis
-   * gets back what it took. An order that is known, or whose request is, stays what it is.
+   * gets back what it took. An order that is known, or whose request is, stays what it is. Its
+   * product may be missing from MySQL.
    *
    * @throws SQLException as {@link #decide}
    */

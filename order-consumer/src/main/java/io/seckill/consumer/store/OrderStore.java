@@ -90,10 +90,11 @@ public class OrderStore {
   }
 
   /**
-   * Stores an order as REJECTED because an operator gave up on its dead letter.
+   * Stores an order as REJECTED because an operator gave up on its dead letter. Redis gets back
+   * what it took by the policy that the message says; MySQL may have another, or no such product.
    *
    * @return after COMMIT, one outcome: Rejected, or what had become of the order before; Unstorable
-   *     when MySQL knows no such sale or another order of that id, and nothing was written
+   *     when MySQL keeps another order of that id, and nothing was written
    * @throws LedgerUnavailableException when MySQL cannot decide now
    */
   public StoredBatch discard(OrderMessage order) throws LedgerUnavailableException {
@@ -118,11 +119,11 @@ public class OrderStore {
         retried(
             discarding,
             connection -> {
-              Map<Long, Terms> terms = ProductTable.terms(connection, List.of(order.skuId()));
-              Unstorable verdict = unfit(order, terms);
-              return verdict == null
-                  ? new OddOrders(connection, terms, giveBacks).discard(order)
-                  : StoredBatch.of(verdict);
+              long sku = order.skuId();
+              Terms sale = ProductTable.terms(connection, List.of(sku)).get(sku);
+              long price = sale == null ? 0 : sale.priceCents();
+              Terms asAdmitted = new Terms(sku, price, order.policy(), order.quantity());
+              return new OddOrders(connection, Map.of(sku, asAdmitted), giveBacks).discard(order);
             });
     if (discarded == null) {
       throw new IllegalStateException("an order is discarded or known");

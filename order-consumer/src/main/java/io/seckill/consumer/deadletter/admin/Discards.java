@@ -62,7 +62,7 @@ class Discards {
     }
   }
 
-  /** Empty when MySQL has no order of this message: then nothing can be told about it either. */
+  /** Empty when MySQL keeps another order of this id: what became of that one is told already. */
   private static Optional<OrderResult> result(OrderMessage order, StoreOutcome outcome) {
     if (outcome instanceof Rejected) {
       return Optional.of(

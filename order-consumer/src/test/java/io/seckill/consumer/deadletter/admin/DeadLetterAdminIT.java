@@ -172,6 +172,51 @@ class DeadLetterAdminIT {
   }
 
   @Test
+  void aDiscardedOrderOfAnotherPolicyIsRejectedAndItsUnitsGoBackOnce() {
+    open(10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.ONE_PER_USER, 7, 1);
+    admissions.admit(order);
+    flood.publish(order);
+    long letter = awaitLetter(order, "OTHER_POLICY");
+
+    assertIsRejected(order, letter);
+
+    assertThat(orders.stockInMySql(sku)).isEqualTo(10);
+    assertThat(orders.quotaInMySql(sku, 7)).isZero();
+    assertThat(orders.product(sku, "settled")).isEqualTo("1");
+  }
+
+  /** As when MySQL was restored from a backup older than the product. */
+  @Test
+  void aDiscardedOrderOfAnUnknownSkuIsRejectedAndItsUnitsGoBackOnce() {
+    new Sales(consumer).openInRedis(sku, "LIMITED", 100, 10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    admissions.admit(order);
+    flood.publish(order);
+    long letter = awaitLetter(order, "UNKNOWN_SKU");
+
+    assertIsRejected(order, letter);
+  }
+
+  private void assertIsRejected(OrderMessage order, long letter) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(admissions.result(order)).isEqualTo("D"));
+
+    Answer discarded = post(letter, "/discard", REASON);
+    Answer again = post(letter, "/discard", REASON);
+
+    assertThat(discarded.status()).as(discarded.text()).isEqualTo(200);
+    assertThat(again.body()).isEqualTo(discarded.body());
+    assertThat(column(order, "status")).isEqualTo("REJECTED");
+    assertThat(column(order, "reason")).isEqualTo("DISCARDED");
+    assertThat(admissions.result(order)).isEqualTo("RD");
+    assertThat(admissions.stock(sku)).isEqualTo(10);
+    assertThat(admissions.quota(sku, 7)).isZero();
+    await().atMost(PATIENCE).until(() -> orders.pendingGiveBacks() == 0);
+  }
+
+  @Test
   void aDiscardLeavesAnOrderThatWasStoredMeanwhileAlone() {
     open(10);
     OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
