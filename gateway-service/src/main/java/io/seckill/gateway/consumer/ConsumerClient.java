@@ -152,7 +152,7 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   /**
-   * A page of dead letters, newest first.
+   * A page of dead letters, oldest first.
    *
    * @param query already checked and encoded, starting with {@code ?}, or empty
    */
