@@ -27,8 +27,12 @@ class StockChangeTable {
     this.jdbc = jdbc;
   }
 
-  /** What of a product decides about a change. */
-  record Sale(String state, long epoch, long stock) {}
+  /**
+   * What of a product decides about a change.
+   *
+   * @param ended whether its closing time has passed, by MySQL's clock
+   */
+  record Sale(String state, long epoch, long stock, boolean ended) {}
 
   Optional<Sale> sale(long skuId) {
     return sale(skuId, "");
@@ -40,9 +44,14 @@ class StockChangeTable {
   }
 
   private Optional<Sale> sale(long skuId, String lock) {
-    return jdbc.sql("SELECT state, epoch, stock FROM products WHERE sku_id = ?" + lock)
+    return jdbc.sql(
+            "SELECT state, epoch, stock, closes_at <= UTC_TIMESTAMP(3) FROM products"
+                + " WHERE sku_id = ?"
+                + lock)
         .param(skuId)
-        .query((row, number) -> new Sale(row.getString(1), row.getLong(2), row.getLong(3)))
+        .query(
+            (row, number) ->
+                new Sale(row.getString(1), row.getLong(2), row.getLong(3), row.getBoolean(4)))
         .optional();
   }
 

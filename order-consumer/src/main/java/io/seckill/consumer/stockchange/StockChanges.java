@@ -141,8 +141,8 @@ class StockChanges {
     }
     return switch (redis.apply(change)) {
       case DONE, SUPERSEDED -> finish(change, ChangeState.DONE);
-      // A preheat may be about to write what it read before the addition: wait for its epoch.
-      case ABSENT -> isPreheated(sale) ? Step.WAIT : finish(change, ChangeState.DONE);
+      // A preheat or a rebuild may be about to write what it read before the addition.
+      case ABSENT -> isClosed(sale) || sale.ended() ? finish(change, ChangeState.DONE) : Step.WAIT;
       case REFUSED, NOT_NOW -> Step.WAIT;
     };
   }
@@ -211,10 +211,6 @@ class StockChanges {
 
   private static boolean isNew(Sale sale) {
     return sale.state().equals("NEW");
-  }
-
-  private static boolean isPreheated(Sale sale) {
-    return sale.state().equals("PREHEATED");
   }
 
   private static boolean isClosed(Sale sale) {

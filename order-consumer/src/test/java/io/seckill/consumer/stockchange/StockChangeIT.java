@@ -259,12 +259,38 @@ class StockChangeIT {
         .param(sku)
         .update();
 
+    waitsForTheSaleInRedis(body);
+  }
+
+  /** The rebuild may have read MySQL's stock before the change. */
+  @ParameterizedTest
+  @ValueSource(strings = {ADD, TAKE})
+  void aChangeWaitsForARebuildOfWhatRedisHasLost(String body) {
+    new Sales(consumer).openInMySql(sku, "LIMITED", 5, 100);
+
+    waitsForTheSaleInRedis(body);
+  }
+
+  private void waitsForTheSaleInRedis(String body) {
     assertThat(change("change-1", body).code()).isEqualTo("UNAVAILABLE");
     new Sales(consumer).openInRedis(sku, "LIMITED", 5, 100);
     sweep();
 
     long expected = body.equals(ADD) ? 150 : 50;
     assertStock(expected, expected);
+  }
+
+  @Test
+  void anAdditionAfterTheSaleNeedsNoRedis() {
+    new Sales(consumer).openInMySql(sku, "LIMITED", 5, 100);
+    consumer
+        .sql()
+        .sql("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?")
+        .param(sku)
+        .update();
+
+    assertThat(change("change-1", ADD).body().path("state").stringValue()).isEqualTo("DONE");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(150);
   }
 
   @Test
