@@ -36,9 +36,11 @@ public final class SaleLoading {
     this.expiry = SaleExpiry.of(sale.closesAt(), settings.retention());
   }
 
-  /** Whose data a loading may replace. */
+  /**
+   * Whose data a loading may replace; never that of a running sale, which has to be stopped first.
+   */
   public enum Replacing {
-    /** Only data that nobody sells from, with no orders on their way. */
+    /** Only data with no orders on their way. */
     AT_REST,
     /** Whatever is there: it is known to be lost or wrong, and MySQL knows all there is to know. */
     ANYTHING

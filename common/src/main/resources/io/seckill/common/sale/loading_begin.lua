@@ -3,8 +3,8 @@
 -- ARGV  1 epoch, higher than any before   2 bucket count of the new epoch
 --       3 Unix ms at which the rules expire (earlier than the rest)   4 highest sequence stored
 --       5 orders stored   6 units of those orders
---       7 AT_REST refuses a sale that runs or has orders on their way; ANYTHING replaces whatever is there, because
---         it is known to be lost or wrong: then the counters are MySQL's alone
+--       7 AT_REST refuses a sale that has orders on their way; ANYTHING replaces whatever is there, because
+--         it is known to be lost or wrong: then the counters are MySQL's alone. Both refuse a sale that runs
 --       8.. rules as field, value, field, value
 -- reply {'OK', buckets to clear} · {'SALE_RUNNING', state} · {'ORDERS_IN_FLIGHT', how many}
 --       · {'STALE_EPOCH', epoch found} · {'WRONG_TYPE', key}
@@ -28,7 +28,7 @@ local function number(i)
 end
 
 local anything = ARGV[7] == 'ANYTHING'
-if not anything and (old[1] == 'OPEN' or old[1] == 'PAUSED') then
+if old[1] == 'OPEN' or old[1] == 'PAUSED' then
   return {'SALE_RUNNING', old[1]}
 end
 local epoch = math.max(number(2), number(3))

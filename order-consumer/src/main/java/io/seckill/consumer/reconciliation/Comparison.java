@@ -2,6 +2,7 @@ package io.seckill.consumer.reconciliation;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.reconciliation.LedgerSnapshot.StoredChange;
 import io.seckill.consumer.reconciliation.RedisSale.Late;
 import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
 import io.seckill.consumer.results.OrderResult;
@@ -19,14 +20,16 @@ import org.jspecify.annotations.Nullable;
  * {@code ud} MySQL's stock and quota, what Redis should have is
  *
  * <pre>
- * stock    = sd − units on their way − units of give-backs not taken yet + changes only Redis knows
+ * stock    = sd − units on their way − units of give-backs not taken yet + changes under way in Redis alone
  * quota(u) = ud(u) + u's units on their way + units of u's give-backs not taken yet
  * </pre>
  *
- * <p>where a give-back, or a change, that Redis knew before this snapshot of MySQL counts the other
- * way. Its counters should hold what MySQL had stored, or settled, and what is on the way. Nothing
- * here depends on when an order is stored in between: its units pass from one term to another. Fed
- * bucket by bucket; the sums are complete at the end. For one thread.
+ * <p>where a give-back that Redis knew before this snapshot of MySQL, or a change under way in
+ * MySQL alone, counts the other way. A change that has ended is in both stores, or in neither;
+ * where Redis says otherwise, it has lost something. Its counters should hold what MySQL had
+ * stored, or settled, and what is on the way. Nothing here depends on when an order is stored in
+ * between: its units pass from one term to another. Fed bucket by bucket; the sums are complete at
+ * the end. For one thread.
  */
 final class Comparison {
 
@@ -48,15 +51,41 @@ final class Comparison {
 
   /**
    * @param ledgerNow MySQL's clock, Unix ms
-   * @param changesInMySql units of stock changes that MySQL's stock contains, of this epoch
-   * @param changesInRedis the same of Redis's stock
+   * @param changesInMySql stock changes of this epoch, by id
+   * @param changesInRedis those that Redis's stock contains, with their units
    */
   Comparison(
-      LedgerSale sale, RedisGlance seen, long ledgerNow, long changesInMySql, long changesInRedis) {
+      LedgerSale sale,
+      RedisGlance seen,
+      long ledgerNow,
+      Map<String, StoredChange> changesInMySql,
+      Map<String, Long> changesInRedis) {
     this.sale = sale;
     this.seen = seen;
     this.ledgerNow = ledgerNow;
-    this.stock = sale.stock() - changesInMySql + changesInRedis;
+    this.stock = sale.stock() + changesUnderWay(changesInMySql, changesInRedis);
+  }
+
+  /**
+   * Units by which Redis's stock is ahead of MySQL's. One that MySQL did not know yet has begun.
+   */
+  private static long changesUnderWay(
+      Map<String, StoredChange> inMySql, Map<String, Long> inRedis) {
+    long ahead =
+        inRedis.entrySet().stream()
+            .filter(change -> isUnderWay(inMySql.get(change.getKey())))
+            .mapToLong(Map.Entry::getValue)
+            .sum();
+    long behind =
+        inMySql.values().stream()
+            .filter(change -> isUnderWay(change) && change.counted())
+            .mapToLong(StoredChange::delta)
+            .sum();
+    return ahead - behind;
+  }
+
+  private static boolean isUnderWay(@Nullable StoredChange change) {
+    return change == null || !change.ended();
   }
 
   void add(LedgerPart ledger, RedisPart redis) {

@@ -2,7 +2,6 @@ package io.seckill.consumer.reconciliation;
 
 import io.seckill.consumer.database.ConnectionPools;
 import java.sql.SQLException;
-import java.util.Map;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.springframework.stereotype.Component;
@@ -54,8 +53,8 @@ class Comparisons {
             sale,
             seen,
             ledger.now(),
-            sum(ledger.changes(sale)),
-            sum(redis.changes(sale.skuId(), sale.epoch())));
+            ledger.changes(sale),
+            redis.changes(sale.skuId(), sale.epoch()));
     int buckets = seen.buckets();
     for (int from = 0; from < buckets; from += BUCKETS_AT_ONCE) {
       int to = Math.min(buckets, from + BUCKETS_AT_ONCE) - 1;
@@ -63,9 +62,5 @@ class Comparisons {
       comparison.add(stored, redis.part(sale.skuId(), from, to));
     }
     return comparison;
-  }
-
-  private static long sum(Map<String, Long> changes) {
-    return changes.values().stream().mapToLong(Long::longValue).sum();
   }
 }

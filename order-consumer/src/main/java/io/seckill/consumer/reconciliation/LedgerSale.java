@@ -10,6 +10,7 @@ import java.time.Instant;
  *
  * @param state NEW, PREHEATED, OPEN, PAUSED or CLOSED
  * @param stateVersion number of changes of the state so far
+ * @param ended whether the closing time has passed, by MySQL's clock
  * @param loading as the last preheat did it
  */
 record LedgerSale(
@@ -25,20 +26,24 @@ record LedgerSale(
     long initialStock,
     long lastSeq,
     long settled,
+    boolean ended,
     LoadSettings loading) {
 
-  /** Whether Redis has to have it: a closed sale is shown from MySQL. */
+  /**
+   * Whether Redis has to have it: a closed sale is shown from MySQL. So is one that nobody closed:
+   * after its closing time nothing is admitted, and Redis lets its rules expire.
+   */
   boolean isWanted() {
-    return state.equals("PREHEATED") || isRunning();
+    return !ended && (state.equals("PREHEATED") || isRunning());
   }
 
   boolean isRunning() {
     return state.equals("OPEN") || state.equals("PAUSED");
   }
 
-  /** Whether nobody has preheated, rebuilt or moved the sale between the two. */
+  /** Whether nobody has preheated, rebuilt or closed the sale between the two. */
   boolean isSameLifeAs(LedgerSale other) {
-    return epoch == other.epoch && state.equals(other.state);
+    return epoch == other.epoch && other.isWanted();
   }
 
   SaleToLoad toLoad(long shelf) {

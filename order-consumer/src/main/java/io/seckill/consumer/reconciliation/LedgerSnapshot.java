@@ -41,17 +41,24 @@ final class LedgerSnapshot implements AutoCloseable {
       o.updated_at
       """;
 
-  /** Those whose order is not stored otherwise; the SKU is to be put in. */
-  private static final String OPEN_DEAD_LETTERS =
+  /** Rows as {@link #sale(ResultSet)} reads them. */
+  static final String SALES =
+      "SELECT p.*, p.closes_at <= UTC_TIMESTAMP(3) AS ended FROM products p";
+
+  /**
+   * Those whose order is not stored, and may still be: a replayed one is on its way. The SKU is to
+   * be put in.
+   */
+  private static final String UNSETTLED_DEAD_LETTERS =
       """
-       FROM dead_letter d WHERE d.sku_id = %s AND d.state = 'OPEN'
+       FROM dead_letter d WHERE d.sku_id = %s AND d.state IN ('OPEN', 'REPLAYED')
       AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.order_id = d.order_id)
       AND NOT EXISTS (SELECT 1 FROM order_alias a WHERE a.order_id = d.order_id)
       """;
 
-  /** How many orders a SKU has among the open dead letters; one parameter. */
-  static final String COUNT_OPEN_DEAD_LETTERS =
-      "SELECT COUNT(*)" + OPEN_DEAD_LETTERS.formatted("?");
+  /** How many orders a SKU has among the dead letters that may still be stored; one parameter. */
+  static final String COUNT_UNSETTLED_DEAD_LETTERS =
+      "SELECT COUNT(*)" + UNSETTLED_DEAD_LETTERS.formatted("?");
 
   /** Longer than Redis takes to answer for, or to be loaded with, the buckets of one part. */
   private static final Duration SILENCE = Duration.ofMinutes(10);
@@ -90,7 +97,16 @@ final class LedgerSnapshot implements AutoCloseable {
   }
 
   static Optional<LedgerSale> sale(JdbcClient jdbc, long skuId) {
-    return jdbc.sql("SELECT * FROM products WHERE sku_id = ?")
+    return sale(jdbc, skuId, "");
+  }
+
+  /** Holds the row until the caller's transaction ends. */
+  static Optional<LedgerSale> lockSale(JdbcClient jdbc, long skuId) {
+    return sale(jdbc, skuId, " FOR UPDATE");
+  }
+
+  private static Optional<LedgerSale> sale(JdbcClient jdbc, long skuId, String lock) {
+    return jdbc.sql(SALES + " WHERE p.sku_id = ?" + lock)
         .param(skuId)
         .query((row, n) -> sale(row))
         .optional();
@@ -110,6 +126,7 @@ final class LedgerSnapshot implements AutoCloseable {
         row.getLong("initial_stock"),
         row.getLong("last_seq"),
         row.getLong("settled"),
+        row.getBoolean("ended"),
         new LoadSettings(
             row.getInt("max_per_order"), Duration.ofSeconds(row.getInt("retention_s"))));
   }
@@ -192,24 +209,37 @@ final class LedgerSnapshot implements AutoCloseable {
     return giveBacks;
   }
 
-  /** Stock changes of this epoch that MySQL's stock contains, by id. */
-  Map<String, Long> changes(LedgerSale sale) {
-    Map<String, Long> changes = new HashMap<>();
+  /** Stock changes of this epoch, by id. */
+  Map<String, StoredChange> changes(LedgerSale sale) {
+    Map<String, StoredChange> changes = new HashMap<>();
     read(
         """
-        SELECT change_id, delta FROM stock_change WHERE sku_id = :sku AND epoch = :epoch
-        AND (state = 'DONE' OR (state = 'MYSQL_DONE' AND delta > 0))
+        SELECT change_id, delta, state = 'DONE' OR state = 'MYSQL_DONE' AS counted,
+        state IN ('DONE', 'REFUSED') AS ended
+        FROM stock_change WHERE sku_id = :sku AND epoch = :epoch
         """,
         Map.of("sku", sale.skuId(), "epoch", sale.epoch()),
-        row -> changes.put(row.getString(1), row.getLong(2)));
+        row ->
+            changes.put(
+                row.getString(1),
+                new StoredChange(row.getLong(2), row.getBoolean(3), row.getBoolean(4))));
     return changes;
   }
 
-  /** Dead letters that an operator may still replay, and that are not stored otherwise. */
-  List<OrderMessage> openDeadLetters(long sku) {
+  /**
+   * A row of {@code stock_change}.
+   *
+   * @param delta units, negative for a withdrawal
+   * @param counted whether MySQL's stock contains it
+   * @param ended whether both stores contain it, or neither
+   */
+  record StoredChange(long delta, boolean counted, boolean ended) {}
+
+  /** Dead letters that an operator has replayed, or may, and that are not stored. */
+  List<OrderMessage> unsettledDeadLetters(long sku) {
     List<OrderMessage> orders = new ArrayList<>();
     read(
-        "SELECT d.payload" + OPEN_DEAD_LETTERS.formatted(":sku"),
+        "SELECT d.payload" + UNSETTLED_DEAD_LETTERS.formatted(":sku"),
         Map.of("sku", sku),
         row -> {
           try {

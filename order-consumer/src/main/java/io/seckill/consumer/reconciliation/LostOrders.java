@@ -96,24 +96,37 @@ class LostOrders {
                 !dryRun && sales.setPublished(sale, now)));
   }
 
-  /** Sends them again; what the broker has not confirmed is found again by the next search. */
+  /**
+   * Sends those again that may become CONFIRMED; what the broker has not confirmed is found again
+   * by the next search. The others were decided by a MySQL that has lost them: only reported.
+   */
   List<Repair> send(LedgerSale sale, Map<OrderId, AdmissionRecord> missing, boolean dryRun) {
     if (missing.isEmpty()) {
       return List.of();
     }
-    Set<OrderId> sent = dryRun ? Set.of() : resender.send(sale, missing);
+    Map<OrderId, AdmissionRecord> unended = new HashMap<>(missing);
+    unended.values().removeIf(order -> order.status().isFinal());
+    Set<OrderId> sent = dryRun || unended.isEmpty() ? Set.of() : resender.send(sale, unended);
     log.error(
-        "sku {}: {} orders were nowhere, {} sent again", sale.skuId(), missing.size(), sent.size());
+        "sku {}: {} orders were nowhere, {} of them sent again; {} have ended by what Redis says",
+        sale.skuId(),
+        missing.size(),
+        sent.size(),
+        missing.size() - unended.size());
     List<Repair> repairs = new ArrayList<>();
-    missing.forEach(
-        (id, order) ->
-            repairs.add(
-                Repair.of(
-                    RepairKind.ORDER_SENT_AGAIN,
-                    id,
-                    "nowhere",
-                    "user " + order.userId() + ", units " + order.quantity(),
-                    sent.contains(id))));
+    missing.forEach((id, order) -> repairs.add(repair(id, order, sent.contains(id))));
     return repairs;
+  }
+
+  private static Repair repair(OrderId id, AdmissionRecord order, boolean sent) {
+    String content = "user " + order.userId() + ", units " + order.quantity();
+    return order.status().isFinal()
+        ? Repair.of(
+            RepairKind.ORDER_NOT_IN_MYSQL,
+            id,
+            order.status(),
+            content + ", request " + order.requestId(),
+            false)
+        : Repair.of(RepairKind.ORDER_SENT_AGAIN, id, "nowhere", content, sent);
   }
 }

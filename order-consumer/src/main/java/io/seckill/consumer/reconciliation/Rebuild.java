@@ -9,6 +9,7 @@ import io.seckill.common.sale.LoadingOvertakenException;
 import io.seckill.common.sale.SaleLoader;
 import io.seckill.common.sale.SaleLoading;
 import io.seckill.common.sale.SaleLoading.Begun;
+import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleToLoad;
 import io.seckill.consumer.barrier.Barriers;
 import io.seckill.consumer.database.ConnectionPools;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
@@ -26,15 +28,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
  * Writes a sale that Redis has lost anew from MySQL, under a new epoch, and lets it go on. Every
  * step may be the last one of this process: until the end the sale admits nothing, and the next run
- * starts over.
+ * starts over. Every step that replaces something first makes sure that the lock is still held; by
+ * the epochs, and by what Redis holds after the barrier, two rebuilds do not overlap even so.
  *
  * <ol>
- *   <li>The sale is stopped in Redis, if anything of it is there.
+ *   <li>The sale is stopped in Redis, whether anything of it is there or not.
  *   <li>What lies in Redis's lists of it goes to the broker, and a barrier follows: then MySQL, or
  *       the dead letters, have everything there is. What an older Redis had admitted and is nowhere
  *       is sent again before.
@@ -42,6 +46,8 @@ import redis.clients.jedis.UnifiedJedis;
  *       epoch are no-ops, and orders of it that still arrive are judged by MySQL's guards alone.
  *   <li>One snapshot of MySQL is loaded: the shelf holds MySQL's stock less what open dead letters
  *       may still take.
+ *   <li>The sale gets the state that MySQL has by then, while its row is locked. When the closing
+ *       time has been moved meanwhile, the keys expire too early: the last two steps are repeated.
  * </ol>
  */
 @Component
@@ -51,6 +57,11 @@ class Rebuild {
   private static final Duration POLL = Duration.ofMillis(100);
   private static final int BUCKETS_AT_ONCE = 2_048;
   private static final String CHANGED = "The sale has changed in MySQL meanwhile.";
+  private static final String CHANGED_IN_REDIS = "Redis has changed meanwhile.";
+  private static final String OVERTAKEN = "Another loading of the sale has begun.";
+
+  /** Operators do not move the closing time more often while a sale is loaded. */
+  private static final int MOST_LOADINGS = 3;
 
   private final DataSource dataSource;
   private final JdbcClient jdbc;
@@ -60,6 +71,8 @@ class Rebuild {
   private final Barriers barriers;
   private final LostOrders lost;
   private final KnownOrders known;
+  private final SaleStates states;
+  private final TransactionOperations transactions;
 
   Rebuild(
       ConnectionPools pools,
@@ -69,7 +82,9 @@ class Rebuild {
       OnTheWay onTheWay,
       Barriers barriers,
       LostOrders lost,
-      KnownOrders known) {
+      KnownOrders known,
+      SaleStates states,
+      TransactionOperations transactions) {
     this.dataSource = pools.reconciliation();
     this.jdbc = jdbc;
     this.redis = redis;
@@ -78,6 +93,8 @@ class Rebuild {
     this.barriers = barriers;
     this.lost = lost;
     this.known = known;
+    this.states = states;
+    this.transactions = transactions;
   }
 
   /**
@@ -89,37 +106,73 @@ class Rebuild {
    */
   record Rebuilt(boolean done, String detail, List<Repair> repairs) {}
 
+  /** Why a run ends before its last step. */
+  private static final class NotRebuiltException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String detail;
+
+    NotRebuiltException(String detail) {
+      super(detail);
+      this.detail = detail;
+    }
+  }
+
+  private static void require(boolean condition, String otherwise) {
+    if (!condition) {
+      throw new NotRebuiltException(otherwise);
+    }
+  }
+
+  private static void requireHeld(RunLock lock) {
+    require(lock.isHeld(), "The run has lost its lock; another one may be going on.");
+  }
+
   /**
    * @param atMost longest wait for orders to come to rest
+   * @param lock of this SKU
    * @throws SQLException when MySQL cannot be asked; the sale stays closed
    */
-  Rebuilt run(LedgerSale sale, RedisGlance seen, Duration atMost) throws SQLException {
-    long deadline = System.nanoTime() + atMost.toNanos();
+  Rebuilt run(LedgerSale sale, RedisGlance seen, Duration atMost, RunLock lock)
+      throws SQLException {
     List<Repair> repairs = new ArrayList<>();
-    if (LedgerSnapshot.sale(jdbc, sale.skuId()).filter(sale::isSameLifeAs).isEmpty()) {
-      return new Rebuilt(false, CHANGED, repairs);
-    }
-    if (!seen.isAbsent()
-        && !seen.isLoading()
-        && !sales.setState(sale.skuId(), seen, "PREHEATING")) {
-      return new Rebuilt(false, "Redis has changed meanwhile.", repairs);
-    }
-    if (!awaitEmptyLists(sale.skuId(), deadline)) {
-      return new Rebuilt(
-          false, "Orders of the sale are still in Redis's lists; is a relay running?", repairs);
-    }
-    if (!settle(sale, seen, deadline, repairs)) {
-      return new Rebuilt(
-          false, "The barrier has not passed in time; orders are still being stored.", repairs);
-    }
-    if (!raiseEpoch(sale, seen)) {
-      return new Rebuilt(false, CHANGED, repairs);
-    }
     try {
-      return load(sale, repairs);
+      bringToRest(sale, seen, atMost, lock, repairs);
+      LedgerSale before = sale;
+      for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
+        requireHeld(lock);
+        require(raiseEpoch(before, seen), CHANGED);
+        LedgerSale raised = LedgerSnapshot.sale(jdbc, sale.skuId()).orElseThrow();
+        Optional<String> state = load(raised, lock, repairs);
+        if (state.isPresent()) {
+          return new Rebuilt(true, "Redis holds the sale; it is " + state.get() + ".", repairs);
+        }
+        before = raised;
+      }
+      return new Rebuilt(false, "Its closing time keeps changing.", repairs);
+    } catch (NotRebuiltException e) {
+      return new Rebuilt(false, e.detail, repairs);
     } catch (LoadingOvertakenException e) {
-      return new Rebuilt(false, "Another loading of the sale has begun.", repairs);
+      return new Rebuilt(false, OVERTAKEN, repairs);
     }
+  }
+
+  /** Until MySQL, or the dead letters, have every order that Redis has admitted. */
+  private void bringToRest(
+      LedgerSale sale, RedisGlance seen, Duration atMost, RunLock lock, List<Repair> repairs) {
+    long deadline = System.nanoTime() + atMost.toNanos();
+    long sku = sale.skuId();
+    require(LedgerSnapshot.sale(jdbc, sku).filter(sale::isSameLifeAs).isPresent(), CHANGED);
+    require(seen.isLoading() || sales.setState(sale, seen, RedisGlance.LOADING), CHANGED_IN_REDIS);
+    require(
+        awaitEmptyLists(sku, deadline),
+        "Orders of the sale are still in Redis's lists; is a relay running?");
+    require(
+        settle(sale, seen, deadline, lock, repairs),
+        "The barrier has not passed in time; orders are still being stored.");
+    RedisGlance now = sales.glance(sku);
+    require(now.isLoading() && now.epoch() == seen.epoch(), CHANGED_IN_REDIS);
   }
 
   private boolean awaitEmptyLists(long sku, long deadline) {
@@ -133,7 +186,8 @@ class Rebuild {
   }
 
   /** A barrier; and once more after orders that an older Redis had admitted are sent again. */
-  private boolean settle(LedgerSale sale, RedisGlance seen, long deadline, List<Repair> repairs) {
+  private boolean settle(
+      LedgerSale sale, RedisGlance seen, long deadline, RunLock lock, List<Repair> repairs) {
     int partition = Partition.ofSku(sale.skuId());
     if (!barriers.pass(partition, left(deadline))) {
       return false;
@@ -143,9 +197,12 @@ class Rebuild {
     if (missing.isEmpty()) {
       return true;
     }
-    List<Repair> sent = lost.send(sale, missing, false);
-    repairs.addAll(sent);
-    return sent.stream().allMatch(Repair::made) && barriers.pass(partition, left(deadline));
+    requireHeld(lock);
+    List<Repair> found = lost.send(sale, missing, false);
+    repairs.addAll(found);
+    List<Repair> sent = found.stream().filter(repair -> !repair.kind().isOnlyReported()).toList();
+    return sent.isEmpty()
+        || (sent.stream().allMatch(Repair::made) && barriers.pass(partition, left(deadline)));
   }
 
   private Map<OrderId, AdmissionRecord> recordsOf(long sku, RedisGlance seen) {
@@ -165,75 +222,107 @@ class Rebuild {
    * The epoch goes above what Redis has heard of, too: MySQL may be the one that came back from a
    * backup. The sequence goes on above anything the lost data can have used: each order that was
    * admitted and not stored held at least one unit. So an order of the old epoch that arrives late
-   * never makes the new data look behind, and old data that come back always do. Open dead letters
-   * are not settled yet: each counts when it is replayed or discarded.
+   * never makes the new data look behind, and old data that come back always do. Dead letters are
+   * not settled yet: each counts when it is replayed or discarded.
    */
   private boolean raiseEpoch(LedgerSale sale, RedisGlance seen) {
     return jdbc.sql(
                 "UPDATE products SET epoch = GREATEST(epoch, ?) + 1,"
                     + " last_seq = GREATEST(last_seq, ?) + initial_stock, settled = last_seq - ("
-                    + LedgerSnapshot.COUNT_OPEN_DEAD_LETTERS
+                    + LedgerSnapshot.COUNT_UNSETTLED_DEAD_LETTERS
                     + ")"
-                    + " WHERE sku_id = ? AND epoch = ? AND state = ?")
-            .params(
-                seen.epoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch(), sale.state())
+                    + " WHERE sku_id = ? AND epoch = ?")
+            .params(seen.epoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch())
             .update()
         == 1;
   }
 
-  private Rebuilt load(LedgerSale before, List<Repair> repairs) throws SQLException {
+  /**
+   * @return the state that it has now; empty when it has to be loaded again
+   */
+  private Optional<String> load(LedgerSale raised, RunLock lock, List<Repair> repairs)
+      throws SQLException {
     try (LedgerSnapshot ledger = LedgerSnapshot.open(dataSource)) {
-      Optional<LedgerSale> raised = ledger.sale(before.skuId());
-      if (raised.isEmpty()) {
-        throw new IllegalStateException("products are never deleted");
-      }
-      return load(raised.get(), ledger, repairs);
+      LedgerSale sale = ledger.sale(raised.skuId()).orElseThrow();
+      require(sale.epoch() == raised.epoch(), OVERTAKEN);
+      return load(sale, ledger, lock, repairs);
     }
   }
 
-  private Rebuilt load(LedgerSale sale, LedgerSnapshot ledger, List<Repair> repairs) {
-    List<OrderMessage> dead = ledger.openDeadLetters(sale.skuId());
+  private Optional<String> load(
+      LedgerSale sale, LedgerSnapshot ledger, RunLock lock, List<Repair> repairs) {
+    List<OrderMessage> dead = ledger.unsettledDeadLetters(sale.skuId());
     long reserved = dead.stream().mapToLong(OrderMessage::quantity).sum();
     SaleToLoad toLoad = sale.toLoad(Math.max(0, sale.stock() - reserved));
     SaleLoading loading = new SaleLoading(redis, toLoad, sale.loading());
+    requireHeld(lock);
     Begun begun = loading.begin(ledger.count(sale.skuId(), dead), SaleLoading.Replacing.ANYTHING);
     if (!(begun instanceof Begun.Loading ready)) {
-      return new Rebuilt(
-          false, "Redis holds something else in the sale's place: " + begun, repairs);
+      throw new NotRebuiltException("Redis holds something else in the sale's place: " + begun);
     }
     loading.clear(ready.bucketsToClear());
-    int orders = write(sale, toLoad.buckets(), ledger, dead, loading.loader());
-    loading.finish(contained(ledger, sale), sale.state());
-    log.warn(
-        "sku {}: rebuilt from MySQL under epoch {}, {} orders, {} units on the shelf",
-        sale.skuId(),
-        sale.epoch(),
-        orders,
-        toLoad.stock());
-    repairs.add(
-        Repair.of(
-            RepairKind.SALE_REBUILT,
-            sale.skuId(),
-            "lost",
-            "epoch %d, %d orders, stock %d".formatted(sale.epoch(), orders, toLoad.stock()),
-            true));
-    return new Rebuilt(true, "The sale is " + sale.state() + " again.", repairs);
+    int orders = write(sale, toLoad.buckets(), ledger, dead, loading.loader(), lock);
+    Map<String, String> contained = contained(ledger, sale);
+    requireHeld(lock);
+    Optional<String> state = finish(sale, loading, contained);
+    if (state.isPresent()) {
+      log.warn(
+          "sku {}: rebuilt from MySQL under epoch {}, {} orders, {} units on the shelf, {}",
+          sale.skuId(),
+          sale.epoch(),
+          orders,
+          toLoad.stock(),
+          state.get());
+      repairs.add(
+          Repair.of(
+              RepairKind.SALE_REBUILT,
+              sale.skuId(),
+              "lost",
+              "epoch %d, %d orders, stock %d".formatted(sale.epoch(), orders, toLoad.stock()),
+              true));
+    }
+    return state;
+  }
+
+  /**
+   * Whoever has paused or closed the sale meanwhile is heard: the row stays locked until Redis has
+   * its state and the number of its change, so a change of state comes before, and is in the row,
+   * or after. A stop that waits in Redis stays in force.
+   */
+  private Optional<String> finish(
+      LedgerSale loaded, SaleLoading loading, Map<String, String> contained) {
+    Optional<String> state =
+        transactions.execute(
+            tx -> {
+              LedgerSale now = LedgerSnapshot.lockSale(jdbc, loaded.skuId()).orElseThrow();
+              require(now.epoch() == loaded.epoch(), OVERTAKEN);
+              if (!now.closesAt().equals(loaded.closesAt())) {
+                return Optional.empty();
+              }
+              loading.finish(contained, now.state());
+              states.follow(now.skuId(), now.state(), now.epoch(), now.stateVersion(), null);
+              return Optional.of(now.state());
+            });
+    return Objects.requireNonNull(state);
   }
 
   private static Map<String, String> contained(LedgerSnapshot ledger, LedgerSale sale) {
     return ledger.changes(sale).entrySet().stream()
+        .filter(change -> change.getValue().counted())
         .collect(
             Collectors.toMap(
-                Map.Entry::getKey, change -> sale.epoch() + ":" + change.getValue() + ":A"));
+                Map.Entry::getKey,
+                change -> sale.epoch() + ":" + change.getValue().delta() + ":A"));
   }
 
-  /** Quotas and orders as MySQL has them, and what open dead letters may still become. */
+  /** Quotas and orders as MySQL has them, and what dead letters may still become. */
   private int write(
       LedgerSale sale,
       int buckets,
       LedgerSnapshot ledger,
       List<OrderMessage> dead,
-      SaleLoader loader) {
+      SaleLoader loader,
+      RunLock lock) {
     Map<Long, Long> deadUnits =
         dead.stream()
             .collect(
@@ -243,6 +332,7 @@ class Rebuild {
     for (int from = 0; from < buckets; from += BUCKETS_AT_ONCE) {
       int to = Math.min(buckets, from + BUCKETS_AT_ONCE) - 1;
       LedgerPart part = ledger.part(sale, buckets, from, to);
+      requireHeld(lock);
       part.orders().forEach(loader::order);
       part.aliases().forEach(loader::alias);
       part.giveBacks()

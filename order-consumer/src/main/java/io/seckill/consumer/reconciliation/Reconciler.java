@@ -12,7 +12,10 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import javax.sql.DataSource;
@@ -102,7 +105,7 @@ class Reconciler {
                 () ->
                     ProblemException.conflict(
                         "RECONCILIATION_RUNNING", "This SKU is being reconciled already."))) {
-      Report report = locked(skuId, order);
+      Report report = locked(skuId, order, lock);
       log.debug("{}: {} under {}", report, report.outcome(), lock);
       return report;
     } catch (SQLException e) {
@@ -112,9 +115,9 @@ class Reconciler {
     }
   }
 
-  private Report locked(long skuId, Order order) throws SQLException {
+  private Report locked(long skuId, Order order, RunLock lock) throws SQLException {
     Instant start = clock.instant();
-    Found found = find(skuId, order);
+    Found found = find(skuId, order, lock);
     Report report =
         new Report(
             null,
@@ -133,14 +136,14 @@ class Reconciler {
     return byOperator || !found.repairs().isEmpty() ? table.keep(report, found.repairs()) : report;
   }
 
-  private Found find(long skuId, Order order) throws SQLException {
+  private Found find(long skuId, Order order, RunLock lock) throws SQLException {
     Read read =
         comparisons
             .read(skuId)
             .orElseThrow(
                 () -> ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product."));
     if (read.isLost()) {
-      return lost(read, order);
+      return lost(read, order, lock);
     }
     return read.comparison().isEmpty()
         ? new Found(
@@ -151,7 +154,7 @@ class Reconciler {
         : compared(read, order);
   }
 
-  private Found lost(Read read, Order order) throws SQLException {
+  private Found lost(Read read, Order order, RunLock lock) throws SQLException {
     LedgerSale sale = read.sale();
     if (order.dryRun() || !order.mayRebuild()) {
       return new Found(
@@ -160,7 +163,7 @@ class Reconciler {
           sale.epoch(),
           List.of(Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", "rebuilt", false)));
     }
-    Rebuilt rebuilt = rebuild.run(sale, read.seen(), barrierTimeout);
+    Rebuilt rebuilt = rebuild.run(sale, read.seen(), barrierTimeout, lock);
     long epoch = comparisons.read(sale.skuId()).map(r -> r.sale().epoch()).orElse(sale.epoch());
     return new Found(
         rebuilt.done() ? Outcome.REBUILT : Outcome.UNPROVEN,
@@ -171,24 +174,35 @@ class Reconciler {
 
   private Found compared(Read first, Order order) throws SQLException {
     long epoch = first.sale().epoch();
-    List<Repair> made = new ArrayList<>(repairs.state(first.sale(), first.seen(), order.dryRun()));
+    List<Repair> found = new ArrayList<>(repairs.state(first.sale(), first.seen(), order.dryRun()));
     Comparison comparison = first.comparison().orElseThrow();
     Search search = lostOrders.among(first.sale().skuId(), comparison.unknown(), barrierTimeout);
-    made.addAll(lostOrders.send(first.sale(), search.missing(), order.dryRun()));
-    made.addAll(lostOrders.counters(first.sale(), first.seen(), order.dryRun()));
-    Optional<Comparison> left = Optional.of(comparison);
-    List<Repair> open = List.of();
-    for (int round = 0; round < MOST_ROUNDS && left.isPresent(); round++) {
-      List<Repair> now = repairs.all(left.get(), order.dryRun());
-      now.stream().filter(Repair::made).forEach(made::add);
-      open = now.stream().filter(repair -> !repair.made()).toList();
-      left =
-          order.dryRun() || now.isEmpty()
-              ? Optional.empty()
-              : comparisons.read(first.sale().skuId()).flatMap(Read::comparison);
+    found.addAll(lostOrders.send(first.sale(), search.missing(), order.dryRun()));
+    found.addAll(lostOrders.counters(first.sale(), first.seen(), order.dryRun()));
+    found.addAll(order.dryRun() ? repairs.all(comparison, true) : setRight(comparison));
+    return new Found(outcome(search, found), detail(search, found), epoch, found);
+  }
+
+  /** Each repair once; it is made when the comparison after it does not find it any more. */
+  private Collection<Repair> setRight(Comparison first) throws SQLException {
+    Map<Repair.Key, Repair> made = new LinkedHashMap<>();
+    Comparison left = first;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+      List<Repair> now = repairs.all(left, false);
+      if (now.isEmpty()) {
+        return made.values();
+      }
+      now.stream()
+          .filter(Repair::made)
+          .forEach(repair -> made.merge(repair.key(), repair, Repair::foundAgain));
+      Optional<Comparison> next = comparisons.read(first.sale().skuId()).flatMap(Read::comparison);
+      if (next.isEmpty()) {
+        return made.values();
+      }
+      left = next.get();
     }
-    made.addAll(open);
-    return new Found(outcome(search, made), detail(search, made), epoch, made);
+    repairs.all(left, true).forEach(open -> made.merge(open.key(), open, Repair::foundAgain));
+    return made.values();
   }
 
   private static Outcome outcome(Search search, List<Repair> found) {

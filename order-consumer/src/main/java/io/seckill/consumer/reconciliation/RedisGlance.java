@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  */
 record RedisGlance(Map<String, String> fields, @Nullable String stock) {
 
-  private static final String LOADING = "PREHEATING";
+  /** The state while a loading has begun, or a rebuild waits to begin one: nothing is admitted. */
+  static final String LOADING = "PREHEATING";
 
   boolean isAbsent() {
     return fields.isEmpty();

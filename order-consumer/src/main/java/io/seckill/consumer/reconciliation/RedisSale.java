@@ -5,6 +5,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SaleExpiry;
 import io.seckill.consumer.reconciliation.RedisPart.Units;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -225,14 +226,15 @@ class RedisSale {
     return order.userId() + ":" + order.requestId();
   }
 
-  /** Whether the sale, found so, has another state now. */
-  boolean setState(long sku, RedisGlance seen, String state) {
+  /** Whether the sale, found so, has another state now; one that is absent gets nothing else. */
+  boolean setState(LedgerSale sale, RedisGlance seen, String state) {
+    SaleExpiry expiry = SaleExpiry.of(sale.closesAt(), sale.loading().retention());
     return Long.valueOf(1)
         .equals(
             SET_STATE.call(
                 redis,
-                List.of(RedisKeys.sku(sku)),
-                List.of(seen.epochText(), seen.state(), state)));
+                List.of(RedisKeys.sku(sale.skuId())),
+                List.of(seen.epochText(), seen.state(), state, Long.toString(expiry.rulesMs()))));
   }
 
   private static LuaScript script(String name) {

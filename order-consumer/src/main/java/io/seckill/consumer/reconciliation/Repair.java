@@ -12,6 +12,18 @@ import org.jspecify.annotations.Nullable;
  */
 record Repair(RepairKind kind, String subject, String found, String wanted, boolean made) {
 
+  /** Another finding about the same thing is the same repair. */
+  record Key(RepairKind kind, String subject) {}
+
+  Key key() {
+    return new Key(kind, subject);
+  }
+
+  /** The same, found again by a later comparison. */
+  Repair foundAgain(Repair later) {
+    return new Repair(kind, subject, found, later.wanted(), later.made());
+  }
+
   static Repair of(
       RepairKind kind, Object subject, @Nullable Object found, Object wanted, boolean made) {
     return new Repair(

@@ -34,23 +34,26 @@ class Repairs {
   }
 
   /**
-   * Stops a sale in Redis that MySQL does not call open. Opening goes to MySQL first, so MySQL is
-   * asked once more after Redis was seen selling.
+   * Stops a sale in Redis that MySQL does not call open; never opens one. Operators move one store
+   * after the other, so both are asked once more.
    */
   List<Repair> state(LedgerSale sale, RedisGlance seen, boolean dryRun) {
-    if (!seen.state().equals("OPEN") || sale.state().equals("OPEN")) {
+    if (seen.state().equals(sale.state())) {
       return List.of();
     }
-    String now = LedgerSnapshot.sale(jdbc, sale.skuId()).map(LedgerSale::state).orElse("OPEN");
-    return now.equals("OPEN")
-        ? List.of()
-        : List.of(
-            Repair.of(
-                RepairKind.STATE_SET,
-                sale.skuId(),
-                "OPEN",
-                now,
-                !dryRun && redis.setState(sale.skuId(), seen, now)));
+    RedisGlance again = redis.glance(sale.skuId());
+    String now =
+        LedgerSnapshot.sale(jdbc, sale.skuId())
+            .filter(moved -> moved.epoch() == sale.epoch())
+            .map(LedgerSale::state)
+            .orElse(again.state());
+    if (again.state().equals(now) || again.isLostOf(sale)) {
+      return List.of();
+    } else if (again.state().equals("OPEN")) {
+      boolean made = !dryRun && redis.setState(sale, again, now);
+      return List.of(Repair.of(RepairKind.STATE_SET, sale.skuId(), "OPEN", now, made));
+    }
+    return List.of(Repair.of(RepairKind.STATE_DIFFERS, sale.skuId(), again.state(), now, false));
   }
 
   /**

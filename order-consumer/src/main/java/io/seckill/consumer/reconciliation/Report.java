@@ -36,6 +36,13 @@ record Report(
     return counts;
   }
 
+  /** Whether a run after this one may find less; what only operators can mend is found again. */
+  boolean needsAnotherRun() {
+    return outcome != Outcome.CLEAN
+        && !(outcome == Outcome.FOUND
+            && counts.keySet().stream().allMatch(RepairKind::isOnlyReported));
+  }
+
   Report withId(long row) {
     return new Report(
         row, skuId, startedBy, dryRun, outcome, detail, epoch, counts, repairs, startedAt, endedAt);

@@ -58,7 +58,10 @@ final class RunLock implements AutoCloseable {
     }
   }
 
-  /** Whether the connection that holds it still lives; a sign of life to MySQL, too. */
+  /**
+   * Whether the connection that holds it still lives; a sign of life to MySQL, too. A step that
+   * replaces what others may have written asks right before it.
+   */
   boolean isHeld() {
     try {
       return isOne(connection, "SELECT IS_USED_LOCK(" + LOCK + ") = CONNECTION_ID()", name);

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,8 +37,9 @@ class Schedule {
 
   /** Those that Redis still has to have: nothing older can be compared. */
   private static final String SALES =
-      "SELECT * FROM products WHERE state <> 'NEW'"
-          + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s SECOND";
+      LedgerSnapshot.SALES
+          + " WHERE p.state <> 'NEW'"
+          + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND";
 
   private final DataSource dataSource;
   private final JdbcClient jdbc;
@@ -54,7 +56,7 @@ class Schedule {
    * The last look at a sale.
    *
    * @param moving what changes while it moves
-   * @param clean whether it was compared in that condition and agreed
+   * @param clean whether it was compared in that condition, and another run would do nothing
    * @param comparedNanos when it was compared last, or first seen, by System.nanoTime
    */
   private record Look(String moving, boolean clean, long comparedNanos) {
@@ -176,15 +178,19 @@ class Schedule {
   }
 
   private void compareWhenDue(LedgerSale sale, RedisGlance seen) {
-    String moving = seen.seq() + "/" + seen.stock() + "/" + sale.settled() + "/" + sale.stock();
+    String moving =
+        Stream.of(
+                seen.seq(), seen.stock(), seen.state(), sale.settled(), sale.stock(), sale.state())
+            .map(String::valueOf)
+            .collect(Collectors.joining("/"));
     long now = System.nanoTime();
     Look last = looks.getOrDefault(sale.skuId(), new Look("", false, now));
     boolean atRest = last.moving().equals(moving);
     boolean due =
         atRest ? !last.clean() : now - last.comparedNanos() >= settings.busyInterval().toNanos();
     if (due) {
-      Outcome outcome = reconciler.run(sale.skuId(), new Order(false, false, NAME)).outcome();
-      looks.put(sale.skuId(), new Look(moving, outcome == Outcome.CLEAN, now));
+      Report report = reconciler.run(sale.skuId(), new Order(false, false, NAME));
+      looks.put(sale.skuId(), new Look(moving, !report.needsAnotherRun(), now));
     } else {
       looks.put(sale.skuId(), new Look(moving, atRest, last.comparedNanos()));
     }

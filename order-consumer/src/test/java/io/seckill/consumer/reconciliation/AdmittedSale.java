@@ -114,7 +114,20 @@ final class AdmittedSale {
   }
 
   void setQuota(long user, long units) {
-    redis.hset(RedisKeys.quota(sku, bucket(user)), Long.toString(user), Long.toString(units));
+    setQuota(user, Long.toString(units));
+  }
+
+  void setQuota(long user, String units) {
+    redis.hset(RedisKeys.quota(sku, bucket(user)), Long.toString(user), units);
+  }
+
+  /** What Redis keeps of a stock change, {@code <epoch>:<delta>:<outcome>}. */
+  void change(String id, String outcome) {
+    redis.hset(RedisKeys.stockChanges(sku), id, outcome);
+  }
+
+  void forgetChanges() {
+    redis.del(RedisKeys.stockChanges(sku));
   }
 
   void setStock(long units) {

@@ -190,13 +190,7 @@ class ReconciliationIT {
   @Test
   void replaysAGiveBackThatRedisLost() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
-    OrderMessage order = sale.admit(1, 2);
-    flood.publish(order);
-    await().atMost(PATIENCE).until(() -> sale.result(order).equals("C"));
-    assertThat(cancel(order).status()).isEqualTo(200);
-    await().atMost(PATIENCE).until(() -> sale.stock() == 100);
-    sale.forgetGiven(order); // Redis came back from before the give-back
-    sale.setStock(98);
+    cancelledWithoutGiveBack(sale);
     sale.setQuota(1, 2);
 
     awaitKind(sale, "GIVE_BACK_REPLAYED");
@@ -204,6 +198,166 @@ class ReconciliationIT {
     assertThat(sale.stock()).isEqualTo(100);
     assertThat(sale.quota(1)).isZero();
     awaitClean(sale);
+  }
+
+  /** A replica was promoted that had not got the change yet. */
+  @ParameterizedTest
+  @CsvSource({"-10, 90", "10, 110"})
+  void findsAStockChangeThatRedisHasLost(long delta, long stock) {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    change(sale, delta);
+    assertThat(sale.stock()).isEqualTo(stock);
+    sale.forgetChanges();
+    sale.setStock(100);
+
+    assertThat(kinds(reconcile(sale, false))).containsOnly("STOCK_SET");
+
+    assertThat(sale.stock()).isEqualTo(stock).isEqualTo(ledger.stock(sale.sku));
+    awaitClean(sale);
+  }
+
+  /** A replica was promoted that had the withdrawal, and not that it was undone. */
+  @Test
+  void findsAWithdrawalThatWasRefusedAndThatRedisStillHas() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.setStock(200);
+    change(sale, -150); // MySQL has less, and refuses
+    sale.change("change--150", "1:-150:A");
+    sale.setStock(50);
+
+    assertThat(kinds(reconcile(sale, false))).containsOnly("STOCK_SET");
+
+    assertThat(sale.stock()).isEqualTo(100).isEqualTo(ledger.stock(sale.sku));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"P, PAID", "X, CANCELLED", "E, EXPIRED", "RS, REJECTED"})
+  void reportsAnOrderThatHasEndedAndThatMySqlHasLost(String letters, String status) {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage ended = sale.admit(1, 2);
+    sale.setResult(ended, letters);
+    OrderMessage queued = sale.admit(2, 1);
+
+    Answer report = reconcile(sale, false);
+
+    assertThat(outcome(report)).isEqualTo("FOUND");
+    assertThat(subjects(report, "ORDER_NOT_IN_MYSQL")).containsOnly(ended.orderId().toString());
+    assertThat(repair(report, "ORDER_NOT_IN_MYSQL").path("found").asString()).isEqualTo(status);
+    assertThat(subjects(report, "ORDER_SENT_AGAIN")).containsOnly(queued.orderId().toString());
+    ledger.awaitOrders(sale.sku, 1);
+    assertThat(sale.stock()).as("its units stay taken").isEqualTo(97);
+    sale.forget();
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+    assertThat(ledger.status(ended)).as("not CONFIRMED").isEqualTo("none");
+  }
+
+  @Test
+  void sendsAnOrderAgainThatMySqlHadConfirmedAndLost() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage confirmed = sale.admit(1, 2);
+    sale.setResult(confirmed, "C");
+
+    assertThat(kinds(reconcile(sale, false))).containsOnly("ORDER_SENT_AGAIN");
+
+    ledger.awaitOrders(sale.sku, 1);
+    assertThat(ledger.status(confirmed)).isEqualTo("CONFIRMED");
+  }
+
+  @Test
+  void reportsEachRepairOnce() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = cancelledWithoutGiveBack(sale);
+    sale.setQuota(1, "x"); // to which nothing is given back
+    consumer
+        .sql()
+        .sql("UPDATE give_back SET created_at = NOW(6) - INTERVAL 1 MINUTE WHERE order_id = ?")
+        .param(order.orderId().value())
+        .update();
+
+    Answer report = reconcile(sale, false);
+
+    assertThat(outcome(report)).isEqualTo("REPAIRED");
+    assertThat(report.body().at("/counts/GIVE_BACK_REPLAYED").asLong()).isEqualTo(1);
+    assertThat(report.body().path("repairs").size()).isEqualTo(2);
+    assertThat(sale.stock()).isEqualTo(100);
+    assertThat(sale.quota(1)).isZero();
+  }
+
+  @Test
+  void reportsASaleThatStandsStillAlthoughMySqlCallsItOpen() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.setField("state", "PAUSED");
+
+    Answer report = reconcile(sale, false);
+
+    assertThat(outcome(report)).isEqualTo("FOUND");
+    assertThat(kinds(report)).containsOnly("STATE_DIFFERS");
+    assertThat(sale.field("state")).as("a pause may have reached Redis alone").isEqualTo("PAUSED");
+  }
+
+  @Test
+  void reportsTheSameAgainOnlyWhenTheSaleMoves() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.setField("state", "PAUSED");
+    Schedule schedule = consumer.bean(Schedule.class);
+
+    schedule.round(); // sees it for the first time
+    for (int looks = 0; looks < 3; looks++) {
+      schedule.round();
+    }
+    assertThat(reports(sale)).isEqualTo(1);
+
+    sale.setField("state", "CLOSED");
+    schedule.round();
+    schedule.round();
+    assertThat(reports(sale)).isEqualTo(2);
+  }
+
+  @Test
+  void wantsNoSaleInRedisAfterItsClosingTime() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.forget();
+    double lost = lostSales();
+    consumer
+        .sql()
+        .sql("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?")
+        .param(sale.sku)
+        .update();
+
+    assertThat(lostSales()).isEqualTo(lost - 1);
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("NOT_ON_SALE");
+    assertThat(sale.field("state")).isEqualTo("null");
+  }
+
+  /** At the next look. */
+  private static double lostSales() {
+    consumer.bean(Schedule.class).round();
+    return consumer.bean(MeterRegistry.class).get("seckill.consumer.sales.lost").gauge().value();
+  }
+
+  @Test
+  void reservesTheUnitsOfADeadLetterThatIsOnItsWayAgain() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage dead = sale.admit(1, 3);
+    flood.publish(withPolicy(dead, PurchasePolicy.UNLIMITED));
+    ledger.await("SELECT COUNT(*) FROM dead_letter WHERE order_id = " + dead.orderId(), 1);
+    sale.forget();
+    // As an operator's replay between the barrier and the snapshot leaves it, before it is stored.
+    consumer
+        .sql()
+        .sql("UPDATE dead_letter SET state = 'REPLAYED' WHERE order_id = ?")
+        .param(dead.orderId().value())
+        .update();
+
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+
+    assertThat(sale.stock()).isEqualTo(97);
+    flood.publish(dead);
+    ledger.awaitOrders(sale.sku, 1);
+    await().atMost(PATIENCE).until(() -> sale.result(dead).equals("C"));
+    assertThat(sale.field("seq")).isEqualTo(Long.toString(ledger.settled(sale.sku)));
+    awaitClean(sale);
+    ledger.check();
   }
 
   @Test
@@ -520,6 +674,31 @@ class ReconciliationIT {
     await().atMost(PATIENCE).until(() -> outcome(reconcile(sale, false)).equals("CLEAN"));
   }
 
+  private static long reports(AdmittedSale sale) {
+    return ledger.number("SELECT COUNT(*) FROM reconciliation WHERE sku_id = " + sale.sku);
+  }
+
+  private static void change(AdmittedSale sale, long delta) {
+    Answer answer =
+        consumer
+            .api()
+            .with("Idempotency-Key", "change-" + delta)
+            .post(
+                "/internal/v1/skus/" + sale.sku + "/stock",
+                "{\"delta\":" + delta + ",\"reason\":\"test\"}");
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+  }
+
+  private static JsonNode repair(Answer report, String kind) {
+    return report
+        .body()
+        .path("repairs")
+        .valueStream()
+        .filter(repair -> repair.path("kind").asString().equals(kind))
+        .findFirst()
+        .orElseThrow();
+  }
+
   private static Set<String> kinds(Answer report) {
     return report
         .body()
@@ -537,6 +716,18 @@ class ReconciliationIT {
         .filter(repair -> repair.path("kind").asString().equals(kind))
         .map(repair -> repair.path("subject").asString())
         .collect(toSet());
+  }
+
+  /** Two units that user 1 has bought of 100; Redis came back from before the give-back. */
+  private static OrderMessage cancelledWithoutGiveBack(AdmittedSale sale) {
+    OrderMessage order = sale.admit(1, 2);
+    flood.publish(order);
+    await().atMost(PATIENCE).until(() -> sale.result(order).equals("C"));
+    assertThat(cancel(order).status()).isEqualTo(200);
+    await().atMost(PATIENCE).until(() -> sale.stock() == 100);
+    sale.forgetGiven(order);
+    sale.setStock(98);
+    return order;
   }
 
   private static Answer cancel(OrderMessage order) {
