@@ -12,6 +12,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -119,7 +120,7 @@ final class Ledger {
             System.getProperty("seckill.root"), "order-consumer/src/main/resources/db/migration");
     try (Stream<Path> files = Files.list(directory)) {
       return files
-          .sorted()
+          .sorted(Comparator.comparingInt(Ledger::version))
           .map(Ledger::read)
           // A statement ends where its line does: texts in it may hold semicolons.
           .flatMap(text -> Stream.of(text.replaceAll("--[^\n]*", "").split("(?m);\\s*$", -1)))
@@ -128,6 +129,12 @@ final class Ledger {
     } catch (IOException e) {
       throw new AssertionError(e);
     }
+  }
+
+  /** Of {@code V11__state_version.sql} 11; by name it would come before 2. */
+  private static int version(Path file) {
+    String name = file.getFileName().toString();
+    return Integer.parseInt(name, 1, name.indexOf("__"), 10);
   }
 
   private static String read(Path file) {
