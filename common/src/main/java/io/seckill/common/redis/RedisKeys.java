@@ -93,9 +93,9 @@ public final class RedisKeys {
     return of(partition, "lanes");
   }
 
-  /** Hash: worker number of order ids to its lease; one for the whole installation. */
-  public static String workers() {
-    return "seckill:{workers}:leases";
+  /** Hash: worker number of a partition's order ids to its lease. */
+  public static String workers(int partition) {
+    return of(partition, "workers");
   }
 
   /** String: deliveries of an order queue that its active consumer has not acked; short-lived. */

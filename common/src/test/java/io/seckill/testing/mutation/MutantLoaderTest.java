@@ -15,11 +15,11 @@ class MutantLoaderTest {
 
   @Test
   void changesAClassForItsOwnClassesOnly() throws Exception {
-    Mutation mutation = draft().constant(KEYS, "seckill:", "other:").caughtBy("any#test", "");
+    Mutation mutation = draft().constant(KEYS, "skus", "other").caughtBy("any#test", "");
     Class<?> changed = loader(mutation.edits()).loadClass(KEYS);
 
-    assertThat(changed.getMethod("workers").invoke(null)).isEqualTo("other:{workers}:leases");
-    assertThat(RedisKeys.workers()).isEqualTo("seckill:{workers}:leases");
+    assertThat(changed.getMethod("skus", int.class).invoke(null, 1)).isEqualTo("seckill:{1}:other");
+    assertThat(RedisKeys.skus(1)).isEqualTo("seckill:{1}:skus");
   }
 
   @Test
@@ -33,7 +33,7 @@ class MutantLoaderTest {
 
   @Test
   void tellsWhatWasNeverLoaded() {
-    Mutation mutation = draft().constant(KEYS, "seckill:", "other:").caughtBy("any#test", "");
+    Mutation mutation = draft().constant(KEYS, "skus", "other").caughtBy("any#test", "");
 
     assertThat(loader(mutation.edits()).neverLoaded())
         .containsExactly("io/seckill/common/redis/RedisKeys.class");

@@ -38,13 +38,16 @@ class AdmissionConfiguration {
   }
 
   @Bean(destroyMethod = "release") // after everything that takes ids or renews
-  WorkerLease workerLease(UnifiedJedis redis, RedisBreaker breaker, AdmissionProperties settings) {
-    return new WorkerLease(redis, breaker, Clock.systemUTC(), settings.workerLease());
+  WorkerLeases workerLeases(
+      UnifiedJedis redis, RedisBreaker breaker, AdmissionProperties settings) {
+    return new WorkerLeases(
+        partition ->
+            new WorkerLease(redis, breaker, partition, Clock.systemUTC(), settings.workerLease()));
   }
 
   @Bean
-  LeaseKeeper leaseKeeper(WorkerLease lease, AdmissionProperties settings) {
-    return new LeaseKeeper(lease, settings.workerLease());
+  LeaseKeeper leaseKeeper(WorkerLeases leases, AdmissionProperties settings) {
+    return new LeaseKeeper(leases, settings.workerLease());
   }
 
   @Bean
@@ -53,10 +56,10 @@ class AdmissionConfiguration {
       RedisBreaker breaker,
       JdbcTemplate mysql,
       VerifiedServers servers,
-      WorkerLease lease,
+      WorkerLeases leases,
       AdmissionProperties settings) {
     return new SaleWatch(
-        redis, breaker, new LedgerSales(mysql), servers, lease, settings.watchInterval());
+        redis, breaker, new LedgerSales(mysql), servers, leases, settings.watchInterval());
   }
 
   @Bean
@@ -69,7 +72,7 @@ class AdmissionConfiguration {
       UnifiedJedis redis,
       RedisBreaker breaker,
       VerifiedServers servers,
-      WorkerLease lease,
+      WorkerLeases leases,
       SaleWatch watch,
       SoldOutShield shield,
       AdmissionProperties settings,
@@ -79,12 +82,15 @@ class AdmissionConfiguration {
             redis,
             breaker,
             servers,
-            lease,
+            leases,
             watch::wake,
             shield,
             settings.replicas(),
             settings.replicasTimeout());
-    return measured("admit", new Coalescer<>("admit", settings.coalescing(), call), meters);
+    return measured(
+        "admit",
+        new Coalescer<>("admit", settings.coalescing(), RedisBreaker.areApart(redis), call),
+        meters);
   }
 
   @Bean
@@ -106,7 +112,10 @@ class AdmissionConfiguration {
             shield,
             settings.replicas() > 0,
             purchase -> Admissions.enqueue(admitQueue, purchase));
-    return measured("look-up", new Coalescer<>("look-up", settings.coalescing(), call), meters);
+    return measured(
+        "look-up",
+        new Coalescer<>("look-up", settings.coalescing(), RedisBreaker.areApart(redis), call),
+        meters);
   }
 
   @Bean

@@ -52,7 +52,7 @@ final class Admissions {
       purchase.answer(UNVERIFIED);
     } else if (servers.isHeld(attempt.skuId())) {
       purchase.answer(HELD);
-    } else if (breaker.isOpen()) {
+    } else if (breaker.isOpen(attempt.partition())) {
       purchase.answer(BREAKER);
     } else if (shield.covers(attempt.skuId())) {
       shielded(purchase);

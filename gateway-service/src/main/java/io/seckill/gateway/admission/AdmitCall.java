@@ -84,10 +84,12 @@ final class AdmitCall implements Coalescer.Carrier<Purchase> {
     List<String> args = arguments(partition, server, purchases, ids);
     try {
       long askedNanos = System.nanoTime();
-      Reply reply = breaker.call(() -> replicas == 0 ? call(keys, args) : callAndWait(keys, args));
+      Reply reply =
+          breaker.call(partition, () -> replicas == 0 ? call(keys, args) : callAndWait(keys, args));
       answer(partition, server, purchases, ids, reply, askedNanos);
     } catch (CallNotPermittedException e) {
       answerAll(purchases, BREAKER);
+      throw e;
     }
   }
 

@@ -1,6 +1,8 @@
 package io.seckill.gateway.admission;
 
+import io.seckill.common.order.Partition;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
@@ -9,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the worker lease: renews it in time, and takes a number whenever none is held. Its one
+ * Keeps the worker leases: renews them in time, and takes a number wherever none is held. Its one
  * thread calls nothing but Redis: a MySQL that hangs must not cost a running sale its order ids.
  */
 final class LeaseKeeper implements AutoCloseable {
@@ -17,31 +19,33 @@ final class LeaseKeeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
   private static final long TICK_MS = 50;
 
-  private final WorkerLease lease;
+  private final WorkerLeases leases;
   private final long renewNanos;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(LeaseKeeper::daemon);
   private final ScheduledFuture<?> ticking;
-  private long renewedNanos;
+  private final long[] renewedNanos = new long[Partition.COUNT];
 
   /**
-   * @param duration life of the lease without renewal
+   * @param duration life of a lease without renewal
    */
-  LeaseKeeper(WorkerLease lease, Duration duration) {
-    this.lease = lease;
+  LeaseKeeper(WorkerLeases leases, Duration duration) {
+    this.leases = leases;
     this.renewNanos = duration.toNanos() / 4;
-    this.renewedNanos = System.nanoTime() - renewNanos;
+    Arrays.fill(renewedNanos, System.nanoTime() - renewNanos);
     this.ticking = thread.scheduleWithFixedDelay(this::tick, 0, TICK_MS, TimeUnit.MILLISECONDS);
   }
 
   private void tick() {
     try {
-      if (lease.worker() < 0 || System.nanoTime() - renewedNanos >= renewNanos) {
-        renewedNanos = System.nanoTime();
-        lease.renew();
+      for (int p = 0; p < Partition.COUNT; p++) {
+        if (leases.of(p).worker() < 0 || System.nanoTime() - renewedNanos[p] >= renewNanos) {
+          renewedNanos[p] = System.nanoTime();
+          leases.of(p).renew();
+        }
       }
     } catch (RuntimeException e) { // a throw would end the schedule
-      log.error("the worker lease cannot be kept", e);
+      log.error("the worker leases cannot be kept", e);
     }
   }
 

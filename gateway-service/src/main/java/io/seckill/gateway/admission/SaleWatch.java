@@ -7,11 +7,13 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.admission.LedgerSales.Sale;
 import io.seckill.gateway.redis.RedisBreaker;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
@@ -44,7 +46,7 @@ final class SaleWatch implements AutoCloseable {
   private final RedisBreaker breaker;
   private final LedgerSales ledger;
   private final VerifiedServers servers;
-  private final WorkerLease lease;
+  private final WorkerLeases leases;
   private final long intervalNanos;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(SaleWatch::daemon);
@@ -65,13 +67,13 @@ final class SaleWatch implements AutoCloseable {
       RedisBreaker breaker,
       LedgerSales ledger,
       VerifiedServers servers,
-      WorkerLease lease,
+      WorkerLeases leases,
       Duration interval) {
     this.redis = redis;
     this.breaker = breaker;
     this.ledger = ledger;
     this.servers = servers;
-    this.lease = lease;
+    this.leases = leases;
     this.intervalNanos = interval.toNanos();
     this.comparedNanos = System.nanoTime() - intervalNanos;
     this.ticking = thread.scheduleWithFixedDelay(this::tick, 0, TICK_MS, TimeUnit.MILLISECONDS);
@@ -112,9 +114,13 @@ final class SaleWatch implements AutoCloseable {
     mysqlAway = false;
     Map<Integer, List<Sale>> byPartition =
         sales.stream().collect(Collectors.groupingBy(sale -> Partition.ofSku(sale.skuId())));
-    List<Partitioned> seen = new ArrayList<>(Partition.COUNT);
+    Map<Integer, Partitioned> seen = new TreeMap<>();
     for (int p = 0; p < Partition.COUNT; p++) {
-      seen.add(inspect(p, byPartition.getOrDefault(p, List.of())));
+      try {
+        seen.put(p, inspect(p, byPartition.getOrDefault(p, List.of())));
+      } catch (JedisException | CallNotPermittedException e) { // a node of a cluster may be away
+        log.debug("partition {} cannot be inspected: {}", p, e.toString());
+      }
     }
     hold(sales, suspects(sales, seen), seen);
     verify(seen);
@@ -128,7 +134,7 @@ final class SaleWatch implements AutoCloseable {
                 sales.stream().map(sale -> Long.toString(sale.skuId())))
             .toList();
     List<String> keys = List.of(RedisKeys.outbox(partition));
-    List<?> reply = (List<?>) breaker.call(() -> INSPECT.call(redis, keys, args));
+    List<?> reply = (List<?>) breaker.call(partition, () -> INSPECT.call(redis, keys, args));
     Map<Long, Data> data = new HashMap<>();
     for (int i = 0; i < sales.size(); i++) {
       int at = 1 + i * FIELDS;
@@ -149,15 +155,17 @@ final class SaleWatch implements AutoCloseable {
     return digits.matches("\\d{1,18}") ? Long.parseLong(digits) : 0;
   }
 
-  private static Set<Long> suspects(List<Sale> sales, List<Partitioned> seen) {
+  private static Set<Long> suspects(List<Sale> sales, Map<Integer, Partitioned> seen) {
     return sales.stream()
+        .filter(sale -> seen.containsKey(Partition.ofSku(sale.skuId())))
         .filter(sale -> isSuspect(sale, data(seen, sale.skuId())))
         .map(Sale::skuId)
         .collect(Collectors.toSet());
   }
 
-  private static Data data(List<Partitioned> seen, long skuId) {
-    return seen.get(Partition.ofSku(skuId)).sales().getOrDefault(skuId, Data.ABSENT);
+  private static Data data(Map<Integer, Partitioned> seen, long skuId) {
+    Partitioned partition = Objects.requireNonNull(seen.get(Partition.ofSku(skuId)));
+    return partition.sales().getOrDefault(skuId, Data.ABSENT);
   }
 
   /** Nothing is sold where Redis says so itself, or where neither of the two sells. */
@@ -170,11 +178,15 @@ final class SaleWatch implements AutoCloseable {
 
   /**
    * A sale that Redis calls open and MySQL does not was perhaps opened between the two readings;
-   * MySQL, which is written first then, is asked again before it is held for that.
+   * MySQL, which is written first then, is asked again before it is held for that. Of a partition
+   * that could not be read, what is held stays so.
    */
-  private void hold(List<Sale> sales, Set<Long> suspects, List<Partitioned> seen) {
-    Set<Long> held =
-        suspects.isEmpty() ? suspects : suspects(inPresentState(sales, suspects), seen);
+  private void hold(List<Sale> sales, Set<Long> suspects, Map<Integer, Partitioned> seen) {
+    Set<Long> held = new HashSet<>(servers.held());
+    held.removeIf(skuId -> seen.containsKey(Partition.ofSku(skuId)));
+    if (!suspects.isEmpty()) {
+      held.addAll(suspects(inPresentState(sales, suspects), seen));
+    }
     report(held);
     servers.hold(held);
   }
@@ -203,19 +215,16 @@ final class SaleWatch implements AutoCloseable {
     }
   }
 
-  /** After the holds are in force, and only under a lease that this data confirms. */
-  private void verify(List<Partitioned> seen) {
-    boolean changed = false;
-    for (int p = 0; p < Partition.COUNT; p++) {
-      changed |= !seen.get(p).replicationId().equals(servers.replicationId(p));
-    }
-    if (!changed || !lease.renew()) {
-      return;
-    }
-    for (int p = 0; p < Partition.COUNT; p++) {
-      servers.verified(p, seen.get(p).replicationId());
-    }
-    log.info("redis data verified: replication id {}", seen.get(0).replicationId());
+  /** After the holds are in force, and only under leases that this data confirms. */
+  private void verify(Map<Integer, Partitioned> seen) {
+    seen.forEach(
+        (p, partition) -> {
+          String replicationId = partition.replicationId();
+          if (!replicationId.equals(servers.replicationId(p)) && leases.of(p).renew()) {
+            servers.verified(p, replicationId);
+            log.info("data of partition {} verified: replication id {}", p, replicationId);
+          }
+        });
   }
 
   /** Ends the thread; one that hangs in MySQL is left to the driver's time-out. */

@@ -69,7 +69,7 @@ final class SeenCall implements Coalescer.Carrier<Purchase> {
     List<String> args = arguments(partition, server, purchases);
     try {
       long askedNanos = System.nanoTime();
-      Object reply = breaker.call(() -> SCRIPT.call(redis, keys, args));
+      Object reply = breaker.call(partition, () -> SCRIPT.call(redis, keys, args));
       if (reply instanceof Long) {
         servers.otherServer(partition, server);
         onOtherServer.run();
@@ -79,6 +79,7 @@ final class SeenCall implements Coalescer.Carrier<Purchase> {
       }
     } catch (CallNotPermittedException e) {
       purchases.forEach(purchase -> purchase.answer(BREAKER));
+      throw e;
     }
   }
 

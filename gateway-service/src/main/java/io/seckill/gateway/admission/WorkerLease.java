@@ -19,25 +19,28 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Order ids under a worker number leased in Redis. Two gateways never make the same id: each uses
- * only times up to a horizon that Redis holds in writing, and a successor to the number starts
- * above it, whatever their clocks do. Without a lease that is known to hold there are no ids.
+ * Order ids of one partition under a worker number leased beside the partition's data, so that ids
+ * and data are lost, or out of reach, together. Two gateways never make the same id: each uses only
+ * times up to a horizon that Redis holds in writing, and a successor to the number starts above it,
+ * whatever their clocks do. Without a lease that is known to hold there are no ids.
  *
  * <p>Thread-safe. Ids never wait; of {@link #renew} and {@link #release} one runs at a time.
  */
-final class WorkerLease implements OrderIds {
+final class WorkerLease {
 
   private static final Logger log = LoggerFactory.getLogger(WorkerLease.class);
   private static final LuaScript SCRIPT = LuaScript.from(WorkerLease.class, "lease.lua");
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
+  private final int partition;
   private final Clock clock;
   private final long leaseMs;
   private final String token = UUID.randomUUID().toString();
   private final ReentrantLock changing = new ReentrantLock();
   private volatile @Nullable Held held;
   private boolean released;
+  private boolean away;
 
   /** Latest time used under numbers that were lost: should one come back to us, ids go on above. */
   private long lastTimeMs;
@@ -48,15 +51,17 @@ final class WorkerLease implements OrderIds {
    */
   private record Held(SnowflakeIds ids, long untilNanos, long horizonMs) {}
 
-  WorkerLease(UnifiedJedis redis, RedisBreaker breaker, Clock clock, Duration lease) {
+  WorkerLease(
+      UnifiedJedis redis, RedisBreaker breaker, int partition, Clock clock, Duration lease) {
     this.redis = redis;
     this.breaker = breaker;
+    this.partition = partition;
     this.clock = clock;
     this.leaseMs = lease.toMillis();
   }
 
-  @Override
-  public @Nullable OrderId next(int partition) {
+  /** The next id of the partition, or null without a lease that is known to hold. */
+  @Nullable OrderId next() {
     Held now = held;
     if (now == null || System.nanoTime() - now.untilNanos() >= 0) {
       return null;
@@ -81,10 +86,14 @@ final class WorkerLease implements OrderIds {
     changing.lock();
     try {
       Held now = held;
-      boolean renewed = now != null && renew(now);
-      return renewed || (!released && take());
+      boolean renewed = (now != null && renew(now)) || (!released && take());
+      away = false;
+      return renewed;
     } catch (JedisException | CallNotPermittedException e) {
-      log.warn("worker lease not renewed: {}", e.toString());
+      if (!away) { // once, not at every attempt
+        log.warn("partition {}: worker lease not renewed: {}", partition, e.toString());
+      }
+      away = true;
       return false;
     } finally {
       changing.unlock();
@@ -110,7 +119,10 @@ final class WorkerLease implements OrderIds {
         call("release", now.ids().lastTimeMs(), now.ids().worker());
       } catch (JedisException | CallNotPermittedException e) {
         log.info(
-            "worker {} not released, its lease will run out: {}", now.ids().worker(), e.toString());
+            "partition {}: worker {} not released, its lease will run out: {}",
+            partition,
+            now.ids().worker(),
+            e.toString());
       }
     }
   }
@@ -122,7 +134,8 @@ final class WorkerLease implements OrderIds {
     if (reply.isEmpty()) {
       held = null;
       lastTimeMs = now.ids().lastTimeMs();
-      log.warn("worker {} was lost, taking another number", now.ids().worker());
+      log.warn(
+          "partition {}: worker {} was lost, taking another number", partition, now.ids().worker());
       return false;
     }
     held = new Held(now.ids(), until(sentNanos), Long.parseLong(reply.get(2)));
@@ -134,14 +147,15 @@ final class WorkerLease implements OrderIds {
     int start = ThreadLocalRandom.current().nextInt(1 << OrderId.WORKER_BITS);
     List<String> reply = call("take", Math.max(clock.millis(), lastTimeMs) + 2 * leaseMs, start);
     if (reply.isEmpty()) {
-      log.error("all worker numbers are leased: no order ids, no admission");
+      log.error(
+          "partition {}: all worker numbers are leased: no order ids, no admission", partition);
       return false;
     }
     int worker = Integer.parseInt(reply.get(0));
     long usedUpTo = Math.max(Long.parseLong(reply.get(1)), lastTimeMs);
     SnowflakeIds ids = new SnowflakeIds(worker, usedUpTo, clock);
     held = new Held(ids, until(sentNanos), Long.parseLong(reply.get(2)));
-    log.info("worker {} leased", worker);
+    log.info("partition {}: worker {} leased", partition, worker);
     return true;
   }
 
@@ -152,7 +166,7 @@ final class WorkerLease implements OrderIds {
 
   @SuppressWarnings("unchecked") // lease.lua answers with texts
   private List<String> call(String operation, long horizonMs, int worker) {
-    List<String> keys = List.of(RedisKeys.workers());
+    List<String> keys = List.of(RedisKeys.workers(partition));
     List<String> args =
         List.of(
             operation,
@@ -160,6 +174,6 @@ final class WorkerLease implements OrderIds {
             Long.toString(leaseMs),
             Long.toString(horizonMs),
             Integer.toString(worker));
-    return (List<String>) breaker.call(() -> SCRIPT.call(redis, keys, args));
+    return (List<String>) breaker.call(partition, () -> SCRIPT.call(redis, keys, args));
   }
 }

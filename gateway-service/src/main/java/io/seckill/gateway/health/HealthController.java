@@ -1,5 +1,6 @@
 package io.seckill.gateway.health;
 
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.gateway.consumer.ConsumerClient;
@@ -8,6 +9,7 @@ import io.seckill.gateway.lanes.LaneRegistry;
 import io.seckill.gateway.lanes.Lanes;
 import io.seckill.gateway.redis.ServerSettings;
 import io.seckill.gateway.stores.BlockingCalls;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -117,8 +119,13 @@ final class HealthController {
   }
 
   private Component admission() {
-    if (meters.get("seckill.breaker.state").tag("state", "open").gauge().value() == 1) {
+    Collection<Gauge> breakers = meters.get("seckill.breaker.state").tag("state", "open").gauges();
+    long open = breakers.stream().filter(breaker -> breaker.value() == 1).count();
+    if (open == breakers.size()) {
       return Component.down("The circuit breaker to Redis is open.");
+    }
+    if (open > 0) {
+      return Component.degraded("Redis does not answer for " + open + " partitions.");
     }
     if (meters.get("seckill.redis.verified").gauge().value() != 1) {
       return Component.down("The data of Redis has not been compared with MySQL yet.");

@@ -1,39 +1,90 @@
 package io.seckill.gateway.health;
 
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.redis.RedisBreaker;
 import io.seckill.gateway.redis.ServerSettings;
 import io.seckill.gateway.stores.BlockingCalls;
+import java.util.concurrent.ThreadLocalRandom;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Down while Redis does not answer: then nothing can be admitted, and the gateway is not ready.
  * DEGRADED, and ready all the same, while Redis may forget orders: no sale begins, those under way
- * go on.
+ * go on. DEGRADED too while some nodes of a cluster do not answer: the partitions of the others are
+ * sold.
  */
 @Component("redisHealthIndicator")
 final class RedisHealthIndicator implements ReactiveHealthIndicator {
 
   private final UnifiedJedis redis;
+  private final RedisBreaker breaker;
   private final ServerSettings settings;
   private final BlockingCalls calls;
 
   RedisHealthIndicator(
-      UnifiedJedis redis, ServerSettings settings, @Qualifier("redisCalls") BlockingCalls calls) {
+      UnifiedJedis redis,
+      RedisBreaker breaker,
+      ServerSettings settings,
+      @Qualifier("redisCalls") BlockingCalls calls) {
     this.redis = redis;
+    this.breaker = breaker;
     this.settings = settings;
     this.calls = calls;
   }
 
   @Override
   public Mono<Health> health() {
-    return calls.call(redis::ping).map(pong -> answering()).onErrorReturn(Health.down().build());
+    return calls.call(this::ask).onErrorReturn(Health.down().build());
   }
 
-  private Health answering() {
-    return settings.dangers().isEmpty() ? Health.up().build() : ConsumerHealthIndicator.degraded();
+  private Health ask() {
+    boolean all = true;
+    if (RedisBreaker.areApart(redis)) {
+      all = allOrAnyPartition();
+    } else {
+      redis.ping();
+    }
+    return all && settings.dangers().isEmpty()
+        ? Health.up().build()
+        : ConsumerHealthIndicator.degraded();
+  }
+
+  /**
+   * A PING of a cluster asks every node and fails with any; here one that answers is enough. Begins
+   * anywhere, that a node that is away is not always the first.
+   *
+   * @return whether no partition is known to be away
+   * @throws JedisException when none answers
+   */
+  private boolean allOrAnyPartition() {
+    boolean all = true;
+    boolean any = false;
+    int first = ThreadLocalRandom.current().nextInt(Partition.COUNT);
+    for (int i = 0; i < Partition.COUNT; i++) {
+      int partition = (first + i) % Partition.COUNT;
+      all &= !breaker.isOpen(partition);
+      any = any || answers(partition);
+    }
+    if (!any) {
+      throw new JedisException("no node of the cluster answers");
+    }
+    return all;
+  }
+
+  private boolean answers(int partition) {
+    try {
+      breaker.call(partition, () -> redis.exists(RedisKeys.outbox(partition)));
+      return true;
+    } catch (JedisException | CallNotPermittedException e) {
+      return false;
+    }
   }
 }

@@ -9,6 +9,7 @@ import io.seckill.gateway.lanes.Lanes;
 import io.seckill.gateway.stores.BlockingCalls;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -61,7 +62,7 @@ final class MetricsController {
         meters.get("seckill.breaker.state").gauges().stream()
             .filter(gauge -> gauge.value() == 1)
             .map(gauge -> String.valueOf(gauge.getId().getTag("state")))
-            .findFirst()
+            .max(Comparator.naturalOrder()) // of several open before half_open before closed
             .orElse("unknown");
     return new MetricsSummary.Redis(
         counts("seckill.redis.errors", "kind"),

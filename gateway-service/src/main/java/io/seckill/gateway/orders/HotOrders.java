@@ -1,6 +1,5 @@
 package io.seckill.gateway.orders;
 
-import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
@@ -16,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Reads orders from Redis: concurrent readers of a partition share one script call. Nobody waits
@@ -48,6 +46,7 @@ final class HotOrders implements DisposableBean {
                 settings.queueCapacity(),
                 settings.answerWithin(),
                 settings.answerWithin()),
+            RedisBreaker.areApart(redis),
             this::carry);
   }
 
@@ -99,7 +98,7 @@ final class HotOrders implements DisposableBean {
    */
   CompletableFuture<Answer> read(OrderId id, long userId, @Nullable Long skuHint) {
     Read read = new Read(id, userId, skuHint);
-    if (breaker.isOpen() || !reads.offer(id.partition(), read)) {
+    if (breaker.isOpen(id.partition()) || !reads.offer(id.partition(), read)) {
       return CompletableFuture.completedFuture(UNAVAILABLE);
     }
     return read.answer;
@@ -147,11 +146,7 @@ final class HotOrders implements DisposableBean {
   private void carry(int partition, List<Read> batch) {
     List<String> keys = List.of(RedisKeys.skus(partition));
     List<String> args = args(partition, batch);
-    try {
-      answer(batch, (List<?>) breaker.call(() -> STATUS.call(redis, keys, args)));
-    } catch (JedisException | CallNotPermittedException e) {
-      batch.forEach(read -> read.answer(UNAVAILABLE)); // the breaker has counted and logged it
-    }
+    answer(batch, (List<?>) breaker.call(partition, () -> STATUS.call(redis, keys, args)));
   }
 
   private static void answer(List<Read> batch, List<?> reply) {

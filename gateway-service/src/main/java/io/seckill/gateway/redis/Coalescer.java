@@ -1,5 +1,6 @@
 package io.seckill.gateway.redis;
 
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.Partition;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -14,13 +15,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Sends concurrent requests of a partition to Redis together. A batch goes as soon as a thread is
  * free, so an idle system adds no wait and a busy one makes large batches. Queues are bounded, and
  * every ticket is answered in time, even when all threads hang in a dead Redis: a watchman answers
- * for them.
+ * for them. Where partitions lie on different servers, those whose last call failed on its way
+ * share one thread, whatever their number; the other threads serve the rest.
  *
  * @param <T> what travels; tickets of one batch share a partition
  */
@@ -35,7 +38,8 @@ public final class Coalescer<T extends Ticket> implements AutoCloseable {
   public interface Carrier<T> {
 
     /**
-     * Answers every ticket; those it leaves open, also by throwing, fail as UNKNOWN.
+     * Answers every ticket; those it leaves open, also by throwing, fail as UNKNOWN. Throws what
+     * Redis or the breaker threw.
      *
      * @param tickets 1..maxBatch, oldest first
      */
@@ -43,14 +47,27 @@ public final class Coalescer<T extends Ticket> implements AutoCloseable {
   }
 
   private final CoalescerProperties settings;
+  private final boolean apart;
   private final Carrier<T> carrier;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition workToDo = lock.newCondition();
   private final List<ArrayDeque<T>> queues = new ArrayList<>(Partition.COUNT);
   private final ArrayDeque<Integer> ready = new ArrayDeque<>(Partition.COUNT);
+  private final ArrayDeque<Integer> failingReady = new ArrayDeque<>(Partition.COUNT);
+  private final boolean[] failing = new boolean[Partition.COUNT];
   private final boolean[] inReady = new boolean[Partition.COUNT];
   private final int[] carried = new int[Partition.COUNT];
+
+  /** Whether a thread is in a call for a failing partition. */
+  private boolean trying;
+
+  /** Whether the last call that began was such a one: with a single thread the next is not. */
+  private boolean triedLast;
+
   private boolean stopping;
+
+  /** Threads that are in a call for a failing partition. */
+  private final boolean[] tries;
 
   private final AtomicReferenceArray<@Nullable List<T>> underway;
   private final List<Thread> threads = new ArrayList<>();
@@ -61,13 +78,16 @@ public final class Coalescer<T extends Ticket> implements AutoCloseable {
    * Starts the threads.
    *
    * @param name names the threads
+   * @param apart whether partitions may lie on different servers
    */
-  public Coalescer(String name, CoalescerProperties settings, Carrier<T> carrier) {
+  public Coalescer(String name, CoalescerProperties settings, boolean apart, Carrier<T> carrier) {
     this.settings = settings;
+    this.apart = apart;
     this.carrier = carrier;
     for (int p = 0; p < Partition.COUNT; p++) {
       queues.add(new ArrayDeque<>());
     }
+    this.tries = new boolean[settings.threads()];
     this.underway = new AtomicReferenceArray<>(settings.threads());
     this.watchman =
         Executors.newSingleThreadScheduledExecutor(work -> daemon(work, name + "-watch"));
@@ -120,7 +140,7 @@ public final class Coalescer<T extends Ticket> implements AutoCloseable {
         && !queues.get(partition).isEmpty()
         && carried[partition] < settings.batchesPerPartition()) {
       inReady[partition] = true;
-      ready.add(partition);
+      (failing[partition] ? failingReady : ready).add(partition);
       workToDo.signal();
     }
   }
@@ -131,9 +151,13 @@ public final class Coalescer<T extends Ticket> implements AutoCloseable {
     while ((partition = take(slot, batch)) >= 0) {
       try {
         carrier.carry(partition, batch);
+        worked(partition, true);
+      } catch (CallNotPermittedException e) {
+        log.debug("partition {}: nothing was sent: {}", partition, e.toString());
       } catch (JedisException e) { // expected while Redis is away; the breaker bounds how often
         log.warn(
             "partition {}: a batch of {} has no answer: {}", partition, batch.size(), e.toString());
+        worked(partition, e instanceof JedisDataException);
       } catch (RuntimeException e) {
         log.error("partition {}: a batch of {} was not carried", partition, batch.size(), e);
       } finally {
@@ -149,22 +173,41 @@ public final class Coalescer<T extends Ticket> implements AutoCloseable {
     lock.lock();
     try {
       while (true) {
-        while (ready.isEmpty()) {
+        boolean mayTry = !failingReady.isEmpty() && !trying;
+        if (ready.isEmpty() && !mayTry) {
           if (stopping) {
             return -1;
           }
           workToDo.awaitUninterruptibly();
+          continue;
         }
-        int partition = ready.remove();
+        triedLast = mayTry && (ready.isEmpty() || !triedLast);
+        int partition = (triedLast ? failingReady : ready).remove();
         inReady[partition] = false;
+        if (failing[partition] && !triedLast) { // it failed while it waited among the others
+          announce(partition);
+          continue;
+        }
         drain(queues.get(partition), batch);
         if (!batch.isEmpty()) { // else the watchman was faster
           carried[partition]++;
+          trying |= triedLast;
+          tries[slot] = triedLast;
           announce(partition);
           underway.set(slot, List.copyOf(batch));
           return partition;
         }
       }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether the last call for a partition reached its server. */
+  private void worked(int partition, boolean reached) {
+    lock.lock();
+    try {
+      failing[partition] = apart && !reached;
     } finally {
       lock.unlock();
     }
@@ -181,6 +224,11 @@ public final class Coalescer<T extends Ticket> implements AutoCloseable {
     lock.lock();
     try {
       carried[partition]--;
+      if (tries[slot]) {
+        tries[slot] = false;
+        trying = false;
+        workToDo.signal();
+      }
       announce(partition);
     } finally {
       lock.unlock();

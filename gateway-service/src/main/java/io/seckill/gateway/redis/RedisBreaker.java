@@ -7,64 +7,90 @@ import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.breaker.BreakerMeters;
+import io.seckill.common.order.Partition;
+import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Stands between this gateway and a Redis that is dead or slow: while it is open nothing is sent,
  * so that threads and queues stay free. An error that Redis itself answers is no reason to open; it
- * came quickly.
+ * came quickly. On a cluster there is one for each partition, so that a node that is away costs its
+ * own partitions only.
  */
 public final class RedisBreaker {
 
   private static final Logger log = LoggerFactory.getLogger(RedisBreaker.class);
 
   private final UnifiedJedis redis;
-  private final CircuitBreaker breaker;
+  private final List<CircuitBreaker> breakers;
   private final Counter linkErrors;
   private final Counter errorReplies;
   private final Counter notPermitted;
 
   RedisBreaker(UnifiedJedis redis, BreakerProperties settings, MeterRegistry meters) {
     this.redis = redis;
-    this.breaker = CircuitBreaker.of("redis", config(settings));
+    this.breakers = breakers(redis, config(settings));
     this.linkErrors = errors(meters, "link");
     this.errorReplies = errors(meters, "reply");
     this.notPermitted = errors(meters, "breaker");
-    BreakerMeters.bind(breaker, meters);
-    breaker
-        .getEventPublisher()
-        .onStateTransition(event -> log.warn("redis breaker: {}", event.getStateTransition()));
+    for (CircuitBreaker breaker : breakers) {
+      BreakerMeters.bind(breaker, meters);
+      breaker
+          .getEventPublisher()
+          .onStateTransition(
+              event -> log.warn("breaker {}: {}", breaker.getName(), event.getStateTransition()));
+    }
   }
 
-  /** Whether a call would be refused now. */
-  public boolean isOpen() {
-    return breaker.getState() == State.OPEN;
+  private static List<CircuitBreaker> breakers(UnifiedJedis redis, CircuitBreakerConfig config) {
+    if (!areApart(redis)) {
+      return List.of(CircuitBreaker.of("redis", config));
+    }
+    return IntStream.range(0, Partition.COUNT)
+        .mapToObj(partition -> CircuitBreaker.of("redis-" + partition, config))
+        .toList();
+  }
+
+  /** Whether partitions may lie on different servers, of which one may be away by itself. */
+  public static boolean areApart(UnifiedJedis redis) {
+    return redis instanceof RedisClusterClient;
+  }
+
+  private CircuitBreaker breaker(int partition) {
+    return breakers.get(partition % breakers.size());
+  }
+
+  /** Whether a call for the partition would be refused now. */
+  public boolean isOpen(int partition) {
+    return breaker(partition).getState() == State.OPEN;
   }
 
   /**
-   * Calls Redis unless the breaker is open.
+   * Calls Redis for one partition unless the breaker is open.
    *
    * @throws CallNotPermittedException when it is open: nothing was sent
    * @throws redis.clients.jedis.exceptions.JedisException from Redis or the way to it
    */
-  public <T> T call(Supplier<T> work) {
+  public <T> T call(int partition, Supplier<T> work) {
     try {
-      return breaker.executeSupplier(work);
+      return breaker(partition).executeSupplier(work);
     } catch (CallNotPermittedException e) {
       notPermitted.increment();
       throw e;
-    } catch (JedisConnectionException e) {
-      linkErrors.increment();
-      dropIdleConnections();
-      throw e;
     } catch (JedisDataException e) {
       errorReplies.increment();
+      throw e;
+    } catch (JedisException e) {
+      linkErrors.increment();
+      dropIdleConnections();
       throw e;
     }
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.Answer;
 import io.seckill.gateway.testing.ConsumerProcess;
 import io.seckill.gateway.testing.Stage;
@@ -15,7 +16,13 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -55,6 +62,7 @@ class ClusterIT {
             "seckill.redis.mode=cluster",
             "seckill.redis.nodes=" + nodes,
             "seckill.admission.sold-out-shield=1h", // only a message can lift it
+            "seckill.admission.worker-lease=2s", // shorter than a node is away
             "seckill.preheat.allow-unsafe-redis=false");
     await().atMost(SOON).until(() -> gateway.bean(RestockNews.class).isListening());
     await().atMost(SOON).until(() -> gateway.bean(VerifiedServers.class).allVerified());
@@ -147,5 +155,62 @@ class ClusterIT {
     cluster.awaitAgreement();
 
     await().atMost(SOON).until(() -> gateway.buy(1, sku, 1, "key-while-gone").status() == 202);
+  }
+
+  /** Frozen, not killed: each call for its partitions lasts as long as the time-out. */
+  @Test
+  void keepsAdmittingOnTheOtherNodesWhileOneIsFrozen() throws Exception {
+    List<Long> all =
+        skus().map(sku -> sku + 2 * PARTITIONS).peek(ClusterIT::putInPlenty).boxed().toList();
+    int node = cluster.nodeOf(RedisKeys.sku(all.get(0)));
+    Map<Boolean, List<Long>> byReach =
+        all.stream()
+            .collect(Collectors.partitioningBy(sku -> cluster.nodeOf(RedisKeys.sku(sku)) != node));
+    List<Long> reachable = byReach.get(true);
+    List<Long> away = byReach.get(false);
+    assertThat(away).hasSizeGreaterThan(3); // as many as there are threads
+
+    cluster.node(node).freeze();
+    AtomicBoolean done = new AtomicBoolean();
+    ExecutorService shoppers = Executors.newFixedThreadPool(away.size());
+    try {
+      away.forEach(sku -> shoppers.execute(() -> buyUntil(done, sku)));
+      reachable.forEach(
+          sku -> await().atMost(SOON).until(() -> buyWithoutKey(sku).status() == 202));
+      long until = System.nanoTime() + Duration.ofSeconds(8).toNanos(); // four worker leases
+      int bought = 0;
+      int admitted = 0;
+      while (System.nanoTime() < until) {
+        for (long sku : reachable) {
+          bought++;
+          admitted += buyWithoutKey(sku).status() == 202 ? 1 : 0;
+        }
+      }
+      assertThat(admitted).as("of %d", bought).isGreaterThan(bought * 9 / 10);
+      assertThat(gateway.send(gateway.admin("/actuator/health/readiness").GET()).status())
+          .isEqualTo(200);
+    } finally {
+      done.set(true);
+      shoppers.shutdown();
+      cluster.node(node).thaw();
+    }
+    assertThat(shoppers.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+    cluster.awaitAgreement();
+    all.forEach(sku -> await().atMost(SOON).until(() -> buyWithoutKey(sku).status() == 202));
+  }
+
+  private static void putInPlenty(long sku) {
+    expect(
+        201,
+        gateway.operate(
+            "PUT", Stage.admin(sku), Stage.product(PurchasePolicy.UNLIMITED, 0, 1_000_000)));
+    expect(200, gateway.operate("POST", Stage.admin(sku) + "/preheat", null));
+    expect(200, gateway.operate("POST", Stage.admin(sku) + "/open", null));
+  }
+
+  private static void buyUntil(AtomicBoolean done, long sku) {
+    while (!done.get()) {
+      buyWithoutKey(sku);
+    }
   }
 }

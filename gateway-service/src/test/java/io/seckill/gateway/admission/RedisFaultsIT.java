@@ -310,7 +310,7 @@ class RedisFaultsIT {
 
   /** By Redis's clock; moves on with each renewal. */
   private long leaseEndMs() {
-    return redis.hvals(RedisKeys.workers()).stream()
+    return redis.hvals(RedisKeys.workers(0)).stream()
         .mapToLong(value -> Long.parseLong(value.split("\\|", -1)[1]))
         .max()
         .orElseThrow();

@@ -45,11 +45,14 @@ class SaleWatchIT {
               });
       RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
       VerifiedServers servers = new VerifiedServers();
-      WorkerLease lease =
-          new WorkerLease(redis, breaker, Clock.systemUTC(), Duration.ofSeconds(10));
+      WorkerLeases leases =
+          new WorkerLeases(
+              partition ->
+                  new WorkerLease(
+                      redis, breaker, partition, Clock.systemUTC(), Duration.ofSeconds(10)));
 
       try (SaleWatch watch =
-          new SaleWatch(redis, breaker, new LedgerSales(mysql), servers, lease, ONE_LOOK)) {
+          new SaleWatch(redis, breaker, new LedgerSales(mysql), servers, leases, ONE_LOOK)) {
         watch.wake();
         await().atMost(Duration.ofSeconds(30)).until(servers::allVerified);
 

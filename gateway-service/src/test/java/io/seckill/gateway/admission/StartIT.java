@@ -3,7 +3,9 @@ package io.seckill.gateway.admission;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
@@ -65,9 +67,11 @@ class StartIT {
     try (UnifiedJedis redis = RedisClients.open(RedisSettings.single(url), "test")) {
       GatewayProcess.start(url, Ledger.create(mysql)).close();
 
-      assertThat(redis.hvals("seckill:{workers}:leases"))
-          .hasSize(1)
-          .allMatch(v -> v.startsWith("|1|"));
+      for (int partition = 0; partition < Partition.COUNT; partition++) {
+        assertThat(redis.hvals(RedisKeys.workers(partition)))
+            .hasSize(1)
+            .allMatch(v -> v.startsWith("|1|"));
+      }
     }
   }
 }

@@ -32,6 +32,7 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class WorkerLeaseIT {
 
+  private static final int PARTITION = 3;
   private static final Duration LEASE = Duration.ofSeconds(10);
 
   private final MovableClock clock = new MovableClock();
@@ -50,12 +51,12 @@ class WorkerLeaseIT {
   @Test
   void makesNoIdsBeforeItHoldsANumber() {
     WorkerLease lease = lease(LEASE);
-    assertThat(lease.next(3)).isNull();
+    assertThat(lease.next()).isNull();
 
     assertThat(lease.renew()).isTrue();
-    OrderId id = lease.next(3);
+    OrderId id = lease.next();
     assertThat(id.worker()).isEqualTo(lease.worker());
-    assertThat(id.partition()).isEqualTo(3);
+    assertThat(id.partition()).isEqualTo(PARTITION);
   }
 
   @Test
@@ -69,7 +70,7 @@ class WorkerLeaseIT {
 
     WorkerLease oneTooMany = lease(LEASE);
     assertThat(oneTooMany.renew()).isFalse();
-    assertThat(oneTooMany.next(0)).isNull();
+    assertThat(oneTooMany.next()).isNull();
   }
 
   @Test
@@ -79,13 +80,17 @@ class WorkerLeaseIT {
             RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + link.port()), "test")) {
       WorkerLease lease =
           new WorkerLease(
-              throughLink, breaker(throughLink), Clock.systemUTC(), Duration.ofMillis(600));
+              throughLink,
+              breaker(throughLink),
+              PARTITION,
+              Clock.systemUTC(),
+              Duration.ofMillis(600));
       lease.renew();
       int worker = lease.worker();
 
       link.cut();
       assertThat(lease.renew()).isFalse();
-      Promise.soon(() -> lease.next(0) == null);
+      Promise.soon(() -> lease.next() == null);
       assertThat(lease.worker()).isEqualTo(-1);
 
       link.heal();
@@ -112,7 +117,7 @@ class WorkerLeaseIT {
     take(successor, 5_000, ids);
 
     assertThat(asleep.renew()).as("it lost its number, and all others are leased").isFalse();
-    assertThat(asleep.next(0)).isNull();
+    assertThat(asleep.next()).isNull();
   }
 
   @Test
@@ -139,13 +144,13 @@ class WorkerLeaseIT {
     lease.renew();
     clock.now = clock.now.plus(Duration.ofHours(1));
 
-    assertThat(lease.next(0)).as("ahead of the horizon").isNull();
+    assertThat(lease.next()).as("ahead of the horizon").isNull();
     lease.renew();
-    OrderId ahead = lease.next(0);
+    OrderId ahead = lease.next();
     assertThat(ahead).isNotNull();
     clock.now = clock.now.minus(Duration.ofHours(1));
     lease.renew();
-    assertThat(lease.next(0)).isGreaterThan(ahead);
+    assertThat(lease.next()).isGreaterThan(ahead);
   }
 
   @Test
@@ -154,7 +159,7 @@ class WorkerLeaseIT {
     lease.renew();
     Set<OrderId> ids = new HashSet<>();
     take(lease, 10_000, ids);
-    redis.del(RedisKeys.workers());
+    redis.del(RedisKeys.workers(PARTITION));
 
     assertThat(lease.renew()).isTrue();
 
@@ -168,12 +173,13 @@ class WorkerLeaseIT {
     lease.release();
 
     assertThat(lease.renew()).as("a renewal that was on its way takes no new number").isFalse();
-    assertThat(lease.next(0)).isNull();
-    assertThat(redis.hvals(RedisKeys.workers())).allMatch(value -> value.startsWith("|1|"));
+    assertThat(lease.next()).isNull();
+    assertThat(redis.hvals(RedisKeys.workers(PARTITION)))
+        .allMatch(value -> value.startsWith("|1|"));
   }
 
   private WorkerLease lease(Duration duration) {
-    return new WorkerLease(redis, breaker(redis), clock, duration);
+    return new WorkerLease(redis, breaker(redis), PARTITION, clock, duration);
   }
 
   private static RedisBreaker breaker(UnifiedJedis redis) {
@@ -183,7 +189,7 @@ class WorkerLeaseIT {
   private static void take(WorkerLease lease, int count, Set<OrderId> ids) {
     List<OrderId> repeated = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      OrderId id = lease.next(i % 16);
+      OrderId id = lease.next();
       if (id != null && !ids.add(id)) {
         repeated.add(id);
       }
@@ -192,15 +198,15 @@ class WorkerLeaseIT {
   }
 
   private void expire(int worker) {
-    String value = redis.hget(RedisKeys.workers(), Integer.toString(worker));
+    String value = redis.hget(RedisKeys.workers(PARTITION), Integer.toString(worker));
     String[] part = value.split("\\|", -1);
-    redis.hset(RedisKeys.workers(), Integer.toString(worker), part[0] + "|1|" + part[2]);
+    redis.hset(RedisKeys.workers(PARTITION), Integer.toString(worker), part[0] + "|1|" + part[2]);
   }
 
   private void leaseAllBut(int worker) {
     for (int other = 0; other < 256; other++) {
       if (other != worker) {
-        redis.hset(RedisKeys.workers(), Integer.toString(other), "other|99999999999999|1");
+        redis.hset(RedisKeys.workers(PARTITION), Integer.toString(other), "other|99999999999999|1");
       }
     }
   }

@@ -110,6 +110,7 @@ class CoalescerTest {
         new Coalescer<>(
             "test",
             new CoalescerProperties(1, 1, 64, 100, LONG, LONG),
+            false,
             (partition, letters) -> {
               if (calls.getAndIncrement() == 0) {
                 throw new IllegalStateException("for the test");
@@ -154,6 +155,7 @@ class CoalescerTest {
     return new Coalescer<>(
         "test",
         new CoalescerProperties(threads, perPartition, 64, capacity, queueWait, answerWithin),
+        true,
         this::carry);
   }
 

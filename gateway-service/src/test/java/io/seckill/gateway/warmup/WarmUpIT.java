@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
@@ -21,6 +22,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -76,7 +78,11 @@ class WarmUpIT {
         TestGateway gateway = gateway(own, BRIEF, UNHURRIED)) {
       await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
 
-      assertThat(redis.keys("*")).containsExactly(RedisKeys.workers());
+      assertThat(redis.keys("*"))
+          .containsExactlyInAnyOrder(
+              IntStream.range(0, Partition.COUNT)
+                  .mapToObj(RedisKeys::workers)
+                  .toArray(String[]::new));
       assertThat(purchases(gateway)).isEqualTo(300);
       assertThat(count(gateway, "seckill.admitted")).isZero();
       await().atMost(SOON).until(WarmUpIT::threads, count -> count == 0);
