@@ -40,10 +40,17 @@ final class WorkerLease {
   private final ReentrantLock changing = new ReentrantLock();
   private volatile @Nullable Held held;
   private boolean released;
-  private boolean away;
+  private Trouble trouble = Trouble.NONE;
 
   /** Latest time used under numbers that were lost: should one come back to us, ids go on above. */
   private long lastTimeMs;
+
+  /** Why no lease was had when one was last asked for. */
+  private enum Trouble {
+    NONE,
+    REDIS,
+    ALL_LEASED
+  }
 
   /**
    * @param untilNanos System.nanoTime() at which we stop believing in the lease
@@ -86,18 +93,23 @@ final class WorkerLease {
     changing.lock();
     try {
       Held now = held;
-      boolean renewed = (now != null && renew(now)) || (!released && take());
-      away = false;
-      return renewed;
+      return (now != null && renew(now)) || (!released && take());
     } catch (JedisException | CallNotPermittedException e) {
-      if (!away) { // once, not at every attempt
-        log.warn("partition {}: worker lease not renewed: {}", partition, e.toString());
+      if (changed(Trouble.REDIS)) {
+        log.warn(
+            "partition {}: worker lease not renewed, trying again: {}", partition, e.toString());
       }
-      away = true;
       return false;
     } finally {
       changing.unlock();
     }
+  }
+
+  /** Notes what stands in the way; true when that is news, and so worth a line. */
+  private boolean changed(Trouble now) {
+    boolean news = trouble != now;
+    trouble = now;
+    return news;
   }
 
   /** Gives the number back for good, with the exact time up to which it was used. */
@@ -139,6 +151,9 @@ final class WorkerLease {
       return false;
     }
     held = new Held(now.ids(), until(sentNanos), Long.parseLong(reply.get(2)));
+    if (changed(Trouble.NONE)) {
+      log.info("worker {} renewed", now.ids().worker());
+    }
     return true;
   }
 
@@ -147,14 +162,18 @@ final class WorkerLease {
     int start = ThreadLocalRandom.current().nextInt(1 << OrderId.WORKER_BITS);
     List<String> reply = call("take", Math.max(clock.millis(), lastTimeMs) + 2 * leaseMs, start);
     if (reply.isEmpty()) {
-      log.error(
-          "partition {}: all worker numbers are leased: no order ids, no admission", partition);
+      if (changed(Trouble.ALL_LEASED)) {
+        log.error(
+            "partition {}: all worker numbers are leased: no order ids, no admission; trying again",
+            partition);
+      }
       return false;
     }
     int worker = Integer.parseInt(reply.get(0));
     long usedUpTo = Math.max(Long.parseLong(reply.get(1)), lastTimeMs);
     SnowflakeIds ids = new SnowflakeIds(worker, usedUpTo, clock);
     held = new Held(ids, until(sentNanos), Long.parseLong(reply.get(2)));
+    trouble = Trouble.NONE;
     log.info("partition {}: worker {} leased", partition, worker);
     return true;
   }

@@ -1,7 +1,12 @@
 package io.seckill.gateway.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisClients;
@@ -27,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
@@ -178,6 +184,49 @@ class WorkerLeaseIT {
         .allMatch(value -> value.startsWith("|1|"));
   }
 
+  @Test
+  void saysOnceWhyItHasNoNumberHoweverOftenItAsks(RedisServer server) throws IOException {
+    try (TcpProxy link = TcpProxy.to(server);
+        UnifiedJedis throughLink =
+            RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test")) {
+      WorkerLease lease = new WorkerLease(throughLink, breaker(throughLink), PARTITION, clock, LEASE);
+      leaseAllBut(throughLink, -1);
+      Logger logger = (Logger) LoggerFactory.getLogger(WorkerLease.class);
+      ListAppender<ILoggingEvent> lines = new ListAppender<>();
+      lines.start();
+      logger.setLevel(Level.INFO);
+      logger.addAppender(lines);
+      try {
+        link.cut();
+        ask(lease, 20);
+        link.heal();
+        await().until(() -> askAndCount(lease, lines) > 1); // the breaker closes first
+        ask(lease, 20);
+        throughLink.hdel(RedisKeys.workers(PARTITION), "17");
+        ask(lease, 20);
+      } finally {
+        logger.detachAppender(lines);
+      }
+
+      assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage))
+          .satisfiesExactly(
+              line -> assertThat(line).contains("worker lease not renewed"),
+              line -> assertThat(line).contains("all worker numbers are leased"),
+              line -> assertThat(line).endsWith("worker 17 leased"));
+    }
+  }
+
+  private static int askAndCount(WorkerLease lease, ListAppender<ILoggingEvent> lines) {
+    lease.renew();
+    return lines.list.size();
+  }
+
+  private static void ask(WorkerLease lease, int times) {
+    for (int i = 0; i < times; i++) {
+      lease.renew();
+    }
+  }
+
   private WorkerLease lease(Duration duration) {
     return new WorkerLease(redis, breaker(redis), PARTITION, clock, duration);
   }
@@ -204,6 +253,10 @@ class WorkerLeaseIT {
   }
 
   private void leaseAllBut(int worker) {
+    leaseAllBut(redis, worker);
+  }
+
+  private static void leaseAllBut(UnifiedJedis redis, int worker) {
     for (int other = 0; other < 256; other++) {
       if (other != worker) {
         redis.hset(RedisKeys.workers(PARTITION), Integer.toString(other), "other|99999999999999|1");
