@@ -5,11 +5,12 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Limits on purchases; a rate of 0 switches one off.
+ * Limits on requests to the shoppers' port, each gateway by itself; a rate of 0 switches one off.
  *
- * @param userPerSecond purchases a second of one user, 0..1,000,000
+ * @param userPerSecond requests a second with one user's token, 0..1,000,000
  * @param userBurst how many at once, from 1
- * @param addressPerSecond purchases a second from one address (IPv6: one /64), 0..1,000,000
+ * @param addressPerSecond requests a second from one address (IPv6: one /64), with or without a
+ *     token, 0..1,000,000; off by default, because a carrier puts thousands of shoppers behind one
  * @param addressBurst how many at once, from 1
  * @param maxKeys most users, and most addresses, remembered, 1..10,000,000; about 150 bytes each
  * @param trustedProxies networks ({@code 10.0.0.0/8}, {@code ::1/128}) whose X-Forwarded-For is
@@ -17,8 +18,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("seckill.limits")
 record RateLimitProperties(
-    @DefaultValue("0") double userPerSecond,
-    @DefaultValue("20") int userBurst,
+    @DefaultValue("50") double userPerSecond,
+    @DefaultValue("200") int userBurst,
     @DefaultValue("0") double addressPerSecond,
     @DefaultValue("200") int addressBurst,
     @DefaultValue("100000") int maxKeys,

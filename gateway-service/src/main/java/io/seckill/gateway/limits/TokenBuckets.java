@@ -45,6 +45,14 @@ final class TokenBuckets {
     return bucket.take(now, perNano, burst);
   }
 
+  /** Returns a token that was taken; a key that was forgotten meanwhile has all of them anyway. */
+  void giveBack(Object key) {
+    Bucket bucket = buckets.getIfPresent(key);
+    if (bucket != null) {
+      bucket.giveBack(burst);
+    }
+  }
+
   /** Keys remembered now. */
   long size() {
     buckets.cleanUp();
@@ -69,6 +77,10 @@ final class TokenBuckets {
       }
       tokens--;
       return true;
+    }
+
+    synchronized void giveBack(double burst) {
+      tokens = Math.min(burst, tokens + 1);
     }
   }
 }

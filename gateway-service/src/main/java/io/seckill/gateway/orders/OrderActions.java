@@ -42,9 +42,13 @@ final class OrderActions {
   }
 
   /**
-   * The order after the action; 404 for a stranger's, 409 with the status that stands in the way.
+   * The order after the action; 404 for a stranger's, 409 with the status that stands in the way,
+   * 429 after too many ids that belong to nobody.
    */
   Mono<OrderView> run(Action action, OrderId id, long userId) {
+    if (statuses.isOneTooMany(id, userId)) {
+      return Mono.error(new ProblemException(Problem.TOO_MANY));
+    }
     return call(action, id, userId)
         .onErrorResume(ProblemException.class, e -> secondThought(e, action, id, userId));
   }

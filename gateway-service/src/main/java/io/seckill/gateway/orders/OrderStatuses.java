@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.gateway.limits.RateLimits;
 import io.seckill.gateway.stores.BlockingCalls;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
@@ -16,6 +17,9 @@ import org.springframework.stereotype.Component;
  * Where an order stands, for its owner: by one read of Redis while that is right, by MySQL when
  * Redis has nothing, does not answer, or has called the order queued for suspiciously long. What
  * MySQL knew better is written back to Redis, so that a lost result never leaves a shopper waiting.
+ *
+ * <p>An id that this gateway has not met costs a look at each SKU of its partition and three
+ * statements of MySQL that others share; how many of those a user may ask for in vain is bounded.
  */
 @Component
 final class OrderStatuses {
@@ -25,6 +29,7 @@ final class OrderStatuses {
   private final HotOrders redis;
   private final LedgerLookup mysql;
   private final BlockingCalls redisCalls;
+  private final RateLimits limits;
   private final OrderProperties settings;
   private final PaymentTimeout paymentTimeout;
   private final Cache<OrderId, Long> skus =
@@ -34,11 +39,13 @@ final class OrderStatuses {
       HotOrders redis,
       LedgerLookup mysql,
       @Qualifier("redisCalls") BlockingCalls redisCalls,
+      RateLimits limits,
       OrderProperties settings,
       PaymentTimeout paymentTimeout) {
     this.redis = redis;
     this.mysql = mysql;
     this.redisCalls = redisCalls;
+    this.limits = limits;
     this.settings = settings;
     this.paymentTimeout = paymentTimeout;
   }
@@ -51,17 +58,50 @@ final class OrderStatuses {
     /** Nobody's, or somebody else's; the difference is not told. */
     record NotFound() implements Status {}
 
+    /** Too many ids of this user belonged to nobody. */
+    record TooMany() implements Status {}
+
     /** Neither store answered. */
     record Unavailable() implements Status {}
   }
 
   private static final Status NOT_FOUND = new Status.NotFound();
+  private static final Status TOO_MANY = new Status.TooMany();
   private static final Status UNAVAILABLE = new Status.Unavailable();
 
   /** Never blocks; the future never fails. */
   CompletableFuture<Status> of(OrderId id, long userId) {
+    Long sku = skus.getIfPresent(id);
+    if (sku != null) {
+      return look(id, userId, sku);
+    }
+    if (!limits.admitsSearch(userId)) {
+      return CompletableFuture.completedFuture(TOO_MANY);
+    }
+    return look(id, userId, null)
+        .whenComplete(
+            (status, failure) -> {
+              if (!(status instanceof Status.NotFound)) {
+                limits.found(userId);
+              }
+            });
+  }
+
+  /** Whether asking for this order would be one of too many in vain. */
+  boolean isOneTooMany(OrderId id, long userId) {
+    if (skus.getIfPresent(id) != null) {
+      return false;
+    }
+    boolean admitted = limits.admitsSearch(userId);
+    if (admitted) {
+      limits.found(userId);
+    }
+    return !admitted;
+  }
+
+  private CompletableFuture<Status> look(OrderId id, long userId, @Nullable Long sku) {
     return redis
-        .read(id, userId, skus.getIfPresent(id))
+        .read(id, userId, sku)
         .thenCompose(
             answer -> {
               if (answer instanceof HotOrders.Answer.Found found

@@ -9,7 +9,7 @@ final class StatusProblems {
 
   static final Problem UNKNOWN = Problem.of(404, Problem.UNKNOWN_ORDER, "There is no such order.");
 
-  private static final Problem UNAVAILABLE =
+  static final Problem UNAVAILABLE =
       new Problem(
           503,
           "STATUS_UNAVAILABLE",
@@ -23,13 +23,16 @@ final class StatusProblems {
 
   /** The problem that a status other than {@code Known} is. */
   static Problem of(OrderStatuses.Status status) {
+    if (status instanceof OrderStatuses.Status.TooMany) {
+      return Problem.TOO_MANY;
+    }
     return status instanceof OrderStatuses.Status.NotFound ? UNKNOWN : UNAVAILABLE;
   }
 
   /**
    * The order.
    *
-   * @throws ProblemException 404 or 503 when there is none to show
+   * @throws ProblemException 404, 429 or 503 when there is none to show
    */
   static OrderView known(OrderStatuses.Status status) {
     if (status instanceof OrderStatuses.Status.Known known) {

@@ -6,6 +6,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.gateway.http.Answers;
 import io.seckill.gateway.http.CorrelationId;
 import io.seckill.gateway.http.HttpAnswer;
+import io.seckill.gateway.limits.RateLimits;
 import io.seckill.gateway.security.Identity;
 import io.seckill.gateway.security.TokenVerifier;
 import io.seckill.gateway.web.Problem;
@@ -30,10 +31,12 @@ final class StatusRoute implements NettyRouteProvider {
       new HttpAnswer.Header("X-Content-Type-Options", "nosniff");
 
   private final TokenVerifier tokens;
+  private final RateLimits limits;
   private final OrderStatuses statuses;
 
-  StatusRoute(TokenVerifier tokens, OrderStatuses statuses) {
+  StatusRoute(TokenVerifier tokens, RateLimits limits, OrderStatuses statuses) {
     this.tokens = tokens;
+    this.limits = limits;
     this.statuses = statuses;
   }
 
@@ -52,6 +55,9 @@ final class StatusRoute implements NettyRouteProvider {
   }
 
   private Mono<HttpAnswer> answer(HttpServerRequest request, String correlationId) {
+    if (!limits.admitsAddress(request)) {
+      return Mono.just(problem(Problem.TOO_MANY, correlationId));
+    }
     Identity identity =
         tokens.identify(request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION));
     if (identity == null) {
@@ -59,6 +65,9 @@ final class StatusRoute implements NettyRouteProvider {
     }
     if (!identity.isShopper()) {
       return Mono.just(problem(Problem.NOT_A_SHOPPER, correlationId));
+    }
+    if (!limits.admitsUser(identity.userId())) {
+      return Mono.just(problem(Problem.TOO_MANY, correlationId));
     }
     OrderId id = id(request.uri());
     if (id == null) {

@@ -1,5 +1,6 @@
 package io.seckill.gateway.web;
 
+import io.seckill.gateway.limits.RateLimits;
 import io.seckill.gateway.security.Identity;
 import io.seckill.gateway.security.TokenVerifier;
 import java.util.Arrays;
@@ -20,8 +21,9 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Mono;
 
 /**
- * Who may call what: on the shopper port everything but the open addresses needs a shopper's token,
- * on the admin port everything but pages, probes and metrics needs one with the operators' scope.
+ * Who may call what, and how often: on the shopper port everything but the open addresses needs a
+ * shopper's token, on the admin port everything but pages, probes and metrics needs one with the
+ * operators' scope. Shoppers have limits, operators have none.
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 3)
@@ -40,15 +42,20 @@ final class AuthenticationFilter implements WebFilter {
       Problem.of(403, Problem.FORBIDDEN, "The token lacks the operators' scope.");
 
   private final TokenVerifier tokens;
+  private final RateLimits limits;
 
-  AuthenticationFilter(TokenVerifier tokens) {
+  AuthenticationFilter(TokenVerifier tokens, RateLimits limits) {
     this.tokens = tokens;
+    this.limits = limits;
   }
 
   @Override
   public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
     ServerHttpRequest request = exchange.getRequest();
     Port port = Port.of(exchange);
+    if (port == Port.SHOPPER && !admitsAddress(request)) {
+      return ProblemWriter.write(exchange, Problem.TOO_MANY);
+    }
     if (isOpen(port, request)) {
       return chain.filter(exchange);
     }
@@ -64,11 +71,19 @@ final class AuthenticationFilter implements WebFilter {
     return chain.filter(exchange);
   }
 
-  private static @Nullable Problem refusal(Port port, Identity identity) {
-    return switch (port) {
-      case SHOPPER -> identity.isShopper() ? null : Problem.NOT_A_SHOPPER;
-      case ADMIN -> identity.isOperator() ? null : NO_OPERATOR;
-    };
+  private boolean admitsAddress(ServerHttpRequest request) {
+    return limits.admitsAddress(
+        request.getRemoteAddress(), request.getHeaders().getOrEmpty(RateLimits.FORWARDED_FOR));
+  }
+
+  private @Nullable Problem refusal(Port port, Identity identity) {
+    if (port == Port.ADMIN) {
+      return identity.isOperator() ? null : NO_OPERATOR;
+    }
+    if (!identity.isShopper()) {
+      return Problem.NOT_A_SHOPPER;
+    }
+    return limits.admitsUser(identity.userId()) ? null : Problem.TOO_MANY;
   }
 
   private static boolean isOpen(Port port, ServerHttpRequest request) {

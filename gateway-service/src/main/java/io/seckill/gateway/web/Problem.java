@@ -41,6 +41,11 @@ public record Problem(
   public static final Problem UNAUTHENTICATED =
       of(401, UNAUTHORIZED, "A valid bearer token is needed.");
 
+  /** 429: more requests than the limits of a user or an address allow. */
+  public static final Problem TOO_MANY =
+      new Problem(
+          429, TOO_MANY_REQUESTS, "Too many requests.", null, null, null, Duration.ofSeconds(1));
+
   /** 403: a token that holds, of somebody who is no shopper. */
   public static final Problem NOT_A_SHOPPER = of(403, FORBIDDEN, "The token is not a shopper's.");
 

@@ -63,6 +63,7 @@ class ClusterIT {
             "seckill.redis.nodes=" + nodes,
             "seckill.admission.sold-out-shield=1h", // only a message can lift it
             "seckill.admission.worker-lease=2s", // shorter than a node is away
+            "seckill.limits.user-per-second=0", // one shopper asks as often as he can
             "seckill.preheat.allow-unsafe-redis=false");
     await().atMost(SOON).until(() -> gateway.bean(RestockNews.class).isListening());
     await().atMost(SOON).until(() -> gateway.bean(VerifiedServers.class).allVerified());

@@ -56,6 +56,7 @@ final class GatewayProcess implements AutoCloseable {
     all.add("spring.datasource.password=" + password);
     all.add("seckill.security.hs256-secret=" + Tokens.SECRET);
     all.add("seckill.internal.token=0123456789abcdef0123456789abcdef");
+    all.add("seckill.limits.user-per-second=0"); // one user may stand for a whole crowd
     for (String property : properties) {
       String name = property.substring(0, property.indexOf('=') + 1);
       all.removeIf(earlier -> earlier.startsWith(name));

@@ -1,0 +1,110 @@
+package io.seckill.gateway.limits;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.Placed;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TestServers;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(TestServers.class)
+class ShopperLimitsIT {
+
+  private static Stage stage;
+
+  @BeforeAll
+  static void start() {
+    stage = Stage.shared();
+  }
+
+  @Test
+  void countEveryRequestOfAUserWhateverItAsks() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    String path = "/api/v1/orders/" + order.id();
+    try (TestGateway own =
+        gateway("seckill.limits.user-per-second=0.001", "seckill.limits.user-burst=1")) {
+      assertThat(own.get(order.user(), path).status()).isEqualTo(200);
+
+      List<Answer> refused =
+          List.of(
+              own.get(order.user(), path),
+              own.get(order.user(), "/api/v1/orders"),
+              own.get(order.user(), path + "/events"),
+              own.call(order.user(), "POST", path + "/payment", "{}"),
+              own.call(order.user(), "DELETE", path, null),
+              own.buy(order.user(), order.sku(), 1, "key-of-one-too-many"));
+
+      assertThat(refused)
+          .allSatisfy(
+              answer -> {
+                assertThat(answer.status()).as(answer.toString()).isEqualTo(429);
+                assertThat(answer.code()).isEqualTo("TOO_MANY_REQUESTS");
+                assertThat(answer.header("Retry-After")).isEqualTo("1");
+              });
+      assertThat(own.get(stage.newUser(), "/api/v1/orders").status()).isEqualTo(200);
+      assertThat(own.adminGet("/admin/v1/skus").status()).as("operators have none").isEqualTo(200);
+    }
+  }
+
+  @Test
+  void countWhatNeedsNoTokenByItsAddress() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    try (TestGateway own =
+        gateway(
+            "seckill.limits.address-per-second=0.001",
+            "seckill.limits.address-burst=2",
+            "seckill.limits.trusted-proxies=127.0.0.0/8")) {
+      assertThat(from(own, "10.0.0.1", "/api/v1/skus/" + sku).status()).isEqualTo(200);
+      assertThat(from(own, "10.0.0.1", "/api/v1/skus").status()).isEqualTo(200);
+
+      assertThat(from(own, "10.0.0.1", "/api/v1/skus/" + sku).status()).isEqualTo(429);
+      assertThat(from(own, "10.0.0.1", "/").status()).isEqualTo(429);
+      assertThat(from(own, "10.0.0.2", "/").status()).isEqualTo(200);
+      assertThat(own.adminGet("/admin/v1/skus").status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void endTheSearchForInventedOrdersAndNotForRealOnes() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    Placed stored = stage.store(order.sku(), order.user(), 1, 1, "EXPIRED", null);
+    try (TestGateway own = gateway()) {
+      assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
+
+      List<Integer> answers =
+          IntStream.range(0, 150)
+              .mapToObj(i -> OrderId.of(System.currentTimeMillis(), 3, 99, i))
+              .map(id -> own.get(order.user(), "/api/v1/orders/" + id).status())
+              .toList();
+
+      assertThat(answers).containsOnly(404, 429);
+      assertThat(answers.get(answers.size() - 1)).isEqualTo(429);
+      double lookedUp =
+          own.bean(MeterRegistry.class).get("seckill.order.lookups").counter().count();
+      assertThat(lookedUp).as("of 150").isLessThan(100);
+      String invented = "/api/v1/orders/" + OrderId.of(System.currentTimeMillis(), 3, 99, 1000);
+      assertThat(own.call(order.user(), "DELETE", invented, null).status()).isEqualTo(429);
+      assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
+      assertThat(own.get(stored.user(), "/api/v1/orders").status()).isEqualTo(200);
+      assertThat(own.get(stage.newUser(), invented).status()).isEqualTo(404);
+    }
+  }
+
+  private static TestGateway gateway(String... properties) {
+    return TestGateway.start(
+        stage.redisDatabase(), stage.mysqlDatabase(), stage.consumer().url(), properties);
+  }
+
+  private static Answer from(TestGateway gateway, String address, String path) {
+    return gateway.send(gateway.shop(path).header("X-Forwarded-For", address));
+  }
+}
