@@ -35,9 +35,9 @@ final class HealthController {
 
   HealthController(
       JdbcClient mysql,
-      @Qualifier("mysqlCalls") BlockingCalls mysqlCalls,
+      @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
       LaneRegistry registry,
-      @Qualifier("redisCalls") BlockingCalls redisCalls,
+      @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
       ServerSettings redisSettings,
       ConsumerClient consumer,
       MeterRegistry meters) {

@@ -18,7 +18,7 @@ final class MySqlHealthIndicator implements ReactiveHealthIndicator {
   private final JdbcClient mysql;
   private final BlockingCalls calls;
 
-  MySqlHealthIndicator(JdbcClient mysql, @Qualifier("mysqlCalls") BlockingCalls calls) {
+  MySqlHealthIndicator(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCalls calls) {
     this.mysql = mysql;
     this.calls = calls;
   }

@@ -33,7 +33,7 @@ final class RedisHealthIndicator implements ReactiveHealthIndicator {
       UnifiedJedis redis,
       RedisBreaker breaker,
       ServerSettings settings,
-      @Qualifier("redisCalls") BlockingCalls calls) {
+      @Qualifier("operatorRedisCalls") BlockingCalls calls) {
     this.redis = redis;
     this.breaker = breaker;
     this.settings = settings;

@@ -13,7 +13,7 @@ final class LanesController {
   private final LaneRegistry registry;
   private final BlockingCalls calls;
 
-  LanesController(LaneRegistry registry, @Qualifier("redisCalls") BlockingCalls calls) {
+  LanesController(LaneRegistry registry, @Qualifier("operatorRedisCalls") BlockingCalls calls) {
     this.registry = registry;
     this.calls = calls;
   }

@@ -29,7 +29,9 @@ final class MetricsController {
   private final BlockingCalls calls;
 
   MetricsController(
-      MeterRegistry meters, LaneRegistry registry, @Qualifier("redisCalls") BlockingCalls calls) {
+      MeterRegistry meters,
+      LaneRegistry registry,
+      @Qualifier("operatorRedisCalls") BlockingCalls calls) {
     this.meters = meters;
     this.registry = registry;
     this.calls = calls;

@@ -20,7 +20,9 @@ final class OpsController {
   private final BlockingCalls mysqlCalls;
 
   OpsController(
-      OpsEvents events, SalesTable sales, @Qualifier("mysqlCalls") BlockingCalls mysqlCalls) {
+      OpsEvents events,
+      SalesTable sales,
+      @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls) {
     this.events = events;
     this.sales = sales;
     this.mysqlCalls = mysqlCalls;

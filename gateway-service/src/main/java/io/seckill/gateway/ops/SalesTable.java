@@ -1,13 +1,7 @@
 package io.seckill.gateway.ops;
 
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.consumer.Product;
-import io.seckill.gateway.consumer.SaleState;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
+import io.seckill.gateway.products.ProductCache;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -33,19 +27,21 @@ class SalesTable {
    */
   record ClickToRow(int orders, double p50Ms, double p99Ms) {}
 
-  /** The products, running sales first, at most 200. */
+  /**
+   * The products, running sales first, at most 200; read at once, so that an operator sees what was
+   * changed a moment ago.
+   */
   List<Product> products() {
     return mysql
         .sql(
             """
-            SELECT sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user,
-              opens_at, closes_at, state, state_version, epoch, last_seq, settled
-            FROM products
+            SELECT %s FROM products
             ORDER BY FIELD(state, 'OPEN', 'PAUSED', 'PREHEATED', 'NEW', 'CLOSED'), opens_at DESC,
               sku_id LIMIT ?
-            """)
+            """
+                .formatted(ProductCache.COLUMNS))
         .param(MAX_PRODUCTS)
-        .query((row, n) -> product(row))
+        .query((row, n) -> ProductCache.product(row))
         .list();
   }
 
@@ -78,27 +74,5 @@ class SalesTable {
   private static double quantileMs(List<Long> sortedMicros, double quantile) {
     int rank = (int) Math.ceil(quantile * sortedMicros.size());
     return Math.max(0, sortedMicros.get(Math.max(1, rank) - 1)) / 1000.0;
-  }
-
-  private static Product product(ResultSet row) throws SQLException {
-    return new Product(
-        row.getLong("sku_id"),
-        row.getString("name"),
-        row.getLong("price_cents"),
-        row.getLong("stock"),
-        row.getLong("initial_stock"),
-        PurchasePolicy.valueOf(row.getString("policy")),
-        row.getInt("limit_per_user"),
-        instant(row, "opens_at"),
-        instant(row, "closes_at"),
-        SaleState.valueOf(row.getString("state")),
-        row.getLong("state_version"),
-        row.getLong("epoch"),
-        row.getLong("last_seq"),
-        row.getLong("settled"));
-  }
-
-  private static Instant instant(ResultSet row, String column) throws SQLException {
-    return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
   }
 }

@@ -44,10 +44,10 @@ class SnapshotReader {
 
   SnapshotReader(
       SalesTable mysql,
-      @Qualifier("mysqlCalls") BlockingCalls mysqlCalls,
+      @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
       LaneRegistry lanes,
       SaleStates states,
-      @Qualifier("redisCalls") BlockingCalls redisCalls,
+      @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
       ConsumerClient consumer,
       OpsProperties settings) {
     this.mysql = mysql;

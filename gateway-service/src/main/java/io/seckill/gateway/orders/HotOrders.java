@@ -1,7 +1,6 @@
 package io.seckill.gateway.orders;
 
 import io.seckill.common.order.OrderId;
-import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.redis.Coalescer;
@@ -12,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
@@ -23,11 +24,10 @@ import redis.clients.jedis.UnifiedJedis;
 @Component
 final class HotOrders implements DisposableBean {
 
+  private static final Logger log = LoggerFactory.getLogger(HotOrders.class);
   private static final LuaScript STATUS = LuaScript.from(HotOrders.class, "order_status.lua");
-  private static final LuaScript OF_USER = LuaScript.from(HotOrders.class, "user_orders.lua");
   private static final LuaScript RESULT = LuaScript.from(HotOrders.class, "order_result.lua");
   private static final int MAX_BATCH = 64;
-  private static final int MAX_SKUS_LISTED = 64;
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
@@ -104,31 +104,6 @@ final class HotOrders implements DisposableBean {
     return read.answer;
   }
 
-  /** The user's orders without a result, over all partitions; blocks for up to 16 short calls. */
-  List<HotOrder> withoutResult(long userId) {
-    List<HotOrder> found = new ArrayList<>();
-    for (int p = 0; p < Partition.COUNT; p++) {
-      List<?> reply =
-          (List<?>)
-              OF_USER.call(
-                  redis,
-                  List.of(RedisKeys.skus(p)),
-                  List.of(
-                      RedisKeys.prefix(p),
-                      Long.toString(userId),
-                      Integer.toString(MAX_SKUS_LISTED)));
-      long now = Long.parseLong(String.valueOf(reply.get(0)));
-      for (int i = 1; i + 1 < reply.size(); i += 2) {
-        OrderId id = OrderId.parse(String.valueOf(reply.get(i)));
-        HotOrder order = HotOrder.parse(id, String.valueOf(reply.get(i + 1)), now);
-        if (order != null) {
-          found.add(order);
-        }
-      }
-    }
-    return found;
-  }
-
   /**
    * Writes a result over the record it was computed from, unless another came first. Blocks.
    *
@@ -152,8 +127,18 @@ final class HotOrders implements DisposableBean {
   private static void answer(List<Read> batch, List<?> reply) {
     long now = Long.parseLong(String.valueOf(reply.get(0)));
     for (int i = 0; i < batch.size(); i++) {
-      HotOrder found = HotOrder.parse(batch.get(i).id, String.valueOf(reply.get(i + 1)), now);
-      batch.get(i).answer(found == null ? ABSENT : new Answer.Found(found));
+      batch.get(i).answer(found(batch.get(i).id, String.valueOf(reply.get(i + 1)), now));
+    }
+  }
+
+  /** A record that cannot be read is no answer for its own order, and for no other. */
+  private static Answer found(OrderId id, String reply, long now) {
+    try {
+      HotOrder found = HotOrder.parse(id, reply, now);
+      return found == null ? ABSENT : new Answer.Found(found);
+    } catch (IllegalArgumentException e) {
+      log.warn("the record of order {} in redis cannot be read", id);
+      return UNAVAILABLE;
     }
   }
 

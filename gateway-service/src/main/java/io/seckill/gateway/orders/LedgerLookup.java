@@ -28,7 +28,10 @@ final class LedgerLookup {
 
   private static final int MAX_BATCH = 200;
   private static final int MAX_WAITING = 10_000;
+
+  /** As many as {@code lookUpCalls} has threads: none is ever refused. */
   private static final int MAX_STATEMENTS = 3;
+
   private static final long REMEMBERED = 50_000;
 
   private final StoredOrders mysql;
@@ -40,7 +43,7 @@ final class LedgerLookup {
       Caffeine.newBuilder().expireAfterWrite(Duration.ofSeconds(1)).maximumSize(REMEMBERED).build();
 
   LedgerLookup(
-      StoredOrders mysql, @Qualifier("mysqlCalls") BlockingCalls calls, MeterRegistry meters) {
+      StoredOrders mysql, @Qualifier("lookUpCalls") BlockingCalls calls, MeterRegistry meters) {
     this.mysql = mysql;
     this.calls = calls;
     this.asked =

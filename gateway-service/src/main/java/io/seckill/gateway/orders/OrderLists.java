@@ -12,28 +12,25 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * A user's orders, newest first: what MySQL has, and what still waits in Redis. Without Redis the
- * waiting ones are missing; without MySQL there is no list.
+ * A user's orders, newest first: what MySQL has, and what still waits in Redis. Without one of them
+ * there is no list: it would lack orders.
  */
 @Component
 final class OrderLists {
 
-  private final HotOrders redis;
+  private final WaitingOrders redis;
   private final StoredOrders mysql;
   private final OrderStatuses statuses;
-  private final BlockingCalls redisCalls;
   private final BlockingCalls mysqlCalls;
 
   OrderLists(
-      HotOrders redis,
+      WaitingOrders redis,
       StoredOrders mysql,
       OrderStatuses statuses,
-      @Qualifier("redisCalls") BlockingCalls redisCalls,
       @Qualifier("mysqlCalls") BlockingCalls mysqlCalls) {
     this.redis = redis;
     this.mysql = mysql;
     this.statuses = statuses;
-    this.redisCalls = redisCalls;
     this.mysqlCalls = mysqlCalls;
   }
 
@@ -68,9 +65,7 @@ final class OrderLists {
    */
   Mono<Page> page(long userId, long before, int limit) {
     // Redis first: an order that is stored in between is then seen twice, not never.
-    return redisCalls
-        .call(() -> redis.withoutResult(userId))
-        .onErrorReturn(List.of())
+    return Mono.fromFuture(redis.of(userId))
         .flatMap(
             waiting ->
                 mysqlCalls

@@ -8,8 +8,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * How orders are looked up and watched.
  *
  * @param threads batches of status reads at once, 1..16
- * @param queueCapacity status reads that may wait per partition, 1..100,000; more go to MySQL
- * @param answerWithin longest wait for Redis, 50 ms..5 s; beyond it MySQL answers
+ * @param queueCapacity status reads that may wait per partition, 1..100,000, more go to MySQL; and
+ *     lists that may wait, more are 503
+ * @param answerWithin longest wait for Redis, 50 ms..5 s; beyond it MySQL answers for one order,
+ *     and a list is 503
  * @param staleAfter a QUEUED order of this age is looked up in MySQL, 500 ms..1 min
  * @param rateMaxAge an older rate says nothing about the wait, 1 s..5 min
  * @param maxStreams event streams at once, 0..100,000

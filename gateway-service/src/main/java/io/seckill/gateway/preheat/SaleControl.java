@@ -31,7 +31,7 @@ public class SaleControl {
   SaleControl(
       ConsumerClient consumer,
       SaleInRedis redis,
-      @Qualifier("redisCalls") BlockingCalls calls,
+      @Qualifier("operatorRedisCalls") BlockingCalls calls,
       @Qualifier("preheatCalls") BlockingCalls longCalls) {
     this.consumer = consumer;
     this.redis = redis;

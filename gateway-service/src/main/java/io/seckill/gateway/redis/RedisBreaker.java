@@ -73,6 +73,11 @@ public final class RedisBreaker {
     return breaker(partition).getState() == State.OPEN;
   }
 
+  /** Whether no partition would be called now. */
+  public boolean isOpenForAll() {
+    return breakers.stream().allMatch(breaker -> breaker.getState() == State.OPEN);
+  }
+
   /**
    * Calls Redis for one partition unless the breaker is open.
    *

@@ -9,8 +9,12 @@ import org.springframework.context.annotation.Configuration;
 class StoreConfiguration {
 
   private static final int PREHEATS_AT_ONCE = 2;
+  private static final int LOOK_UPS_AT_ONCE = 3;
 
-  /** Short reads of Redis outside the purchase and status paths. */
+  /** Few people and probes; none of them may wait for a shopper. */
+  private static final int OPERATORS_AT_ONCE = 3;
+
+  /** Short reads of Redis for shoppers, outside the purchase, status and list paths. */
   @Bean
   BlockingCalls redisCalls(StoreProperties settings) {
     return new BlockingCalls(
@@ -21,7 +25,40 @@ class StoreConfiguration {
         settings.redisTimeout());
   }
 
-  /** Reads of MySQL by key. */
+  /** Redis for probes and operators. */
+  @Bean
+  BlockingCalls operatorRedisCalls(StoreProperties settings) {
+    return new BlockingCalls(
+        "operator-redis",
+        "REDIS_UNAVAILABLE",
+        OPERATORS_AT_ONCE,
+        settings.waiting(),
+        settings.redisTimeout());
+  }
+
+  /** MySQL for probes and operators. */
+  @Bean
+  BlockingCalls operatorMysqlCalls(StoreProperties settings) {
+    return new BlockingCalls(
+        "operator-mysql",
+        "MYSQL_UNAVAILABLE",
+        OPERATORS_AT_ONCE,
+        settings.waiting(),
+        settings.mysqlTimeout());
+  }
+
+  /** Orders that Redis cannot answer for, many by one statement; lists are not in their way. */
+  @Bean
+  BlockingCalls lookUpCalls(StoreProperties settings) {
+    return new BlockingCalls(
+        "look-up",
+        "MYSQL_UNAVAILABLE",
+        LOOK_UPS_AT_ONCE,
+        LOOK_UPS_AT_ONCE,
+        settings.mysqlTimeout());
+  }
+
+  /** Shoppers' lists in MySQL. */
   @Bean
   BlockingCalls mysqlCalls(StoreProperties settings) {
     return new BlockingCalls(

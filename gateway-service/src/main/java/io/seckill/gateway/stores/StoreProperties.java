@@ -7,11 +7,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Bounds of blocking calls.
  *
- * @param redisThreads calls to Redis at once, 1..64
+ * @param redisThreads shoppers' calls to Redis at once, 1..64
  * @param redisTimeout longest wait of a caller, 50 ms..10 s
- * @param mysqlThreads reads of MySQL at once, 1..64; keep the connection pool at least as large
+ * @param mysqlThreads shoppers' lists read in MySQL at once, 1..64; the connection pool needs ten
+ *     more
  * @param mysqlTimeout longest wait of a caller, 50 ms..30 s
- * @param waiting calls that may wait for a thread, 1..10,000, for each store
+ * @param waiting calls that may wait for a thread, in all, 1..10,000, for each store
  */
 @ConfigurationProperties("seckill.stores")
 record StoreProperties(

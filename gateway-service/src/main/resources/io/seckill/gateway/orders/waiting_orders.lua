@@ -1,16 +1,21 @@
 #!lua flags=no-writes
--- user_orders.lua: one user's orders of one partition that have no result yet. Changes nothing.
+-- waiting_orders.lua: orders of one partition that have no result yet, of several users. Changes nothing.
 --
 -- KEYS  1 set of the partition's SKUs; other keys are made from ARGV[1] and share its hash tag
--- ARGV  1 key prefix "seckill:{p}:"  2 user  3 most SKUs to look at, not counting those that are gone
--- reply {Redis's clock in Unix ms, then order id and "sku|buckets|settled|rate|rateAt|record" in turn}
--- Only the user's own bucket of each SKU is read: some 25 records.
+-- ARGV  1 key prefix "seckill:{p}:"  2 most work for one call: 1 per bucket looked at, 8 per bucket read
+--       then one per user: its id
+-- reply {Redis's clock in Unix ms, how many users are done: at least the first one, others in their order,
+--        then per order: number of its user from 1, order id, "sku|buckets|settled|rate|rateAt|record";
+--        id and text are "" for a bucket that cannot be read}
+-- Of each SKU only the user's own bucket is read, some 25 records, and of a SKU with a quota only where the user
+-- has taken units of it: an order without a result holds some.
 
-local prefix, user, most = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local prefix, most = ARGV[1], tonumber(ARGV[2])
+local USERS, READ = 3, 8
 local clock = redis.call('TIME')
-local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)) }
+local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), 0 }
 
-local function bucketOf(buckets)
+local function bucketOf(user, buckets)
   if #user <= 15 then
     return tonumber(user) % buckets
   end
@@ -18,24 +23,47 @@ local function bucketOf(buckets)
   return ((high % buckets) * (1000000000 % buckets) + low) % buckets
 end
 
-local mine = '^' .. user .. '|[^|]*|[^|]*|[^|]*|[^|]*|[^|]*|[QD]'
-local seen = 0
+local sales = {}
 for _, sku in ipairs(redis.call('SMEMBERS', KEYS[1])) do
-  if seen == most then
-    break
-  end
-  local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'buckets', 'settled', 'rate', 'rateAt')
+  local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'buckets', 'settled', 'rate', 'rateAt', 'policy')
   local buckets = not f.err and tonumber(f[1] or '')
   if buckets and buckets >= 1 then
-    seen = seen + 1
-    local records = redis.pcall('HGETALL', prefix .. 'order:' .. sku .. ':' .. bucketOf(buckets))
-    for j = 1, records.err and 0 or #records, 2 do
-      if string.find(records[j + 1], mine) then
-        reply[#reply + 1] = records[j]
-        reply[#reply + 1] = sku .. '|' .. f[1] .. '|' .. (f[2] or '0') .. '|' .. (f[3] or '') .. '|' .. (f[4] or '') .. '|'
-          .. records[j + 1]
+    sales[#sales + 1] = {
+      buckets = buckets,
+      records = prefix .. 'order:' .. sku .. ':',
+      quotas = (f[5] == 'LIMITED' or f[5] == 'ONE_PER_USER') and prefix .. 'quota:' .. sku .. ':',
+      progress = sku .. '|' .. f[1] .. '|' .. (f[2] or '0') .. '|' .. (f[3] or '') .. '|' .. (f[4] or '') .. '|'
+    }
+  end
+end
+
+local work = 0
+for i = USERS, #ARGV do
+  if i > USERS and work >= most then
+    break
+  end
+  local user = ARGV[i]
+  local mine = '^' .. user .. '|[^|]*|[^|]*|[^|]*|[^|]*|[^|]*|[QD]'
+  for _, sale in ipairs(sales) do
+    local bucket = bucketOf(user, sale.buckets)
+    local units = sale.quotas and redis.pcall('HGET', sale.quotas .. bucket, user)
+    work = work + 1
+    if not sale.quotas or units and units ~= '0' then
+      work = work + READ
+      local records = redis.pcall('HGETALL', sale.records .. bucket)
+      if records.err then
+        records = {}
+        reply[#reply + 1], reply[#reply + 2], reply[#reply + 3] = i - USERS + 1, '', ''
+      end
+      for j = 1, #records, 2 do
+        if string.find(records[j + 1], mine) then
+          reply[#reply + 1] = i - USERS + 1
+          reply[#reply + 1] = records[j]
+          reply[#reply + 1] = sale.progress .. records[j + 1]
+        end
       end
     end
   end
+  reply[2] = i - USERS + 1
 end
 return reply

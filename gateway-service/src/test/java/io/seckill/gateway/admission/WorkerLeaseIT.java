@@ -189,7 +189,8 @@ class WorkerLeaseIT {
     try (TcpProxy link = TcpProxy.to(server);
         UnifiedJedis throughLink =
             RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test")) {
-      WorkerLease lease = new WorkerLease(throughLink, breaker(throughLink), PARTITION, clock, LEASE);
+      WorkerLease lease =
+          new WorkerLease(throughLink, breaker(throughLink), PARTITION, clock, LEASE);
       leaseAllBut(throughLink, -1);
       Logger logger = (Logger) LoggerFactory.getLogger(WorkerLease.class);
       ListAppender<ILoggingEvent> lines = new ListAppender<>();

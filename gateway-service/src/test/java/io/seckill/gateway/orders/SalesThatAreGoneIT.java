@@ -51,9 +51,9 @@ class SalesThatAreGoneIT {
   @Test
   void doNotCountWhenAShoppersWaitingOrdersAreListed() {
     OrderId order = waitingOrder();
-    HotOrders orders = new HotOrders(redis, RedisBreakers.of(redis, meters()), settings());
+    WaitingOrders orders = new WaitingOrders(redis, RedisBreakers.of(redis, meters()), settings());
     try {
-      assertThat(orders.withoutResult(USER)).extracting(HotOrder::id).containsExactly(order);
+      assertThat(orders.of(USER).join()).extracting(HotOrder::id).containsExactly(order);
     } finally {
       orders.destroy();
     }

@@ -3,12 +3,22 @@ package io.seckill.gateway.orders;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.Answer;
 import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.assertj.core.api.Condition;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -18,6 +28,7 @@ import tools.jackson.databind.JsonNode;
 class SkuPageIT {
 
   private static final Duration FRESH_AGAIN = Duration.ofSeconds(5);
+  private static final Duration SOON = Duration.ofMinutes(2);
 
   private static Stage stage;
 
@@ -30,14 +41,13 @@ class SkuPageIT {
   void showsAProductAndItsSaleToAnyone() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
 
+    await().atMost(FRESH_AGAIN).until(() -> onSale(sku));
     Answer answer = show(sku);
 
-    assertThat(answer.status()).isEqualTo(200);
     assertThat(answer.text("name")).isEqualTo("A thing");
     assertThat(answer.json().path("priceCents").longValue()).isEqualTo(1999);
     assertThat(answer.text("policy")).isEqualTo("LIMITED");
     assertThat(answer.text("state")).isEqualTo("OPEN");
-    assertThat(onSale(sku)).isTrue();
     assertThat(answer.json().path("soldOut").booleanValue()).isFalse();
     assertThat(answer.text("opensAt")).endsWith("Z");
   }
@@ -69,7 +79,7 @@ class SkuPageIT {
   @Test
   void saysWhenTheLastUnitIsGoneAndWhenASaleIsClosed() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
-    assertThat(onSale(sku)).isTrue();
+    await().atMost(FRESH_AGAIN).until(() -> onSale(sku));
     stage.buy(sku, 2);
     await()
         .atMost(FRESH_AGAIN)
@@ -81,7 +91,7 @@ class SkuPageIT {
   }
 
   @Test
-  void isNotOnSaleBeforeItsPreheatNorWithoutRedis() {
+  void isNotOnSaleBeforeItsPreheatNorWhenRedisHasLostTheSale() {
     long sku = stage.newSku();
     stage
         .gateway()
@@ -90,8 +100,93 @@ class SkuPageIT {
     assertThat(onSale(sku)).isFalse();
 
     long lost = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
+    await().atMost(FRESH_AGAIN).until(() -> onSale(lost));
     stage.redis().del(RedisKeys.sku(lost));
     await().atMost(FRESH_AGAIN).until(() -> !onSale(lost));
+  }
+
+  @Test
+  void isNeverCalledOffBecauseRedisDoesNotAnswer() throws Exception {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    RedisServer server = TestServers.redis();
+    try (TcpProxy link = TcpProxy.to(server);
+        TestGateway own =
+            TestGateway.start(
+                stage.redisDatabase().via(link), stage.mysqlDatabase(), stage.consumer().url())) {
+      await().atMost(FRESH_AGAIN).until(() -> onSale(own, sku));
+
+      link.dropToClient(true);
+
+      await() // the last known answer first, and none once it is too old
+          .atMost(SOON)
+          .until(
+              () -> {
+                Answer answer = show(own, sku);
+                assertThat(answer.status()).isIn(200, 503);
+                assertThat(answer.status() == 503 || onSale(answer)).isTrue();
+                return answer.status() == 503;
+              });
+      assertThat(own.send(own.shop("/api/v1/skus")).status()).isEqualTo(503);
+
+      link.heal();
+      await().atMost(SOON).until(() -> onSale(own, sku));
+    }
+  }
+
+  @Test
+  void areShownToACrowdWithoutAskingMySqlEachTime() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    try (TestGateway own =
+        TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), stage.consumer().url())) {
+      await().atMost(FRESH_AGAIN).until(() -> onSale(own, sku));
+      long startedNanos = System.nanoTime();
+      long before = statements(own);
+
+      List<CompletableFuture<Integer>> answers =
+          IntStream.range(0, 1_000)
+              .mapToObj(i -> i % 2 == 0 ? sku : 4_000_000_000L + i)
+              .map(asked -> own.shop("/api/v1/skus/" + asked).build())
+              .map(request -> own.http().sendAsync(request, BodyHandlers.discarding()))
+              .map(answer -> answer.thenApply(HttpResponse::statusCode))
+              .toList();
+
+      assertThat(answers.stream().map(CompletableFuture::join))
+          .containsOnly(200, 404)
+          .haveExactly(500, new Condition<>(status -> status == 404, "UNKNOWN_SKU"));
+      long seconds = 1 + (System.nanoTime() - startedNanos) / 1_000_000_000;
+      assertThat(statements(own) - before)
+          .as("four readings of the products a second, and the watch over the sales")
+          .isLessThan(20 * seconds);
+    }
+  }
+
+  /** Connections to MySQL taken and given back so far, for one statement or more. */
+  private static long statements(TestGateway gateway) {
+    return gateway.bean(MeterRegistry.class).get("hikaricp.connections.usage").timer().count();
+  }
+
+  @Test
+  void showsANewProductAtOnce() {
+    for (int i = 0; i < 5; i++) {
+      long sku = stage.newSku();
+      assertThat(show(sku).status()).isEqualTo(404);
+      stage
+          .gateway()
+          .operate("PUT", Stage.admin(sku), Stage.product(PurchasePolicy.UNLIMITED, 0, 10));
+      assertThat(show(sku).text("state")).isEqualTo("NEW");
+    }
+  }
+
+  private static Answer show(TestGateway gateway, long sku) {
+    return gateway.send(gateway.shop("/api/v1/skus/" + sku));
+  }
+
+  private static boolean onSale(TestGateway gateway, long sku) {
+    return onSale(show(gateway, sku));
+  }
+
+  private static boolean onSale(Answer answer) {
+    return answer.status() == 200 && answer.json().path("onSale").booleanValue();
   }
 
   private static Answer show(long sku) {
@@ -99,6 +194,6 @@ class SkuPageIT {
   }
 
   private static boolean onSale(long sku) {
-    return show(sku).json().path("onSale").booleanValue();
+    return onSale(show(sku));
   }
 }

@@ -1,0 +1,196 @@
+package io.seckill.gateway.orders;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.redis.Coalescer;
+import io.seckill.gateway.redis.CoalescerProperties;
+import io.seckill.gateway.redis.RedisBreaker;
+import io.seckill.gateway.redis.Ticket;
+import io.seckill.gateway.web.ProblemException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * A user's orders that have no result yet, from all partitions of Redis. Users who ask at the same
+ * time share one round trip of one script call per partition. One thread: at no time does more than
+ * one such call stand before purchases in Redis, however many look at their lists.
+ *
+ * <p>A failure here is not the breaker's business, which guards purchases; while it is open nobody
+ * is asked.
+ */
+@Component
+final class WaitingOrders implements DisposableBean {
+
+  private static final Logger log = LoggerFactory.getLogger(WaitingOrders.class);
+  private static final LuaScript OF_USERS =
+      LuaScript.from(WaitingOrders.class, "waiting_orders.lua");
+
+  private static final int MOST_USERS = 64;
+
+  /** Some 16 hashes of 25 orders, a fraction of a millisecond; see the script. */
+  private static final String MOST_WORK = "128";
+
+  /** All users wait in one queue, whichever partitions their orders are in. */
+  private static final int QUEUE = 0;
+
+  private final UnifiedJedis redis;
+  private final RedisBreaker breaker;
+  private final Coalescer<Request> requests;
+
+  WaitingOrders(UnifiedJedis redis, RedisBreaker breaker, OrderProperties settings) {
+    this.redis = redis;
+    this.breaker = breaker;
+    this.requests =
+        new Coalescer<>(
+            "waiting-orders",
+            new CoalescerProperties(
+                1,
+                1,
+                MOST_USERS,
+                settings.queueCapacity(),
+                settings.answerWithin(),
+                settings.answerWithin()),
+            false,
+            (queue, users) -> read(users));
+  }
+
+  /** One user's place in a batch. */
+  private static final class Request extends Ticket {
+    private final String user;
+    private final CompletableFuture<List<HotOrder>> answer = new CompletableFuture<>();
+
+    Request(long userId) {
+      this.user = Long.toString(userId);
+    }
+
+    void answer(List<HotOrder> found) {
+      if (settle()) {
+        answer.complete(found);
+      }
+    }
+
+    @Override
+    public void fail(Failure failure) {
+      if (settle()) {
+        answer.completeExceptionally(new ProblemException(StatusProblems.UNAVAILABLE));
+      }
+    }
+  }
+
+  /**
+   * The user's orders, all of them. Never blocks.
+   *
+   * @return fails with 503 STATUS_UNAVAILABLE when Redis did not tell of every partition
+   */
+  CompletableFuture<List<HotOrder>> of(long userId) {
+    Request request = new Request(userId);
+    if (breaker.isOpenForAll() || !requests.offer(QUEUE, request)) {
+      request.fail(Ticket.Failure.NOT_SENT);
+    }
+    return request.answer;
+  }
+
+  private void read(List<Request> users) {
+    try {
+      new Reading(users).run();
+    } catch (JedisException e) {
+      log.debug("waiting orders were not read: {}", e.toString()); // those who asked are told
+    }
+  }
+
+  /** The reading of one batch, in as many rounds as its busiest partition needs. */
+  private final class Reading {
+    private final List<Request> users;
+    private final List<List<HotOrder>> found = new ArrayList<>();
+    private final int[] done = new int[Partition.COUNT];
+
+    Reading(List<Request> users) {
+      this.users = users;
+      users.forEach(user -> found.add(new ArrayList<>()));
+    }
+
+    void run() {
+      for (List<Integer> open = open(); !open.isEmpty(); open = open()) {
+        round(open);
+      }
+      for (int i = 0; i < users.size(); i++) {
+        users.get(i).answer(found.get(i));
+      }
+    }
+
+    /** Partitions that have not told of everybody yet. */
+    private List<Integer> open() {
+      List<Integer> open = new ArrayList<>();
+      for (int p = 0; p < Partition.COUNT; p++) {
+        if (done[p] < users.size()) {
+          open.add(p);
+        }
+      }
+      return open;
+    }
+
+    private void round(List<Integer> partitions) {
+      TreeMap<Integer, Response<Object>> replies = new TreeMap<>();
+      try (AbstractPipeline pipeline = redis.pipelined()) {
+        for (int p : partitions) {
+          replies.put(p, OF_USERS.queue(pipeline, keys(p), args(p)));
+        }
+        pipeline.sync();
+      }
+      replies.forEach(
+          (p, reply) -> take(p, (List<?>) OF_USERS.answer(reply, redis, keys(p), args(p))));
+    }
+
+    private List<String> keys(int partition) {
+      return List.of(RedisKeys.skus(partition));
+    }
+
+    private List<String> args(int partition) {
+      List<String> args = new ArrayList<>();
+      args.add(RedisKeys.prefix(partition));
+      args.add(MOST_WORK);
+      users.subList(done[partition], users.size()).forEach(user -> args.add(user.user));
+      return args;
+    }
+
+    private void take(int partition, List<?> reply) {
+      long now = Long.parseLong(String.valueOf(reply.get(0)));
+      int first = done[partition];
+      for (int i = 2; i + 2 < reply.size(); i += 3) {
+        int user = first + Integer.parseInt(String.valueOf(reply.get(i))) - 1;
+        add(user, String.valueOf(reply.get(i + 1)), String.valueOf(reply.get(i + 2)), now);
+      }
+      done[partition] = first + Integer.parseInt(String.valueOf(reply.get(1)));
+    }
+
+    /** A list without an order that cannot be read would say that there is none. */
+    private void add(int user, String id, String text, long now) {
+      try {
+        HotOrder order = HotOrder.parse(OrderId.parse(id), text, now);
+        if (order != null) {
+          found.get(user).add(order);
+        }
+      } catch (IllegalArgumentException e) {
+        log.warn("the record of a waiting order in redis cannot be read");
+        users.get(user).fail(Ticket.Failure.UNKNOWN);
+      }
+    }
+  }
+
+  @Override
+  public void destroy() {
+    requests.close();
+  }
+}

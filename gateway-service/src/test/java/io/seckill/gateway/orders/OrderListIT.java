@@ -1,0 +1,151 @@
+package io.seckill.gateway.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.gateway.stores.BlockingCalls;
+import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.Placed;
+import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+
+/** Lists of orders, and what a crowd that looks at them leaves to others. */
+@ExtendWith(TestServers.class)
+class OrderListIT {
+
+  private static final Duration SOON = Duration.ofMinutes(2);
+  private static final String LIST = "/api/v1/orders?limit=100";
+
+  private static Stage stage;
+  private static TestGateway gateway;
+
+  @BeforeAll
+  static void start() {
+    stage = Stage.shared();
+    gateway = stage.gateway();
+  }
+
+  @Test
+  void showsWaitingOrdersOfEveryPolicyAndPartitionWithTheStoredOnes() {
+    long user = stage.newUser();
+    List<Placed> placed = new ArrayList<>();
+    for (PurchasePolicy policy : PurchasePolicy.values()) {
+      int limit = policy == PurchasePolicy.UNLIMITED ? 0 : 1;
+      placed.add(stage.buy(user, stage.onSale(policy, limit, 100), 1));
+      placed.add(stage.store(placed.get(0).sku(), user, 1, 1, "EXPIRED", null));
+    }
+
+    assertThat(ids(gateway.get(user, LIST))).containsExactlyInAnyOrderElementsOf(ids(placed));
+    assertThat(ids(gateway.get(stage.newUser(), LIST))).isEmpty();
+  }
+
+  @Test
+  void isWholeForEachOfManyWhoAskAtTheSameTime() {
+    long sku = stage.onSale(PurchasePolicy.UNLIMITED, 0, 10_000);
+    List<Placed> placed = Stream.generate(() -> stage.buy(sku, 1)).limit(200).toList();
+
+    List<CompletableFuture<HttpResponse<String>>> answers =
+        placed.stream()
+            .map(
+                order ->
+                    gateway
+                        .http()
+                        .sendAsync(
+                            gateway
+                                .shop(LIST)
+                                .header("Authorization", TestGateway.shopper(order.user()))
+                                .build(),
+                            BodyHandlers.ofString()))
+            .toList();
+
+    for (int i = 0; i < placed.size(); i++) {
+      Answer answer = new Answer(answers.get(i).join());
+      assertThat(ids(answer)).as(answer.toString()).containsExactly(id(placed.get(i)));
+    }
+  }
+
+  @Test
+  void isRefusedInsteadOfShownWithoutTheWaitingOrders() throws Exception {
+    RedisServer server = TestServers.redis();
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    try (TcpProxy link = TcpProxy.to(server);
+        TestGateway own =
+            TestGateway.start(
+                stage.redisDatabase().via(link), stage.mysqlDatabase(), stage.consumer().url())) {
+      await().atMost(SOON).until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
+
+      link.dropToClient(true);
+
+      Answer answer = own.get(order.user(), LIST);
+      assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
+      assertThat(answer.code()).isEqualTo("STATUS_UNAVAILABLE");
+      link.heal();
+      await().atMost(SOON).until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
+      assertThat(ids(own.get(order.user(), LIST))).containsExactly(id(order));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"redisCalls", "mysqlCalls"})
+  void leavesReadinessAndOperatorsTheirThreads(String pool) {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    BlockingCalls shoppers = gateway.bean(pool, BlockingCalls.class);
+    CountDownLatch end = new CountDownLatch(1);
+    List<Disposable> crowd =
+        IntStream.range(0, 2_000)
+            .mapToObj(i -> shoppers.call(() -> hold(end)).subscribe(done -> {}, refused -> {}))
+            .toList();
+    try {
+      assertThat(gateway.send(gateway.admin("/actuator/health/readiness")).status()).isEqualTo(200);
+      assertThat(gateway.send(gateway.admin("/api/v1/health")).json().path("components").toString())
+          .contains("\"mysql\":{\"status\":\"UP\"")
+          .doesNotContain("Redis does not answer");
+      assertThat(gateway.operate("POST", Stage.admin(sku) + "/pause", null).status())
+          .isEqualTo(200);
+    } finally {
+      end.countDown();
+      crowd.forEach(Disposable::dispose);
+    }
+  }
+
+  private static boolean hold(CountDownLatch end) throws InterruptedException {
+    end.await();
+    return true;
+  }
+
+  private static List<String> ids(Answer list) {
+    assertThat(list.status()).as(list.toString()).isEqualTo(200);
+    return list.json()
+        .path("orders")
+        .valueStream()
+        .map(order -> order.path("orderId").stringValue())
+        .toList();
+  }
+
+  private static List<String> ids(List<Placed> orders) {
+    return orders.stream().map(OrderListIT::id).toList();
+  }
+
+  private static String id(Placed order) {
+    return order.id().toString();
+  }
+}
