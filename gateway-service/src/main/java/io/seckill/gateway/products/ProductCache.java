@@ -41,7 +41,7 @@ public final class ProductCache implements SmartLifecycle {
   public static final String COLUMNS =
       """
       sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, opens_at, closes_at,
-      state, epoch, last_seq, settled
+      state, state_version, epoch, last_seq, settled
       """;
 
   private static final Logger log = LoggerFactory.getLogger(ProductCache.class);

@@ -41,6 +41,11 @@ public final class Requests {
     return bytes("GET /api/v1/orders/" + orderId + HOST + tokens.shopper(userId) + END);
   }
 
+  /** A look at one's latest orders, as the shop page asks for them. */
+  public byte[] list(long userId) {
+    return bytes("GET /api/v1/orders?limit=8" + HOST + tokens.shopper(userId) + END);
+  }
+
   /** The idempotency key of a user's one purchase: as long as a UUID, which most clients send. */
   public static String key(long userId) {
     return "bench-0000000-0000-0000-" + Long.toString(TWELVE_DIGITS + userId).substring(1);
