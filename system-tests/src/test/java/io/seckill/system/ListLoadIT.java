@@ -11,6 +11,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.guarantee.SaleAtRest;
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -39,6 +40,7 @@ class ListLoadIT {
   private static final int LOOKING = 5_000;
   private static final int BUYERS = 200;
   private static final long SKU = 1001;
+  private static final SaleOffer OFFER = new SaleOffer(SKU, PurchasePolicy.LIMITED, 5, 10_000);
   private static final Duration SETTLED_LIMIT = Duration.ofSeconds(60);
 
   private static Pipeline pipeline;
@@ -58,7 +60,7 @@ class ListLoadIT {
 
   @Test
   void leavesPurchasesProductPagesReadinessAndOperatorsAlone() throws Exception {
-    pipeline.admin().sell(SKU, PurchasePolicy.LIMITED, 5, 10_000);
+    pipeline.admin().sell(SKU, OFFER.policy(), OFFER.limit(), OFFER.stock());
     await().until(() -> page().path("onSale").booleanValue());
     CompletableFuture<LoadResult> looking = CompletableFuture.supplyAsync(ListLoadIT::lookAtLists);
 
@@ -86,10 +88,10 @@ class ListLoadIT {
 
   private void buy(long user) {
     String key = "order-of-" + user;
-    purchases.attempt(user, key);
+    purchases.attempt(SKU, user, key, 1);
     Answer answer = pipeline.shop().buy(user, SKU, 1, key);
     assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
-    purchases.accepted(user, key, answer.text("orderId"));
+    purchases.accepted(SKU, user, key, answer.text("orderId"));
   }
 
   private static LoadResult lookAtLists() {
@@ -136,7 +138,7 @@ class ListLoadIT {
         .until(() -> pipeline.sales().settledOrders(SKU), settled -> settled == orders);
     await()
         .atMost(SETTLED_LIMIT)
-        .until(() -> pipeline.sales().read(SKU), sale -> sale.inPrivateQueues() == 0);
-    return pipeline.sales().read(SKU);
+        .until(() -> pipeline.sales().read(OFFER), sale -> sale.inPrivateQueues() == 0);
+    return pipeline.sales().read(OFFER);
   }
 }

@@ -8,6 +8,7 @@ import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
 import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.guarantee.SaleAtRest;
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import io.seckill.testing.TestServers;
 import java.sql.SQLException;
@@ -33,6 +34,7 @@ class PipelineIT {
   private static Pipeline pipeline;
 
   private final Purchases purchases = new Purchases();
+  private SaleOffer offer;
 
   @BeforeAll
   static void startEverything() {
@@ -86,9 +88,9 @@ class PipelineIT {
   @Test
   void answersARepeatWithTheSameOrderAndTakesNothing() throws SQLException {
     onSale(1004, PurchasePolicy.LIMITED, 5, 50);
-    purchases.attempt(7, "the-same-key");
+    purchases.attempt(1004, 7, "the-same-key", 2);
     String first = pipeline.shop().buy(7, 1004, 2, "the-same-key").text("orderId");
-    purchases.accepted(7, "the-same-key", first);
+    purchases.accepted(1004, 7, "the-same-key", first);
 
     assertThat(pipeline.shop().buy(7, 1004, 2, "the-same-key").text("orderId")).isEqualTo(first);
     assertThat(pipeline.shop().buy(7, 1004, 3, "the-same-key").code())
@@ -120,7 +122,9 @@ class PipelineIT {
     await()
         .atMost(SETTLED_LIMIT)
         .until(() -> pipeline.shop().buy(23, 1006, 1, "third-in-the-row").status(), s -> s == 202);
-    purchases.attempt(23, "third-in-the-row");
+    purchases.attempt(1006, 23, "third-in-the-row", 1);
+    purchases.ended(paid, "PAID");
+    purchases.ended(cancelled, "CANCELLED");
     assertThat(atRest(1006, 3).ownedUnits()).isEqualTo(2);
   }
 
@@ -134,15 +138,16 @@ class PipelineIT {
         .containsOnly("ALIVE");
   }
 
-  private static void onSale(long skuId, PurchasePolicy policy, int limit, long stock) {
+  private void onSale(long skuId, PurchasePolicy policy, int limit, long stock) {
+    offer = new SaleOffer(skuId, policy, limit, stock);
     pipeline.admin().sell(skuId, policy, limit, stock);
   }
 
   private String confirmed(long userId, long skuId) {
     String key = "order-of-" + userId;
-    purchases.attempt(userId, key);
+    purchases.attempt(skuId, userId, key, 1);
     String order = pipeline.shop().buy(userId, skuId, 1, key).text("orderId");
-    purchases.accepted(userId, key, order);
+    purchases.accepted(skuId, userId, key, order);
     await()
         .atMost(SETTLED_LIMIT)
         .until(() -> pipeline.shop().order(userId, order).text("status"), "CONFIRMED"::equals);
@@ -154,12 +159,13 @@ class PipelineIT {
     List<CompletableFuture<Answer>> answers = new ArrayList<>();
     for (long user = 1; user <= users; user++) {
       long buyer = user;
-      purchases.attempt(buyer, key);
+      purchases.attempt(skuId, buyer, key, quantity);
+      long sentAtMs = System.currentTimeMillis();
       answers.add(
           pipeline
               .shop()
               .buyPatiently(buyer, skuId, quantity, key)
-              .whenComplete((answer, failure) -> note(buyer, key, answer)));
+              .whenComplete((answer, failure) -> note(skuId, buyer, key, sentAtMs, answer)));
     }
     Map<String, Integer> codes = new HashMap<>();
     for (CompletableFuture<Answer> answer : answers) {
@@ -168,9 +174,12 @@ class PipelineIT {
     return codes;
   }
 
-  private void note(long userId, String key, Answer answer) {
+  private void note(long skuId, long userId, String key, long sentAtMs, Answer answer) {
     if (answer != null && answer.status() == 202) {
-      purchases.accepted(userId, key, answer.text("orderId"));
+      purchases.accepted(skuId, userId, key, answer.text("orderId"));
+    } else if (answer != null) {
+      long now = System.currentTimeMillis();
+      purchases.refused(skuId, userId, key, answer.code(), sentAtMs, now);
     }
   }
 
@@ -185,8 +194,8 @@ class PipelineIT {
         .until(() -> pipeline.sales().settledOrders(skuId), settled -> settled == orders);
     await()
         .atMost(SETTLED_LIMIT)
-        .until(() -> pipeline.sales().read(skuId), sale -> sale.inPrivateQueues() == 0);
-    SaleAtRest sale = pipeline.sales().read(skuId);
+        .until(() -> pipeline.sales().read(offer), sale -> sale.inPrivateQueues() == 0);
+    SaleAtRest sale = pipeline.sales().read(offer);
     Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
     new LedgerBalances(pipeline.admin()).judge(sale, purchases);
     return sale;

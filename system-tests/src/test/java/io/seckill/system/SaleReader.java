@@ -2,8 +2,10 @@ package io.seckill.system;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.guarantee.Repaired;
 import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleCounters;
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.guarantee.StoredOrder;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -19,6 +21,8 @@ import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.function.UnaryOperator;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.params.ScanParams;
+import redis.clients.jedis.resps.ScanResult;
 
 /**
  * Reads what MySQL and Redis hold of a sale, straight from the stores and not through a service.
@@ -67,27 +71,26 @@ public final class SaleReader {
   }
 
   /** Everything at once; only meaningful once nothing moves any more. */
-  public SaleAtRest read(long skuId) throws SQLException {
+  public SaleAtRest read(SaleOffer offer) throws SQLException {
+    long skuId = offer.skuId();
     try (Connection mysql = connect()) {
-      String policy = text(mysql, "SELECT policy FROM products WHERE sku_id = ?", skuId);
-      long limit = number(mysql, "SELECT limit_per_user FROM products WHERE sku_id = ?", skuId);
       int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(skuId), "buckets"));
       return new SaleAtRest(
-          skuId,
-          number(mysql, "SELECT initial_stock FROM products WHERE sku_id = ?", skuId),
-          "UNLIMITED".equals(policy) ? 0 : (int) limit,
+          offer,
           number(mysql, "SELECT stock FROM products WHERE sku_id = ?", skuId),
           orders(mysql, skuId),
-          aliases(mysql),
+          aliases(mysql, skuId),
+          charges(mysql, skuId),
           mysqlQuota(mysql, skuId),
           Long.parseLong(redis.get(RedisKeys.stock(skuId))),
           redisQuota(skuId, buckets),
           admitted(skuId, buckets),
           redis.llen(RedisKeys.outbox(Partition.ofSku(skuId))),
-          inPrivateQueues(Partition.ofSku(skuId)),
+          inPrivateQueues(redis, Partition.ofSku(skuId)),
           inBuckets(buckets, bucket -> RedisKeys.requests(skuId, bucket), SaleReader::orderId),
           inBuckets(buckets, bucket -> RedisKeys.given(skuId, bucket), given -> given).keySet(),
           giveBacks(mysql, skuId),
+          repairs(mysql, skuId),
           counters(mysql, skuId));
     }
   }
@@ -141,7 +144,8 @@ public final class SaleReader {
 
   private static List<StoredOrder> orders(Connection mysql, long skuId) throws SQLException {
     String sql =
-        "SELECT order_id, user_id, request_id, quantity, status,"
+        "SELECT order_id, user_id, request_id, quantity, status, COALESCE(reason, ''),"
+            + " unit_price_cents,"
             + " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', admitted_at) DIV 1000"
             + " FROM orders WHERE sku_id = ?";
     try (PreparedStatement select = mysql.prepareStatement(sql)) {
@@ -156,21 +160,64 @@ public final class SaleReader {
                   rows.getString(3),
                   rows.getInt(4),
                   rows.getString(5),
-                  rows.getLong(6)));
+                  rows.getString(6),
+                  rows.getLong(7),
+                  rows.getLong(8)));
         }
       }
       return orders;
     }
   }
 
-  private static Set<String> aliases(Connection mysql) throws SQLException {
-    try (PreparedStatement select = mysql.prepareStatement("SELECT order_id FROM order_alias");
-        ResultSet rows = select.executeQuery()) {
-      Set<String> ids = new HashSet<>();
-      while (rows.next()) {
-        ids.add(rows.getString(1));
+  private static Set<String> aliases(Connection mysql, long skuId) throws SQLException {
+    String sql =
+        "SELECT a.order_id FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id"
+            + " WHERE o.sku_id = ?";
+    try (PreparedStatement select = mysql.prepareStatement(sql)) {
+      select.setLong(1, skuId);
+      try (ResultSet rows = select.executeQuery()) {
+        Set<String> ids = new HashSet<>();
+        while (rows.next()) {
+          ids.add(rows.getString(1));
+        }
+        return ids;
       }
-      return ids;
+    }
+  }
+
+  private static Map<String, Long> charges(Connection mysql, long skuId) throws SQLException {
+    String sql =
+        "SELECT c.order_id, c.amount_cents FROM simulated_charge c"
+            + " JOIN orders o ON o.order_id = c.order_id"
+            + " WHERE c.state = 'CHARGED' AND o.sku_id = ?";
+    try (PreparedStatement select = mysql.prepareStatement(sql)) {
+      select.setLong(1, skuId);
+      try (ResultSet rows = select.executeQuery()) {
+        Map<String, Long> charges = new HashMap<>();
+        while (rows.next()) {
+          charges.put(rows.getString(1), rows.getLong(2));
+        }
+        return charges;
+      }
+    }
+  }
+
+  private static List<Repaired> repairs(Connection mysql, long skuId) throws SQLException {
+    String sql =
+        "SELECT p.kind, p.subject, p.found, p.wanted FROM repair p"
+            + " JOIN reconciliation r ON r.id = p.reconciliation_id"
+            + " WHERE p.made AND r.sku_id = ? ORDER BY p.id";
+    try (PreparedStatement select = mysql.prepareStatement(sql)) {
+      select.setLong(1, skuId);
+      try (ResultSet rows = select.executeQuery()) {
+        List<Repaired> repairs = new ArrayList<>();
+        while (rows.next()) {
+          repairs.add(
+              new Repaired(
+                  rows.getString(1), rows.getString(2), rows.getString(3), rows.getString(4)));
+        }
+        return repairs;
+      }
     }
   }
 
@@ -222,9 +269,19 @@ public final class SaleReader {
     return ids;
   }
 
-  private long inPrivateQueues(int partition) {
-    return redis.zrange(RedisKeys.lanes(partition), 0, -1).stream()
-        .mapToLong(member -> redis.llen(RedisKeys.privateQueue(partition, member)))
-        .sum();
+  /**
+   * Orders in the private queues of a partition, also in those that no lane has registered. A
+   * foreign key in place of one has none.
+   */
+  public static long inPrivateQueues(UnifiedJedis redis, int partition) {
+    ScanParams queues = new ScanParams().match(RedisKeys.privateQueue(partition, "*")).count(1_000);
+    Set<String> found = new HashSet<>();
+    String cursor = ScanParams.SCAN_POINTER_START;
+    do {
+      ScanResult<String> page = redis.scan(cursor, queues, "list");
+      found.addAll(page.getResult());
+      cursor = page.getCursor();
+    } while (!cursor.equals(ScanParams.SCAN_POINTER_START));
+    return found.stream().mapToLong(redis::llen).sum();
   }
 }

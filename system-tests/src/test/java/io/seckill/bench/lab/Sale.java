@@ -1,6 +1,8 @@
 package io.seckill.bench.lab;
 
 import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.guarantee.SaleOffer;
 
 /**
  * A SKU on sale, LIMITED to five units a user.
@@ -9,6 +11,13 @@ import io.seckill.common.order.Partition;
  * @param buckets of its hashes in Redis
  */
 public record Sale(long skuId, long stock, long epoch, int buckets) {
+
+  static final int UNITS_PER_USER = 5;
+
+  /** As guarantees know it. */
+  public SaleOffer offer() {
+    return new SaleOffer(skuId, PurchasePolicy.LIMITED, UNITS_PER_USER, stock);
+  }
 
   public int partition() {
     return Partition.ofSku(skuId);

@@ -86,7 +86,8 @@ final class Burst implements Stage {
       this.sale = sale;
       this.firstUser = firstUser;
       for (int i = 0; i < PURCHASES; i++) {
-        purchases.attempt(firstUser + i, Requests.key(firstUser + i));
+        long userId = firstUser + i;
+        purchases.attempt(sale.skuId(), userId, Requests.key(userId), 1);
       }
     }
 
@@ -94,7 +95,7 @@ final class Burst implements Stage {
       long userId = firstUser + answer.index();
       if (answer.status() == 202) {
         accepted++;
-        purchases.accepted(userId, Requests.key(userId), answer.orderId());
+        purchases.accepted(sale.skuId(), userId, Requests.key(userId), answer.orderId());
       } else if (answer.status() != 409 || !answer.body().contains("SOLD_OUT")) {
         wrong++;
       }
@@ -115,7 +116,7 @@ final class Burst implements Stage {
     void atRest(Lab lab, Figures figures) throws Exception {
       Outbox outbox = new Outbox(lab.redis());
       Waiting.until("private queues to be empty", LOOK, () -> outbox.waiting() == 0);
-      SaleAtRest rest = lab.pipeline().sales().read(sale.skuId());
+      SaleAtRest rest = lab.pipeline().sales().read(sale.offer());
       Set<String> lost = new HashSet<>(purchases.acceptedOrders());
       rest.orders().stream().map(StoredOrder::orderId).forEach(lost::remove);
       figures.count("burst.lost", lost.size());

@@ -10,7 +10,8 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.agent.inside.PointAction;
-import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.system.guarantee.Explained;
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.TestServers;
@@ -104,7 +105,7 @@ class ConsumerFaultsIT {
             lab.consumer(1), Points.TOLD_NOT_GIVEN_BACK,
             lab.consumer(2), Points.GIVEN_BACK_NOT_MARKED);
     try (FaultRun run = lab.run("23 consumers killed around a give-back")) {
-      Sale sale = run.sale(1);
+      SaleOffer sale = run.sale(1);
       lab.redis().hset(RedisKeys.sku(sale.skuId()), "limit", "100");
       points.forEach((consumer, point) -> consumer.agent().arm(point, PointAction.HALT, 1));
       // The first batch has orders to reject, before shoppers can give theirs back themselves.
@@ -121,7 +122,7 @@ class ConsumerFaultsIT {
         consumer.restart(RECONCILING_SOON); // it lowers the quotas that were too high in Redis
       }
       assertThat(number(REJECTED + sale.skuId())).as("orders over quota").isPositive();
-      run.judge();
+      run.judge(Explained.NOTHING.withRejections().withRepairs("QUOTA_SET"));
     }
   }
 
@@ -155,7 +156,7 @@ class ConsumerFaultsIT {
   @DisplayName("35: consumers dead while an operator pauses")
   void deadWhileAnOperatorPauses() {
     try (FaultRun run = lab.run("35 consumers dead while an operator pauses")) {
-      Sale paused = lab.plenty();
+      SaleOffer paused = lab.plenty();
       lab.open(paused);
       run.begin(100);
       lab.consumers().forEach(ServiceInstance::kill);
@@ -177,7 +178,7 @@ class ConsumerFaultsIT {
     }
   }
 
-  private void assertPaused(Sale sale, String key) {
+  private void assertPaused(SaleOffer sale, String key) {
     for (ShopClient shop : lab.shops()) {
       assertThat(shop.buy(1, sale.skuId(), 1, key).code()).isEqualTo("PAUSED");
     }
@@ -190,7 +191,7 @@ class ConsumerFaultsIT {
         BrokerClient broker = new BrokerClient(lab.servers())) {
       long before = deadLetters();
       long versionsBefore = number(OF_ANOTHER_VERSION);
-      Sale sale = run.sale(3);
+      SaleOffer sale = run.sale(3);
       List<String> bad = badMessages(sale);
       broker.publish(Partition.ofSku(sale.skuId()), ofALaterRelease(encoded(admitted(sale))));
       for (String message : bad) {
@@ -222,7 +223,7 @@ class ConsumerFaultsIT {
       lab.relays().forEach(relay -> relay.links().redis().cut());
       run.begin(400);
       long grown = 0;
-      for (Sale sale : run.sales()) {
+      for (SaleOffer sale : run.sales()) {
         String outbox = RedisKeys.outbox(Partition.ofSku(sale.skuId()));
         grown += (Long) lab.redis().eval(GROW, List.of(outbox), List.of(LATER_MEMBERS));
       }
@@ -233,7 +234,7 @@ class ConsumerFaultsIT {
     }
   }
 
-  private static List<String> badMessages(Sale sale) {
+  private static List<String> badMessages(SaleOffer sale) {
     String good = OrderMessageCodec.encode(message(sale, "1", record(1)));
     return List.of(
         "{\"v\":1,\"orderId\":",
@@ -316,7 +317,7 @@ class ConsumerFaultsIT {
   }
 
   /** What Redis has admitted so far of a sale, as the relays publish it. */
-  private List<OrderMessage> admitted(Sale sale) {
+  private List<OrderMessage> admitted(SaleOffer sale) {
     int buckets = Integer.parseInt(lab.redis().hget(RedisKeys.sku(sale.skuId()), "buckets"));
     List<OrderMessage> orders = new ArrayList<>();
     for (int bucket = 0; bucket < buckets; bucket++) {
@@ -327,7 +328,7 @@ class ConsumerFaultsIT {
     return orders;
   }
 
-  private static OrderMessage message(Sale sale, String id, AdmissionRecord record) {
+  private static OrderMessage message(SaleOffer sale, String id, AdmissionRecord record) {
     return new OrderMessage(
         id.equals("1")
             ? OrderId.of(System.currentTimeMillis(), Partition.ofSku(sale.skuId()), 255, 0)

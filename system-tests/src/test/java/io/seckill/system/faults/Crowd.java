@@ -91,7 +91,7 @@ final class Crowd implements AutoCloseable {
     for (int i = 0; i < nextAtOnce() && plan.hasNext(); i++) {
       undecided.incrementAndGet();
       PlannedPurchase purchase = plan.next();
-      purchases.attempt(purchase.userId(), purchase.key());
+      purchases.attempt(purchase.skuId(), purchase.userId(), purchase.key(), purchase.quantity());
       buy(purchase, arrived.getAndIncrement(), 0);
     }
   }
@@ -154,7 +154,13 @@ final class Crowd implements AutoCloseable {
     }
     if (answer != null && REFUSALS.contains(answer.code())) {
       refused.incrementAndGet();
-      purchases.refused(purchase.skuId(), purchase.userId(), purchase.key(), sentAtMs);
+      purchases.refused(
+          purchase.skuId(),
+          purchase.userId(),
+          purchase.key(),
+          answer.code(),
+          sentAtMs,
+          System.currentTimeMillis());
       undecided.decrementAndGet();
       return true;
     }

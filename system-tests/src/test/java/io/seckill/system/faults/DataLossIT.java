@@ -7,13 +7,14 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.system.guarantee.Explained;
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LossIsMeasured;
 import io.seckill.system.guarantee.NeverOversold;
 import io.seckill.system.guarantee.NothingInvented;
 import io.seckill.system.guarantee.OutcomesStay;
 import io.seckill.system.guarantee.QuotaHeld;
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.guarantee.StoredOnce;
 import io.seckill.system.guarantee.StoresAgree;
 import io.seckill.system.shop.Answer;
@@ -114,8 +115,8 @@ class DataLossIT {
    * Only what MySQL knows better can give an older Redis away: until then it goes on selling, and
    * MySQL's guards judge what comes of it.
    */
-  private void awaitMySqlAheadOf(List<Sale> sales) {
-    for (Sale sale : sales) {
+  private void awaitMySqlAheadOf(List<SaleOffer> sales) {
+    for (SaleOffer sale : sales) {
       long seq = lab.sales().admissionSeq(sale.skuId());
       Signals.await(
           "MySQL to have later orders of " + sale, () -> lab.sales().storedSeq(sale.skuId()) > seq);
@@ -153,7 +154,7 @@ class DataLossIT {
         run.sales().stream().collect(HashSet::new, this::collect, Set::addAll);
     assertThat(onlyInRedis).isNotEmpty();
     run.crowd().expectLoss();
-    Map<Sale, Long> epochs = new HashMap<>();
+    Map<SaleOffer, Long> epochs = new HashMap<>();
     run.sales().forEach(sale -> epochs.put(sale, lab.sales().epoch(sale.skuId())));
     loss.run();
     lab.servers().redis().restart();
@@ -165,7 +166,7 @@ class DataLossIT {
     run.judge(afterLoss(onlyInRedis), List.of());
   }
 
-  private void collect(Set<String> ids, Sale sale) {
+  private void collect(Set<String> ids, SaleOffer sale) {
     int partition = Partition.ofSku(sale.skuId());
     List<String> lists = new ArrayList<>(List.of(RedisKeys.outbox(partition)));
     lab.redis()
@@ -205,7 +206,7 @@ class DataLossIT {
    * A call that breaks off, its consumer having just got its links back, may have begun a rebuild.
    * The schedule goes on with it, and the next call finds it done.
    */
-  private void rebuild(Sale sale, long epochBefore) {
+  private void rebuild(SaleOffer sale, long epochBefore) {
     Signals.awaitThat(
         "a rebuild of " + sale,
         () -> {
@@ -226,7 +227,7 @@ class DataLossIT {
         new StoredOnce(),
         new QuotaHeld(),
         new StoresAgree(),
-        new OutcomesStay());
+        new OutcomesStay(Explained.NOTHING.withRejections()));
   }
 
   @Test
@@ -249,14 +250,14 @@ class DataLossIT {
       assertThat(sentAgain())
           .as("orders found to be nowhere, and sent again")
           .isGreaterThan(before);
-      run.judge();
+      run.judge(Explained.NOTHING.withRepairs("ORDER_SENT_AGAIN"));
     } finally {
       rabbit.putQueuesOnDisk();
     }
   }
 
   /** A run of the schedule may have come before ours. */
-  private void reconcile(Sale sale) {
+  private void reconcile(SaleOffer sale) {
     Signals.awaitThat(
         "a reconciliation of " + sale,
         () -> {

@@ -4,7 +4,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.SaleReader;
 import io.seckill.system.ServiceEnvironment;
 import io.seckill.system.agent.AgentServer;
-import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.process.Service;
 import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.ShopClient;
@@ -133,25 +133,25 @@ final class FaultLab implements AutoCloseable {
   }
 
   FaultRun run(String row, int purchases, Duration over) {
-    List<Sale> sales = PlannedPurchase.sales(nextSku, purchases);
+    List<SaleOffer> sales = PlannedPurchase.sales(nextSku, purchases);
     nextSku += sales.size();
     sales.forEach(this::open);
     return new FaultRun(this, row, sales, purchases, over);
   }
 
   /** Puts a SKU on sale, from a minute ago for a day. */
-  void open(Sale sale) {
+  void open(SaleOffer sale) {
     Instant now = Instant.now();
     open(sale, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
   }
 
-  void open(Sale sale, Instant opensAt, Instant closesAt) {
+  void open(SaleOffer sale, Instant opensAt, Instant closesAt) {
     admin().sell(sale.skuId(), sale.policy(), sale.limit(), sale.stock(), opensAt, closesAt);
   }
 
   /** A new SKU without quota. */
-  Sale plenty() {
-    return new Sale(nextSku++, PurchasePolicy.UNLIMITED, 0, 100_000);
+  SaleOffer plenty() {
+    return new SaleOffer(nextSku++, PurchasePolicy.UNLIMITED, 0, 100_000);
   }
 
   ServiceInstance gateway(int number) {

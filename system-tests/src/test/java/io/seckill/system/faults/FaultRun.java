@@ -3,11 +3,12 @@ package io.seckill.system.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.system.guarantee.Explained;
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
 import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.guarantee.SaleAtRest;
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.guarantee.StoredOrder;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -27,19 +28,22 @@ final class FaultRun implements AutoCloseable {
   /** T_drain: from the end of the last fault until everything must be at rest and work again. */
   static final Duration DRAIN_LIMIT = Duration.ofMinutes(2);
 
+  /** A second of them: fewer would say little of what held on the way. */
+  private static final int LEAST_LOOKS = 4;
+
   private static final Duration LOOK = Duration.ofMillis(250);
   private static final List<String> QUEUES =
       List.of("seckill.orders.0", "seckill.orders.1", "seckill.orders.2", "seckill.orders.3");
 
   private final FaultLab lab;
   private final String row;
-  private final List<Sale> sales;
+  private final List<SaleOffer> sales;
   private final Purchases purchases = new Purchases();
   private final Crowd crowd;
   private final AlwaysHolds always;
   private final List<String> faults = new CopyOnWriteArrayList<>();
 
-  FaultRun(FaultLab lab, String row, List<Sale> sales, int planned, Duration over) {
+  FaultRun(FaultLab lab, String row, List<SaleOffer> sales, int planned, Duration over) {
     this.lab = lab;
     this.row = row;
     this.sales = sales;
@@ -59,11 +63,11 @@ final class FaultRun implements AutoCloseable {
     return crowd;
   }
 
-  List<Sale> sales() {
+  List<SaleOffer> sales() {
     return sales;
   }
 
-  Sale sale(int index) {
+  SaleOffer sale(int index) {
     return sales.get(index);
   }
 
@@ -86,7 +90,12 @@ final class FaultRun implements AutoCloseable {
 
   /** Heals what is left, waits at most {@link #DRAIN_LIMIT} for rest, and has everything judged. */
   void judge() {
-    judge(Guarantee.all(), List.of(new LedgerBalances(lab.admin())));
+    judge(Explained.NOTHING);
+  }
+
+  /** As {@link #judge()}, but for what the fault explains. */
+  void judge(Explained explained) {
+    judge(Guarantee.all(explained), List.of(new LedgerBalances(lab.admin())));
   }
 
   /**
@@ -120,18 +129,20 @@ final class FaultRun implements AutoCloseable {
     }
     long restMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed);
     assertThat(always.violations()).as("what did not hold on the way").isEmpty();
+    assertThat(always.looks()).as("looks on the way").isGreaterThanOrEqualTo(LEAST_LOOKS);
     report(atRest, restMs);
   }
 
   private void hold(List<Guarantee> guarantees, List<SaleAtRest> atRest) throws SQLException {
     atRest.clear();
+    assertThat(lab.servers().vhost().queues()).as("queues").containsAll(QUEUES);
     for (String queue : QUEUES) {
       assertThat(lab.servers().vhost().queueDepth(queue).total())
           .as("orders in %s", queue)
           .isZero();
     }
-    for (Sale sale : sales) {
-      SaleAtRest read = lab.sales().read(sale.skuId());
+    for (SaleOffer sale : sales) {
+      SaleAtRest read = lab.sales().read(sale);
       guarantees.forEach(guarantee -> guarantee.judge(read, purchases));
       atRest.add(read);
     }

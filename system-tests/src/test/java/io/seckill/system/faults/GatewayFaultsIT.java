@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.agent.inside.PointAction;
-import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -95,8 +95,8 @@ class GatewayFaultsIT {
   @DisplayName("32: clocks jump by an hour")
   void clocksJump() {
     Instant now = Instant.now();
-    Sale early = new Sale(lab.plenty().skuId(), PurchasePolicy.UNLIMITED, 0, 100);
-    Sale late = lab.plenty();
+    SaleOffer early = new SaleOffer(lab.plenty().skuId(), PurchasePolicy.UNLIMITED, 0, 100);
+    SaleOffer late = lab.plenty();
     lab.open(early, now.plus(Duration.ofMinutes(30)), now.plus(Duration.ofHours(2)));
     lab.open(late, now.minus(Duration.ofMinutes(30)), now.plus(Duration.ofMinutes(30)));
     try (FaultRun run = lab.run("32 clocks jump by an hour").begin(200)) {
@@ -116,7 +116,8 @@ class GatewayFaultsIT {
   }
 
   /** A gateway that makes no ids until its lease fits its clock says so with 503. */
-  private static void assertSellsByTheClockOfRedis(ShopClient shop, Sale early, Sale late) {
+  private static void assertSellsByTheClockOfRedis(
+      ShopClient shop, SaleOffer early, SaleOffer late) {
     Signals.await(
         "the open sale to sell",
         () -> shop.buy(1, late.skuId(), 1, "bought-in-time").status() == 202);

@@ -1,6 +1,7 @@
 package io.seckill.system.faults;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.guarantee.SaleOffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -22,24 +23,21 @@ record PlannedPurchase(long userId, long skuId, String key, int quantity, After 
     CANCEL
   }
 
-  /** A SKU on sale and how the crowd buys of it. */
-  record Sale(long skuId, PurchasePolicy policy, int limit, long stock) {}
-
   /**
    * The four sales of a run, in neighbouring partitions and so in all four queues: one that sells
    * out to one each, one that meets both quota and sell-out, one with plenty, one without quota.
    */
-  static List<Sale> sales(long firstSku, int purchases) {
+  static List<SaleOffer> sales(long firstSku, int purchases) {
     int each = purchases / 4;
     return List.of(
-        new Sale(firstSku, PurchasePolicy.ONE_PER_USER, 1, each * 5L / 6),
-        new Sale(firstSku + 1, PurchasePolicy.LIMITED, 3, each * 14L / 15),
-        new Sale(firstSku + 2, PurchasePolicy.LIMITED, 4, each * 4L),
-        new Sale(firstSku + 3, PurchasePolicy.UNLIMITED, 0, each * 4L));
+        new SaleOffer(firstSku, PurchasePolicy.ONE_PER_USER, 1, each * 5L / 6),
+        new SaleOffer(firstSku + 1, PurchasePolicy.LIMITED, 3, each * 14L / 15),
+        new SaleOffer(firstSku + 2, PurchasePolicy.LIMITED, 4, each * 4L),
+        new SaleOffer(firstSku + 3, PurchasePolicy.UNLIMITED, 0, each * 4L));
   }
 
   /** Purchases of all sales in turn. */
-  static List<PlannedPurchase> of(List<Sale> sales, int purchases) {
+  static List<PlannedPurchase> of(List<SaleOffer> sales, int purchases) {
     List<PlannedPurchase> plan = new ArrayList<>();
     for (int i = 0; i < purchases / sales.size(); i++) {
       for (int sale = 0; sale < sales.size(); sale++) {

@@ -2,8 +2,9 @@ package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
-import io.seckill.system.faults.PlannedPurchase.Sale;
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -19,11 +20,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class WorksAgain {
 
-  private static final int QUEUES = 4;
+  private static final double RUNNING = 2;
 
   private final FaultLab lab;
   private final AtomicInteger rounds = new AtomicInteger();
-  private List<Sale> probes = List.of();
+  private List<SaleOffer> probes = List.of();
 
   WorksAgain(FaultLab lab) {
     this.lab = lab;
@@ -32,9 +33,9 @@ final class WorksAgain {
 
   /** Puts a SKU per partition on sale, as after a loss of Redis's data. */
   void newProbes() {
-    List<Sale> fresh = new ArrayList<>();
+    List<SaleOffer> fresh = new ArrayList<>();
     for (int partition = 0; partition < Partition.COUNT; partition++) {
-      Sale probe = lab.plenty();
+      SaleOffer probe = lab.plenty();
       lab.open(probe);
       fresh.add(probe);
     }
@@ -69,19 +70,27 @@ final class WorksAgain {
   }
 
   /**
-   * 2 is running, with or without being the queue's active consumer. Its breakers are not looked
-   * at: that of a spare, whom nobody calls, stays open until its next call goes through.
+   * Each intake is running, with or without being its queue's active consumer, and MySQL's breaker
+   * is closed. That of Redis is not looked at: of a spare, whom nobody calls, it stays open until
+   * the next call goes through.
    */
   private static void intakesRun(ServiceInstance consumer) {
-    assertThat(consumer.metrics().sum("seckill_consumer_intake_state"))
-        .as("intake states of %s", consumer.name())
-        .isEqualTo(2 * QUEUES);
+    ServiceMetrics metrics = consumer.metrics();
+    for (int queue = 0; queue < BrokerTopology.ORDER_QUEUES; queue++) {
+      String name = BrokerTopology.orderQueue(queue);
+      assertThat(metrics.sum("seckill_consumer_intake_state", "queue=\"" + name + "\""))
+          .as("state of the intake of %s in %s", name, consumer.name())
+          .isEqualTo(RUNNING);
+    }
+    assertThat(metrics.sum("seckill_breaker_state", "breaker=\"mysql\"", "state=\"closed\""))
+        .as("closed MySQL breaker of %s", consumer.name())
+        .isEqualTo(1);
   }
 
   private static void breakerIsClosed(ServiceInstance gateway) {
     ServiceMetrics metrics = gateway.metrics();
-    assertThat(metrics.sum("seckill_breaker_state", "state=\"closed\""))
-        .as("closed breakers of %s", gateway.name())
+    assertThat(metrics.sum("seckill_breaker_state", "breaker=\"redis\"", "state=\"closed\""))
+        .as("closed Redis breaker of %s", gateway.name())
         .isEqualTo(1);
     assertThat(metrics.sum("seckill_redis_verified"))
         .as("verified Redis of %s", gateway.name())

@@ -13,17 +13,24 @@ public interface Guarantee {
 
   /** All promises that hold in every run, whatever crashed. */
   static List<Guarantee> all() {
+    return all(Explained.NOTHING);
+  }
+
+  /** As {@link #all()}, for a run whose fault explains some of what it leaves behind. */
+  static List<Guarantee> all(Explained explained) {
     return List.of(
         new NeverOversold(),
         new NothingLost(),
         new NothingInvented(),
         new StoredOnce(),
+        new AdmittedOnce(explained),
         new QuotaHeld(),
         new StoresAgree(),
         new GivenBackOnce(),
         new RequestsKeepTheirOrder(),
         new RefusalsAreTrue(),
-        new OutcomesStay(),
-        new CountersAgree());
+        new OutcomesStay(explained),
+        new CountersAgree(),
+        new NothingRepaired(explained));
   }
 }

@@ -7,9 +7,11 @@ public final class NeverOversold implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
+    assertThat(sale.ownedUnits())
+        .as("units of SKU %d that shoppers own", sale.skuId())
+        .isLessThanOrEqualTo(sale.offer().stock());
     assertThat(sale.mysqlStock())
         .as("stock of SKU %d in MySQL", sale.skuId())
-        .isNotNegative()
-        .isEqualTo(sale.initialStock() - sale.ownedUnits());
+        .isEqualTo(sale.offer().stock() - sale.ownedUnits());
   }
 }

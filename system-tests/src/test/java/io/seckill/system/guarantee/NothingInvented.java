@@ -2,13 +2,17 @@ package io.seckill.system.guarantee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** I5: every stored order goes back to an attempt of a shopper. */
+import io.seckill.system.guarantee.Purchases.Request;
+
+/** I5: every stored order goes back to an attempt of a shopper, with the quantity he asked for. */
 public final class NothingInvented implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
-    assertThat(sale.orders())
-        .as("orders of SKU %d", sale.skuId())
-        .allMatch(purchases::wasAttempted, "was attempted by its user with its key");
+    for (StoredOrder order : sale.orders()) {
+      assertThat(purchases.quantityOf(Request.of(sale.skuId(), order)))
+          .as("units that were asked for by the purchase of %s", order)
+          .isEqualTo(order.quantity());
+    }
   }
 }

@@ -1,47 +1,50 @@
 package io.seckill.system.guarantee;
 
+import static java.util.stream.Collectors.toSet;
+
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
-/** What the shoppers of a run saw: each attempt, and each order id they were promised. */
+/** What the shoppers of a run did and saw: each attempt, and what it was answered. */
 public final class Purchases {
 
-  /** The SKU of those who buy from one sale only. */
-  private static final long ANY_SKU = 0;
+  /** What names one purchase: every try of it carries the same. */
+  record Request(long skuId, long userId, String key) {
 
-  private final Set<String> attempted = ConcurrentHashMap.newKeySet();
-  private final Map<String, String> accepted = new ConcurrentHashMap<>();
-  private final Map<String, Long> refused = new ConcurrentHashMap<>();
-  private final Map<String, String> outcomes = new ConcurrentHashMap<>();
-  private final List<String> contradictions = new CopyOnWriteArrayList<>();
-
-  /** Notes an attempt before it is sent (T). */
-  public void attempt(long userId, String key) {
-    attempted.add(userId + ":" + key);
-  }
-
-  /**
-   * Notes a 202 (K).
-   *
-   * @throws AssertionError when the same user and key had been promised another order
-   */
-  public void accepted(long userId, String key, String orderId) {
-    accepted(ANY_SKU, userId, key, orderId);
-    if (!contradictions.isEmpty()) {
-      throw new AssertionError(contradictions.toString());
+    static Request of(long skuId, StoredOrder order) {
+      return new Request(skuId, order.userId(), order.requestId());
     }
   }
 
   /**
-   * As {@link #accepted(long, String, String)}, for a run with several sales; a promise of another
-   * order is kept as a contradiction, for {@link RequestsKeepTheirOrder} to judge.
+   * A no that a shopper took as final.
+   *
+   * @param sentAtMs when the try that was refused was sent, ms since 1970
+   * @param answeredAtMs when its answer was there
+   */
+  record Refusal(String code, long sentAtMs, long answeredAtMs) {}
+
+  private final Map<Request, Integer> attempted = new ConcurrentHashMap<>();
+  private final Map<Request, String> accepted = new ConcurrentHashMap<>();
+  private final Map<Request, Refusal> refused = new ConcurrentHashMap<>();
+  private final Map<String, String> outcomes = new ConcurrentHashMap<>();
+  private final List<String> contradictions = new CopyOnWriteArrayList<>();
+
+  /** Notes an attempt before it is sent (T). */
+  public void attempt(long skuId, long userId, String key, int quantity) {
+    attempted.put(new Request(skuId, userId, key), quantity);
+  }
+
+  /**
+   * Notes a 202 (K). A promise of another order for the same purchase is kept as a contradiction,
+   * for {@link RequestsKeepTheirOrder} to judge.
    */
   public void accepted(long skuId, long userId, String key, String orderId) {
-    String first = accepted.putIfAbsent(request(skuId, userId + ":" + key), orderId);
+    String first = accepted.putIfAbsent(new Request(skuId, userId, key), orderId);
     if (first != null && !first.equals(orderId)) {
       contradiction("user " + userId + " key " + key + " got " + orderId + " after " + first);
     }
@@ -50,16 +53,13 @@ public final class Purchases {
   /**
    * Notes that a shopper was told no, once and for all.
    *
+   * @param code SOLD_OUT or QUOTA_EXCEEDED
    * @param sentAtMs when the try that was refused was sent, ms since 1970
+   * @param answeredAtMs when its answer was there
    */
-  public void refused(long skuId, long userId, String key, long sentAtMs) {
-    refused.put(request(skuId, userId + ":" + key), sentAtMs);
-  }
-
-  /** When the try of this order's purchase that was refused was sent; empty when none was. */
-  OptionalLong refusedTrySentAt(long skuId, StoredOrder order) {
-    Long sentAt = refused.get(request(skuId, order.userId() + ":" + order.requestId()));
-    return sentAt == null ? OptionalLong.empty() : OptionalLong.of(sentAt);
+  public void refused(
+      long skuId, long userId, String key, String code, long sentAtMs, long answeredAtMs) {
+    refused.put(new Request(skuId, userId, key), new Refusal(code, sentAtMs, answeredAtMs));
   }
 
   /** Notes that a shopper was told of the end of an order. */
@@ -78,20 +78,24 @@ public final class Purchases {
   }
 
   Set<String> acceptedOrders(long skuId) {
-    Set<String> ids = ConcurrentHashMap.newKeySet();
-    accepted.forEach(
-        (request, id) -> {
-          if (request.startsWith(ANY_SKU + "/") || request.startsWith(skuId + "/")) {
-            ids.add(id);
-          }
-        });
-    return ids;
+    return accepted.entrySet().stream()
+        .filter(promise -> promise.getKey().skuId() == skuId)
+        .map(Map.Entry::getValue)
+        .collect(toSet());
   }
 
-  /** The order promised for {@code user:key}, empty when none was. */
-  String orderOf(long skuId, String userAndKey) {
-    return accepted.getOrDefault(
-        request(skuId, userAndKey), accepted.getOrDefault(request(ANY_SKU, userAndKey), ""));
+  /** What each purchase of a SKU was promised. */
+  Map<Request, String> accepted() {
+    return accepted;
+  }
+
+  Map<Request, Refusal> refused() {
+    return refused;
+  }
+
+  /** Units that a purchase asked for; null when nobody tried it. */
+  @Nullable Integer quantityOf(Request request) {
+    return attempted.get(request);
   }
 
   Map<String, String> outcomes() {
@@ -100,13 +104,5 @@ public final class Purchases {
 
   List<String> contradictions() {
     return contradictions;
-  }
-
-  boolean wasAttempted(StoredOrder order) {
-    return attempted.contains(order.userId() + ":" + order.requestId());
-  }
-
-  private static String request(long skuId, String userAndKey) {
-    return skuId + "/" + userAndKey;
   }
 }

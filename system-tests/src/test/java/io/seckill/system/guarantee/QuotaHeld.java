@@ -12,7 +12,7 @@ public final class QuotaHeld implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
-    if (sale.limit() == 0) {
+    if (sale.offer().limit() == 0) {
       return; // UNLIMITED keeps no quota
     }
     Map<Long, Long> owned =
@@ -22,7 +22,10 @@ public final class QuotaHeld implements Guarantee {
     assertThat(withoutZeros(sale.mysqlQuota()))
         .as("quota of SKU %d in MySQL", sale.skuId())
         .isEqualTo(owned);
-    assertThat(owned.values()).allMatch(units -> units <= sale.limit(), "within the limit");
+    assertThat(owned.values())
+        .as("units of one user, SKU %d", sale.skuId())
+        .allMatch(
+            units -> units <= sale.offer().limit(), "within the limit of " + sale.offer().limit());
   }
 
   static Map<Long, Long> withoutZeros(Map<Long, Long> quota) {

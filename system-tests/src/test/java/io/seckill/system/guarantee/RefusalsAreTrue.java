@@ -1,28 +1,80 @@
 package io.seckill.system.guarantee;
 
+import static java.util.Comparator.comparingLong;
+import static java.util.stream.Collectors.collectingAndThen;
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toList;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.OptionalLong;
+import io.seckill.system.guarantee.Purchases.Refusal;
+import io.seckill.system.guarantee.Purchases.Request;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Nobody is told "no" who has an order: no order that was admitted before a try of the same
- * purchase was sent, and that try refused.
+ * A no is true. Nobody is told "no" who has an order: no order was admitted before a try of the
+ * same purchase was sent, and that try refused. And nobody is told "sold out" or "above your limit"
+ * while there was enough left for him, even if all that was admitted by the time of the answer had
+ * been taken before, and nothing of it had come back.
  *
- * <p>An order admitted after it is no lie. A refused key leaves no trace, so an earlier try that
- * was held up, in a frozen gateway or on a link, may come to Redis after a later one was refused,
- * find units that have come back meanwhile, and be admitted.
+ * <p>An order admitted after a refusal is no lie. A refused key leaves no trace, so an earlier try
+ * that was held up, in a frozen gateway or on a link, may come to Redis after a later one was
+ * refused, find units that have come back meanwhile, and be admitted.
  */
 public final class RefusalsAreTrue implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
     for (StoredOrder order : sale.orders()) {
-      OptionalLong refused = purchases.refusedTrySentAt(sale.skuId(), order);
-      if (refused.isPresent()) {
+      Refusal refusal = purchases.refused().get(Request.of(sale.skuId(), order));
+      if (refusal != null) {
         assertThat(order.admittedAtMs())
             .as("admission of %s, next to the sending of the try that was refused", order)
-            .isGreaterThanOrEqualTo(refused.getAsLong());
+            .isGreaterThanOrEqualTo(refusal.sentAtMs());
       }
     }
+    NavigableMap<Long, Long> taken = takenBy(sale.orders());
+    Map<Long, NavigableMap<Long, Long>> takenByUser =
+        sale.orders().stream()
+            .collect(
+                groupingBy(
+                    StoredOrder::userId, collectingAndThen(toList(), RefusalsAreTrue::takenBy)));
+    purchases
+        .refused()
+        .forEach(
+            (request, refusal) -> {
+              if (request.skuId() == sale.skuId()) {
+                long left =
+                    switch (refusal.code()) {
+                      case "SOLD_OUT" -> sale.offer().stock() - taken(taken, refusal);
+                      case "QUOTA_EXCEEDED" ->
+                          sale.offer().limit() - taken(takenByUser.get(request.userId()), refusal);
+                      default -> throw new AssertionError("no refusal is called " + refusal.code());
+                    };
+                assertThat(left)
+                    .as("units left for %s when he was told %s", request, refusal.code())
+                    .isLessThan(purchases.quantityOf(request));
+              }
+            });
+  }
+
+  /** From a moment of admission to the units that orders had taken by then, if none came back. */
+  private static NavigableMap<Long, Long> takenBy(List<StoredOrder> orders) {
+    NavigableMap<Long, Long> taken = new TreeMap<>();
+    long units = 0;
+    for (StoredOrder order :
+        orders.stream().sorted(comparingLong(StoredOrder::admittedAtMs)).toList()) {
+      units += order.quantity();
+      taken.put(order.admittedAtMs(), units);
+    }
+    return taken;
+  }
+
+  private static long taken(@Nullable NavigableMap<Long, Long> taken, Refusal refusal) {
+    Map.Entry<Long, Long> last = taken == null ? null : taken.floorEntry(refusal.answeredAtMs());
+    return last == null ? 0 : last.getValue();
   }
 }

@@ -8,30 +8,29 @@ import java.util.Set;
  * What the stores hold about one SKU once traffic has ended and the queues have drained. Names in
  * brackets are those of the invariants in docs/architecture.md.
  *
- * @param skuId the SKU
- * @param initialStock opening stock + added - withdrawn (S)
- * @param limit units per user, or 0 for no limit (L)
+ * @param offer what the test put on sale (S, L)
  * @param mysqlStock sellable stock in MySQL (sd)
  * @param orders every stored order (M, X, R)
- * @param aliases order ids that stand for another stored order
+ * @param aliases order ids that stand for another stored order of this SKU
+ * @param charges order id to the cents the simulated provider holds for it
  * @param mysqlQuota user to units in MySQL (ud)
  * @param redisStock admissible stock in Redis (sr)
  * @param redisQuota user to units in Redis (ur)
  * @param admitted order ids with an admission record in Redis (A)
  * @param outboxed orders left in the partition's outbox (O)
- * @param inPrivateQueues orders left in the partition's private queues (P)
+ * @param inPrivateQueues orders left in the partition's private queues, registered or not (P)
  * @param requests {@code user:key} to the order id Redis keeps for it
  * @param givenBack order ids Redis has given back (Cs and Cq)
  * @param giveBacks order ids whose units MySQL owes or owed to Redis, to whether they are there
+ * @param repairs what reconciliations have made right
  * @param counters what the services counted on the way
  */
 public record SaleAtRest(
-    long skuId,
-    long initialStock,
-    int limit,
+    SaleOffer offer,
     long mysqlStock,
     List<StoredOrder> orders,
     Set<String> aliases,
+    Map<String, Long> charges,
     Map<Long, Long> mysqlQuota,
     long redisStock,
     Map<Long, Long> redisQuota,
@@ -41,7 +40,12 @@ public record SaleAtRest(
     Map<String, String> requests,
     Set<String> givenBack,
     Map<String, Boolean> giveBacks,
+    List<Repaired> repairs,
     SaleCounters counters) {
+
+  public long skuId() {
+    return offer.skuId();
+  }
 
   /** Units of CONFIRMED and PAID orders: q(M). */
   public long ownedUnits() {

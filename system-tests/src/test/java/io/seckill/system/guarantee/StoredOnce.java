@@ -1,15 +1,34 @@
 package io.seckill.system.guarantee;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** I6: one row per order id, one order per user and idempotency key. */
+import io.seckill.system.guarantee.Purchases.Request;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * I6, judged from what shoppers did: one purchase has one order and one row, and is charged once,
+ * for what was bought, exactly when it is paid.
+ */
 public final class StoredOnce implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
-    assertThat(sale.orders()).extracting(StoredOrder::orderId).doesNotHaveDuplicates();
-    assertThat(sale.orders())
-        .extracting(order -> order.userId() + ":" + order.requestId())
-        .doesNotHaveDuplicates();
+    Map<Request, List<StoredOrder>> rows =
+        sale.orders().stream().collect(groupingBy(order -> Request.of(sale.skuId(), order)));
+    rows.forEach(
+        (request, orders) ->
+            assertThat(orders).as("orders of one purchase, %s", request).hasSize(1));
+    for (StoredOrder order : sale.orders()) {
+      long due = order.status().equals("PAID") ? order.quantity() * order.priceCents() : 0;
+      assertThat(sale.charges().getOrDefault(order.orderId(), 0L))
+          .as("cents charged for %s", order)
+          .isEqualTo(due);
+    }
+    Set<String> stored = sale.orders().stream().map(StoredOrder::orderId).collect(toSet());
+    assertThat(stored).as("orders that were charged").containsAll(sale.charges().keySet());
   }
 }

@@ -5,10 +5,19 @@ import java.util.Set;
 /**
  * One row of MySQL's {@code orders}, as far as a guarantee cares.
  *
+ * @param reason why it was rejected; empty when it was not
+ * @param priceCents of one unit
  * @param admittedAtMs when Redis admitted it, by Redis's clock, ms since 1970
  */
 public record StoredOrder(
-    String orderId, long userId, String requestId, int quantity, String status, long admittedAtMs) {
+    String orderId,
+    long userId,
+    String requestId,
+    int quantity,
+    String status,
+    String reason,
+    long priceCents,
+    long admittedAtMs) {
 
   private static final Set<String> OWNING = Set.of("CONFIRMED", "PAID");
 

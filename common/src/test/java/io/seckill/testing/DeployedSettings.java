@@ -1,0 +1,44 @@
+package io.seckill.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The servers' settings that we ship, read from {@code deploy/}: durability above all. Each is for
+ * the {@code start} method of its server.
+ */
+public final class DeployedSettings {
+
+  private static final Path DEPLOY = Path.of(System.getProperty("seckill.root"), "deploy");
+
+  private DeployedSettings() {}
+
+  /** Lines of redis.conf. */
+  public static List<String> redis() {
+    return lines("redis/redis.conf");
+  }
+
+  /** Lines of the section [mysqld], and those of [mariadb] behind its own head. */
+  public static List<String> mysql() {
+    return lines("mysql/my.cnf").stream().filter(line -> !line.equals("[mysqld]")).toList();
+  }
+
+  /** Lines of rabbitmq.conf. */
+  public static List<String> rabbit() {
+    return lines("rabbitmq/rabbitmq.conf");
+  }
+
+  private static List<String> lines(String file) {
+    try {
+      return Files.readAllLines(DEPLOY.resolve(file)).stream()
+          .map(String::strip)
+          .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

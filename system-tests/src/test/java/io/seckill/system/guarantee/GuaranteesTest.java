@@ -1,0 +1,280 @@
+package io.seckill.system.guarantee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.common.order.PurchasePolicy;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Each guarantee is shown a history that breaks it: a good one in which one thing is changed. It
+ * must say so, and the history without the change must pass them all.
+ */
+class GuaranteesTest {
+
+  private static final long SKU = 7_001;
+  private static final long ADMITTED_AT = 1_000_000;
+  private static final long PRICE = 1_999;
+
+  @Test
+  void aGoodHistoryPassesThemAll() {
+    History history = new History();
+
+    assertThatCode(() -> history.judgeAll(Guarantee.all())).doesNotThrowAnyException();
+  }
+
+  @Test
+  void whatTheFaultExplainsIsNotHeldAgainstTheRun() {
+    History history = new History();
+    history.reject("QUOTA_EXCEEDED");
+    history.alias();
+    history.repairs.add(new Repaired("QUOTA_SET", "3", "2", "1"));
+    Explained explained = Explained.NOTHING.withRejections().withAliases().withRepairs("QUOTA_SET");
+
+    assertThatCode(() -> history.judgeAll(Guarantee.all(explained))).doesNotThrowAnyException();
+  }
+
+  @Test
+  void everyGuaranteeHasAHistoryThatBreaksIt() {
+    Set<Class<?>> broken = new HashSet<>();
+    brokenHistories().forEach(history -> broken.add(history.get()[0].getClass()));
+
+    assertThat(broken)
+        .containsAll(Guarantee.all().stream().map(Guarantee::getClass).toList())
+        .contains(LossIsMeasured.class);
+  }
+
+  static Stream<Arguments> brokenHistories() {
+    return Stream.of(
+        breaks(new NeverOversold(), h -> h.mysqlStock++, "stock of SKU 7001 in MySQL"),
+        breaks(new NeverOversold(), h -> h.stock = 1, "units of SKU 7001 that shoppers own"),
+        breaks(new NothingLost(), h -> h.orders.remove(0), "promised but nowhere"),
+        breaks(new NothingLost(), h -> h.admitted.add("99"), "promised but nowhere"),
+        breaks(
+            new NothingInvented(),
+            h -> h.store("99", 9, "never-sent", 1, "CONFIRMED"),
+            "asked for by the purchase"),
+        breaks(
+            new NothingInvented(),
+            h -> h.replace(0, h.order("1", 1, "first", 2, "CONFIRMED", "")),
+            "asked for by the purchase"),
+        breaks(
+            new StoredOnce(),
+            h -> h.store("99", 1, "first", 1, "CONFIRMED"),
+            "orders of one purchase"),
+        breaks(new StoredOnce(), h -> h.charges.clear(), "cents charged"),
+        breaks(new StoredOnce(), h -> h.charges.put("1", PRICE), "cents charged"),
+        breaks(new StoredOnce(), h -> h.charges.put("2", 2 * PRICE), "cents charged"),
+        breaks(new StoredOnce(), h -> h.charges.put("99", PRICE), "orders that were charged"),
+        breaks(new AdmittedOnce(Explained.NOTHING), History::alias, "second orders of requests"),
+        breaks(new QuotaHeld(), h -> h.mysqlQuota.put(1L, 2L), "quota of SKU 7001 in MySQL"),
+        breaks(
+            new QuotaHeld(),
+            h -> {
+              h.store("99", 1, "again", 2, "CONFIRMED");
+              h.mysqlQuota.put(1L, 3L);
+            },
+            "within the limit of 2"),
+        breaks(new StoresAgree(), h -> h.redisStock++, "stock of SKU 7001 in Redis"),
+        breaks(new StoresAgree(), h -> h.redisQuota.remove(1L), "quota of SKU 7001 in Redis"),
+        breaks(new StoresAgree(), h -> h.outboxed = 1, "orders left in the outbox"),
+        breaks(new StoresAgree(), h -> h.inPrivateQueues = 1, "orders left in private queues"),
+        breaks(new GivenBackOnce(), h -> h.giveBacks.remove("3"), "whose units go back"),
+        breaks(new GivenBackOnce(), h -> h.giveBacks.put("1", true), "whose units go back"),
+        breaks(
+            new GivenBackOnce(),
+            h -> h.replace(0, h.order("1", 1, "first", 1, "EXPIRED", "")),
+            "whose units go back"),
+        breaks(
+            new GivenBackOnce(),
+            h -> h.replace(0, h.order("1", 1, "first", 1, "REJECTED", "QUOTA_EXCEEDED")),
+            "whose units go back"),
+        breaks(new GivenBackOnce(), h -> h.giveBacks.put("3", false), "has not confirmed"),
+        breaks(new GivenBackOnce(), h -> h.givenBack.add("1"), "given back in Redis"),
+        breaks(
+            new RequestsKeepTheirOrder(), h -> h.requests.put("1:first", "99"), "order of Request"),
+        breaks(new RequestsKeepTheirOrder(), h -> h.requests.clear(), "order of Request"),
+        breaks(
+            new RequestsKeepTheirOrder(),
+            h -> h.replace(0, h.order("99", 1, "first", 1, "CONFIRMED", "")),
+            "order of 1:first in MySQL"),
+        breaks(
+            new RequestsKeepTheirOrder(),
+            h -> h.purchases.accepted(SKU, 1, "first", "99"),
+            "answers that contradict another"),
+        breaks(
+            new RefusalsAreTrue(),
+            h -> h.refuse(1, "first", "SOLD_OUT", ADMITTED_AT + 1),
+            "next to the sending of the try"),
+        breaks(
+            new RefusalsAreTrue(),
+            h -> h.refuse(8, "no-luck", "SOLD_OUT", ADMITTED_AT + 1),
+            "when he was told SOLD_OUT"),
+        breaks(
+            new RefusalsAreTrue(),
+            h -> h.refuse(1, "once-more", "QUOTA_EXCEEDED", ADMITTED_AT + 1),
+            "when he was told QUOTA_EXCEEDED"),
+        breaks(
+            new OutcomesStay(Explained.NOTHING), h -> h.reject("QUOTA_EXCEEDED"), "SKU 7001 ended"),
+        breaks(
+            new OutcomesStay(Explained.NOTHING),
+            h -> h.replace(0, h.order("1", 1, "first", 1, "EXPIRED", "")),
+            "SKU 7001 ended"),
+        breaks(
+            new OutcomesStay(Explained.NOTHING.withRejections()),
+            h -> h.replace(1, h.order("2", 2, "paid", 1, "CANCELLED", "")),
+            "SKU 7001 ended"),
+        breaks(new CountersAgree(), h -> h.counters = counters(4, 3, 3, 0, 3, 3), "at admission"),
+        breaks(new CountersAgree(), h -> h.counters = counters(3, 2, 3, 0, 3, 3), "left a private"),
+        breaks(
+            new CountersAgree(), h -> h.counters = counters(3, 3, 4, 0, 3, 3), "they were settled"),
+        breaks(
+            new CountersAgree(), h -> h.counters = counters(3, 3, 3, 0, 4, 3), "highest admission"),
+        breaks(
+            new NothingRepaired(Explained.NOTHING.withRepairs("QUOTA_SET")),
+            h -> h.repairs.add(new Repaired("ORDER_SENT_AGAIN", "1", "nowhere", "sent")),
+            "repairs of SKU 7001"),
+        breaks(new LossIsMeasured(Set.of("2")), h -> h.orders.remove(0), "that are missing"));
+  }
+
+  @ParameterizedTest(name = "{0} says: {2}")
+  @MethodSource("brokenHistories")
+  void saysWhatIsBroken(Guarantee guarantee, Consumer<History> change, String complaint) {
+    History history = new History();
+    change.accept(history);
+
+    assertThatThrownBy(() -> history.judgeAll(List.of(guarantee)))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining(complaint);
+  }
+
+  @Test
+  void aRefusedTryMayBeAdmittedLater() {
+    History history = new History();
+    history.refuse(3, "cancelled", "SOLD_OUT", ADMITTED_AT);
+    history.stock = 3;
+    history.mysqlStock = 1;
+    history.redisStock = 1;
+
+    assertThatCode(() -> history.judgeAll(List.of(new RefusalsAreTrue())))
+        .doesNotThrowAnyException();
+  }
+
+  private static Arguments breaks(Guarantee guarantee, Consumer<History> change, String complaint) {
+    return Arguments.of(guarantee, change, complaint);
+  }
+
+  private static SaleCounters counters(
+      long admitted, long published, long settled, long aliased, long seq, long storedSeq) {
+    return new SaleCounters(admitted, published, settled, aliased, seq, storedSeq);
+  }
+
+  /** Three shoppers bought one unit each of ten, at a limit of two; one paid, one cancelled. */
+  private static final class History {
+
+    private final Purchases purchases = new Purchases();
+    private final List<StoredOrder> orders = new ArrayList<>();
+    private final Set<String> aliases = new HashSet<>();
+    private final Map<String, Long> charges = new HashMap<>(Map.of("2", PRICE));
+    private final Map<Long, Long> mysqlQuota = new HashMap<>(Map.of(1L, 1L, 2L, 1L, 3L, 0L));
+    private final Map<Long, Long> redisQuota = new HashMap<>(Map.of(1L, 1L, 2L, 1L));
+    private final Set<String> admitted = new HashSet<>(Set.of("1", "2", "3"));
+    private final Map<String, String> requests = new HashMap<>();
+    private final Set<String> givenBack = new HashSet<>(Set.of("3"));
+    private final Map<String, Boolean> giveBacks = new HashMap<>(Map.of("3", true));
+    private final List<Repaired> repairs = new ArrayList<>();
+    private SaleCounters counters = counters(3, 3, 3, 0, 3, 3);
+    private long stock = 10;
+    private long mysqlStock = 8;
+    private long redisStock = 8;
+    private long outboxed;
+    private long inPrivateQueues;
+
+    History() {
+      buy("1", 1, "first", "CONFIRMED");
+      buy("2", 2, "paid", "PAID");
+      buy("3", 3, "cancelled", "CANCELLED");
+      purchases.ended("2", "PAID");
+      purchases.ended("3", "CANCELLED");
+    }
+
+    private void buy(String orderId, long userId, String key, String status) {
+      purchases.attempt(SKU, userId, key, 1);
+      purchases.accepted(SKU, userId, key, orderId);
+      requests.put(userId + ":" + key, orderId);
+      store(orderId, userId, key, 1, status);
+    }
+
+    void store(String orderId, long userId, String key, int quantity, String status) {
+      orders.add(order(orderId, userId, key, quantity, status, ""));
+    }
+
+    StoredOrder order(
+        String orderId, long userId, String key, int quantity, String status, String reason) {
+      return new StoredOrder(orderId, userId, key, quantity, status, reason, PRICE, ADMITTED_AT);
+    }
+
+    void replace(int index, StoredOrder order) {
+      orders.set(index, order);
+    }
+
+    /** The first order, as if MySQL had refused it, with its units back. */
+    void reject(String reason) {
+      replace(0, order("1", 1, "first", 1, "REJECTED", reason));
+      giveBacks.put("1", true);
+      givenBack.add("1");
+      mysqlQuota.remove(1L);
+      redisQuota.remove(1L);
+      mysqlStock++;
+      redisStock++;
+    }
+
+    /** A second admission of a purchase that had been stored. */
+    void alias() {
+      aliases.add("98");
+      admitted.add("98");
+      giveBacks.put("98", true);
+      givenBack.add("98");
+      counters = counters(4, 4, 4, 1, 4, 4);
+    }
+
+    void refuse(long userId, String key, String code, long sentAtMs) {
+      purchases.attempt(SKU, userId, key, 1);
+      purchases.refused(SKU, userId, key, code, sentAtMs, sentAtMs + 5);
+    }
+
+    void judgeAll(List<Guarantee> guarantees) {
+      SaleAtRest sale =
+          new SaleAtRest(
+              new SaleOffer(SKU, PurchasePolicy.LIMITED, 2, stock),
+              mysqlStock,
+              orders,
+              aliases,
+              charges,
+              mysqlQuota,
+              redisStock,
+              redisQuota,
+              admitted,
+              outboxed,
+              inPrivateQueues,
+              requests,
+              givenBack,
+              giveBacks,
+              repairs,
+              counters);
+      guarantees.forEach(guarantee -> guarantee.judge(sale, purchases));
+    }
+  }
+}
