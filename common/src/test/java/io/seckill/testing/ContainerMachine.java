@@ -5,6 +5,7 @@ import com.github.dockerjava.api.command.InspectContainerResponse.ContainerState
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.testcontainers.DockerClientFactory;
@@ -40,6 +41,11 @@ final class ContainerMachine implements Machine {
   @Override
   public int port(int servicePort) {
     return ports.of(servicePort);
+  }
+
+  @Override
+  public Optional<Path> dataFolder() {
+    return Optional.empty();
   }
 
   @Override

@@ -1,6 +1,8 @@
 package io.seckill.testing;
 
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What one server runs on: a child process or a container. It knows nothing of the protocol spoken
@@ -18,6 +20,9 @@ interface Machine extends AutoCloseable {
    * @return the port where it is reached here
    */
   int port(int servicePort);
+
+  /** Where its data are on this machine; empty when only the container knows. */
+  Optional<Path> dataFolder();
 
   /** Starts the server and returns at once, before it answers; does nothing when it runs. */
   void launch();

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** A server as child process, on free ports of 127.0.0.1 and in its own directory. */
@@ -28,6 +29,11 @@ final class ProcessMachine implements Machine {
   @Override
   public int port(int servicePort) {
     return ports.of(servicePort);
+  }
+
+  @Override
+  public Optional<Path> dataFolder() {
+    return Optional.of(home.resolve("data"));
   }
 
   @Override

@@ -26,6 +26,9 @@ final class RunDirectory {
         [ -e "$pid" ] && read -r group < "$pid" && kill -s KILL -- "-$group" "$group"
       done
       [ ! -e "$0/containers" ] || docker ps -aq --filter "label=$1=$0" | xargs -r docker rm -f -v
+      [ ! -r /proc/mounts ] || while read -r device folder rest; do
+        case "$folder" in "$0"/*) umount -l "$folder" ;; esac
+      done < /proc/mounts
       rm -rf "$0" || { sleep 1; rm -rf "$0"; }
       """;
 

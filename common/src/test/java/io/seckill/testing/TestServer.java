@@ -2,7 +2,9 @@ package io.seckill.testing;
 
 import static org.awaitility.Awaitility.await;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import org.awaitility.core.ConditionTimeoutException;
 import org.awaitility.core.TerminalFailureException;
 
@@ -79,6 +81,11 @@ public abstract sealed class TestServer implements AutoCloseable
    */
   public final void wipe() {
     ownServer().wipe();
+  }
+
+  /** Where its data are on this machine; empty when it runs in a container. */
+  public final Optional<Path> dataFolder() {
+    return ownServer().dataFolder();
   }
 
   /** True also while it is frozen. */

@@ -1,5 +1,6 @@
 package io.seckill.system.faults;
 
+import io.seckill.testing.DeployedSettings;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RabbitServer;
@@ -21,19 +22,21 @@ record LabServers(
     implements AutoCloseable {
 
   static LabServers start() {
-    RedisServer redis =
-        RedisServer.start(
-            "appendonly yes",
-            "appendfsync always",
-            "maxmemory-policy noeviction",
-            "hash-max-listpack-value 128");
-    RabbitServer rabbit = RabbitServer.start();
-    MySqlServer mysql = MySqlServer.start();
+    RedisServer redis = RedisServer.start(DeployedSettings.redis().toArray(String[]::new));
+    RabbitServer rabbit = RabbitServer.start(DeployedSettings.rabbit().toArray(String[]::new));
+    MySqlServer mysql = MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new));
     return new LabServers(redis, rabbit, mysql, rabbit.newVhost(), mysql.newDatabase());
   }
 
   String redisUrl() {
     return "redis://" + redis.host() + ":" + redis.port() + "/0";
+  }
+
+  /** All at once stand still; {@link #heal()} ends it. */
+  void freeze() {
+    redis.freeze();
+    rabbit.freeze();
+    mysql.freeze();
   }
 
   /** Runs again, awake and with their defaults. */

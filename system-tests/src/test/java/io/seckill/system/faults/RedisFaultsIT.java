@@ -1,15 +1,15 @@
 package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.testing.LoopDisk;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -21,6 +21,7 @@ import redis.clients.jedis.Protocol.Command;
 class RedisFaultsIT {
 
   private static final String UNAVAILABLE = "ADMISSION_UNAVAILABLE";
+  private static final int DISK_MB = 256;
 
   private final FaultLab lab;
 
@@ -73,12 +74,9 @@ class RedisFaultsIT {
   @DisplayName("5: Redis's disk full, with appendfsync everysec and always")
   void diskFull() throws IOException {
     RedisServer redis = lab.servers().redis();
-    String folder = lab.redis().configGet("dir").get("dir");
-    assumeThat(Path.of(folder)).as("folder of a Redis on this machine").isDirectory();
-    assumeThat(SmallDisk.canBeMounted()).as("tmpfs can be mounted, as root").isTrue();
+    LoopDisk.missing(redis).ifPresent(Assumptions::abort);
     try (FaultRun run = lab.run("5 Redis's disk full")) {
-      redis.kill();
-      try (SmallDisk disk = SmallDisk.over(folder)) {
+      try (LoopDisk disk = LoopDisk.under(redis, DISK_MB)) {
         fillDisk(run, disk);
       }
       redis.restart();
@@ -86,26 +84,22 @@ class RedisFaultsIT {
     }
   }
 
-  private void fillDisk(FaultRun run, SmallDisk disk) throws IOException {
+  private void fillDisk(FaultRun run, LoopDisk disk) throws IOException {
     RedisServer redis = lab.servers().redis();
-    try {
-      redis.restart();
-      run.begin(200);
-      config("appendfsync", "everysec");
-      disk.fill();
-      run.crowd().awaitProblems(UNAVAILABLE, 100);
-      assertThat(redis.isRunning()).isTrue();
-      run.fault("disk full with everysec: writes refused");
-      disk.grow();
-      run.crowd().awaitAccepted(run.crowd().accepted() + 100);
-      config("appendfsync", "always");
-      disk.fill();
-      Signals.await("Redis to give up", () -> !redis.isRunning());
-      run.fault("disk full with always: Redis ended");
-      disk.grow();
-    } finally {
-      redis.kill(); // the disk cannot go while Redis has files open
-    }
+    redis.restart();
+    run.begin(200);
+    config("appendfsync", "everysec");
+    disk.fill();
+    run.crowd().awaitProblems(UNAVAILABLE, 100);
+    assertThat(redis.isRunning()).isTrue();
+    run.fault("disk full with everysec: writes refused");
+    disk.makeRoom();
+    run.crowd().awaitAccepted(run.crowd().accepted() + 100);
+    config("appendfsync", "always");
+    disk.fill();
+    Signals.await("Redis to give up", () -> !redis.isRunning());
+    run.fault("disk full with always: Redis ended");
+    disk.makeRoom();
   }
 
   @Test

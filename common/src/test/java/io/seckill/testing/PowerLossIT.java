@@ -1,0 +1,285 @@
+package io.seckill.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.MessageProperties;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.Jedis;
+
+/**
+ * What the settings of each server are worth when the power fails: with those we ship nothing is
+ * lost that was answered, and with weaker ones something is, or this test would prove nothing.
+ */
+@ExtendWith(TestServers.class)
+class PowerLossIT {
+
+  private static final int DISK_MB = 2048;
+  private static final int ENOUGH = 300;
+  private static final int MOST = 1_000_000;
+
+  /** A setting that may lose data does not have to: the kernel may have written them by then. */
+  private static final int MOST_CUTS = 10;
+
+  /** A connection that writes numbers to a server and reads back what the server has. */
+  private interface Numbers extends AutoCloseable {
+
+    /** Returns when the server has answered that it has the number. */
+    void write(int number) throws Exception;
+
+    Set<Integer> read() throws Exception;
+
+    @Override
+    void close() throws SQLException;
+  }
+
+  /** Opens a connection. */
+  @FunctionalInterface
+  private interface Client {
+    Numbers connect() throws Exception;
+  }
+
+  @Test
+  void redisKeepsWhatItAnsweredWithTheShippedSettings() throws Exception {
+    try (RedisServer redis = RedisServer.start(DeployedSettings.redis().toArray(String[]::new))) {
+      assertThat(lostByACut(redis, () -> new InRedis(redis))).isZero();
+    }
+  }
+
+  @Test
+  void redisLosesWithAppendfsyncEverysec() throws Exception {
+    try (RedisServer redis = RedisServer.start(redisWith("appendfsync everysec"))) {
+      assertThat(lostByCuts(redis, () -> new InRedis(redis))).isPositive();
+    }
+  }
+
+  @Test
+  void mySqlKeepsWhatItCommittedWithTheShippedSettings() throws Exception {
+    try (MySqlServer mysql = MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new))) {
+      assertThat(lostByACut(mysql, () -> new InMySql(mysql))).isZero();
+    }
+  }
+
+  @Test
+  void mySqlLosesWithoutAFlushAtEachCommit() throws Exception {
+    try (MySqlServer mysql = MySqlServer.start(mySqlWith("innodb_flush_log_at_trx_commit = 2"))) {
+      assertThat(lostByCuts(mysql, () -> new InMySql(mysql))).isPositive();
+    }
+  }
+
+  /** What is prepared in InnoDB and not in the binary log is rolled back at the next start. */
+  @Test
+  void mySqlLosesWithoutASyncedBinaryLog() throws Exception {
+    try (MySqlServer mysql = MySqlServer.start(mySqlWith("sync_binlog = 0"))) {
+      assertThat(lostByCuts(mysql, () -> new InMySql(mysql))).isPositive();
+    }
+  }
+
+  @Test
+  void rabbitMqKeepsWhatItConfirmedInAQuorumQueue() throws Exception {
+    try (RabbitServer rabbit = RabbitServer.start(rabbitLines())) {
+      assertThat(lostByACut(rabbit, () -> new InRabbit(rabbit, Map.of("x-queue-type", "quorum"))))
+          .isZero();
+    }
+  }
+
+  @Test
+  void rabbitMqLosesWhatItConfirmedInAClassicQueue() throws Exception {
+    try (RabbitServer rabbit = RabbitServer.start(rabbitLines())) {
+      assertThat(lostByCuts(rabbit, () -> new InRabbit(rabbit, Map.of("x-queue-version", 2))))
+          .isPositive();
+    }
+  }
+
+  private static String[] rabbitLines() {
+    return DeployedSettings.rabbit().toArray(String[]::new);
+  }
+
+  private static String[] redisWith(String line) {
+    return with(DeployedSettings.redis(), line);
+  }
+
+  private static String[] mySqlWith(String line) {
+    return with(DeployedSettings.mysql(), line);
+  }
+
+  private static String[] with(List<String> lines, String line) {
+    return Stream.concat(lines.stream(), Stream.of(line)).toArray(String[]::new);
+  }
+
+  /** Cuts the power while numbers are written; how many that were answered are gone. */
+  private static int lostByACut(TestServer server, Client client) throws Exception {
+    return lost(server, client, 1);
+  }
+
+  /** As {@link #lostByACut}, until a cut has cost something. */
+  private static int lostByCuts(TestServer server, Client client) throws Exception {
+    return lost(server, client, MOST_CUTS);
+  }
+
+  private static int lost(TestServer server, Client client, int cuts) throws Exception {
+    LoopDisk.missing(server).ifPresent(Assumptions::abort);
+    try (LoopDisk disk = LoopDisk.under(server, DISK_MB)) {
+      Set<Integer> lost = new HashSet<>();
+      AtomicInteger next = new AtomicInteger();
+      for (int cut = 0; cut < cuts && lost.isEmpty(); cut++) {
+        server.restart();
+        lost.addAll(writeUntilACut(disk, client, next));
+        server.restart();
+        try (Numbers numbers = client.connect()) {
+          lost.removeAll(numbers.read());
+        }
+      }
+      return lost.size();
+    }
+  }
+
+  /** The numbers that were answered. */
+  private static Set<Integer> writeUntilACut(LoopDisk disk, Client client, AtomicInteger next) {
+    Set<Integer> answered = ConcurrentHashMap.newKeySet();
+    CompletableFuture<Void> writing =
+        CompletableFuture.runAsync(() -> write(client, next, answered));
+    await().atMost(Duration.ofMinutes(1)).until(() -> answered.size() >= ENOUGH);
+    disk.losePower();
+    writing.join();
+    return answered;
+  }
+
+  /** Until the server is gone. */
+  private static void write(Client client, AtomicInteger next, Set<Integer> answered) {
+    try (Numbers numbers = client.connect()) {
+      for (int i = 0; i < MOST; i++) {
+        int number = next.incrementAndGet();
+        numbers.write(number);
+        answered.add(number);
+      }
+    } catch (Exception e) {
+      return; // the power is gone
+    }
+  }
+
+  private static final class InRedis implements Numbers {
+
+    private final Jedis jedis;
+
+    InRedis(RedisServer redis) {
+      jedis = new Jedis(redis.host(), redis.port());
+    }
+
+    @Override
+    public void write(int number) {
+      jedis.sadd("numbers", String.valueOf(number));
+    }
+
+    @Override
+    public Set<Integer> read() {
+      return jedis.smembers("numbers").stream().map(Integer::valueOf).collect(Collectors.toSet());
+    }
+
+    @Override
+    public void close() {
+      jedis.close();
+    }
+  }
+
+  private static final class InMySql implements Numbers {
+
+    private final Connection connection;
+
+    InMySql(MySqlServer mysql) throws SQLException {
+      connection = mysql.rootConnection();
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("CREATE DATABASE IF NOT EXISTS power");
+        statement.execute("CREATE TABLE IF NOT EXISTS power.numbers (n INT PRIMARY KEY)");
+      }
+    }
+
+    @Override
+    public void write(int number) throws SQLException {
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("INSERT INTO power.numbers VALUES (" + number + ")");
+      }
+    }
+
+    @Override
+    public Set<Integer> read() throws SQLException {
+      Set<Integer> numbers = new HashSet<>();
+      try (Statement statement = connection.createStatement();
+          ResultSet rows = statement.executeQuery("SELECT n FROM power.numbers")) {
+        while (rows.next()) {
+          numbers.add(rows.getInt(1));
+        }
+      }
+      return numbers;
+    }
+
+    @Override
+    public void close() throws SQLException {
+      connection.close();
+    }
+  }
+
+  private static final class InRabbit implements Numbers {
+
+    private static final String QUEUE = "numbers";
+
+    private final com.rabbitmq.client.Connection connection;
+    private final Channel channel;
+
+    /** With the queue's registry on disk, which RabbitMQ itself writes about a second later. */
+    InRabbit(RabbitServer rabbit, Map<String, Object> arguments) throws Exception {
+      ConnectionFactory factory = new ConnectionFactory();
+      factory.setUri("amqp://test:test@" + rabbit.host() + ":" + rabbit.port());
+      factory.setAutomaticRecoveryEnabled(false);
+      connection = factory.newConnection("power loss");
+      channel = connection.createChannel();
+      channel.queueDeclare(QUEUE, true, false, false, arguments);
+      rabbit.putQueuesOnDisk();
+      channel.confirmSelect();
+    }
+
+    @Override
+    public void write(int number) throws Exception {
+      byte[] body = String.valueOf(number).getBytes(StandardCharsets.US_ASCII);
+      channel.basicPublish("", QUEUE, MessageProperties.MINIMAL_PERSISTENT_BASIC, body);
+      channel.waitForConfirmsOrDie(10_000);
+    }
+
+    @Override
+    public Set<Integer> read() throws IOException {
+      Set<Integer> numbers = new HashSet<>();
+      GetResponse message = channel.basicGet(QUEUE, true);
+      while (message != null) {
+        numbers.add(Integer.valueOf(new String(message.getBody(), StandardCharsets.US_ASCII)));
+        message = channel.basicGet(QUEUE, true);
+      }
+      return numbers;
+    }
+
+    @Override
+    public void close() {
+      connection.abort(1_000);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package io.seckill.system.faults;
+
+import io.seckill.testing.LoopDisk;
+import io.seckill.testing.TestServer;
+import io.seckill.testing.TestServers;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * The power fails: what a server had not synced is gone. That the cut takes unsynced data away, and
+ * that weaker settings than the shipped ones lose what they answered, is shown by {@code
+ * PowerLossIT} of common.
+ */
+@ExtendWith({TestServers.class, FaultLabExtension.class})
+class PowerFaultsIT {
+
+  private static final int DISK_MB = 2_048;
+
+  private final FaultLab lab;
+
+  PowerFaultsIT(FaultLab lab) {
+    this.lab = lab;
+  }
+
+  @Test
+  @DisplayName("36: Redis loses its power under load")
+  void redis() {
+    TestServer redis = lab.servers().redis();
+    try (FaultRun run = lab.run("36 Redis loses its power");
+        LoopDisk disk = diskUnder(redis)) {
+      redis.restart();
+      run.begin(800);
+      disk.losePower();
+      run.fault("power of Redis lost");
+      redis.restart();
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("36: RabbitMQ loses its power with confirmed orders in its queues")
+  void rabbit() {
+    TestServer rabbit = lab.servers().rabbit();
+    try (FaultRun run = lab.run("36 RabbitMQ loses its power");
+        LoopDisk disk = diskUnder(rabbit)) {
+      lab.consumers().forEach(consumer -> consumer.links().rabbit().cut());
+      rabbit.restart();
+      run.begin(800);
+      Signals.await("orders to lie in the broker", () -> run.inBroker() > 500);
+      disk.losePower();
+      run.fault("power of RabbitMQ lost with 500 orders in its queues");
+      rabbit.restart();
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("36: MySQL loses its power under load")
+  void mySql() {
+    TestServer mysql = lab.servers().mysql();
+    try (FaultRun run = lab.run("36 MySQL loses its power");
+        LoopDisk disk = diskUnder(mysql)) {
+      mysql.restart();
+      run.begin(800);
+      disk.losePower();
+      run.fault("power of MySQL lost");
+      mysql.restart();
+      run.judge();
+    }
+  }
+
+  /** Nobody hears of another's end: all stand still at one moment, and then all are gone. */
+  @Test
+  @DisplayName("36: the machine of everything loses its power under load")
+  void everything() {
+    LabServers servers = lab.servers();
+    try (FaultRun run = lab.run("36 everything loses its power");
+        LoopDisk redisDisk = diskUnder(servers.redis());
+        LoopDisk rabbitDisk = diskUnder(servers.rabbit());
+        LoopDisk mysqlDisk = diskUnder(servers.mysql())) {
+      servers.heal();
+      run.begin(1_200);
+      lab.all().forEach(ServiceInstance::freeze);
+      servers.freeze();
+      redisDisk.losePower();
+      rabbitDisk.losePower();
+      mysqlDisk.losePower();
+      lab.all().forEach(ServiceInstance::kill);
+      run.fault("power of all servers and services lost");
+      servers.heal();
+      run.judge();
+    }
+  }
+
+  private static LoopDisk diskUnder(TestServer server) {
+    LoopDisk.missing(server).ifPresent(Assumptions::abort);
+    return LoopDisk.under(server, DISK_MB);
+  }
+}
