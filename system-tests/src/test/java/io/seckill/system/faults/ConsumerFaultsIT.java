@@ -162,10 +162,13 @@ class ConsumerFaultsIT {
       lab.consumers().forEach(ServiceInstance::kill);
       run.fault("both consumers killed");
 
-      Answer answer = lab.admin().pause(paused.skuId());
-
-      assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
-      assertThat(answer.text("awaiting")).isEqualTo("MYSQL");
+      Signals.awaitThat(
+          "a store to take the stop, which is repeated after a 503",
+          () -> {
+            Answer answer = lab.admin().pause(paused.skuId());
+            assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+            assertThat(answer.text("awaiting")).isEqualTo("MYSQL");
+          });
       assertPaused(paused, "while-mysql-lacks-it");
       lab.consumers().forEach(ServiceInstance::restart);
       Signals.await("MySQL to have the stop", () -> number(PAUSED + paused.skuId()) == 1);
