@@ -12,7 +12,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param retention how long a sale's data stays in Redis after closing, 2 h..30 d; retries with the
  *     same key get their first answer that long
  * @param allowUnsafeRedis preheats and opens sales although Redis may forget orders: it evicts keys
- *     when it is full, or keeps no append-only file
+ *     when it is full, keeps no append-only file, or answers before the file is on disk
  */
 @ConfigurationProperties("seckill.preheat")
 record PreheatProperties(

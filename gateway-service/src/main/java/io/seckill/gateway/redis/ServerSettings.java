@@ -14,8 +14,9 @@ import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * Compares the settings of Redis with what a sale relies on. What lets Redis forget orders is a
- * danger: no sale should begin. What only costs memory is reported. Either is a metric, and a log
- * line when it changes. A sale under way goes on: ending it would help nobody.
+ * danger: no sale should begin. "Queued" promises that an order survives a power failure, so each
+ * write must be on disk before Redis answers. What only costs memory is reported. Either is a
+ * metric, and a log line when it changes. A sale under way goes on: ending it would help nobody.
  *
  * <p>A server that does not tell its settings passes; of a cluster, one node is asked.
  */
@@ -86,8 +87,12 @@ public final class ServerSettings {
       if (policy != null && !policy.equals("noeviction")) {
         dangers.add("maxmemory-policy is " + policy + ", it must be noeviction");
       }
-      if ("no".equals(setting("appendonly"))) {
+      String appends = setting("appendonly");
+      String syncs = setting("appendfsync");
+      if ("no".equals(appends)) {
         dangers.add("appendonly is no, it must be yes");
+      } else if (syncs != null && !syncs.equals("always")) {
+        dangers.add("appendfsync is " + syncs + ", it must be always");
       }
       String packed = setting("hash-max-listpack-value");
       if (packed != null && Long.parseLong(packed) < MIN_LISTPACK_VALUE) {

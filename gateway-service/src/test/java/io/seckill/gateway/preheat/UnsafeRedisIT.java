@@ -72,12 +72,19 @@ class UnsafeRedisIT {
   @BeforeEach
   void makeSafe() {
     redis.configSet("appendonly", "yes");
+    redis.configSet("appendfsync", "always");
     redis.configSet("maxmemory-policy", "noeviction");
     redis.configSet("hash-max-listpack-value", "128");
   }
 
   @ParameterizedTest
-  @CsvSource({"maxmemory-policy, allkeys-lru", "maxmemory-policy, volatile-ttl", "appendonly, no"})
+  @CsvSource({
+    "maxmemory-policy, allkeys-lru",
+    "maxmemory-policy, volatile-ttl",
+    "appendonly, no",
+    "appendfsync, everysec",
+    "appendfsync, no"
+  })
   void refusesToPreheatAndChangesNothing(String setting, String value) {
     long sku = product();
     redis.configSet(setting, value);
