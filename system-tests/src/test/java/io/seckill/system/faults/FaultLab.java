@@ -11,6 +11,7 @@ import io.seckill.system.shop.ShopClient;
 import io.seckill.system.shop.Tokens;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
+import io.seckill.testing.RedisServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import org.awaitility.Awaitility;
+import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -42,7 +44,7 @@ final class FaultLab implements AutoCloseable {
 
   private final LabServers servers = LabServers.start();
   private final AgentServer agents = new AgentServer();
-  private final UnifiedJedis redis = RedisClient.create(servers.redisUrl());
+  private final UnifiedJedis redis = clientOf(servers.redis());
   private final List<ServiceInstance> gateways = new ArrayList<>();
   private final List<ServiceInstance> relays = new ArrayList<>();
   private final List<ServiceInstance> consumers = new ArrayList<>();
@@ -51,6 +53,13 @@ final class FaultLab implements AutoCloseable {
   private final FaultReport report;
   private final WorksAgain worksAgain;
   private long nextSku = 7_001;
+
+  /** Its connections are looked at before use: a fault may have closed those that were idle. */
+  private static UnifiedJedis clientOf(RedisServer server) {
+    ConnectionPoolConfig pool = new ConnectionPoolConfig();
+    pool.setTestOnBorrow(true);
+    return RedisClient.builder().hostAndPort(server.host(), server.port()).poolConfig(pool).build();
+  }
 
   private FaultLab(FaultReport report) {
     this.report = report;

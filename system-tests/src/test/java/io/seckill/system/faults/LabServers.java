@@ -28,10 +28,6 @@ record LabServers(
     return new LabServers(redis, rabbit, mysql, rabbit.newVhost(), mysql.newDatabase());
   }
 
-  String redisUrl() {
-    return "redis://" + redis.host() + ":" + redis.port() + "/0";
-  }
-
   /** All at once stand still; {@link #heal()} ends it. */
   void freeze() {
     redis.freeze();
