@@ -12,7 +12,8 @@ import java.time.Instant;
  */
 public record SaleExpiry(long rulesMs, long restMs) {
 
-  private static final Duration RULES_LEAD = Duration.ofHours(1);
+  /** How long before the rest the rules expire. */
+  public static final Duration RULES_LEAD = Duration.ofHours(1);
 
   public static SaleExpiry of(Instant closesAt, Duration retention) {
     Instant rest = closesAt.plus(retention);

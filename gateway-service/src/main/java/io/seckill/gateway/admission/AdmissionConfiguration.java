@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.consumer.ConsumerClient;
 import io.seckill.gateway.redis.Coalescer;
 import io.seckill.gateway.redis.RedisBreaker;
 import java.time.Clock;
@@ -28,13 +29,18 @@ class AdmissionConfiguration {
   @Bean
   VerifiedServers verifiedServers(MeterRegistry meters) {
     VerifiedServers servers = new VerifiedServers();
-    Gauge.builder("seckill.held.skus", () -> servers.held().size())
-        .description("SKUs held because Redis knows less of them than MySQL")
+    Gauge.builder("seckill.held.skus", servers::heldOnSale)
+        .description("SKUs held because Redis knows less of them, without those that are closed")
         .register(meters);
     Gauge.builder("seckill.redis.verified", () -> servers.allVerified() ? 1 : 0)
         .description("1 when the data of every partition has been compared with MySQL")
         .register(meters);
     return servers;
+  }
+
+  @Bean
+  HighWaterMarks highWaterMarks() {
+    return new HighWaterMarks();
   }
 
   @Bean(destroyMethod = "release") // after everything that takes ids or renews
@@ -56,10 +62,19 @@ class AdmissionConfiguration {
       RedisBreaker breaker,
       JdbcTemplate mysql,
       VerifiedServers servers,
+      HighWaterMarks marks,
+      ConsumerClient consumer,
       WorkerLeases leases,
       AdmissionProperties settings) {
     return new SaleWatch(
-        redis, breaker, new LedgerSales(mysql), servers, leases, settings.watchInterval());
+        redis,
+        breaker,
+        new LedgerSales(mysql),
+        servers,
+        marks,
+        consumer::reportLostAdmissions,
+        leases,
+        settings.watchInterval());
   }
 
   @Bean
@@ -72,6 +87,7 @@ class AdmissionConfiguration {
       UnifiedJedis redis,
       RedisBreaker breaker,
       VerifiedServers servers,
+      HighWaterMarks marks,
       WorkerLeases leases,
       SaleWatch watch,
       SoldOutShield shield,
@@ -82,6 +98,7 @@ class AdmissionConfiguration {
             redis,
             breaker,
             servers,
+            marks,
             leases,
             watch::wake,
             shield,

@@ -37,6 +37,7 @@ final class AdmitCall implements Coalescer.Carrier<Purchase> {
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
   private final VerifiedServers servers;
+  private final HighWaterMarks marks;
   private final OrderIds orderIds;
   private final Runnable onOtherServer;
   private final SoldOutShield shield;
@@ -51,6 +52,7 @@ final class AdmitCall implements Coalescer.Carrier<Purchase> {
       UnifiedJedis redis,
       RedisBreaker breaker,
       VerifiedServers servers,
+      HighWaterMarks marks,
       OrderIds orderIds,
       Runnable onOtherServer,
       SoldOutShield shield,
@@ -59,6 +61,7 @@ final class AdmitCall implements Coalescer.Carrier<Purchase> {
     this.redis = redis;
     this.breaker = breaker;
     this.servers = servers;
+    this.marks = marks;
     this.orderIds = orderIds;
     this.onOtherServer = onOtherServer;
     this.shield = shield;
@@ -162,6 +165,7 @@ final class AdmitCall implements Coalescer.Carrier<Purchase> {
       return;
     }
     List<?> texts = (List<?>) reply.value();
+    texts.subList(purchases.size(), texts.size()).forEach(text -> note(server, (String) text));
     for (int i = 0; i < purchases.size(); i++) {
       Admission outcome = ScriptReplies.read((String) texts.get(i), ids.get(i));
       if (outcome instanceof Admission.Refused no && no.reason() == Refusal.SOLD_OUT) {
@@ -175,6 +179,17 @@ final class AdmitCall implements Coalescer.Carrier<Purchase> {
       }
       purchases.get(i).answer(promise && !reply.confirmed() ? REPLICAS : outcome);
     }
+  }
+
+  /** {@code sku|epoch|highest sequence}, once per SKU that admitted something. */
+  private void note(String server, String text) {
+    int skuEnd = text.indexOf('|');
+    int epochEnd = text.indexOf('|', skuEnd + 1);
+    marks.told(
+        server,
+        Long.parseLong(text, 0, skuEnd, 10),
+        Long.parseLong(text, skuEnd + 1, epochEnd, 10),
+        Long.parseLong(text, epochEnd + 1, text.length(), 10));
   }
 
   private static void answerAll(List<Purchase> purchases, Admission outcome) {

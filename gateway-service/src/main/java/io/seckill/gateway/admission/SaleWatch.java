@@ -4,6 +4,8 @@ import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.admission.HighWaterMarks.Mark;
+import io.seckill.gateway.admission.HighWaterMarks.Verdict;
 import io.seckill.gateway.admission.LedgerSales.Sale;
 import io.seckill.gateway.redis.RedisBreaker;
 import java.time.Duration;
@@ -23,13 +25,16 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
+import reactor.core.publisher.Mono;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Compares Redis with MySQL: before the first admission on a server's data, and then again and
- * again. A SKU of which MySQL knows more than Redis (a higher epoch or sequence, or a sale where
- * Redis has none) is held until it is rebuilt; the others go on.
+ * again. A SKU is held while MySQL knows more of it than Redis (a higher epoch or sequence, or a
+ * sale where Redis has none), or when a server that took over has fewer admissions than this
+ * gateway knows of; the others go on. A gateway that knows nothing of a SKU relies on MySQL alone,
+ * and so holds it until MySQL has everything that was published before the server took over.
  *
  * <p>One thread of its own, which hangs as long as MySQL does; nothing that a running sale needs
  * may wait for it. After a loss of data no order id is used before Redis has confirmed the worker
@@ -46,6 +51,8 @@ final class SaleWatch implements AutoCloseable {
   private final RedisBreaker breaker;
   private final LedgerSales ledger;
   private final VerifiedServers servers;
+  private final HighWaterMarks marks;
+  private final LossReports reports;
   private final WorkerLeases leases;
   private final long intervalNanos;
   private final ScheduledExecutorService thread =
@@ -62,17 +69,29 @@ final class SaleWatch implements AutoCloseable {
   /** One partition as it was seen. */
   private record Partitioned(String replicationId, Map<Long, Data> sales) {}
 
+  /** Where a loss is made known that MySQL does not show. */
+  @FunctionalInterface
+  interface LossReports {
+
+    /** Redis has lost some of the admissions of this epoch up to this sequence. */
+    Mono<?> report(long skuId, long epoch, long seq);
+  }
+
   SaleWatch(
       UnifiedJedis redis,
       RedisBreaker breaker,
       LedgerSales ledger,
       VerifiedServers servers,
+      HighWaterMarks marks,
+      LossReports reports,
       WorkerLeases leases,
       Duration interval) {
     this.redis = redis;
     this.breaker = breaker;
     this.ledger = ledger;
     this.servers = servers;
+    this.marks = marks;
+    this.reports = reports;
     this.leases = leases;
     this.intervalNanos = interval.toNanos();
     this.comparedNanos = System.nanoTime() - intervalNanos;
@@ -110,6 +129,7 @@ final class SaleWatch implements AutoCloseable {
    * read after.
    */
   private void compare() {
+    Map<Integer, String> proven = ledger.provenServers(); // then what MySQL had when they were
     List<Sale> sales = ledger.all();
     mysqlAway = false;
     Map<Integer, List<Sale>> byPartition =
@@ -122,9 +142,10 @@ final class SaleWatch implements AutoCloseable {
         log.debug("partition {} cannot be inspected: {}", p, e.toString());
       }
     }
-    hold(sales, suspects(sales, seen), seen);
+    mark(sales, seen, proven);
+    boolean anew = hold(sales, suspects(sales, seen), seen);
     verify(seen);
-    comparedNanos = System.nanoTime();
+    comparedNanos = System.nanoTime() - (anew ? intervalNanos : 0);
   }
 
   private Partitioned inspect(int partition, List<Sale> sales) {
@@ -155,7 +176,41 @@ final class SaleWatch implements AutoCloseable {
     return digits.matches("\\d{1,18}") ? Long.parseLong(digits) : 0;
   }
 
-  private static Set<Long> suspects(List<Sale> sales, Map<Integer, Partitioned> seen) {
+  private void mark(List<Sale> sales, Map<Integer, Partitioned> seen, Map<Integer, String> proven) {
+    marks.retain(sales.stream().map(Sale::skuId).collect(Collectors.toSet()));
+    for (Sale sale : sales) {
+      int p = Partition.ofSku(sale.skuId());
+      Partitioned partition = seen.get(p);
+      if (partition != null && data(seen, sale.skuId()).epoch() > 0) {
+        Data data = data(seen, sale.skuId());
+        String server = partition.replicationId();
+        Mark mark =
+            marks.found(
+                server,
+                sale.skuId(),
+                data.epoch(),
+                data.seq(),
+                server.equals(proven.getOrDefault(p, server)),
+                server.equals(servers.replicationId(p)));
+        boolean unknown = sale.epoch() == data.epoch() && sale.lastSeq() <= data.seq();
+        if (unknown && mark.verdict() == Verdict.LOST) {
+          reportLoss(sale, mark);
+        }
+      }
+    }
+  }
+
+  /** Until MySQL knows more than Redis, and so every gateway and the reconciliation do. */
+  private void reportLoss(Sale sale, Mark mark) {
+    log.error("sku {}: redis has lost admissions up to number {}", sale.skuId(), mark.seq());
+    reports
+        .report(sale.skuId(), mark.epoch(), mark.seq())
+        .subscribe(
+            answer -> {},
+            failure -> log.warn("sku {}: the loss is not reported yet: {}", sale.skuId(), failure));
+  }
+
+  private Set<Long> suspects(List<Sale> sales, Map<Integer, Partitioned> seen) {
     return sales.stream()
         .filter(sale -> seen.containsKey(Partition.ofSku(sale.skuId())))
         .filter(sale -> isSuspect(sale, data(seen, sale.skuId())))
@@ -168,27 +223,43 @@ final class SaleWatch implements AutoCloseable {
     return partition.sales().getOrDefault(skuId, Data.ABSENT);
   }
 
-  /** Nothing is sold where Redis says so itself, or where neither of the two sells. */
-  private static boolean isSuspect(Sale sale, Data data) {
-    boolean sells = data.state().equals("OPEN");
-    boolean gone = data.equals(Data.ABSENT) && sale.sells();
+  /**
+   * Also a sale that does not sell: a repeat of a purchase that was admitted must not get a no from
+   * data that have lost it. While a sale is loaded the scripts themselves answer neither yes nor
+   * no.
+   */
+  private boolean isSuspect(Sale sale, Data data) {
+    Mark mark = marks.of(sale.skuId());
+    if (data.equals(Data.ABSENT)) {
+      return sale.hasSold() || (mark != null && mark.seq() > 0);
+    } else if (data.state().equals("PREHEATING")) {
+      return false;
+    }
     boolean behind = data.epoch() < sale.epoch() || data.seq() < sale.lastSeq();
-    return gone || (sells && (behind || !sale.sells()));
+    boolean sellsAlone = data.state().equals("OPEN") && !sale.sells();
+    return behind || sellsAlone || (mark != null && mark.verdict() != Verdict.WHOLE);
   }
 
   /**
    * A sale that Redis calls open and MySQL does not was perhaps opened between the two readings;
    * MySQL, which is written first then, is asked again before it is held for that. Of a partition
    * that could not be read, what is held stays so.
+   *
+   * @return whether something is held that was not: a preheat may have changed it between the two
+   *     readings, so it is looked at again at once
    */
-  private void hold(List<Sale> sales, Set<Long> suspects, Map<Integer, Partitioned> seen) {
+  private boolean hold(List<Sale> sales, Set<Long> suspects, Map<Integer, Partitioned> seen) {
     Set<Long> held = new HashSet<>(servers.held());
     held.removeIf(skuId -> seen.containsKey(Partition.ofSku(skuId)));
     if (!suspects.isEmpty()) {
       held.addAll(suspects(inPresentState(sales, suspects), seen));
     }
+    boolean anew = !servers.held().containsAll(held);
     report(held);
-    servers.hold(held);
+    long onSale =
+        sales.stream().filter(sale -> held.contains(sale.skuId()) && !sale.isClosed()).count();
+    servers.hold(held, (int) onSale);
+    return anew;
   }
 
   /** Epoch and sequence stay those from before Redis was read, which has gone on since. */
@@ -202,16 +273,20 @@ final class SaleWatch implements AutoCloseable {
   }
 
   private void report(Set<Long> held) {
-    for (Long skuId : held) {
-      if (!servers.isHeld(skuId)) {
-        log.error(
-            "sku {} is held: mysql knows more of its sale than redis, it must be rebuilt", skuId);
-      }
-    }
+    held.stream().filter(skuId -> !servers.isHeld(skuId)).forEach(this::reportHold);
     for (Long skuId : servers.held()) {
       if (!held.contains(skuId)) {
         log.info("sku {} is no longer held", skuId);
       }
+    }
+  }
+
+  private void reportHold(long skuId) {
+    Mark mark = marks.of(skuId);
+    if (mark != null && mark.verdict() == Verdict.UNPROVEN) {
+      log.warn("sku {} is held until mysql has what was published before this redis", skuId);
+    } else {
+      log.error("sku {} is held: redis has lost orders of its sale, it must be rebuilt", skuId);
     }
   }
 

@@ -16,6 +16,7 @@ final class VerifiedServers {
   private final AtomicReferenceArray<@Nullable String> replicationIds =
       new AtomicReferenceArray<>(Partition.COUNT);
   private volatile Set<Long> held = Set.of();
+  private volatile int heldOnSale;
 
   /** Null while admission of the partition is held. */
   @Nullable String replicationId(int partition) {
@@ -41,8 +42,17 @@ final class VerifiedServers {
     return held;
   }
 
-  void hold(Set<Long> skuIds) {
+  /** How many of {@link #held} an operator can bring back; a closed sale stays as it is. */
+  int heldOnSale() {
+    return heldOnSale;
+  }
+
+  /**
+   * @param onSale how many of them are not closed
+   */
+  void hold(Set<Long> skuIds, int onSale) {
     held = Set.copyOf(skuIds);
+    heldOnSale = onSale;
   }
 
   boolean allVerified() {

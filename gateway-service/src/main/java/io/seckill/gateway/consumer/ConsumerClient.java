@@ -193,6 +193,19 @@ public final class ConsumerClient implements DisposableBean {
         reconciliationTimeout);
   }
 
+  /**
+   * Reports that a Redis server has taken over without all of a SKU's admissions.
+   *
+   * @param seq the highest sequence that was admitted before
+   */
+  public Mono<ConsumerAnswer> reportLostAdmissions(long skuId, long epoch, long seq) {
+    return exchange(
+        HttpMethod.POST,
+        sku(skuId, "/lost-admissions"),
+        Map.of("epoch", epoch, "seq", seq),
+        Map.of());
+  }
+
   /** What the latest reconciliations of a SKU have found. */
   public Mono<ConsumerAnswer> reconciliations(long skuId) {
     return exchange(HttpMethod.GET, sku(skuId, "/reconciliation"), null, Map.of());

@@ -12,6 +12,7 @@
 --       K  key seen with another quantity      U  no such SKU        N  not open yet     P  paused
 --       C  closed    I  quantity out of bounds Q  quota exceeded     O  stock is 0       F  too few for this quantity
 --       B  broken data: a key of the wrong type, a missing or unreadable field
+--       and after those, per SKU that admitted something: sku|epoch|highest sequence
 --
 -- Gates in this order: request, rules, quota, stock; later purchases of a call see what earlier ones took.
 -- Pass 1 reads, checks the type of every key and decides; pass 2 writes what was decided. A refusal writes nothing
@@ -95,7 +96,7 @@ local function load(sku)
     quota = policy == 'ONE_PER_USER' and 1 or policy == 'LIMITED' and limit or nil,
     most = most, buckets = buckets, seq = seq, settled = settled, expires = expires,
     stock = not failed(stock) and integer(stock) or nil,
-    orders = orders, units = units, newOrders = 0, newUnits = 0,
+    epoch = epoch, orders = orders, units = units, newOrders = 0, newUnits = 0,
     requests = prefix .. 'req:' .. sku .. ':', records = prefix .. 'order:' .. sku .. ':',
     quotas = prefix .. 'quota:' .. sku .. ':',
     -- What the messages and records of this SKU have in common.
@@ -233,6 +234,7 @@ for sku, s in pairs(skus) do
     call('DECRBY', prefix .. 'stock:' .. sku, s.newUnits)
     call('HSET', prefix .. 'sku:' .. sku, 'seq', s.seq,
       'admittedOrders', s.orders + s.newOrders, 'admittedUnits', s.units + s.newUnits)
+    replies[#replies + 1] = sku .. '|' .. s.epoch .. '|' .. s.seq
   end
 end
 for at = 0, (count - 1) * WIDTH, WIDTH do

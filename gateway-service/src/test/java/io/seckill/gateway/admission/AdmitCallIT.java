@@ -166,6 +166,27 @@ class AdmitCallIT {
   }
 
   @Test
+  void notesTheHighestSequenceOfEachSkuThatAdmittedSomething() {
+    Sale sale = Sale.unlimited(redis, 10).with("seq", 40).with("epoch", 3);
+    Sale neighbour = Sale.open(redis, sale.sku() + 16, PurchasePolicy.UNLIMITED, 0, 10);
+    Sale empty = Sale.open(redis, sale.sku() + 32, PurchasePolicy.UNLIMITED, 0, 0);
+
+    calls.together(
+        attempt(sale, 1, KEY, 1),
+        attempt(neighbour, 1, KEY, 1),
+        attempt(empty, 1, KEY, 1),
+        attempt(sale, 2, KEY, 1),
+        attempt(sale, 1, KEY, 1));
+
+    String server = Calls.replicationId(redis);
+    assertThat(calls.marks().of(sale.sku()))
+        .isEqualTo(new HighWaterMarks.Mark(server, 3, 42, 42, HighWaterMarks.Verdict.WHOLE));
+    assertThat(calls.marks().of(neighbour.sku()))
+        .isEqualTo(new HighWaterMarks.Mark(server, 1, 1, 1, HighWaterMarks.Verdict.WHOLE));
+    assertThat(calls.marks().of(empty.sku())).isNull();
+  }
+
+  @Test
   void keepsNoQuotaWhereThereIsNoLimit() {
     Sale sale = Sale.unlimited(redis, 1_000);
 

@@ -16,6 +16,7 @@ final class Calls {
 
   static final SnowflakeIds IDS = new SnowflakeIds(7, 0, Clock.systemUTC());
 
+  private final HighWaterMarks marks = new HighWaterMarks();
   private final VerifiedServers servers = new VerifiedServers();
   private final SoldOutShield shield = new SoldOutShield(Duration.ofMinutes(1));
   private final List<PurchaseAttempt> fullDecisions = new ArrayList<>();
@@ -34,6 +35,7 @@ final class Calls {
             redis,
             breaker,
             servers,
+            marks,
             IDS::next,
             () -> otherServers++,
             shield,
@@ -88,6 +90,10 @@ final class Calls {
 
   SoldOutShield shield() {
     return shield;
+  }
+
+  HighWaterMarks marks() {
+    return marks;
   }
 
   VerifiedServers servers() {

@@ -66,6 +66,13 @@ final class Ledger {
     }
   }
 
+  /** Writes the server of a partition before which everything published is stored. */
+  void provenServer(int partition, String replicationId) {
+    execute(
+        "REPLACE INTO redis_server VALUES (%d, '%s', UTC_TIMESTAMP(3))"
+            .formatted(partition, replicationId));
+  }
+
   /**
    * Nobody reads or writes products until this is closed.
    *

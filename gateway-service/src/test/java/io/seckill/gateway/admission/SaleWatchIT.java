@@ -20,6 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import reactor.core.publisher.Mono;
 import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
@@ -47,12 +48,18 @@ class SaleWatchIT {
       VerifiedServers servers = new VerifiedServers();
       WorkerLeases leases =
           new WorkerLeases(
-              partition ->
-                  new WorkerLease(
-                      redis, breaker, partition, Clock.systemUTC(), Duration.ofSeconds(10)));
+              p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), Duration.ofSeconds(10)));
 
       try (SaleWatch watch =
-          new SaleWatch(redis, breaker, new LedgerSales(mysql), servers, leases, ONE_LOOK)) {
+          new SaleWatch(
+              redis,
+              breaker,
+              new LedgerSales(mysql),
+              servers,
+              new HighWaterMarks(),
+              (sku, epoch, seq) -> Mono.error(new AssertionError("nothing is lost")),
+              leases,
+              ONE_LOOK)) {
         watch.wake();
         await().atMost(Duration.ofSeconds(30)).until(servers::allVerified);
 

@@ -8,6 +8,7 @@ import io.seckill.consumer.broker.ConfirmingPublisher;
 import jakarta.annotation.PreDestroy;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -53,6 +54,16 @@ public class Barriers {
    */
   public boolean pass(int partition, Duration atMost) {
     long deadline = System.nanoTime() + atMost.toNanos();
+    OptionalLong barrier = send(partition);
+    return barrier.isPresent() && awaitPassed(barrier.getAsLong(), deadline);
+  }
+
+  /**
+   * Sends a barrier as {@link #pass} does, and does not wait for it.
+   *
+   * @return its number, for {@link #hasPassed}; empty when the broker has not confirmed it
+   */
+  public OptionalLong send(int partition) {
     long barrier = table.raise();
     CompletableFuture<Boolean> confirm =
         publisher.publish(
@@ -60,7 +71,12 @@ public class Barriers {
             BrokerTopology.routingKey(partition),
             new BasicProperties.Builder().type(TYPE).messageId(Long.toString(barrier)).build(),
             NO_BODY);
-    return isConfirmed(confirm) && awaitPassed(barrier, deadline);
+    return isConfirmed(confirm) ? OptionalLong.of(barrier) : OptionalLong.empty();
+  }
+
+  /** Whether everything before the barrier has come to the end of its way. */
+  public boolean hasPassed(long barrier) {
+    return table.hasPassed(barrier);
   }
 
   private boolean isConfirmed(CompletableFuture<Boolean> confirm) {
@@ -75,7 +91,7 @@ public class Barriers {
   }
 
   private boolean awaitPassed(long barrier, long deadline) {
-    while (!table.hasPassed(barrier)) {
+    while (!hasPassed(barrier)) {
       if (System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted()) {
         return false;
       }

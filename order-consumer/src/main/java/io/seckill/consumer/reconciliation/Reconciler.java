@@ -1,6 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.Partition;
 import io.seckill.consumer.database.ConnectionPools;
 import io.seckill.consumer.internal.Problem;
 import io.seckill.consumer.internal.ProblemException;
@@ -40,6 +41,7 @@ class Reconciler {
   private final LostOrders lostOrders;
   private final Repairs repairs;
   private final Rebuild rebuild;
+  private final RedisServers servers;
   private final ReconciliationTable table;
   private final Duration barrierTimeout;
   private final Duration lockSilence;
@@ -53,6 +55,7 @@ class Reconciler {
       LostOrders lostOrders,
       Repairs repairs,
       Rebuild rebuild,
+      RedisServers servers,
       ReconciliationTable table,
       ReconciliationProperties settings,
       Clock clock,
@@ -62,6 +65,7 @@ class Reconciler {
     this.lostOrders = lostOrders;
     this.repairs = repairs;
     this.rebuild = rebuild;
+    this.servers = servers;
     this.table = table;
     this.barrierTimeout = settings.barrierTimeout();
     this.lockSilence = settings.lockSilence();
@@ -137,11 +141,14 @@ class Reconciler {
   }
 
   private Found find(long skuId, Order order, RunLock lock) throws SQLException {
-    Read read =
-        comparisons
-            .read(skuId)
-            .orElseThrow(
-                () -> ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product."));
+    Read read = read(skuId);
+    int partition = Partition.ofSku(skuId);
+    if (!read.isLost() && !servers.isProven(partition)) {
+      if (!servers.prove(partition)) {
+        return unproven(read.sale().epoch());
+      }
+      read = read(skuId);
+    }
     if (read.isLost()) {
       return lost(read, order, lock);
     }
@@ -152,6 +159,22 @@ class Reconciler {
             read.sale().epoch(),
             List.of())
         : compared(read, order);
+  }
+
+  private Read read(long skuId) throws SQLException {
+    return comparisons
+        .read(skuId)
+        .orElseThrow(
+            () -> ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product."));
+  }
+
+  /** What Redis seems to have may be less than orders still in the broker show. */
+  private static Found unproven(long epoch) {
+    return new Found(
+        Outcome.UNPROVEN,
+        "Redis has changed, and what was published before is not all stored yet.",
+        epoch,
+        List.of());
   }
 
   private Found lost(Read read, Order order, RunLock lock) throws SQLException {

@@ -1,11 +1,20 @@
 package io.seckill.consumer.reconciliation;
 
 import io.seckill.consumer.sweep.Sweeper;
+import java.time.Duration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 @Configuration(proxyBeanMethods = false)
 class ReconciliationConfiguration {
+
+  /** Short: a gateway that starts after a change of server waits for it. */
+  private static final Duration SERVER_LOOKS = Duration.ofSeconds(1);
+
+  @Bean
+  Sweeper redisServerSweeper(RedisServers servers) {
+    return new Sweeper("redis-servers", SERVER_LOOKS, servers::round);
+  }
 
   @Bean
   Sweeper reconciliationSweeper(Schedule schedule, ReconciliationProperties properties) {

@@ -32,6 +32,7 @@ public final class Sweeper implements SmartLifecycle {
   private final Duration pause;
   private final Runnable work;
   private volatile @Nullable Rounds rounds;
+  private volatile boolean away; // a store that the work needs
 
   /**
    * @param name of the thread
@@ -60,8 +61,15 @@ public final class Sweeper implements SmartLifecycle {
   private void round() {
     try {
       work.run();
+      if (away) {
+        log.info("{} works again", name);
+      }
+      away = false;
     } catch (DataAccessException | TransactionException | JedisException e) {
-      log.warn("{} cannot work now: {}", name, e.toString());
+      if (!away) {
+        log.warn("{} cannot work now, and goes on trying: {}", name, e.toString());
+      }
+      away = true;
     } catch (RuntimeException | Error e) {
       // Left to the executor, it would end all further rounds, and nobody would be told.
       log.error("A round of {} failed", name, e);

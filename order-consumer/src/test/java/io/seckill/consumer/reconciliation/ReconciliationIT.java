@@ -12,6 +12,9 @@ import io.seckill.consumer.testing.Ledger;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -537,6 +540,52 @@ class ReconciliationIT {
 
     assertThat(sale.field("state")).isEqualTo("null");
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+  }
+
+  @Test
+  void callsASaleWholeOnlyWhenMySqlHasWhatWasPublishedBeforeRedisChanged() throws SQLException {
+    String proven = "SELECT COUNT(*) FROM redis_server WHERE replication_id <> 'another'";
+    await().atMost(PATIENCE).until(() -> ledger.number(proven) == 16);
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage first = sale.admit(1, 1);
+    OrderMessage second = sale.admit(2, 1);
+    try (TestConsumer impatient =
+            consumer.another(Map.of("seckill.reconciliation.barrier-timeout", "1s"));
+        Connection lock = consumer.database().connect()) {
+      lock.setAutoCommit(false);
+      try (Statement statement = lock.createStatement()) {
+        statement.execute("SELECT 1 FROM products WHERE sku_id = " + sale.sku + " FOR UPDATE");
+        flood.publish(first, second);
+        sale.setField("seq", "1"); // as if the server had come back without the second
+      }
+      consumer.sql().sql("UPDATE redis_server SET replication_id = 'another'").update();
+      Answer report = impatient.api().post(path(sale), "{\"dryRun\":false}");
+      assertThat(outcome(report)).isEqualTo("UNPROVEN");
+      lock.commit();
+    }
+    await().atMost(PATIENCE).until(() -> ledger.number(proven) == 16);
+    assertThat(outcome(reconcile(sale, true))).isEqualTo("LOST");
+  }
+
+  @Test
+  void isLostWhenAGatewayKnowsOfAdmissionsThatRedisHasNot() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    flood.publish(sale.admit(1, 1));
+    ledger.awaitOrders(sale.sku, 1);
+    String path = "/internal/v1/skus/" + sale.sku + "/lost-admissions";
+    String lost = "{\"epoch\":%s,\"seq\":5}";
+
+    consumer.api().post(path, lost.formatted("9"));
+    assertThat(outcome(reconcile(sale, true))).as("another epoch").isEqualTo("CLEAN");
+    assertThat(consumer.api().post(path, lost.formatted(sale.field("epoch"))).status())
+        .isEqualTo(204);
+
+    assertThat(outcome(reconcile(sale, true))).isEqualTo("LOST");
+    assertThat(ledger.number("SELECT last_seq FROM products WHERE sku_id = " + sale.sku))
+        .as("above what Redis can still admit")
+        .isEqualTo(105);
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+    awaitClean(sale);
   }
 
   @Test

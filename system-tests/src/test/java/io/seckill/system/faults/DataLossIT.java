@@ -23,6 +23,7 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -80,29 +81,123 @@ class DataLossIT {
   @Test
   @DisplayName("8: replica promoted while lagging")
   void replicaPromotedWhileLagging() throws IOException {
-    RedisServer master = lab.servers().redis();
-    String masterFolder = folderOf(lab.redis());
-    try (TcpProxy link = TcpProxy.to(master);
-        RedisServer replica = replicaBehind(link);
-        UnifiedJedis client =
-            RedisClient.create("redis://" + replica.host() + ":" + replica.port());
+    try (Replica replica = new Replica();
         FaultRun run = run("8 replica promoted while lagging")) {
-      Signals.await("the replica to be in step", () -> isInStep(client));
+      replica.awaitInStep();
       run.begin(300);
-      String folder = folderOf(client);
-      link.dropToClient(true);
-      long before = link.droppedBytes();
+      replica.lag();
       awaitMySqlAheadOf(run.sales());
       run.crowd().awaitAccepted(run.crowd().accepted() + 600);
-      assertThat(link.droppedBytes()).isGreaterThan(before);
-      losesRedis(
-          run,
-          () -> {
-            master.kill();
-            replica.kill();
-            SavedFolder.copy(folder, masterFolder);
-          },
-          "a replica took over that lagged by 600 orders");
+      replica.assertMissedSomething();
+      losesRedis(run, replica::promote, "a replica took over that lagged by 600 orders");
+    }
+  }
+
+  /**
+   * MySQL knows nothing of the lost orders then, but the gateways do: they were told. A gateway
+   * that was told nothing waits for MySQL.
+   */
+  @Test
+  @DisplayName("8: replica promoted while lagging, with the consumers frozen")
+  void replicaPromotedWhileLaggingAndMySqlKnowsNothing() throws IOException, SQLException {
+    try (Replica replica = new Replica();
+        FaultRun run = run("8 replica promoted while lagging, consumers frozen")) {
+      replica.awaitInStep();
+      run.begin(300);
+      lab.consumers().forEach(ServiceInstance::freeze);
+      run.crowd().awaitAccepted(run.crowd().accepted() + 200);
+      replica.awaitAdmissions(run.sales());
+      replica.lag();
+      run.crowd().awaitAccepted(run.crowd().accepted() + 600);
+      replica.assertMissedSomething();
+      Set<String> onlyInRedis = stopsAtRedis(run);
+      Map<SaleOffer, Long> epochs = epochs(run);
+      replica.promote();
+      lab.servers().redis().restart();
+      assertMySqlIsBehind(run.sales());
+      lab.servers().heal();
+      lab.relays().forEach(ServiceInstance::heal);
+      lab.gateways().forEach(ServiceInstance::heal);
+      run.fault("a replica took over that lagged by 600 orders, consumers frozen");
+      staysClosed(run);
+      lab.gateway(1).kill();
+      lab.gateway(1).restart();
+      lab.gateway(1).awaitReady();
+      staysClosed(run);
+      lab.heal();
+      epochs.forEach(this::rebuild);
+      lab.worksAgain().newProbes();
+      run.judge(afterLoss(onlyInRedis), List.of());
+    }
+  }
+
+  /** By what MySQL knows, the Redis that came back has lost nothing. */
+  private void assertMySqlIsBehind(List<SaleOffer> sales) throws SQLException {
+    for (SaleOffer sale : sales) {
+      assertThat(lab.sales().storedSeq(sale.skuId()))
+          .as("admissions of %s that MySQL knows of", sale)
+          .isLessThan(lab.sales().admissionSeq(sale.skuId()));
+    }
+  }
+
+  /** A replica of Redis behind a link of its own, that can be made to lag and then to take over. */
+  private final class Replica implements AutoCloseable {
+
+    private final RedisServer master = lab.servers().redis();
+    private final String masterFolder = folderOf(lab.redis());
+    private final TcpProxy link = TcpProxy.to(master);
+    private final RedisServer server =
+        RedisServer.start(
+            "appendonly yes", "appendfsync always", "replicaof " + link.host() + " " + link.port());
+    private final UnifiedJedis client =
+        RedisClient.create("redis://" + server.host() + ":" + server.port());
+    private final String folder = folderOf(client);
+
+    Replica() throws IOException {}
+
+    void awaitInStep() {
+      Signals.await("the replica to be in step", this::isInStep);
+    }
+
+    private boolean isInStep() {
+      String state = client.info("replication") + client.info("persistence");
+      return state.contains("master_link_status:up") && state.contains("aof_rewrite_in_progress:0");
+    }
+
+    /** Until it has what Redis has now. */
+    void awaitAdmissions(List<SaleOffer> sales) {
+      for (SaleOffer sale : sales) {
+        long seq = lab.sales().admissionSeq(sale.skuId());
+        Signals.await("the replica to have " + seq + " of " + sale, () -> seqOf(sale) >= seq);
+      }
+    }
+
+    private long seqOf(SaleOffer sale) {
+      String seq = client.hget(RedisKeys.sku(sale.skuId()), "seq");
+      return seq == null ? 0 : Long.parseLong(seq);
+    }
+
+    /** Nothing reaches it from now on. */
+    void lag() {
+      link.dropToClient(true);
+    }
+
+    void assertMissedSomething() {
+      assertThat(link.droppedBytes()).as("bytes that did not reach the replica").isPositive();
+    }
+
+    /** Its data take the place of the master's, which is down after that. */
+    void promote() {
+      master.kill();
+      server.kill();
+      SavedFolder.copy(folder, masterFolder);
+    }
+
+    @Override
+    public void close() {
+      client.close();
+      server.close();
+      link.close();
     }
   }
 
@@ -111,26 +206,13 @@ class DataLossIT {
     return lab.run(row, 4_000, Duration.ofSeconds(8));
   }
 
-  /**
-   * Only what MySQL knows better can give an older Redis away: until then it goes on selling, and
-   * MySQL's guards judge what comes of it.
-   */
+  /** So that MySQL gives the older Redis away, also to a gateway that knows nothing. */
   private void awaitMySqlAheadOf(List<SaleOffer> sales) {
     for (SaleOffer sale : sales) {
       long seq = lab.sales().admissionSeq(sale.skuId());
       Signals.await(
           "MySQL to have later orders of " + sale, () -> lab.sales().storedSeq(sale.skuId()) > seq);
     }
-  }
-
-  private static RedisServer replicaBehind(TcpProxy link) {
-    return RedisServer.start(
-        "appendonly yes", "appendfsync always", "replicaof " + link.host() + " " + link.port());
-  }
-
-  private static boolean isInStep(UnifiedJedis replica) {
-    String state = replica.info("replication") + replica.info("persistence");
-    return state.contains("master_link_status:up") && state.contains("aof_rewrite_in_progress:0");
   }
 
   private static String folderOf(UnifiedJedis redis) {
@@ -148,14 +230,9 @@ class DataLossIT {
     run.crowd().awaitAccepted(run.crowd().accepted() + 200);
     // Redis is seen to be behind as far as MySQL is ahead; what was in the broker is not lost.
     Signals.await("MySQL to have what was published", () -> run.inBroker() == 0);
-    lab.gateways().forEach(gateway -> gateway.links().redis().cut());
-    lab.consumers().forEach(consumer -> consumer.links().redis().cut());
-    Set<String> onlyInRedis =
-        run.sales().stream().collect(HashSet::new, this::collect, Set::addAll);
+    Set<String> onlyInRedis = stopsAtRedis(run);
     assertThat(onlyInRedis).isNotEmpty();
-    run.crowd().expectLoss();
-    Map<SaleOffer, Long> epochs = new HashMap<>();
-    run.sales().forEach(sale -> epochs.put(sale, lab.sales().epoch(sale.skuId())));
+    Map<SaleOffer, Long> epochs = epochs(run);
     loss.run();
     lab.servers().redis().restart();
     lab.heal();
@@ -164,6 +241,21 @@ class DataLossIT {
     epochs.forEach(this::rebuild);
     lab.worksAgain().newProbes();
     run.judge(afterLoss(onlyInRedis), List.of());
+  }
+
+  /** Cuts everybody off from Redis, and says which orders are only there. */
+  private Set<String> stopsAtRedis(FaultRun run) {
+    run.crowd().expectLoss();
+    lab.relays().forEach(relay -> relay.links().redis().cut());
+    lab.gateways().forEach(gateway -> gateway.links().redis().cut());
+    lab.consumers().forEach(consumer -> consumer.links().redis().cut());
+    return run.sales().stream().collect(HashSet::new, this::collect, Set::addAll);
+  }
+
+  private Map<SaleOffer, Long> epochs(FaultRun run) {
+    Map<SaleOffer, Long> epochs = new HashMap<>();
+    run.sales().forEach(sale -> epochs.put(sale, lab.sales().epoch(sale.skuId())));
+    return epochs;
   }
 
   private void collect(Set<String> ids, SaleOffer sale) {

@@ -1,0 +1,173 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+/** Redis comes back without admissions that MySQL has not heard of, or for a sale that stands. */
+@ExtendWith(TestServers.class)
+class LostAdmissionsIT {
+
+  private static final long SKU = 1_002;
+
+  private RedisServer server;
+  private TcpProxy link;
+  private UnifiedJedis redis;
+  private Ledger ledger;
+  private GatewayProcess gateway;
+
+  @BeforeEach
+  void start(MySqlServer mysql) throws IOException {
+    server = RedisServer.start("appendonly yes", "appendfsync always");
+    link = TcpProxy.to(server);
+    redis = RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + server.port()), "test");
+    ledger = Ledger.create(mysql);
+    gateway = newGateway();
+  }
+
+  private GatewayProcess newGateway() {
+    return GatewayProcess.start("redis://127.0.0.1:" + link.port(), ledger);
+  }
+
+  @AfterEach
+  void stop() {
+    gateway.close();
+    redis.close();
+    link.close();
+    server.close();
+  }
+
+  @Test
+  void sellsNothingAgainThatItAdmittedBeforeMySqlHeardOfIt() {
+    Sale sale = onSale();
+    for (int user = 1; user <= 3; user++) {
+      assertThat(buy(user).statusCode()).isEqualTo(202);
+    }
+
+    comesBack(() -> sale.with("seq", 2).stock(8));
+
+    Promise.soon(this::isHeld);
+    assertThat(buy(4).statusCode()).isEqualTo(503);
+    assertThat(sale.stock()).as("unit 3 is not promised twice").isEqualTo(8);
+
+    ledger.sale(SKU, "OPEN", 2, 13);
+    sale.with("epoch", 2).with("seq", 13);
+    Promise.soon(() -> buy(4).statusCode() == 202);
+  }
+
+  @Test
+  void sellsOnWhenNothingIsLost() {
+    onSale();
+    assertThat(buy(1).statusCode()).isEqualTo(202);
+
+    comesBack(() -> {});
+
+    Promise.soon(() -> buy(2).statusCode() == 202);
+    assertThat(heldSkus()).isZero();
+  }
+
+  @Test
+  void waitsWithoutAMemoryUntilMySqlHasWhatWasPublished() {
+    Sale sale = onSale();
+    gateway.close();
+    ledger.provenServer(sale.partition(), "0".repeat(40));
+    gateway = newGateway();
+
+    assertThat(buy(1).statusCode()).isEqualTo(503);
+    assertThat(sale.stock()).isEqualTo(10);
+
+    ledger.provenServer(sale.partition(), Calls.replicationId(redis));
+    Promise.soon(() -> buy(1).statusCode() == 202);
+  }
+
+  @Test
+  void startsAtOnceWithoutAMemoryOnAServerThatWasProven() {
+    Sale sale = onSale();
+    gateway.close();
+    ledger.provenServer(sale.partition(), Calls.replicationId(redis));
+    gateway = newGateway();
+
+    assertThat(buy(1).statusCode()).isEqualTo(202);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PAUSED", "CLOSED", "PREHEATED"})
+  void leavesARepeatUnknownWhenRedisIsEmpty(String state) {
+    Sale sale = onSale();
+    assertThat(buy(1).statusCode()).isEqualTo(202);
+    stops(sale, state);
+
+    server.wipe();
+    comesBack(() -> {});
+
+    Promise.soon(() -> gateway.bean(VerifiedServers.class).allVerified() && isHeld());
+    assertThat(buy(1).statusCode()).isEqualTo(503);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PAUSED", "CLOSED", "PREHEATED"})
+  void leavesARepeatUnknownWhenRedisIsOlder(String state) {
+    Sale sale = onSale();
+    assertThat(buy(1).statusCode()).isEqualTo(202);
+    stops(sale, state);
+
+    comesBack(
+        () -> {
+          sale.with("seq", 0).stock(10);
+          redis.del(RedisKeys.requests(SKU, RedisKeys.bucket(1, Sale.BUCKETS)));
+        });
+
+    Promise.soon(this::isHeld);
+    assertThat(buy(1).statusCode()).isEqualTo(503);
+  }
+
+  private Sale onSale() {
+    Sale sale = Sale.open(redis, SKU, PurchasePolicy.UNLIMITED, 0, 10);
+    ledger.sale(SKU, "OPEN", 1, 0);
+    return sale;
+  }
+
+  private void stops(Sale sale, String state) {
+    sale.with("state", state);
+    ledger.sale(SKU, state, 1, 0);
+  }
+
+  /** Redis is restarted, and has changed before the gateway sees it again. */
+  private void comesBack(Runnable change) {
+    link.cut();
+    server.restart();
+    ((RedisClient) redis).getPool().clear();
+    change.run();
+    link.heal();
+  }
+
+  private HttpResponse<String> buy(long user) {
+    return gateway.buy(SKU, user, "key-0001", 1);
+  }
+
+  private boolean isHeld() {
+    return gateway.bean(VerifiedServers.class).isHeld(SKU);
+  }
+
+  private double heldSkus() {
+    return gateway.bean(MeterRegistry.class).get("seckill.held.skus").gauge().value();
+  }
+}

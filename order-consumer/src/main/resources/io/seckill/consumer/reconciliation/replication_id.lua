@@ -1,0 +1,6 @@
+#!lua flags=no-writes
+-- replication_id.lua: which server has this partition: the id changes with every restart and every promotion.
+-- KEYS  1 outbox, only to name the cluster slot
+-- reply the replication id
+
+return string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
