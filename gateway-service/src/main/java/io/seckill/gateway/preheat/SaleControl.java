@@ -80,8 +80,8 @@ public class SaleControl {
 
   /**
    * The product, once both stores call it open; 409 ILLEGAL_TRANSITION with the state that stands
-   * in the way, 409 NOT_PREHEATED when Redis has nothing to open, 409 UNSAFE_REDIS when it may
-   * forget orders, 503 when one of the stores is away.
+   * in the way, 409 NOT_PREHEATED when Redis has nothing to open, 409 REDIS_BEHIND when it has lost
+   * orders, 409 UNSAFE_REDIS when it may forget them, 503 when one of the stores is away.
    */
   public Mono<Product> start(Start start, long skuId, String operator) {
     return consumer
@@ -177,6 +177,7 @@ public class SaleControl {
     if (!redis.isLoaded(product)) {
       throw notPreheated();
     }
+    redis.refuseBehind(product);
   }
 
   private static ProblemException notPreheated() {

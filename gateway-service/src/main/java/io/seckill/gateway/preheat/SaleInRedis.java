@@ -32,6 +32,7 @@ class SaleInRedis {
   static final String PREHEAT_OVERTAKEN = "PREHEAT_OVERTAKEN";
   static final String FOREIGN_KEY = "FOREIGN_KEY";
   static final String NOT_PREHEATED = "NOT_PREHEATED";
+  static final String REDIS_BEHIND = "REDIS_BEHIND";
   static final String UNSAFE_REDIS = "UNSAFE_REDIS";
 
   /** Expiries set by one call: 4 hashes of 64 buckets. */
@@ -130,6 +131,19 @@ class SaleInRedis {
   boolean isLoaded(Product product) {
     List<@Nullable String> sale = redis.hmget(RedisKeys.sku(product.skuId()), "state", "epoch");
     return !"PREHEATING".equals(sale.get(0)) && Long.toString(product.epoch()).equals(sale.get(1));
+  }
+
+  /**
+   * Looks before shoppers are let in whether Redis has every admission that MySQL knows of.
+   *
+   * @param product read before
+   * @throws ProblemException 409 REDIS_BEHIND
+   */
+  void refuseBehind(Product product) {
+    if (number(redis.hget(RedisKeys.sku(product.skuId()), "seq")) < product.lastSeq()) {
+      throw ProblemException.conflict(
+          REDIS_BEHIND, "Redis has lost orders of this sale; reconcile it first.");
+    }
   }
 
   /**

@@ -61,7 +61,7 @@ class SaleControlIT {
   })
   void movesASaleOnlyAlongLegalTransitions(String before, String action, String outcome) {
     long sku = product();
-    for (String step : before.isEmpty() ? new String[0] : before.split(" ")) {
+    for (String step : before.isEmpty() ? new String[0] : before.split(" ", -1)) {
       assertThat(act(sku, step).status()).isEqualTo(200);
     }
     String redisBefore = redis.hget(RedisKeys.sku(sku), "state");
@@ -115,6 +115,20 @@ class SaleControlIT {
 
     assertThat(act(sku, "open").code()).isEqualTo("NOT_PREHEATED");
     assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("PREHEATED");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"preheat, open, PREHEATED", "preheat open pause, resume, PAUSED"})
+  void letsNobodyInWhileRedisIsBehindMySql(String before, String action, String state) {
+    long sku = product();
+    for (String step : before.split(" ", -1)) {
+      act(sku, step);
+    }
+    stage.mysql().sql("UPDATE products SET last_seq = 5 WHERE sku_id = ?").param(sku).update();
+
+    assertThat(act(sku, action).code()).isEqualTo("REDIS_BEHIND");
+    assertThat(stateInMySql(sku)).isEqualTo(state);
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo(state);
   }
 
   @Test
