@@ -342,7 +342,8 @@ class DataLossIT {
       assertThat(sentAgain())
           .as("orders found to be nowhere, and sent again")
           .isGreaterThan(before);
-      run.judge(Explained.NOTHING.withRepairs("ORDER_SENT_AGAIN"));
+      // Shoppers cancel meanwhile, and a reconciliation may be faster than what gives units back.
+      run.judge(Explained.NOTHING.withRepairs("ORDER_SENT_AGAIN", "GIVE_BACK_REPLAYED"));
     } finally {
       rabbit.putQueuesOnDisk();
     }
