@@ -269,11 +269,15 @@ public final class SaleReader {
     return ids;
   }
 
+  private static long inPrivateQueues(UnifiedJedis redis, int partition) {
+    return privateQueues(redis, partition).stream().mapToLong(redis::llen).sum();
+  }
+
   /**
-   * Orders in the private queues of a partition, also in those that no lane has registered. A
-   * foreign key in place of one has none.
+   * Keys of the private queues of a partition, also of those that no lane has registered. A foreign
+   * key in place of one is none.
    */
-  public static long inPrivateQueues(UnifiedJedis redis, int partition) {
+  public static Set<String> privateQueues(UnifiedJedis redis, int partition) {
     ScanParams queues = new ScanParams().match(RedisKeys.privateQueue(partition, "*")).count(1_000);
     Set<String> found = new HashSet<>();
     String cursor = ScanParams.SCAN_POINTER_START;
@@ -282,6 +286,6 @@ public final class SaleReader {
       found.addAll(page.getResult());
       cursor = page.getCursor();
     } while (!cursor.equals(ScanParams.SCAN_POINTER_START));
-    return found.stream().mapToLong(redis::llen).sum();
+    return found;
   }
 }

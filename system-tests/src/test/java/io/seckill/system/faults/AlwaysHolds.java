@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import redis.clients.jedis.AbstractTransaction;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -76,12 +78,23 @@ final class AlwaysHolds implements AutoCloseable {
       violations.add("I3: stock of SKU " + sale.skuId() + " in Redis was " + stock);
     }
     int partition = Partition.ofSku(sale.skuId());
-    return lengthOf(RedisKeys.outbox(partition)) + SaleReader.inPrivateQueues(redis, partition);
+    Set<String> lists = new HashSet<>(SaleReader.privateQueues(redis, partition));
+    String outbox = RedisKeys.outbox(partition);
+    if (redis.type(outbox).equals("list")) { // a foreign key in its place has no orders
+      lists.add(outbox);
+    }
+    return lengthsAtOnce(lists).stream()
+        .filter(Long.class::isInstance) // not the error of a list that is none any more
+        .mapToLong(Long.class::cast)
+        .sum();
   }
 
-  /** A foreign key in its place has no orders. */
-  private long lengthOf(String list) {
-    return redis.type(list).equals("list") ? redis.llen(list) : 0;
+  /** At one moment: an order that moves from one list to another meanwhile is not counted twice. */
+  private List<Object> lengthsAtOnce(Set<String> lists) {
+    try (AbstractTransaction reads = redis.multi()) {
+      lists.forEach(reads::llen);
+      return reads.exec();
+    }
   }
 
   private void look(Statement mysql, SaleOffer sale, long waiting) throws SQLException {

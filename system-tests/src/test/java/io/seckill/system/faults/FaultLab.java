@@ -11,7 +11,6 @@ import io.seckill.system.shop.ShopClient;
 import io.seckill.system.shop.Tokens;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
-import io.seckill.testing.RedisServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -22,7 +21,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import org.awaitility.Awaitility;
-import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -44,7 +42,8 @@ final class FaultLab implements AutoCloseable {
 
   private final LabServers servers = LabServers.start();
   private final AgentServer agents = new AgentServer();
-  private final UnifiedJedis redis = clientOf(servers.redis());
+  private final RedisClient redis =
+      RedisClient.create(servers.redis().host(), servers.redis().port());
   private final List<ServiceInstance> gateways = new ArrayList<>();
   private final List<ServiceInstance> relays = new ArrayList<>();
   private final List<ServiceInstance> consumers = new ArrayList<>();
@@ -53,13 +52,6 @@ final class FaultLab implements AutoCloseable {
   private final FaultReport report;
   private final WorksAgain worksAgain;
   private long nextSku = 7_001;
-
-  /** Its connections are looked at before use: a fault may have closed those that were idle. */
-  private static UnifiedJedis clientOf(RedisServer server) {
-    ConnectionPoolConfig pool = new ConnectionPoolConfig();
-    pool.setTestOnBorrow(true);
-    return RedisClient.builder().hostAndPort(server.host(), server.port()).poolConfig(pool).build();
-  }
 
   private FaultLab(FaultReport report) {
     this.report = report;
@@ -251,6 +243,7 @@ final class FaultLab implements AutoCloseable {
   /** Ends every fault, whoever did it, and starts again what has died; does not wait. */
   void heal() {
     servers.heal();
+    redis.getPool().clear(); // of connections that a fault has closed
     all().forEach(ServiceInstance::heal);
   }
 
