@@ -8,6 +8,7 @@ import io.seckill.system.shop.Tokens;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
 import io.seckill.testing.TestServers;
+import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -66,18 +67,18 @@ public final class Pipeline implements AutoCloseable {
   /**
    * Starts everything and waits until all three are ready.
    *
-   * @param name names the log files under {@code target/logs}
+   * @param name names the log files
    */
   public static Pipeline start(String name) {
     return startWith(name, Map.of());
   }
 
   /**
-   * As {@link #start}, every service with the Redis user that {@code deploy/redis/users.acl} gives
-   * it; see {@link #refusedByRedis}.
+   * As {@link #startWith}, every service with the Redis user that {@code deploy/redis/users.acl}
+   * gives it; see {@link #refusedByRedis}.
    */
-  public static Pipeline startWithLeastPrivilege(String name) {
-    Pipeline pipeline = onSharedServers(name, Map.of());
+  static Pipeline startWithLeastPrivilege(String name, Map<String, String> settings) {
+    Pipeline pipeline = onSharedServers(name, settings);
     pipeline.leastPrivilege = true;
     RedisUsers.install(pipeline.redis);
     return started(pipeline);
@@ -112,7 +113,7 @@ public final class Pipeline implements AutoCloseable {
   /**
    * A pipeline of which nothing runs yet; see {@link #run}.
    *
-   * @param name names the log files under {@code target/logs}
+   * @param name names the log files
    */
   public static Pipeline over(String name, Stores stores) {
     return new Pipeline(name, stores);
@@ -143,6 +144,11 @@ public final class Pipeline implements AutoCloseable {
     if (process != null && process.isAlive()) {
       process.stop();
     }
+  }
+
+  /** The log of a service. */
+  public Path log(Service service) {
+    return ServiceProcess.log(service, name);
   }
 
   /** The port of a service that serves health and metrics. */

@@ -19,37 +19,28 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 
 /** Buys over HTTP from the three real processes and looks at what MySQL and Redis hold after. */
-@ExtendWith(TestServers.class)
+@ExtendWith({TestServers.class, SharedPipeline.class})
 class PipelineIT {
 
   private static final Duration SETTLED_LIMIT = Duration.ofSeconds(60);
 
-  private static Pipeline pipeline;
-
+  private final Pipeline pipeline;
   private final Purchases purchases = new Purchases();
   private SaleOffer offer;
 
-  @BeforeAll
-  static void startEverything() {
-    pipeline = Pipeline.startWithLeastPrivilege("pipeline");
+  PipelineIT(Pipeline pipeline) {
+    this.pipeline = pipeline;
   }
 
-  @AfterAll
-  static void stopEverything() {
-    try {
-      assertThat(pipeline.refusedByRedis())
-          .as("rights missing in deploy/redis/users.acl")
-          .isEmpty();
-    } finally {
-      pipeline.close();
-    }
+  @AfterEach
+  void noServiceAskedForMoreThanItsRedisUserMay() {
+    assertThat(pipeline.refusedByRedis()).as("rights missing in deploy/redis/users.acl").isEmpty();
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.seckill.system.agent;
 
 import io.seckill.system.agent.inside.FaultAgent;
+import io.seckill.system.process.ForkFolder;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -26,7 +27,7 @@ final class AgentJar {
   }
 
   private static final class Holder {
-    private static final Path FILE = build(Path.of("target", "seckill-agent.jar").toAbsolutePath());
+    private static final Path FILE = build(ForkFolder.path().resolve("seckill-agent.jar"));
   }
 
   private static Path build(Path file) {

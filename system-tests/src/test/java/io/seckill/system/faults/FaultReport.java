@@ -1,17 +1,28 @@
 package io.seckill.system.faults;
 
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the suite did and found, for people to copy: one line on the screen, the rest in a file. */
+/**
+ * What the suite did and found, for people to copy: one line on the screen, the rest in a file, to
+ * which each JVM of a build adds what it saw.
+ */
 final class FaultReport {
 
   private static final Path FILE = Path.of("target", "proof.json");
+  private static final String RUN = System.getProperty("seckill.test.run", "");
+  private static final JsonMapper JSON = JsonMapper.builder().build();
 
   private final List<Row> rows = new CopyOnWriteArrayList<>();
 
@@ -49,8 +60,12 @@ final class FaultReport {
   record Sum(
       int rows, int faults, int purchases, int accepted, int stored, int missing, int unpromised) {}
 
-  /** What the file holds. */
-  record Report(Sum sum, List<Row> rows) {}
+  /**
+   * What the file holds.
+   *
+   * @param run when the build began
+   */
+  record Report(String run, Sum sum, List<Row> rows) {}
 
   void add(Row row) {
     rows.add(row);
@@ -58,6 +73,10 @@ final class FaultReport {
   }
 
   Sum sum() {
+    return sum(rows);
+  }
+
+  private static Sum sum(List<Row> rows) {
     return new Sum(
         rows.size(),
         rows.stream().mapToInt(row -> row.faults().size()).sum(),
@@ -68,27 +87,42 @@ final class FaultReport {
         rows.stream().mapToInt(Row::unpromised).sum());
   }
 
-  /** Writes {@code target/proof.json} and says the sum. */
+  /** Adds the rows to {@code target/proof.json} and says the sum of the build so far. */
   void write() {
-    Sum sum = sum();
-    System.out.printf(
-        "[faults] %d rows held: %d faults, %d purchases, %d accepted, %d stored, %d missing (%s)%n",
-        sum.rows(),
-        sum.faults(),
-        sum.purchases(),
-        sum.accepted(),
-        sum.stored(),
-        sum.missing(),
-        FILE);
-    try {
-      Files.writeString(
-          FILE,
-          JsonMapper.builder()
-              .build()
-              .writerWithDefaultPrettyPrinter()
-              .writeValueAsString(new Report(sum, rows)));
+    try (FileChannel file = FileChannel.open(FILE, CREATE, READ, WRITE)) {
+      file.lock(); // until it is closed
+      List<Row> all = new ArrayList<>(earlierRows(file));
+      all.addAll(rows);
+      Sum sum = sum(all);
+      file.truncate(0);
+      file.write(
+          ByteBuffer.wrap(
+              JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(new Report(RUN, sum, all))),
+          0);
+      System.out.printf(
+          "[faults] %d rows held: %d faults, %d purchases, %d accepted, %d stored, %d missing (%s)%n",
+          sum.rows(),
+          sum.faults(),
+          sum.purchases(),
+          sum.accepted(),
+          sum.stored(),
+          sum.missing(),
+          FILE);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static List<Row> earlierRows(FileChannel file) throws IOException {
+    if (file.size() == 0) {
+      return List.of();
+    }
+    ByteBuffer text = ByteBuffer.allocate(Math.toIntExact(file.size()));
+    int read = 0;
+    while (text.hasRemaining() && read >= 0) {
+      read = file.read(text);
+    }
+    Report report = JSON.readValue(text.array(), Report.class);
+    return RUN.equals(report.run()) ? report.rows() : List.of();
   }
 }

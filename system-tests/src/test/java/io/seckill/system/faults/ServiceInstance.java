@@ -39,12 +39,7 @@ final class ServiceInstance implements AutoCloseable {
       Map<String, String> environment) {
     String flag = agents.jvmFlag(service, name, Points.of(service));
     ServiceProcess process =
-        ServiceProcess.start(
-            service,
-            "faults-" + name,
-            healthPort,
-            environment,
-            List.of("-XX:TieredStopAtLevel=1", flag));
+        ServiceProcess.start(service, "faults-" + name, healthPort, environment, List.of(flag));
     return new ServiceInstance(name, links, agents, healthPort, process);
   }
 

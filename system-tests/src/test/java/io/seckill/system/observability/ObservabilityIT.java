@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.Pipeline;
+import io.seckill.system.SharedPipeline;
 import io.seckill.system.process.Service;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -16,7 +17,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -25,7 +25,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What is written about metrics, and what watches them, names what a running pipeline has. */
-@ExtendWith(TestServers.class)
+@ExtendWith({TestServers.class, SharedPipeline.class})
 class ObservabilityIT {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
@@ -43,9 +43,9 @@ class ObservabilityIT {
   private static Set<String> samples;
 
   @BeforeAll
-  static void sellSomething() {
-    pipeline = Pipeline.start("observability");
-    long sku = 2001;
+  static void sellSomething(Pipeline shared) {
+    pipeline = shared;
+    long sku = 2201;
     pipeline.admin().sell(sku, PurchasePolicy.LIMITED, 5, 100);
     String order = pipeline.shop().buy(7, sku, 2, "observed-order").text("orderId");
     await()
@@ -60,18 +60,13 @@ class ObservabilityIT {
                     .anyMatch(
                         line ->
                             line.startsWith("seckill_ledger_units{")
-                                && line.contains("sku=\"2001\"")
+                                && line.contains("sku=\"2201\"")
                                 && line.contains("term=\"confirmed\"")
                                 && line.endsWith(" 2.0")));
     samples = new TreeSet<>();
     for (Service service : Service.values()) {
       samples.addAll(scrape(service).samples());
     }
-  }
-
-  @AfterAll
-  static void stop() {
-    pipeline.close();
   }
 
   @Test

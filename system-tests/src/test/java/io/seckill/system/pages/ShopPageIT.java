@@ -8,6 +8,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.Pipeline;
+import io.seckill.system.SharedPipeline;
 import io.seckill.system.process.Service;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -15,7 +16,6 @@ import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,7 +25,7 @@ import org.openqa.selenium.Keys;
 import org.openqa.selenium.interactions.Actions;
 
 /** What a shopper sees and may do wrong: Chromium before the three real services. */
-@ExtendWith(TestServers.class)
+@ExtendWith({TestServers.class, SharedPipeline.class})
 class ShopPageIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -37,8 +37,8 @@ class ShopPageIT {
   private static ShopPage page;
 
   @BeforeAll
-  static void start() throws IOException {
-    pipeline = Pipeline.startWith("shop-page", Map.of("SECKILL_DEMO_ENABLED", "true"));
+  static void start(Pipeline shared) throws IOException {
+    pipeline = shared;
     link = TcpProxy.to("127.0.0.1", pipeline.shopPort());
     browser = Browser.desktop("en-US");
     page = new ShopPage(browser, "http://127.0.0.1:" + link.port());
@@ -51,9 +51,6 @@ class ShopPageIT {
     }
     if (link != null) {
       link.close();
-    }
-    if (pipeline != null) {
-      pipeline.close();
     }
   }
 

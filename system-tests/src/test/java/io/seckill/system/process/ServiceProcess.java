@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One service as a child process with its own log file under {@code target/logs}. Killed with the
- * test JVM; {@link #close()} leaves nothing behind.
+ * One service as a child process with its own log file, see {@link #log(Service, String)}. Killed
+ * with the test JVM; {@link #close()} leaves nothing behind.
  */
 public final class ServiceProcess implements AutoCloseable {
 
@@ -28,9 +28,10 @@ public final class ServiceProcess implements AutoCloseable {
   /** System property with the flags of the services' JVMs, separated by blanks. */
   private static final String JVM_FLAGS = "seckill.service.flags";
 
-  /** Huge pages as in pom.xml, for Linux only. */
+  /** As in pom.xml. */
   private static final String DEFAULT_JVM_FLAGS =
-      "-Xmx384m -XX:+UseSerialGC -XX:+IgnoreUnrecognizedVMOptions -XX:+UseTransparentHugePages";
+      "-Xmx384m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+          + " -XX:+IgnoreUnrecognizedVMOptions -XX:+UseTransparentHugePages";
 
   private static final int LOG_TAIL_LINES = 30;
   private static final HttpClient HTTP =
@@ -210,26 +211,28 @@ public final class ServiceProcess implements AutoCloseable {
     builder.environment().putAll(environment);
     builder.environment().putAll(settings);
     builder.redirectErrorStream(true);
-    builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
+    Path log = log(service, name);
+    builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
     try {
-      Files.createDirectories(log().getParent());
+      Files.createDirectories(log.getParent());
       return builder.start();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  private Path log() {
-    return Path.of("target", "logs", name + "-" + service.module() + ".log").toAbsolutePath();
+  /** What a service of this name writes, in every life: {@code target/fork-N/logs}. */
+  public static Path log(Service service, String name) {
+    return ForkFolder.path().resolve("logs").resolve(name + "-" + service.module() + ".log");
   }
 
   private String logTail() {
     try {
-      List<String> lines = Files.readAllLines(log());
+      List<String> lines = Files.readAllLines(log(service, name));
       return String.join(
           "\n", lines.subList(Math.max(0, lines.size() - LOG_TAIL_LINES), lines.size()));
     } catch (IOException e) {
-      return "no log at " + log();
+      return "no log at " + log(service, name);
     }
   }
 
