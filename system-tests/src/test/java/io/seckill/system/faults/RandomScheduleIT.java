@@ -22,7 +22,7 @@ class RandomScheduleIT {
   private static final long FIRST_SEED = Long.getLong("seed", 20_261_121L);
   private static final int SCHEDULES = Integer.getInteger("seckill.chaos.schedules", 1);
   private static final Duration LENGTH =
-      Duration.ofSeconds(Integer.getInteger("seckill.chaos.seconds", 180));
+      Duration.ofSeconds(Integer.getInteger("seckill.chaos.seconds", 40));
   private static final Duration ROUND = Duration.ofSeconds(40);
   private static final int PURCHASES_PER_SECOND = 100;
 
