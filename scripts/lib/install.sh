@@ -16,9 +16,10 @@ missing_packages() { # prints the packages behind the commands that are not ther
   has openssl || echo openssl
 }
 
-missing_test_packages() { # what only tests need: the browser that the pages are tested in
+missing_test_packages() { # what only tests need: the browser of the pages, the judge of the alert rules
   has chromium || echo chromium
   has chromedriver || echo chromium-driver
+  has promtool || echo prometheus
 }
 
 install_missing() { # [COMMAND…]: as root, on Debian; each further command prints packages, too
@@ -77,6 +78,7 @@ disable_at_boot() { # PACKAGE… that were not there before
       redis-server) systemctl --quiet disable redis-server.service ;;
       rabbitmq-server) systemctl --quiet disable rabbitmq-server.service epmd.socket epmd.service ;;
       mariadb-server) systemctl --quiet disable mariadb.service mariadb.socket ;;
+      prometheus) systemctl --quiet disable prometheus.service ;;
     esac >>"$LOG_DIR/apt.log" 2>&1 || true
   done
 }
