@@ -39,10 +39,11 @@ public final class Ledger implements AutoCloseable {
             + ")");
   }
 
-  /** The ids of the orders stored from one id to another, both included. */
-  public List<Long> storedBetween(long firstId, long lastId) throws SQLException {
+  /** The ids of the confirmed orders from one id to another, both included. */
+  public List<Long> confirmedBetween(long firstId, long lastId) throws SQLException {
     List<Long> ids = new ArrayList<>();
-    String sql = "SELECT order_id FROM orders WHERE order_id BETWEEN ? AND ?";
+    String sql =
+        "SELECT order_id FROM orders WHERE order_id BETWEEN ? AND ? AND status = 'CONFIRMED'";
     try (PreparedStatement select = mysql.prepareStatement(sql)) {
       select.setLong(1, firstId);
       select.setLong(2, lastId);

@@ -26,6 +26,8 @@ public final class JsonReport {
           "e2e.sustained_per_s",
           "e2e.click_to_row_p50_ms",
           "e2e.click_to_row_p99_ms",
+          "e2e.click_to_row_p99_busy_ms",
+          "e2e.lost",
           "burst.seconds",
           "burst.lost",
           "burst.oversold",

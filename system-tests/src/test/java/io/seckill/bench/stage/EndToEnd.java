@@ -6,18 +6,21 @@ import io.seckill.bench.lab.Sale;
 import io.seckill.bench.load.Loader;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
+import io.seckill.bench.stage.RowWatch.Outcome;
 import io.seckill.system.process.Service;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import org.HdrHistogram.Histogram;
 
 /** All three services: how many orders a second from click to row, and how long one takes. */
 final class EndToEnd implements Stage {
 
   private static final String SUSTAINED = "e2e.sustained_per_s";
+  private static final String LOST = "e2e.lost";
   private static final double BUSY = 0.8;
   private static final int WARM_UP_PER_SECOND = 3_000;
   private static final Duration LOOK = Duration.ofMillis(2);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   @Override
   public String name() {
@@ -28,7 +31,7 @@ final class EndToEnd implements Stage {
   public void measure(Lab lab, Figures figures) throws Exception {
     lab.runOnly(Service.values());
     lab.progress().now("end to end: warming up");
-    clickToRow(lab, WARM_UP_PER_SECOND, lab.settings().choose(12, 5));
+    clickToRow(lab, figures, WARM_UP_PER_SECOND, lab.settings().choose(12, 5));
     HeapWatch.during(lab, figures, () -> repeat(lab, figures));
   }
 
@@ -43,44 +46,74 @@ final class EndToEnd implements Stage {
     double sustained = new SustainedRate(lab, trial, lab.settings().choose(3, 1)).search();
     figures.add(SUSTAINED, sustained);
     int seconds = lab.settings().choose(12, 4);
-    Histogram slow = clickToRow(lab, 100, seconds);
-    figures.add("e2e.click_to_row_p50_ms", ms(slow, 50));
-    figures.add("e2e.click_to_row_100_p99_ms", ms(slow, 99));
-    Histogram brisk = clickToRow(lab, 1_000, seconds);
-    figures.add("e2e.click_to_row_1000_p50_ms", ms(brisk, 50));
-    figures.add("e2e.click_to_row_p99_ms", ms(brisk, 99));
+    for (Pace pace : List.of(Pace.SLOW, Pace.BRISK)) {
+      pace.add(figures, clickToRow(lab, figures, pace.perSecond, seconds));
+    }
     if (sustained > 0) {
-      Histogram busy = clickToRow(lab, (int) (sustained * BUSY), seconds);
-      figures.add("e2e.click_to_row_busy_p50_ms", ms(busy, 50));
-      figures.add("e2e.click_to_row_busy_p99_ms", ms(busy, 99));
+      Pace.BUSY.add(figures, clickToRow(lab, figures, (int) (sustained * BUSY), seconds));
     }
   }
 
-  private static Histogram clickToRow(Lab lab, int perSecond, int seconds) throws Exception {
+  private static Outcome clickToRow(Lab lab, Figures figures, int perSecond, int seconds)
+      throws Exception {
     lab.progress().now("end to end: click to row at " + perSecond + "/s");
     int count = perSecond * seconds;
     Sale sale = lab.newSale(count);
     ReadyPurchases purchases = new ReadyPurchases(lab, sale, count);
     try (Ledger ledger = new Ledger(lab.mysql())) {
-      RowWatch rows = RowWatch.start(ledger, LOOK);
-      Loader.run(purchases.at(perSecond), rows::accepted);
-      return rows.awaitRows();
+      RowWatch rows = RowWatch.start(ledger::confirmedBetween, LOOK, PATIENCE);
+      Loader.run(purchases.at(perSecond), rows::answered);
+      Outcome outcome = rows.outcome(count);
+      figures.count(LOST, outcome.lost());
+      return outcome;
     }
-  }
-
-  private static double ms(Histogram micros, double percentile) {
-    return micros.getValueAtPercentile(percentile) / 1_000.0;
   }
 
   @Override
   public List<Row> rows() {
-    return List.of(
-        Row.of("end to end, sustained", SUSTAINED),
-        Row.of("click to row at 100/s: p50", "e2e.click_to_row_p50_ms"),
-        Row.of("click to row at 100/s: p99", "e2e.click_to_row_100_p99_ms"),
-        Row.of("click to row at 1 000/s: p50", "e2e.click_to_row_1000_p50_ms"),
-        Row.of("click to row at 1 000/s: p99", "e2e.click_to_row_p99_ms"),
-        Row.of("click to row at 80 % of sustained: p50", "e2e.click_to_row_busy_p50_ms"),
-        Row.of("click to row at 80 % of sustained: p99", "e2e.click_to_row_busy_p99_ms"));
+    List<Row> rows = new ArrayList<>(List.of(Row.of("end to end, sustained", SUSTAINED)));
+    for (Pace pace : Pace.values()) {
+      rows.add(Row.of("click to row at " + pace.title + ": p50", pace.p50));
+      rows.add(Row.of("click to row at " + pace.title + ": p99", pace.p99));
+      rows.add(Row.of("click to row at " + pace.title + ": not accepted", pace.failed));
+    }
+    rows.add(Row.of("end to end: accepted and never stored", LOST));
+    return rows;
+  }
+
+  /** Loads at which click to row is timed, and the keys of what comes of it. */
+  private enum Pace {
+    SLOW("100/s", 100, "p50_ms", "100_p99_ms", "100_failed"),
+    BRISK("1 000/s", 1_000, "1000_p50_ms", "p99_ms", "1000_failed"),
+    BUSY("80 % of sustained", 0, "p50_busy_ms", "p99_busy_ms", "busy_failed");
+
+    private static final String CLICK_TO_ROW = "e2e.click_to_row_";
+
+    final String title;
+    final int perSecond;
+    final String p50;
+    final String p99;
+    final String failed;
+
+    /**
+     * @param perSecond 0 when it depends on what was measured before
+     */
+    Pace(String title, int perSecond, String p50, String p99, String failed) {
+      this.title = title;
+      this.perSecond = perSecond;
+      this.p50 = CLICK_TO_ROW + p50;
+      this.p99 = CLICK_TO_ROW + p99;
+      this.failed = CLICK_TO_ROW + failed;
+    }
+
+    void add(Figures figures, Outcome outcome) {
+      figures.add(p50, ms(outcome, 50));
+      figures.add(p99, ms(outcome, 99));
+      figures.count(failed, outcome.failed());
+    }
+
+    private static double ms(Outcome outcome, double percentile) {
+      return outcome.micros().getValueAtPercentile(percentile) / 1_000.0;
+    }
   }
 }

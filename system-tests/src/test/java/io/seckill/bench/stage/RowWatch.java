@@ -1,74 +1,105 @@
 package io.seckill.bench.stage;
 
-import io.seckill.bench.lab.Ledger;
 import io.seckill.bench.load.Answer;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * Takes the time from the moment a purchase was due until another MySQL session can see its row. It
- * asks every few milliseconds, so times are up to that much too long, never too short.
+ * Takes the time from the moment a purchase was due until another MySQL session can see its order
+ * confirmed. It asks every few milliseconds, so times are up to that much too long, never too
+ * short. A purchase that was not accepted has no time; it is counted as failed.
  */
 final class RowWatch {
 
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
-
-  private final Ledger ledger;
+  private final ConfirmedOrders orders;
   private final Duration interval;
+  private final long patienceNanos;
 
   /** Oldest first, as the ids are and as the rows come. */
   private final ConcurrentSkipListMap<Long, Long> dueByOrder = new ConcurrentSkipListMap<>();
 
+  private final Set<Long> known = new HashSet<>();
   private final Histogram micros = new Histogram(TimeUnit.MINUTES.toMicros(2), 3);
   private final Thread thread = new Thread(this::watch, "row-watch");
+  private long accepted;
   private volatile boolean lastOneCame;
   private volatile Exception failure;
 
-  private RowWatch(Ledger ledger, Duration interval) {
-    this.ledger = ledger;
+  private RowWatch(ConfirmedOrders orders, Duration interval, Duration patience) {
+    this.orders = orders;
     this.interval = interval;
+    this.patienceNanos = patience.toNanos();
     micros.setAutoResize(true);
     thread.setDaemon(true);
   }
 
+  /** Where it looks. */
+  @FunctionalInterface
+  interface ConfirmedOrders {
+
+    /** The ids of the confirmed orders from one id to another, both included. */
+    List<Long> between(long firstId, long lastId) throws SQLException;
+  }
+
   /**
-   * Starts looking, on a thread of its own that ends with {@link #awaitRows()}.
+   * What became of a number of purchases; each is in exactly one of the three.
    *
-   * @param ledger used by nobody else meanwhile
+   * @param micros from due time to row, of those that have one
+   * @param failed refused, unanswered, or accepted without an order id
+   * @param lost accepted, and without a confirmed row of its own when the wait for it was over
    */
-  static RowWatch start(Ledger ledger, Duration interval) {
-    RowWatch watch = new RowWatch(ledger, interval);
+  record Outcome(Histogram micros, long failed, long lost) {}
+
+  /**
+   * Starts looking, on a thread of its own that ends with {@link #outcome}.
+   *
+   * @param orders used by nobody else meanwhile
+   * @param patience longest wait for the next row once everything is answered
+   */
+  static RowWatch start(ConfirmedOrders orders, Duration interval, Duration patience) {
+    RowWatch watch = new RowWatch(orders, interval, patience);
     watch.thread.start();
     return watch;
   }
 
-  /** Notes an accepted purchase; thread-safe. */
-  void accepted(Answer answer) {
-    if (answer.status() == 202) {
-      dueByOrder.put(Long.valueOf(answer.orderId()), answer.dueNanos());
+  /** Notes an answer; from one thread. */
+  void answered(Answer answer) {
+    String orderId = answer.status() == 202 ? answer.orderId() : "";
+    if (!orderId.isEmpty()) {
+      accepted++;
+      Long id = Long.valueOf(orderId);
+      if (known.add(id)) {
+        dueByOrder.put(id, answer.dueNanos());
+      }
     }
   }
 
-  /** Waits for the rows of all purchases noted so far, at most a minute. */
-  Histogram awaitRows() throws InterruptedException {
+  /**
+   * Waits for the rows of all accepted purchases.
+   *
+   * @param purchases that were sent, answered or not
+   */
+  Outcome outcome(long purchases) throws InterruptedException, SQLException {
     lastOneCame = true;
     thread.join();
-    if (failure != null || !dueByOrder.isEmpty()) {
-      throw new IllegalStateException(dueByOrder.size() + " orders have no row", failure);
+    if (failure != null) {
+      throw new SQLException("the orders in MySQL could not be read", failure);
     }
-    return micros;
+    return new Outcome(micros, purchases - accepted, accepted - micros.getTotalCount());
   }
 
   private void watch() {
     long lastSeen = System.nanoTime();
     try {
       while (!(lastOneCame && dueByOrder.isEmpty())
-          && System.nanoTime() - lastSeen < PATIENCE_NANOS) {
+          && System.nanoTime() - lastSeen < patienceNanos) {
         if (look() || !lastOneCame) {
           lastSeen = System.nanoTime();
         }
@@ -86,7 +117,7 @@ final class RowWatch {
     if (oldest == null || newest == null) {
       return false;
     }
-    List<Long> stored = ledger.storedBetween(oldest.getKey(), newest.getKey());
+    List<Long> stored = orders.between(oldest.getKey(), newest.getKey());
     long now = System.nanoTime();
     boolean found = false;
     for (Long orderId : stored) {
