@@ -29,6 +29,15 @@ public final class Ledger implements AutoCloseable {
         "SELECT SUM(initial_stock - stock) FROM products WHERE sku_id IN (" + ids(sales) + ")");
   }
 
+  /**
+   * Waits until so many orders of a SKU are stored, at most 3 minutes.
+   *
+   * @return how many are not; 0 also when more are
+   */
+  public long missing(Sale sale, long orders) {
+    return Waiting.missing(orders, () -> stored(sale));
+  }
+
   /** Rows of these SKUs a second, from the first to the last row written. */
   public double rowsPerSecond(Collection<Sale> sales) throws SQLException {
     return number(

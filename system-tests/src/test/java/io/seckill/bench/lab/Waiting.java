@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import org.awaitility.core.ConditionTimeoutException;
 
 /** Waits for what a stage set going. */
 public final class Waiting {
@@ -19,6 +20,29 @@ public final class Waiting {
    */
   public static void until(String what, Duration interval, Callable<Boolean> condition) {
     await(what).atMost(LIMIT).pollDelay(Duration.ZERO).pollInterval(interval).until(condition);
+  }
+
+  /**
+   * Waits until so many are there, at most 3 minutes.
+   *
+   * @return how many are missing then; 0 also when there are more
+   */
+  public static long missing(long expected, Callable<Long> count) {
+    long[] last = new long[1];
+    try {
+      await("all of " + expected)
+          .atMost(LIMIT)
+          .pollDelay(Duration.ZERO)
+          .pollInterval(Duration.ofMillis(10))
+          .until(
+              () -> {
+                last[0] = count.call();
+                return last[0] >= expected;
+              });
+      return 0;
+    } catch (ConditionTimeoutException e) {
+      return expected - last[0];
+    }
   }
 
   /** Lets time pass. */

@@ -16,7 +16,7 @@ import java.util.List;
 final class EndToEnd implements Stage {
 
   private static final String SUSTAINED = "e2e.sustained_per_s";
-  private static final String LOST = "e2e.lost";
+  static final String LOST = "e2e.lost";
   private static final double BUSY = 0.8;
   private static final int WARM_UP_PER_SECOND = 3_000;
   private static final Duration LOOK = Duration.ofMillis(2);
@@ -42,8 +42,8 @@ final class EndToEnd implements Stage {
   }
 
   private static void measureOnce(Lab lab, Figures figures) throws Exception {
-    Duration trial = lab.settings().seconds(8, 4);
-    double sustained = new SustainedRate(lab, trial, lab.settings().choose(3, 1)).search();
+    RateTrial trial = new RateTrial(lab, figures, lab.settings().seconds(10, 5));
+    double sustained = new SustainedRate(trial, lab.settings().choose(3, 1)).search();
     figures.add(SUSTAINED, sustained);
     int seconds = lab.settings().choose(12, 4);
     for (Pace pace : List.of(Pace.SLOW, Pace.BRISK)) {

@@ -1,0 +1,81 @@
+package io.seckill.bench.stage;
+
+import io.seckill.bench.lab.Lab;
+import io.seckill.bench.lab.Ledger;
+import io.seckill.bench.lab.Sale;
+import io.seckill.bench.lab.Waiting;
+import io.seckill.bench.load.LoadPlan;
+import io.seckill.bench.load.LoadResult;
+import io.seckill.bench.load.Loader;
+import io.seckill.bench.report.Figures;
+import io.seckill.common.redis.RedisKeys;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Sends purchases at a rate for some time. The pipeline keeps up when all are accepted in time and
+ * the orders on the way do not become more: {@link BacklogTrend}, from the second quarter of the
+ * trial, when the queues have filled as far as the rate fills them, to its end.
+ */
+final class RateTrial implements SustainedRate.Trial {
+
+  private static final double PUNCTUAL = 1.05;
+  private static final Duration LOOK = Duration.ofMillis(100);
+  private static final int FILLING = 4;
+
+  private final Lab lab;
+  private final Figures figures;
+  private final Duration length;
+
+  RateTrial(Lab lab, Figures figures, Duration length) {
+    this.lab = lab;
+    this.figures = figures;
+    this.length = length;
+  }
+
+  /** Waits, too, until what was accepted is stored, and counts what is not as lost. */
+  @Override
+  public boolean keepsUp(double perSecond) throws SQLException {
+    lab.progress().now("end to end: trying %.0f orders/s".formatted(perSecond));
+    int count = (int) (perSecond * length.toSeconds());
+    Sale sale = lab.newSale(count);
+    LoadPlan plan = new ReadyPurchases(lab, sale, count).at(perSecond);
+    try (Ledger ledger = new Ledger(lab.mysql())) {
+      CompletableFuture<LoadResult> load = CompletableFuture.supplyAsync(() -> run(plan));
+      BacklogTrend backlog = watch(sale, ledger);
+      LoadResult result = load.join();
+      long accepted = result.answers(202);
+      figures.count(EndToEnd.LOST, ledger.missing(sale, accepted));
+      return accepted == count
+          && result.seconds() <= length.toSeconds() * PUNCTUAL
+          && !backlog.grows();
+    }
+  }
+
+  private BacklogTrend watch(Sale sale, Ledger ledger) throws SQLException {
+    BacklogTrend trend = new BacklogTrend();
+    long start = System.nanoTime();
+    Waiting.pass(length.dividedBy(FILLING));
+    while (System.nanoTime() - start < length.toNanos()) {
+      trend.add((System.nanoTime() - start) / 1e9, (double) onTheWay(sale, ledger));
+      Waiting.pass(LOOK);
+    }
+    return trend;
+  }
+
+  private long onTheWay(Sale sale, Ledger ledger) throws SQLException {
+    long admitted = sale.stock() - Long.parseLong(lab.redis().get(RedisKeys.stock(sale.skuId())));
+    return admitted - ledger.stored(sale);
+  }
+
+  private static LoadResult run(LoadPlan plan) {
+    try {
+      return Loader.run(plan, answer -> {});
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
