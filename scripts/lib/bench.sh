@@ -79,8 +79,8 @@ perf_test_pom() {
 END
 }
 
-run_bench() { # ARGUMENT…
-  local terminal=false
+run_bench() { # ARGUMENT…: returns what the program exits with, 1 when something was lost, oversold or broken
+  local terminal=false code=0
   [[ ! -t 1 ]] || terminal=true
   mkdir -p "$BENCH_DIR/tmp"
   (
@@ -92,6 +92,7 @@ run_bench() { # ARGUMENT…
       -Dseckill.bench.terminal="$terminal" \
       -Dseckill.bench.perftest.classpath="$BENCH_DIR/perf-test.classpath" \
       io.seckill.bench.Bench "$@"
-  )
+  ) || code=$?
   say "reports: $BENCH_DIR/report.json, details.json, report.html"
+  return "$code"
 }

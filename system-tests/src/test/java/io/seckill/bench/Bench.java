@@ -3,6 +3,7 @@ package io.seckill.bench;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Progress;
 import io.seckill.bench.lab.Settings;
+import io.seckill.bench.report.Defects;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.HtmlReport;
 import io.seckill.bench.report.JsonReport;
@@ -11,8 +12,11 @@ import io.seckill.bench.report.Row;
 import io.seckill.bench.report.TextTable;
 import io.seckill.bench.stage.Stage;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -26,31 +30,39 @@ import java.util.stream.Collectors;
  */
 public final class Bench {
 
-  private final Lab lab;
+  private final Measurement measurement;
   private final Progress progress;
   private final Figures figures = new Figures();
-  private boolean failed;
+  private final List<String> failures = new ArrayList<>();
 
-  private Bench(Lab lab, Progress progress) {
-    this.lab = lab;
+  Bench(Measurement measurement, Progress progress) {
+    this.measurement = measurement;
     this.progress = progress;
   }
 
-  /** Arguments as scripts/bench takes them: {@code [--quick] [--only stage,…]}. */
+  /** How a stage is measured. */
+  @FunctionalInterface
+  interface Measurement {
+    void of(Stage stage, Figures figures) throws Exception;
+  }
+
+  /**
+   * Arguments as scripts/bench takes them: {@code [--quick] [--only stage,…]}. Exits with 1 when a
+   * stage failed or something was lost, oversold or broken.
+   */
   public static void main(String[] args) throws IOException {
     Settings settings = settings(args);
     List<Stage> stages = Stage.asMeasured().stream().filter(s -> settings.wants(s.name())).toList();
     Progress progress = new Progress(System.out, Boolean.getBoolean("seckill.bench.terminal"));
     Map<String, String> machine = Machine.describe();
-    boolean failed;
+    int exitCode;
     try (Lab lab = Lab.open(settings, progress)) {
-      Bench bench = new Bench(lab, progress);
-      stages.forEach(bench::measure);
+      Bench bench = new Bench((stage, figures) -> stage.measure(lab, figures), progress);
+      exitCode = bench.measure(stages);
       machine.put("load average at the end", Machine.load());
       bench.report(machine);
-      failed = bench.failed;
     }
-    System.exit(failed ? 1 : 0);
+    System.exit(exitCode);
   }
 
   static Settings settings(String[] args) {
@@ -60,13 +72,23 @@ public final class Bench {
         words.contains("--quick"), only < 0 ? Set.of() : Set.of(words.get(only + 1).split(",")));
   }
 
+  /**
+   * @return what the program shall exit with: 0 when every stage came to its end without a defect
+   */
+  int measure(List<Stage> stages) {
+    stages.forEach(this::measure);
+    failures.addAll(Defects.of(figures));
+    return failures.isEmpty() ? 0 : 1;
+  }
+
   private void measure(Stage stage) {
     try {
-      stage.measure(lab, figures);
+      measurement.of(stage, figures);
     } catch (Exception e) {
-      failed = true;
-      progress.note("stage " + stage.name() + " failed: " + e);
-      e.printStackTrace();
+      failures.add("stage " + stage.name() + ": " + e);
+      StringWriter trace = new StringWriter();
+      e.printStackTrace(new PrintWriter(trace));
+      progress.note(trace.toString());
     }
   }
 
@@ -83,5 +105,6 @@ public final class Bench {
             .collect(Collectors.joining("\n")));
     System.out.println();
     System.out.print(TextTable.of(rows, figures));
+    failures.forEach(failure -> System.out.println("FAILED  " + failure));
   }
 }
