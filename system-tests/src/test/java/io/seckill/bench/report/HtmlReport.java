@@ -55,6 +55,7 @@ public final class HtmlReport {
     for (Row row : rows) {
       if (figures.of(row.key()).isPresent()) {
         html.append(line("", row.title(), row.key(), figures, ""));
+        html.append(cpu(row.key(), figures));
         row.against().forEach(against -> appendAgainst(html, row, against, figures));
       }
     }
@@ -67,7 +68,15 @@ public final class HtmlReport {
     if (ratio.isPresent()) {
       String text = "&times; " + Numbers.plain(ratio.getAsDouble());
       html.append(line(" class=\"against\"", against.title(), against.key(), figures, text));
+      html.append(cpu(against.key(), figures));
     }
+  }
+
+  private static String cpu(String rateKey, Figures figures) {
+    String line = CpuCost.line(rateKey, figures);
+    return line.isEmpty()
+        ? ""
+        : "<tr class=\"against\"><td colspan=\"5\">%s</td></tr>%n".formatted(escape(line));
   }
 
   private static String line(

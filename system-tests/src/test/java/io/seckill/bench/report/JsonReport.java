@@ -24,6 +24,7 @@ public final class JsonReport {
           "consumer.ratio_jdbc",
           "consumer.ratio_one_by_one",
           "e2e.sustained_per_s",
+          "e2e.cpu_us_per_order",
           "e2e.click_to_row_p50_ms",
           "e2e.click_to_row_p99_ms",
           "e2e.click_to_row_p99_busy_ms",
@@ -42,6 +43,10 @@ public final class JsonReport {
           "consumer.ratio_jdbc", List.of("consumer.orders_per_s", "jdbc.batches_per_s"),
           "consumer.ratio_one_by_one",
               List.of("consumer.orders_per_s", "consumer.one_by_one_per_s"));
+
+  /** Keys under which a figure of another name is known. */
+  private static final Map<String, String> SAME_AS =
+      Map.of("e2e.cpu_us_per_order", CpuCost.total("e2e.sustained_per_s"));
 
   private static final JsonMapper JSON = JsonMapper.shared();
 
@@ -71,7 +76,9 @@ public final class JsonReport {
 
   private static OptionalDouble value(String key, Figures figures) {
     List<String> quotient = RATIOS.get(key);
-    return quotient == null ? figures.median(key) : figures.ratio(quotient.get(0), quotient.get(1));
+    return quotient == null
+        ? figures.median(SAME_AS.getOrDefault(key, key))
+        : figures.ratio(quotient.get(0), quotient.get(1));
   }
 
   private static Map<String, Object> summary(Samples samples) {

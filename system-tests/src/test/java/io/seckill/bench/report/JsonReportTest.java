@@ -35,6 +35,15 @@ class JsonReportTest {
   }
 
   @Test
+  void namesTheCpuTimeOfAnOrderAtTheSustainedRate() {
+    figures.add(CpuCost.total("e2e.sustained_per_s"), 136);
+
+    JsonNode report = JsonMapper.shared().readTree(JsonReport.flat(figures));
+
+    assertThat(report.get("e2e.cpu_us_per_order").asDouble()).isEqualTo(136);
+  }
+
+  @Test
   void keepsRepeatsAndMachineInTheDetails() {
     figures.add("burst.seconds", 1.25);
     figures.add("burst.seconds", 1.75);

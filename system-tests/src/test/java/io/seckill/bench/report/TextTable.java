@@ -24,13 +24,20 @@ public final class TextTable {
 
   private static void append(StringBuilder table, Row row, Figures figures) {
     table.append(line(row.title(), row.key(), figures, ""));
+    table.append(cpu("    ", row.key(), figures));
     for (Row.Against against : row.against()) {
       OptionalDouble ratio = figures.ratio(row.key(), against.key());
       if (ratio.isPresent()) {
         String text = "x " + Numbers.plain(ratio.getAsDouble());
         table.append(line("    " + against.title(), against.key(), figures, text));
+        table.append(cpu("        ", against.key(), figures));
       }
     }
+  }
+
+  private static String cpu(String indent, String rateKey, Figures figures) {
+    String line = CpuCost.line(rateKey, figures);
+    return line.isEmpty() ? "" : indent + line + System.lineSeparator();
   }
 
   private static String line(String title, String key, Figures figures, String ratio) {

@@ -49,6 +49,20 @@ class TextTableTest {
     assertThat(html).doesNotContain("http://", "https://", "<script");
   }
 
+  @Test
+  void setsTheCpuTimeOfEveryProcessBelowItsRate() {
+    figures.add("relay.orders_per_s", 31_204);
+    figures.add(CpuCost.RELAY.key("relay.orders_per_s"), 5);
+    figures.add(CpuCost.RABBITMQ.key("relay.orders_per_s"), 40.2);
+    figures.add(CpuCost.MYSQL.key("relay.orders_per_s"), 0);
+    figures.add(CpuCost.LOAD_GENERATOR.key("relay.orders_per_s"), 7);
+    figures.add(CpuCost.total("relay.orders_per_s"), 45.2);
+    String line = "CPU µs each: relay 5 + RabbitMQ 40.2 = 45.2; load generator 7";
+
+    assertThat(lines()).anySatisfy(text -> assertThat(text).endsWith(line));
+    assertThat(HtmlReport.of(List.of(RELAY), figures, Map.of())).contains(line);
+  }
+
   private List<String> lines() {
     return TextTable.of(List.of(RELAY), figures).lines().toList();
   }

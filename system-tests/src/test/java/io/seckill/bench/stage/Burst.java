@@ -1,5 +1,6 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Ledger;
 import io.seckill.bench.lab.Outbox;
@@ -51,6 +52,7 @@ final class Burst implements Stage {
     ReadyPurchases purchases = new ReadyPurchases(lab, sale, PURCHASES);
     Judge judge = new Judge(sale, purchases.firstUser());
     PatientShoppers shoppers = new PatientShoppers(purchases, judge::take);
+    CpuTimes before = CpuTimes.now();
     long start = System.nanoTime();
     figures.add(ANSWERS, shoppers.buy().perSecond());
     figures.count("burst.asked_again", shoppers.unanswered());
@@ -59,6 +61,7 @@ final class Burst implements Stage {
       ledger.missing(sale, judge.accepted());
     }
     figures.add("burst.seconds", (System.nanoTime() - start) / 1e9);
+    before.addSince(figures, ANSWERS, PURCHASES);
     figures.count("burst.wrong_answers", judge.wrong() + shoppers.unanswered());
     judge.atRest(lab, figures);
   }

@@ -45,6 +45,7 @@ final class EndToEnd implements Stage {
     RateTrial trial = new RateTrial(lab, figures, lab.settings().seconds(10, 5));
     double sustained = new SustainedRate(trial, lab.settings().choose(3, 1)).search();
     figures.add(SUSTAINED, sustained);
+    trial.cpu().addTo(figures, SUSTAINED);
     int seconds = lab.settings().choose(12, 4);
     for (Pace pace : List.of(Pace.SLOW, Pace.BRISK)) {
       pace.add(figures, clickToRow(lab, figures, pace.perSecond, seconds));

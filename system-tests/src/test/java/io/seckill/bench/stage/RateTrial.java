@@ -1,5 +1,6 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Ledger;
 import io.seckill.bench.lab.Sale;
@@ -13,6 +14,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -29,6 +31,7 @@ final class RateTrial implements SustainedRate.Trial {
   private final Lab lab;
   private final Figures figures;
   private final Duration length;
+  private CpuTimes.PerOrder cpu = new CpuTimes.PerOrder(Map.of());
 
   RateTrial(Lab lab, Figures figures, Duration length) {
     this.lab = lab;
@@ -44,15 +47,22 @@ final class RateTrial implements SustainedRate.Trial {
     Sale sale = lab.newSale(count);
     LoadPlan plan = new ReadyPurchases(lab, sale, count).at(perSecond);
     try (Ledger ledger = new Ledger(lab.mysql())) {
+      CpuTimes before = CpuTimes.now();
       CompletableFuture<LoadResult> load = CompletableFuture.supplyAsync(() -> run(plan));
       BacklogTrend backlog = watch(sale, ledger);
       LoadResult result = load.join();
       long accepted = result.answers(202);
       figures.count(EndToEnd.LOST, ledger.missing(sale, accepted));
+      cpu = before.perOrder(accepted);
       return accepted == count
           && result.seconds() <= length.toSeconds() * PUNCTUAL
           && !backlog.grows();
     }
+  }
+
+  /** CPU time for each order of the latest trial, from its first purchase to its last row. */
+  CpuTimes.PerOrder cpu() {
+    return cpu;
   }
 
   private BacklogTrend watch(Sale sale, Ledger ledger) throws SQLException {

@@ -1,13 +1,14 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.MadeOrders;
 import io.seckill.bench.lab.Sale;
 import io.seckill.bench.lab.Waiting;
+import io.seckill.bench.report.CpuCost;
 import io.seckill.bench.report.Figures;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.system.process.Service;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -19,8 +20,8 @@ import redis.clients.jedis.UnifiedJedis;
 /** A relay with next to nothing to do: how long a single order takes, and what waiting costs. */
 final class RelayIdle {
 
-  static final String P50 = "relay.idle_confirm_p50_ms";
-  static final String P99 = "relay.idle_confirm_p99_ms";
+  static final String P50 = "relay.idle_p50_ms";
+  static final String P99 = "relay.idle_p99_ms";
   static final String CPU = "relay.idle_cpu_percent";
 
   private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -41,8 +42,7 @@ final class RelayIdle {
     lab.progress().now("relay: idle");
     // Compilers and collectors end what the last order left them.
     Waiting.pass(lab.settings().seconds(5, 3));
-    long relay = lab.pipeline().run(Service.RELAY).pid();
-    figures.add(CPU, cpuPercent(relay, lab.settings().seconds(30, 10)));
+    figures.add(CPU, cpuPercent(lab.settings().seconds(30, 10)));
   }
 
   private static Histogram singleOrders(Lab lab, List<Sale> sales, int count) {
@@ -86,18 +86,12 @@ final class RelayIdle {
     }
   }
 
-  /** CPU time of all threads of the process, in percent of one core. */
-  private static double cpuPercent(long pid, Duration look) {
+  /** CPU time of all threads of the relay, in percent of one core. */
+  private static double cpuPercent(Duration look) {
     long start = System.nanoTime();
-    Duration before = cpuTime(pid);
+    long before = CpuTimes.now().micros(CpuCost.RELAY);
     Waiting.pass(look);
-    double used = cpuTime(pid).minus(before).toNanos();
-    return 100 * used / (System.nanoTime() - start);
-  }
-
-  private static Duration cpuTime(long pid) {
-    return ProcessHandle.of(pid)
-        .flatMap(process -> process.info().totalCpuDuration())
-        .orElseThrow();
+    double used = CpuTimes.now().micros(CpuCost.RELAY) - before;
+    return 100 * used / TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start);
   }
 }

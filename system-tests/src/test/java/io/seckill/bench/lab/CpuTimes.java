@@ -1,0 +1,116 @@
+package io.seckill.bench.lab;
+
+import io.seckill.bench.report.CpuCost;
+import io.seckill.bench.report.Figures;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * CPU time of every process of a run, user and system, from {@code /proc}: each with its children,
+ * also those that have ended. What this JVM started and is none of the others, wrk above all,
+ * counts with this JVM as load generator.
+ */
+public final class CpuTimes {
+
+  /** USER_HZ is 100 for programs on Linux, whatever the kernel's own clock is. */
+  private static final int TICK_MICROS = 10_000;
+
+  /** Fields of {@code /proc/PID/stat} after the name: user, system, and those of dead children. */
+  private static final int FIRST_TIME = 11;
+
+  private static final int TIMES = 4;
+
+  /** What stands in the command line of each; the baseline's class path names the services too. */
+  private static final List<Map.Entry<String, CpuCost>> COMMANDS =
+      List.of(
+          Map.entry("YardstickApplication", CpuCost.BASELINE),
+          Map.entry("gateway-service.jar", CpuCost.GATEWAY),
+          Map.entry("relay-service.jar", CpuCost.RELAY),
+          Map.entry("order-consumer.jar", CpuCost.CONSUMER),
+          Map.entry("redis-server", CpuCost.REDIS),
+          Map.entry("rabbitmq-server", CpuCost.RABBITMQ),
+          Map.entry("mariadbd", CpuCost.MYSQL));
+
+  private final Map<CpuCost, Long> micros = new EnumMap<>(CpuCost.class);
+
+  private CpuTimes() {}
+
+  /** What has been used so far. */
+  public static CpuTimes now() {
+    CpuTimes times = new CpuTimes();
+    times.addTree(ProcessHandle.current(), CpuCost.LOAD_GENERATOR);
+    return times;
+  }
+
+  /** Adds what was used since then, for each of so many orders, to the figures beside a rate. */
+  public void addSince(Figures figures, String rateKey, long orders) {
+    perOrder(orders).addTo(figures, rateKey);
+  }
+
+  /** What was used since then, for each of so many orders. */
+  public PerOrder perOrder(long orders) {
+    CpuTimes now = now();
+    Map<CpuCost, Double> each = new EnumMap<>(CpuCost.class);
+    for (CpuCost cost : CpuCost.values()) {
+      each.put(cost, (now.micros(cost) - micros(cost)) / (double) Math.max(1, orders));
+    }
+    return new PerOrder(each);
+  }
+
+  /** CPU time for one order, in µs. */
+  public record PerOrder(Map<CpuCost, Double> micros) {
+
+    /** Adds it to the figures beside a rate. */
+    public void addTo(Figures figures, String rateKey) {
+      micros.forEach((cost, each) -> figures.add(cost.key(rateKey), each));
+      double load = micros.getOrDefault(CpuCost.LOAD_GENERATOR, 0.0);
+      double all = micros.values().stream().mapToDouble(Double::doubleValue).sum();
+      figures.add(CpuCost.total(rateKey), all - load);
+    }
+  }
+
+  /** In µs; 0 when no such process runs. */
+  public long micros(CpuCost cost) {
+    return micros.getOrDefault(cost, 0L);
+  }
+
+  /** Children that are none of the known processes count with their parent. */
+  private void addTree(ProcessHandle process, CpuCost cost) {
+    try {
+      Path folder = Path.of("/proc", "" + process.pid());
+      micros.merge(cost, micros(Files.readString(folder.resolve("stat"))), Long::sum);
+    } catch (IOException e) {
+      // It has ended; its time is among that of its parent's dead children.
+    }
+    process.children().forEach(child -> addTree(child, costOf(child, cost)));
+  }
+
+  private static CpuCost costOf(ProcessHandle process, CpuCost ofParent) {
+    try {
+      Path commandLine = Path.of("/proc", "" + process.pid(), "cmdline");
+      String command = Files.readString(commandLine, StandardCharsets.ISO_8859_1);
+      return COMMANDS.stream()
+          .filter(known -> command.contains(known.getKey()))
+          .map(Map.Entry::getValue)
+          .findFirst()
+          .orElse(ofParent);
+    } catch (IOException e) {
+      return ofParent;
+    }
+  }
+
+  /** The name of a program stands in brackets and may hold blanks and brackets itself. */
+  static long micros(String stat) {
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+    long ticks = 0;
+    for (int i = FIRST_TIME; i < FIRST_TIME + TIMES; i++) {
+      ticks += Long.parseLong(fields[i]);
+    }
+    return ticks * TICK_MICROS;
+  }
+}
