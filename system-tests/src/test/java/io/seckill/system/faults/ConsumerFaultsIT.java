@@ -14,6 +14,7 @@ import io.seckill.system.guarantee.Explained;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
+import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -22,9 +23,11 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -352,22 +355,81 @@ class ConsumerFaultsIT {
   }
 
   @Test
-  @DisplayName("29: COMMIT outcome unknown")
-  void commitOutcomeUnknown() {
+  @DisplayName("29: COMMIT outcome unknown: its answer is lost, and then the COMMIT itself")
+  void commitOutcomeUnknown() throws SQLException {
     try (FaultRun run = lab.run("29 COMMIT outcome unknown").begin(100)) {
       ServiceInstance consumer = lab.activeConsumer();
-      var link = consumer.links().mysql();
-      consumer.agent().arm(Points.BEFORE_COMMIT, PointAction.PAUSE, 1);
-      consumer.agent().awaitReached(Points.BEFORE_COMMIT, LIMIT);
-      link.dropToClient(true);
-      long before = link.droppedBytes();
-      consumer.agent().release(Points.BEFORE_COMMIT);
-      Signals.await("the answer to COMMIT to be lost", () -> link.droppedBytes() > before);
+      lab.consumers().stream()
+          .filter(other -> other != consumer)
+          .forEach(other -> other.links().rabbit().cut()); // all that is stored is stored by one
+      TcpProxy link = consumer.links().mysql();
+
+      double known = sum("seckill_consumer_duplicates_total");
+      Set<Long> batch = losesACommit(consumer, link, () -> link.dropToClient(true));
+      Signals.await("a batch to be committed all the same", () -> intersect(batch, stored()));
       link.reset();
-      run.fault("link of " + consumer.name() + " to MySQL reset during COMMIT");
+      run.fault("answer to a COMMIT of " + consumer.name() + " lost");
       link.heal();
+      Signals.await(
+          "the batch to be found stored", () -> sum("seckill_consumer_duplicates_total") > known);
+
+      Set<Long> undone = losesACommit(consumer, link, () -> link.dropToServer(true));
+      link.reset();
+      Signals.await("MySQL to roll back", () -> uncommitted().isEmpty());
+      undone.removeAll(stored());
+      assertThat(undone).as("orders that were rolled back").isNotEmpty();
+      run.fault("COMMIT of " + consumer.name() + " lost");
+      link.heal();
+      Signals.await("the batch to be stored again", () -> stored().containsAll(undone));
       run.judge();
     }
+  }
+
+  /**
+   * Has a consumer send a COMMIT over a link that loses it, or its answer.
+   *
+   * @return orders of open transactions: of this one, and of those that the same loss stops
+   */
+  private Set<Long> losesACommit(ServiceInstance consumer, TcpProxy link, Runnable loss)
+      throws SQLException {
+    consumer.agent().arm(Points.BEFORE_COMMIT, PointAction.PAUSE, 1);
+    consumer.agent().awaitReached(Points.BEFORE_COMMIT, LIMIT);
+    loss.run();
+    Set<Long> open = uncommitted();
+    assertThat(open).as("orders in open transactions").isNotEmpty();
+    long before = link.droppedBytes();
+    consumer.agent().release(Points.BEFORE_COMMIT);
+    Signals.await("the link to lose bytes", () -> link.droppedBytes() > before);
+    return open;
+  }
+
+  private static boolean intersect(Set<Long> some, Set<Long> others) {
+    return !Collections.disjoint(some, others);
+  }
+
+  /** Orders of transactions that are open: dirty reads see them, others do not. */
+  private Set<Long> uncommitted() throws SQLException {
+    Set<Long> open = orders(Connection.TRANSACTION_READ_UNCOMMITTED);
+    open.removeAll(stored());
+    return open;
+  }
+
+  private Set<Long> stored() throws SQLException {
+    return orders(Connection.TRANSACTION_READ_COMMITTED);
+  }
+
+  private Set<Long> orders(int isolation) throws SQLException {
+    Set<Long> ids = new HashSet<>();
+    try (Connection mysql = lab.database().connect();
+        Statement statement = mysql.createStatement()) {
+      mysql.setTransactionIsolation(isolation);
+      try (ResultSet rows = statement.executeQuery("SELECT order_id FROM orders")) {
+        while (rows.next()) {
+          ids.add(rows.getLong(1));
+        }
+      }
+    }
+    return ids;
   }
 
   private double sum(String meter) {

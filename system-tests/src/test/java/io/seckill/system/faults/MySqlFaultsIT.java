@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -18,6 +19,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class MySqlFaultsIT {
 
   private static final int PAUSED = 3;
+  private static final String LEDGER = "pool=\"ledger\"";
+  private static final String BATCH_TIME = "seckill_consumer_batch_time_seconds";
+  private static final Duration SLOW_ONE_WAY = Duration.ofMillis(150);
+
+  /** Of a batch: orders, products, COMMIT. */
+  private static final int LEAST_STATEMENTS = 3;
 
   private final FaultLab lab;
   private final MySqlServer mysql;
@@ -129,6 +136,40 @@ class MySqlFaultsIT {
     }
   }
 
+  @Test
+  @DisplayName("28: MySQL slow: every statement takes 300 ms and more")
+  void slow() {
+    try (FaultRun run = lab.run("28 MySQL slow").begin(300)) {
+      lab.all().forEach(service -> service.links().mysql().delay(SLOW_ONE_WAY));
+      double batches = sum(BATCH_TIME + "_count");
+      double seconds = sum(BATCH_TIME + "_sum");
+      double opened = breakersOpened();
+      double stored = sum("seckill_consumer_stored_total");
+      run.crowd().awaitAccepted(1_500);
+      Signals.await(
+          "orders to be stored meanwhile",
+          () -> sum("seckill_consumer_stored_total") > stored + 600);
+      double each = (sum(BATCH_TIME + "_sum") - seconds) / (sum(BATCH_TIME + "_count") - batches);
+      assertThat(each)
+          .as("seconds a batch took")
+          .isGreaterThan(LEAST_STATEMENTS * 2 * SLOW_ONE_WAY.toMillis() / 1_000.0);
+      assertThat(breakersOpened()).as("times a breaker opened").isEqualTo(opened);
+      assertThat(paused()).as("paused intakes").isZero();
+      run.fault("each statement 300 ms late; %.1f s a batch, 600 orders stored".formatted(each));
+      lab.all().forEach(service -> service.links().mysql().heal());
+      run.judge();
+    }
+  }
+
+  private double breakersOpened() {
+    return lab.consumers().stream()
+        .mapToDouble(
+            one ->
+                one.metrics()
+                    .sum("seckill_breaker_transitions_total", "breaker=\"mysql\"", "to=\"open\""))
+        .sum();
+  }
+
   /** While the breaker is half open and has no answer, it lets nobody else ask. */
   @Test
   @DisplayName("28: MySQL read-only, and the question whether it writes again throws")
@@ -159,6 +200,40 @@ class MySqlFaultsIT {
       statement.execute("UNLOCK TABLES");
       run.judge();
     }
+  }
+
+  /** Payments share a pool with sweeps and admin calls; storing orders has one of its own. */
+  @Test
+  @DisplayName("30: payments hold every connection of their pool: orders are stored meanwhile")
+  void poolDrainedByPayments() throws SQLException {
+    try (FaultRun run = lab.run("30 pool drained by payments");
+        Connection session = lab.database().connect();
+        Statement statement = session.createStatement()) {
+      statement.execute("LOCK TABLES simulated_charge WRITE");
+      run.begin(100);
+      awaitDrainedPool();
+      double stored = sum("seckill_consumer_stored_total");
+      Signals.await(
+          "orders to be stored meanwhile",
+          () -> sum("seckill_consumer_stored_total") > stored + 600);
+      awaitDrainedPool();
+      run.fault("all connections for payments held and waited for; 600 orders stored meanwhile");
+      statement.execute("UNLOCK TABLES");
+      run.judge();
+    }
+  }
+
+  private void awaitDrainedPool() {
+    Signals.await(
+        "payments to hold all connections of a pool, and others to wait",
+        () -> lab.consumers().stream().anyMatch(MySqlFaultsIT::isDrained));
+  }
+
+  private static boolean isDrained(ServiceInstance consumer) {
+    ServiceMetrics now = consumer.metrics();
+    return now.sum("hikaricp_connections_active", LEDGER)
+            == now.sum("hikaricp_connections_max", LEDGER)
+        && now.sum("hikaricp_connections_pending", LEDGER) > 0;
   }
 
   /** Intake pauses, and while it does nothing is tried in a hot loop. */

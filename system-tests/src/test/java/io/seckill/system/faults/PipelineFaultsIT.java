@@ -24,6 +24,9 @@ class PipelineFaultsIT {
       Duration.ofSeconds(Integer.getInteger("seckill.churn.seconds", 8));
   private static final long PAUSE_MS = 50;
 
+  /** What a JVM ends with that has run its shutdown hooks after SIGTERM: 128 + 15. */
+  private static final int TERMINATED = 143;
+
   private final FaultLab lab;
 
   PipelineFaultsIT(FaultLab lab) {
@@ -96,7 +99,8 @@ class PipelineFaultsIT {
     try (FaultRun run = lab.run("33 shutdown under load").begin(200)) {
       for (ServiceInstance service : List.of(lab.consumer(1), lab.relay(1), lab.gateway(1))) {
         service.stop();
-        run.fault("SIGTERM to " + service.name());
+        assertThat(service.exitCode()).as("exit code of %s", service.name()).isEqualTo(TERMINATED);
+        run.fault("SIGTERM to " + service.name() + ", which ended with " + TERMINATED);
       }
       run.judge();
     }

@@ -105,6 +105,11 @@ final class ServiceInstance implements AutoCloseable {
     process.terminate();
   }
 
+  /** What it ended with. */
+  int exitCode() {
+    return process.exitCode();
+  }
+
   void freeze() {
     process.freeze();
   }

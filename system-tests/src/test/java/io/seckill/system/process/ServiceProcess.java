@@ -172,6 +172,15 @@ public final class ServiceProcess implements AutoCloseable {
     signal("CONT");
   }
 
+  /**
+   * What the process ended with.
+   *
+   * @throws IllegalThreadStateException while it runs
+   */
+  public int exitCode() {
+    return process.exitValue();
+  }
+
   public boolean isAlive() {
     return process.isAlive();
   }
