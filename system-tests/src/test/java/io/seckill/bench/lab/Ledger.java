@@ -29,6 +29,19 @@ public final class Ledger implements AutoCloseable {
         "SELECT SUM(initial_stock - stock) FROM products WHERE sku_id IN (" + ids(sales) + ")");
   }
 
+  /** Confirmed orders of all these. */
+  public long confirmed(Collection<Sale> sales) throws SQLException {
+    return number(
+        "SELECT COUNT(*) FROM orders WHERE status = 'CONFIRMED' AND sku_id IN ("
+            + ids(sales)
+            + ")");
+  }
+
+  /** Of all sessions since the server started. */
+  public long rowLockWaits() throws SQLException {
+    return number("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'", 2);
+  }
+
   /**
    * Waits until so many orders of a SKU are stored, at most 3 minutes.
    *
@@ -66,10 +79,14 @@ public final class Ledger implements AutoCloseable {
   }
 
   private long number(String sql) throws SQLException {
+    return number(sql, 1);
+  }
+
+  private long number(String sql, int column) throws SQLException {
     try (PreparedStatement select = mysql.prepareStatement(sql);
         ResultSet rows = select.executeQuery()) {
       rows.next();
-      return rows.getLong(1);
+      return rows.getLong(column);
     }
   }
 

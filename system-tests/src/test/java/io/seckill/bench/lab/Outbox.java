@@ -24,7 +24,7 @@ public final class Outbox {
     this.redis = redis;
   }
 
-  /** Puts the orders beside the outboxes, where no relay looks. */
+  /** Puts the orders beside the outboxes, at {@link #prepared}, where no relay looks. */
   public void prepare(MadeOrders orders) {
     Map<Integer, List<String>> waiting = new HashMap<>();
     orders.stream()
@@ -56,6 +56,13 @@ public final class Outbox {
         .sum();
   }
 
+  /** Forgets what was prepared and not released, of which others may have taken some. */
+  public void discardPrepared() {
+    for (int partition = 0; partition < Partition.COUNT; partition++) {
+      redis.unlink(prepared(partition));
+    }
+  }
+
   /** Forgets all orders; no relay may run. */
   public void clear() {
     for (int partition = 0; partition < Partition.COUNT; partition++) {
@@ -83,6 +90,11 @@ public final class Outbox {
         AdmissionRecord.queued(order).format());
   }
 
+  /** The list of the orders of a partition that no relay sees. */
+  public static String prepared(int partition) {
+    return RedisKeys.outbox(partition) + ":prepared";
+  }
+
   private long inPrivateQueues(int partition) {
     return redis.zrange(RedisKeys.lanes(partition), 0, -1).stream()
         .mapToLong(member -> redis.llen(RedisKeys.privateQueue(partition, member)))
@@ -94,9 +106,5 @@ public final class Outbox {
       redis.lpush(prepared(partition), chunk.toArray(String[]::new));
       chunk.clear();
     }
-  }
-
-  private static String prepared(int partition) {
-    return RedisKeys.outbox(partition) + ":prepared";
   }
 }

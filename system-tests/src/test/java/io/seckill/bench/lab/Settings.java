@@ -1,6 +1,9 @@
 package io.seckill.bench.lab;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -23,6 +26,22 @@ public record Settings(boolean quick, Set<String> only) {
 
   public Duration seconds(int full, int whenQuick) {
     return Duration.ofSeconds(choose(full, whenQuick));
+  }
+
+  /** For how long each program does what it is then measured with: ours and what it is beside. */
+  public Duration warmUp() {
+    return seconds(20, 5);
+  }
+
+  /** Does all of these once for each repeat, forwards and backwards in turn. */
+  public void repeatInTurns(List<Work> measures) throws Exception {
+    List<Work> order = new ArrayList<>(measures);
+    for (int repeat = 0; repeat < repeats(); repeat++) {
+      for (Work measure : order) {
+        measure.run();
+      }
+      Collections.reverse(order);
+    }
   }
 
   public boolean wants(String stage) {

@@ -21,6 +21,10 @@ public final class Wrk {
   private static final Pattern REFUSED = Pattern.compile("Non-2xx or 3xx responses: (\\d+)");
   private static final Pattern SOCKETS =
       Pattern.compile("Socket errors: connect (\\d+), read (\\d+), write (\\d+), timeout (\\d+)");
+
+  /** Said by wrk.lua. */
+  private static final Pattern ROUNDS = Pattern.compile("Rounds: (\\d+)");
+
   private static final Pattern PERCENTILE = Pattern.compile("(50|99)%\\s+([0-9.]+)(us|ms|s)\\b");
 
   private Wrk() {}
@@ -32,11 +36,18 @@ public final class Wrk {
    * @param answers answers in all
    * @param notOk those with another status than 2xx or 3xx
    * @param socketErrors broken connections and time-outs
+   * @param rounds how often it began again with the first request, having sent them all
    * @param p50Ms median latency as seen by a waiting client
    * @param p99Ms 99th percentile of the same
    */
   public record Result(
-      double perSecond, long answers, long notOk, long socketErrors, double p50Ms, double p99Ms) {}
+      double perSecond,
+      long answers,
+      long notOk,
+      long socketErrors,
+      long rounds,
+      double p50Ms,
+      double p99Ms) {}
 
   /**
    * Sends the file's requests over and over from its beginning.
@@ -81,6 +92,7 @@ public final class Wrk {
         Long.parseLong(first(TOTAL, said, "missing")),
         Long.parseLong(first(REFUSED, said, "0")),
         socketErrors(said),
+        Long.parseLong(first(ROUNDS, said, "missing")),
         percentileMs("50", said),
         percentileMs("99", said));
   }

@@ -22,11 +22,13 @@ class WrkTest {
         Non-2xx or 3xx responses: 350
       Requests/sec:  33450.25
       Transfer/sec:      6.65MB
+      Rounds: 2
       """;
 
   @Test
   void readsWhatWrkSays() {
-    assertThat(Wrk.parse(SAID)).isEqualTo(new Wrk.Result(33_450.25, 100_350, 350, 10, 0.85, 4.5));
+    assertThat(Wrk.parse(SAID))
+        .isEqualTo(new Wrk.Result(33_450.25, 100_350, 350, 10, 2, 0.85, 4.5));
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Outbox;
 import io.seckill.bench.lab.Sale;
@@ -9,6 +10,7 @@ import io.seckill.bench.load.Wrk;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.Row.Against;
+import io.seckill.bench.yardstick.YardstickServer;
 import io.seckill.system.process.Service;
 import java.time.Duration;
 import java.util.List;
@@ -17,6 +19,10 @@ import java.util.function.LongFunction;
 /** What most shoppers of a flash sale do: come too late, try again, and look how it stands. */
 final class AdmissionRefused implements Stage {
 
+  private static final String REFUSED = "admission.refused_per_s";
+  private static final String REPEATS = "admission.repeats_per_s";
+  private static final String POLLS = "admission.polls_per_s";
+  private static final String OVERSOLD = "admission.oversold";
   private static final int CONNECTIONS = 64;
   private static final int BUYERS = 50_000;
 
@@ -28,73 +34,99 @@ final class AdmissionRefused implements Stage {
   @Override
   public void measure(Lab lab, Figures figures) throws Exception {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
-    lab.progress().now("refused: selling out");
-    Sale sale = lab.newSale(BUYERS);
-    ReadyPurchases purchases = new ReadyPurchases(lab, sale, BUYERS);
-    long firstUser = purchases.firstUser();
-    String[] orderIds = sellOut(purchases);
-    Duration run = lab.settings().seconds(6, 3);
-    refusals(lab, sale, run);
-    for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
-      lab.progress().now("refused: sold out");
-      figures.add("admission.refused_per_s", refusals(lab, sale, run));
-      lab.progress().now("refused: repeats of admitted purchases");
-      figures.add("admission.repeats_per_s", repeats(lab, sale, firstUser, run));
-      lab.progress().now("refused: status polls");
-      figures.add("admission.polls_per_s", polls(lab, firstUser, orderIds, run));
+    try (YardstickServer baseline = YardstickServer.start(lab)) {
+      lab.progress().now("refused: selling out");
+      Sale sale = lab.newSale(BUYERS);
+      ReadyPurchases purchases = new ReadyPurchases(lab, sale, BUYERS);
+      List<String> orderIds = sellOut(purchases);
+      PurchaseLoad load = PurchaseLoad.onGateway(lab);
+      new SoldOut(lab, figures, sale, purchases.firstUser(), orderIds, load, baseline).measure();
+      Outbox outbox = new Outbox(lab.redis());
+      outbox.clear();
+      outbox.forget(sale);
     }
-    Outbox outbox = new Outbox(lab.redis());
-    outbox.clear();
-    outbox.forget(sale);
   }
 
-  private static String[] sellOut(ReadyPurchases purchases) throws Exception {
+  private static List<String> sellOut(ReadyPurchases purchases) throws Exception {
     String[] orderIds = new String[BUYERS];
     PatientShoppers shoppers =
         new PatientShoppers(purchases, answer -> orderIds[(int) answer.index()] = answer.orderId());
     shoppers.buy();
     shoppers.insist();
-    return orderIds;
+    return List.of(orderIds);
   }
 
-  private static double refusals(Lab lab, Sale sale, Duration run) throws Exception {
-    Wrk.Result result =
-        new PurchaseLoad(lab)
-            .wrk(
-                lab.pipeline().shopPort(),
-                lab.pipeline().tokens(),
-                CONNECTIONS,
-                run,
-                List.of(sale));
-    return result.perSecond() * result.notOk() / result.answers();
-  }
+  /**
+   * A sale without stock.
+   *
+   * @param firstUser the first of its buyers; the others follow, one by one
+   * @param orderIds theirs
+   */
+  private record SoldOut(
+      Lab lab,
+      Figures figures,
+      Sale sale,
+      long firstUser,
+      List<String> orderIds,
+      PurchaseLoad load,
+      YardstickServer baseline) {
 
-  private static double repeats(Lab lab, Sale sale, long firstUser, Duration run) throws Exception {
-    Requests requests = new Requests(lab.pipeline().tokens());
-    return accepted(lab, run, i -> requests.purchase(firstUser + i, sale.skuId()));
-  }
+    void measure() throws Exception {
+      lab.progress().now("refused: warming up");
+      Duration warmUp = lab.settings().warmUp();
+      Figures notKept = new Figures();
+      load.refused(notKept, REFUSED, CONNECTIONS, warmUp, sale);
+      repeats(notKept, warmUp);
+      polls(notKept, warmUp);
+      PlainHttp.measure(notKept, baseline, warmUp);
+      Duration run = lab.settings().seconds(6, 3);
+      lab.settings()
+          .repeatInTurns(
+              List.of(
+                  () -> refusals(run),
+                  () -> PlainHttp.measure(figures, baseline, run),
+                  () -> repeats(figures, run),
+                  () -> polls(figures, run)));
+    }
 
-  private static double polls(Lab lab, long firstUser, String[] orderIds, Duration run)
-      throws Exception {
-    Requests requests = new Requests(lab.pipeline().tokens());
-    return accepted(lab, run, i -> requests.status(firstUser + i, orderIds[(int) i]));
-  }
+    private void refusals(Duration run) throws Exception {
+      lab.progress().now("refused: sold out");
+      Wrk.Result result = load.refused(figures, REFUSED, CONNECTIONS, run, sale);
+      figures.count(OVERSOLD, result.answers() - result.notOk());
+    }
 
-  private static double accepted(Lab lab, Duration run, LongFunction<byte[]> requests)
-      throws Exception {
-    try (RequestFile file = RequestFile.write(BUYERS, requests)) {
-      Wrk.Result result = Wrk.run(lab.pipeline().shopPort(), CONNECTIONS, run, file);
-      return result.perSecond() * (result.answers() - result.notOk()) / result.answers();
+    private void repeats(Figures into, Duration run) throws Exception {
+      lab.progress().now("refused: repeats of admitted purchases");
+      Requests requests = new Requests(lab.pipeline().tokens());
+      answered(into, REPEATS, run, i -> requests.purchase(firstUser + i, sale.skuId()));
+    }
+
+    private void polls(Figures into, Duration run) throws Exception {
+      lab.progress().now("refused: status polls");
+      Requests requests = new Requests(lab.pipeline().tokens());
+      answered(into, POLLS, run, i -> requests.status(firstUser + i, orderIds.get((int) i)));
+    }
+
+    /** Requests of all buyers, over and over. */
+    private void answered(Figures into, String rateKey, Duration run, LongFunction<byte[]> requests)
+        throws Exception {
+      try (RequestFile file = RequestFile.write(BUYERS, requests)) {
+        CpuTimes before = CpuTimes.now();
+        Wrk.Result result = Wrk.run(lab.pipeline().shopPort(), CONNECTIONS, run, file);
+        long answered = result.answers() - result.notOk();
+        into.add(rateKey, result.perSecond() * answered / result.answers());
+        before.addSince(into, rateKey, answered);
+      }
     }
   }
 
   @Override
   public List<Row> rows() {
-    List<Against> against =
-        List.of(new Against("HTTP stack without Redis", AdmissionAccepted.PLAIN_HTTP));
+    List<Against> against = List.of(new Against("HTTP stack without Redis", PlainHttp.RATE));
     return List.of(
-        new Row("sold out, with keys, 64 connections", "admission.refused_per_s", against),
-        new Row("repeats of admitted purchases", "admission.repeats_per_s", against),
-        new Row("status polls", "admission.polls_per_s", against));
+        new Row("sold out, with keys, 64 connections", REFUSED, against),
+        new Row("repeats of admitted purchases", REPEATS, against),
+        new Row("status polls of orders that no relay has taken", POLLS, against),
+        Row.of("accepted after the last unit was sold", OVERSOLD));
   }
 }

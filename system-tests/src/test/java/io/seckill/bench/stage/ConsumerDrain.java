@@ -1,5 +1,6 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Ledger;
 import io.seckill.bench.lab.MadeOrders;
@@ -11,6 +12,7 @@ import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.Row.Against;
 import io.seckill.bench.yardstick.DirectStore;
+import io.seckill.bench.yardstick.ManyThreads;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.system.process.Service;
 import java.time.Duration;
@@ -29,9 +31,12 @@ final class ConsumerDrain implements Stage {
 
   private static final String ONE_SKU = "consumer.orders_per_s";
   private static final String MANY_SKUS = "consumer.orders_20_skus_per_s";
+  private static final String JDBC = "jdbc.batches_per_s";
+  private static final String ONE_BY_ONE = "consumer.one_by_one_per_s";
+  private static final String LOST = "consumer.lost";
   private static final int SKUS = 20;
+  private static final int WARM_UP = 40_000;
   private static final int CHUNK = 1_000;
-  private static final Duration LOOK = Duration.ofMillis(200);
 
   @Override
   public String name() {
@@ -42,26 +47,43 @@ final class ConsumerDrain implements Stage {
   public void measure(Lab lab, Figures figures) throws Exception {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
     int count = lab.settings().choose(200_000, 60_000);
-    // Not measured: the compilers' share falls from one drain to the next.
-    drain(lab, 1, count / 2);
-    for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
-      // Turn about, so that a machine that becomes slower or faster favours neither.
-      for (int skus : repeat % 2 == 0 ? List.of(1, SKUS) : List.of(SKUS, 1)) {
-        figures.add(skus == 1 ? ONE_SKU : MANY_SKUS, drain(lab, skus, count));
-      }
-    }
-    figures.add("mysql.row_lock_waits", rowLockWaits(lab));
-    for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
-      measureDatabase(lab, figures);
-    }
+    DirectStore store = new DirectStore(lab);
+    Duration run = lab.settings().seconds(6, 3);
+    warmUp(lab, store);
+    lab.settings()
+        .repeatInTurns(
+            List.of(
+                () -> drain(lab, figures, ONE_SKU, 1, count),
+                () -> batches(lab, figures, store, count),
+                () -> drain(lab, figures, MANY_SKUS, SKUS, count),
+                () -> oneByOne(lab, figures, store, run)));
   }
 
-  private static double drain(Lab lab, int skus, int count) throws Exception {
+  /** Each for the same time; what it takes to fill the queues does not count. */
+  private static void warmUp(Lab lab, DirectStore store) throws Exception {
+    Figures notKept = new Figures();
+    Duration warmUp = lab.settings().warmUp();
+    Duration drained = Duration.ZERO;
+    while (drained.compareTo(warmUp) < 0) {
+      drained = drained.plus(drain(lab, notKept, ONE_SKU, 1, WARM_UP));
+    }
+    long end = System.nanoTime() + warmUp.toNanos();
+    while (System.nanoTime() < end) {
+      batches(lab, notKept, store, WARM_UP);
+    }
+    oneByOne(lab, notKept, store, warmUp);
+  }
+
+  /**
+   * @return for how long it drained
+   */
+  private static Duration drain(Lab lab, Figures figures, String rateKey, int skus, int count)
+      throws Exception {
     lab.progress().now("consumer: filling the queues, " + skus + " SKUs");
-    List<Sale> warmUp = lab.newSales(skus, count);
-    List<Sale> sales = lab.newSalesBeside(warmUp, count);
-    List<OrderMessage> first =
-        recorded(lab, new MadeOrders(warmUp, lab.newUsers(count / 2), count / 2));
+    int ahead = count / 2;
+    List<Sale> aheadOf = lab.newSales(skus, ahead);
+    List<Sale> sales = lab.newSalesBeside(aheadOf, count);
+    List<OrderMessage> first = recorded(lab, new MadeOrders(aheadOf, lab.newUsers(ahead), ahead));
     List<OrderMessage> measured = recorded(lab, new MadeOrders(sales, lab.newUsers(count), count));
     try (OrderQueues queues = OrderQueues.open(lab.vhost())) {
       lab.whileFrozen(
@@ -72,9 +94,17 @@ final class ConsumerDrain implements Stage {
           });
     }
     lab.progress().now("consumer: storing " + count + " orders of " + skus + " SKUs");
+    long start = System.nanoTime();
+    CpuTimes before = CpuTimes.now();
     try (Ledger ledger = new Ledger(lab.mysql())) {
-      Waiting.until("all orders to be stored", LOOK, () -> ledger.stored(sales) >= count);
-      return ledger.rowsPerSecond(sales);
+      double lockWaits = ledger.rowLockWaits();
+      Waiting.missing(count, () -> ledger.stored(sales));
+      Duration drained = Duration.ofNanos(System.nanoTime() - start);
+      before.addSince(figures, rateKey, ahead + count);
+      figures.add(rateKey, ledger.rowsPerSecond(sales));
+      figures.add("mysql.row_lock_waits", ledger.rowLockWaits() - lockWaits);
+      figures.count(LOST, count - ledger.confirmed(sales));
+      return drained;
     }
   }
 
@@ -93,28 +123,27 @@ final class ConsumerDrain implements Stage {
     return all;
   }
 
-  private static void measureDatabase(Lab lab, Figures figures) throws Exception {
+  private static void batches(Lab lab, Figures figures, DirectStore store, int count)
+      throws Exception {
     lab.progress().now("consumer: JDBC batches of 500 without broker");
-    int count = lab.settings().choose(200_000, 60_000);
-    DirectStore store = new DirectStore(lab);
-    figures.add("jdbc.batches_per_s", store.batchesPerSecond(orders(lab, count)));
+    List<OrderMessage> orders = orders(lab, count).stream().toList();
+    CpuTimes before = CpuTimes.now();
+    figures.add(JDBC, store.batchesPerSecond(orders));
+    before.addSince(figures, JDBC, count);
+  }
+
+  private static void oneByOne(Lab lab, Figures figures, DirectStore store, Duration run) {
     lab.progress().now("consumer: one order per transaction, 8 threads");
-    Duration run = lab.settings().seconds(6, 3);
     int enough = (int) (10_000 * run.toSeconds());
-    figures.add("consumer.one_by_one_per_s", store.oneByOnePerSecond(orders(lab, enough), run));
+    MadeOrders orders = orders(lab, enough);
+    CpuTimes before = CpuTimes.now();
+    ManyThreads.Result result = store.oneByOne(orders, run);
+    figures.add(ONE_BY_ONE, result.perSecond());
+    before.addSince(figures, ONE_BY_ONE, result.count());
   }
 
   private static MadeOrders orders(Lab lab, int count) {
     return new MadeOrders(List.of(lab.newSale(count)), lab.newUsers(count), count);
-  }
-
-  private static double rowLockWaits(Lab lab) throws Exception {
-    try (var mysql = lab.mysql();
-        var statement = mysql.createStatement();
-        var rows = statement.executeQuery("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'")) {
-      rows.next();
-      return rows.getDouble(2);
-    }
   }
 
   @Override
@@ -124,12 +153,13 @@ final class ConsumerDrain implements Stage {
             "consumer, one hot SKU, prefilled queue",
             ONE_SKU,
             List.of(
-                new Against("JDBC batches of 500, no broker", "jdbc.batches_per_s"),
-                new Against("one order per transaction, 8 threads", "consumer.one_by_one_per_s"))),
+                new Against("JDBC batches of 500, no broker", JDBC),
+                new Against("one order per transaction, 8 threads", ONE_BY_ONE))),
         new Row(
             "consumer, as many orders of 20 SKUs",
             MANY_SKUS,
             List.of(new Against("consumer, one hot SKU", ONE_SKU))),
-        Row.of("row lock waits of the consumer", "mysql.row_lock_waits"));
+        Row.of("row lock waits of the consumer", "mysql.row_lock_waits"),
+        Row.of("consumer: orders that were not confirmed", LOST));
   }
 }

@@ -1,70 +1,117 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
+import io.seckill.bench.lab.Outbox;
 import io.seckill.bench.lab.Sale;
 import io.seckill.bench.load.RequestFile;
 import io.seckill.bench.load.Requests;
 import io.seckill.bench.load.Wrk;
+import io.seckill.bench.report.Figures;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.shop.Tokens;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
-/** Closed-loop purchases by users who have not been seen before, so that every signature counts. */
+/**
+ * Closed-loop purchases, each by a user who has not been seen before, so that every signature
+ * counts. The first run warms up, and says how many purchases the others need.
+ */
 final class PurchaseLoad {
 
-  /** More than is ever answered in a second, so that no request is sent twice. */
-  private static final int MOST_PER_SECOND = 60_000;
+  static final String LOST = "admission.lost";
+
+  private static final long FEWEST_PER_SECOND = 60_000;
+  private static final int MARGIN = 2;
 
   private final Lab lab;
+  private final int port;
+  private final Tokens tokens;
+  private long mostPerSecond = FEWEST_PER_SECOND;
+  private boolean warm;
 
-  PurchaseLoad(Lab lab) {
+  /**
+   * @param port of the gateway, ours or another
+   * @param tokens signs as it expects
+   */
+  PurchaseLoad(Lab lab, int port, Tokens tokens) {
     this.lab = lab;
+    this.port = port;
+    this.tokens = tokens;
   }
 
-  /** Stock that a run of this length cannot exhaust. */
-  static long stockFor(Duration duration) {
-    return MOST_PER_SECOND * duration.toSeconds();
+  /** Of our gateway. */
+  static PurchaseLoad onGateway(Lab lab) {
+    return new PurchaseLoad(lab, lab.pipeline().shopPort(), lab.pipeline().tokens());
+  }
+
+  /** New SKUs on sale, with stock for all purchases of a run. */
+  List<Sale> newSales(Duration run, int skus) {
+    return lab.newSales(skus, mostPerSecond * run.toSeconds() / skus);
   }
 
   /**
-   * What came of a run.
-   *
-   * @param perSecond purchases that Redis has admitted, per second of the run
-   * @param p50Ms median time a connection waited for its answer
-   * @param p99Ms 99th percentile of the same
+   * Purchases taking turns among sales that nobody bought from before and that are forgotten
+   * afterwards. Adds what Redis has admitted, per second of the run, the CPU time for each, and as
+   * lost the accepted ones that are not in the outbox; no relay may run.
    */
-  record Accepted(double perSecond, double p50Ms, double p99Ms) {}
-
-  /** Purchases taking turns among the sales. */
-  Accepted accepted(int port, Tokens tokens, int connections, Duration run, List<Sale> sales)
+  Wrk.Result accepted(
+      Figures figures, String rateKey, int connections, Duration run, List<Sale> sales)
       throws IOException, InterruptedException {
-    long before = admitted(sales);
-    Wrk.Result result = wrk(port, tokens, connections, run, sales);
-    double perSecond = (admitted(sales) - before) / (double) run.toSeconds();
-    return new Accepted(perSecond, result.p50Ms(), result.p99Ms());
+    Outbox outbox = new Outbox(lab.redis());
+    Measured measured = run(connections, run, sales);
+    long admitted = admitted(sales);
+    long accepted = measured.result.answers() - measured.result.notOk();
+    figures.count(LOST, Math.max(0, Math.max(admitted, accepted) - outbox.waiting()));
+    figures.add(rateKey, admitted / (double) run.toSeconds());
+    measured.before.addSince(figures, rateKey, admitted);
+    outbox.clear();
+    sales.forEach(outbox::forget);
+    return measured.result;
   }
 
-  /** The same load, whatever the answers are. */
-  Wrk.Result wrk(int port, Tokens tokens, int connections, Duration run, List<Sale> sales)
+  /**
+   * Purchases from a sale that is sold out; adds refusals per second, and the CPU time for each.
+   */
+  Wrk.Result refused(Figures figures, String rateKey, int connections, Duration run, Sale sale)
       throws IOException, InterruptedException {
-    long count = MOST_PER_SECOND * run.toSeconds();
+    Measured measured = run(connections, run, List.of(sale));
+    Wrk.Result result = measured.result;
+    figures.add(rateKey, result.perSecond() * result.notOk() / result.answers());
+    measured.before.addSince(figures, rateKey, result.notOk());
+    return result;
+  }
+
+  /**
+   * @param before CPU times when the first purchase was sent
+   */
+  private record Measured(CpuTimes before, Wrk.Result result) {}
+
+  private Measured run(int connections, Duration run, List<Sale> sales)
+      throws IOException, InterruptedException {
+    long count = mostPerSecond * run.toSeconds();
     long firstUser = lab.newUsers(count);
     Requests requests = new Requests(tokens);
     try (RequestFile file =
         RequestFile.write(
             count,
             i -> requests.purchase(firstUser + i, sales.get((int) (i % sales.size())).skuId()))) {
-      return Wrk.run(port, connections, run, file);
+      CpuTimes before = CpuTimes.now();
+      Wrk.Result result = Wrk.run(port, connections, run, file);
+      if (warm && result.rounds() > 0) {
+        throw new IllegalStateException("wrk sent purchases twice: it had no more than " + count);
+      }
+      warm = true;
+      mostPerSecond = Math.max(mostPerSecond, MARGIN * (long) result.perSecond());
+      return new Measured(before, result);
     }
   }
 
   private long admitted(List<Sale> sales) {
-    long stockTaken = 0;
-    for (Sale sale : sales) {
-      stockTaken += sale.stock() - Long.parseLong(lab.redis().get(RedisKeys.stock(sale.skuId())));
-    }
-    return stockTaken;
+    return sales.stream()
+        .mapToLong(
+            sale -> sale.stock() - Long.parseLong(lab.redis().get(RedisKeys.stock(sale.skuId()))))
+        .sum();
   }
 }

@@ -7,14 +7,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.ZipFile;
 import redis.clients.jedis.UnifiedJedis;
 
-/**
- * The gateway's own {@code admit.lua}, out of its executable jar, called with one purchase at a
- * time.
- */
+/** The gateway's own {@code admit.lua}, out of its executable jar. */
 final class AdmitScript {
 
   private static final String ENTRY = "BOOT-INF/classes/io/seckill/gateway/admission/admit.lua";
@@ -39,26 +37,28 @@ final class AdmitScript {
     return sha;
   }
 
-  /** Everything after the SHA-1 and the number of keys: the key, then the arguments. */
-  List<String> callOf(int partition, String skuId, String userId, String key, String orderId) {
-    return List.of(
-        RedisKeys.outbox(partition),
-        RedisKeys.prefix(partition),
-        server,
-        "0",
-        skuId,
-        userId,
-        key,
-        "1",
-        orderId,
-        "");
+  /** Everything after the SHA-1 and the number of keys: the key, then the arguments for all. */
+  List<String> callOf(int partition, List<String> purchases) {
+    List<String> call = new ArrayList<>();
+    call.add(RedisKeys.outbox(partition));
+    call.add(RedisKeys.prefix(partition));
+    call.add(server);
+    call.add("0");
+    call.addAll(purchases);
+    return call;
+  }
+
+  /** The arguments for one purchase of one unit. */
+  static List<String> purchase(String skuId, String userId, String key, String orderId) {
+    return List.of(skuId, userId, key, "1", orderId, "");
   }
 
   /**
    * @return the script's reply for the one purchase
    */
   String admit(int partition, long skuId, long userId, String key, OrderId orderId) {
-    List<String> call = callOf(partition, "" + skuId, "" + userId, key, orderId.toString());
+    List<String> call =
+        callOf(partition, purchase("" + skuId, "" + userId, key, orderId.toString()));
     Object replies = redis.evalsha(sha, call.subList(0, 1), call.subList(1, call.size()));
     return String.valueOf(((List<?>) replies).get(0));
   }

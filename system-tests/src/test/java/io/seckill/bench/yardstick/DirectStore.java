@@ -30,14 +30,13 @@ public final class DirectStore {
   }
 
   /** Orders per second in batches of {@value #BATCH}, one thread. */
-  public double batchesPerSecond(MadeOrders orders) throws SQLException {
-    List<OrderMessage> all = orders.stream().toList();
+  public double batchesPerSecond(List<OrderMessage> orders) throws SQLException {
     try (Connection mysql = lab.mysql();
         Transaction transaction = new Transaction(mysql, BATCH)) {
       long start = System.nanoTime();
       int stored = 0;
-      while (stored + BATCH <= all.size()) {
-        transaction.store(all.subList(stored, stored + BATCH));
+      while (stored + BATCH <= orders.size()) {
+        transaction.store(orders.subList(stored, stored + BATCH));
         stored += BATCH;
       }
       return stored * 1e9 / (System.nanoTime() - start);
@@ -45,13 +44,13 @@ public final class DirectStore {
   }
 
   /**
-   * Orders per second, one in each transaction, {@value #THREADS} threads.
+   * One in each transaction, {@value #THREADS} threads.
    *
    * @param orders more than can be stored in that time
    */
-  public double oneByOnePerSecond(MadeOrders orders, Duration duration) {
+  public ManyThreads.Result oneByOne(MadeOrders orders, Duration duration) {
     Iterator<OrderMessage> next = orders.stream().iterator();
-    return ManyThreads.perSecond(THREADS, duration, thread -> storer(next));
+    return ManyThreads.run(THREADS, duration, thread -> storer(next));
   }
 
   private ManyThreads.Work storer(Iterator<OrderMessage> orders) throws SQLException {

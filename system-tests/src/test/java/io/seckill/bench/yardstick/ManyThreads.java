@@ -10,7 +10,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /** Counts how often some threads get their work done in a given time. */
-final class ManyThreads {
+public final class ManyThreads {
+
+  /**
+   * What was done.
+   *
+   * @param count pieces of work
+   */
+  public record Result(long count, double perSecond) {}
 
   /** One piece of work; false when there is nothing left to do. */
   @FunctionalInterface
@@ -26,7 +33,7 @@ final class ManyThreads {
 
   private ManyThreads() {}
 
-  static double perSecond(int threads, Duration duration, Maker maker) {
+  static Result run(int threads, Duration duration, Maker maker) {
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
       List<Work> works = new ArrayList<>();
@@ -41,7 +48,7 @@ final class ManyThreads {
       for (Future<Long> count : pool.invokeAll(counters)) {
         done += count.get();
       }
-      return done * 1e9 / (System.nanoTime() - start);
+      return new Result(done, done * 1e9 / (System.nanoTime() - start));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);

@@ -1,5 +1,8 @@
 package io.seckill.bench.yardstick;
 
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.seckill.common.id.SnowflakeIds;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
@@ -8,6 +11,7 @@ import io.seckill.common.redis.RedisSettings;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.Map;
+import org.reactivestreams.Publisher;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.reactor.netty.NettyRouteProvider;
@@ -22,7 +26,9 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.netty.http.server.HttpServerResponse;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -40,41 +46,50 @@ public class YardstickApplication {
       "{\"orderId\":\"251117339148419079\",\"status\":\"QUEUED\",\"position\":1}"
           .getBytes(StandardCharsets.US_ASCII);
 
-  private static final int REDIS_CONNECTIONS = 64;
+  private static final String PLAIN_LENGTH = "" + PLAIN_ANSWER.length;
+
+  /** One for each connection of the load, so that no purchase waits for another to be over. */
+  private static final int THREADS = 64;
 
   public static void main(String[] args) {
     SpringApplication.run(YardstickApplication.class, args);
   }
 
+  /** As the gateway writes its answers, one message each, with the fewest headers that will do. */
   @Bean
   NettyRouteProvider plainRoute() {
     return routes ->
         routes.route(
             request -> request.uri().startsWith("/plain/"),
             (request, response) ->
-                request
-                    .receive()
-                    .aggregate()
-                    .then(
-                        Mono.from(
-                            response
-                                .status(202)
-                                .header("Content-Type", "application/json")
-                                .header("Content-Length", "" + PLAIN_ANSWER.length)
-                                .sendByteArray(Mono.just(PLAIN_ANSWER))
-                                .then())));
+                request.receive().then(Mono.defer(() -> Mono.from(plainAnswer(response)))));
+  }
+
+  private static Publisher<Void> plainAnswer(HttpServerResponse response) {
+    response.status(HttpResponseStatus.ACCEPTED);
+    response
+        .responseHeaders()
+        .set(HttpHeaderNames.CONTENT_LENGTH, PLAIN_LENGTH)
+        .set(HttpHeaderNames.CONTENT_TYPE, "application/json");
+    return response.sendObject(Unpooled.wrappedBuffer(PLAIN_ANSWER));
   }
 
   @Bean(destroyMethod = "close")
   UnifiedJedis redis() {
     RedisSettings settings = RedisSettings.single(System.getProperty(REDIS_URL));
-    return RedisClients.open(settings.withMaxConnections(REDIS_CONNECTIONS), "yardstick");
+    return RedisClients.open(settings.withMaxConnections(THREADS), "yardstick");
+  }
+
+  /** Reactor's own for blocking calls has ten threads for each processor. */
+  @Bean(destroyMethod = "dispose")
+  Scheduler blockingCalls() {
+    return Schedulers.newBoundedElastic(THREADS, Integer.MAX_VALUE, "redis");
   }
 
   @Bean
-  ObviousController obviousController(UnifiedJedis redis) {
+  ObviousController obviousController(UnifiedJedis redis, Scheduler blockingCalls) {
     return new ObviousController(
-        AdmitScript.loadInto(redis), new SignatureCheck(System.getProperty(SECRET)));
+        AdmitScript.loadInto(redis), new SignatureCheck(System.getProperty(SECRET)), blockingCalls);
   }
 
   /** As the body binds. */
@@ -89,10 +104,12 @@ public class YardstickApplication {
     private final SnowflakeIds ids = new SnowflakeIds(WORKER, 0, Clock.systemUTC());
     private final AdmitScript script;
     private final SignatureCheck signatures;
+    private final Scheduler blockingCalls;
 
-    ObviousController(AdmitScript script, SignatureCheck signatures) {
+    ObviousController(AdmitScript script, SignatureCheck signatures, Scheduler blockingCalls) {
       this.script = script;
       this.signatures = signatures;
+      this.blockingCalls = blockingCalls;
     }
 
     @PostMapping("/api/v1/skus/{sku}/orders")
@@ -103,7 +120,7 @@ public class YardstickApplication {
         @RequestHeader("Idempotency-Key") String key,
         @RequestBody PurchaseBody body) {
       return Mono.fromCallable(() -> admit(sku, signatures.user(authorization), key, body))
-          .subscribeOn(Schedulers.boundedElastic());
+          .subscribeOn(blockingCalls);
     }
 
     private Map<String, Object> admit(long sku, long user, String key, PurchaseBody body) {

@@ -1,0 +1,46 @@
+package io.seckill.bench.stage;
+
+import io.seckill.bench.lab.CpuTimes;
+import io.seckill.bench.load.RequestFile;
+import io.seckill.bench.load.Requests;
+import io.seckill.bench.load.Wrk;
+import io.seckill.bench.report.Figures;
+import io.seckill.bench.yardstick.YardstickServer;
+import io.seckill.system.shop.Tokens;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/**
+ * The ceiling of every rate over HTTP: the gateway's HTTP stack that answers on the event loop and
+ * asks nobody. One request over and over, as long as a purchase.
+ */
+final class PlainHttp {
+
+  static final String RATE = "http.plain_per_s";
+
+  private static final int CONNECTIONS = 64;
+
+  /** So that wrk rarely has to go back to the beginning of its file. */
+  private static final int COPIES = 10_000;
+
+  private PlainHttp() {}
+
+  /** Adds answers per second, and the CPU time for each. */
+  static void measure(Figures figures, YardstickServer baseline, Duration run)
+      throws IOException, InterruptedException {
+    byte[] request = request(baseline.tokens());
+    try (RequestFile file = RequestFile.write(COPIES, i -> request)) {
+      CpuTimes before = CpuTimes.now();
+      Wrk.Result result = Wrk.run(baseline.port(), CONNECTIONS, run, file);
+      before.addSince(figures, RATE, result.answers());
+      figures.add(RATE, result.perSecond());
+    }
+  }
+
+  static byte[] request(Tokens tokens) {
+    String purchase =
+        new String(new Requests(tokens).purchase(1_000_000_000, 1), StandardCharsets.US_ASCII);
+    return purchase.replace("/api/v1/", "/plain/").getBytes(StandardCharsets.US_ASCII);
+  }
+}
