@@ -17,9 +17,16 @@ public final class JsonReport {
           "admission.p99_ms",
           "admission.ratio_redis",
           "admission.ratio_http",
+          "admission.refused_ratio_http",
+          "admission.many_skus_ratio",
+          "admission.ratio_obvious",
+          "status.ratio_http",
           "relay.orders_per_s",
           "relay.ratio_perftest",
+          "relay.million_ratio_perftest",
+          "relay.lane_ratio_perftest",
           "relay.ratio_one_by_one",
+          "relay.idle_p99_ms",
           "consumer.orders_per_s",
           "consumer.ratio_jdbc",
           "consumer.ratio_one_by_one",
@@ -34,15 +41,30 @@ public final class JsonReport {
           "burst.oversold",
           "redis.bytes_per_order");
 
+  /** Keys that are the quotient of two figures. */
   private static final Map<String, List<String>> RATIOS =
-      Map.of(
-          "admission.ratio_redis", List.of("admission.accepted_per_s", "redis.evalsha_per_s"),
-          "admission.ratio_http", List.of("admission.accepted_per_s", "http.plain_per_s"),
-          "relay.ratio_perftest", List.of("relay.orders_per_s", "perftest.published_per_s"),
-          "relay.ratio_one_by_one", List.of("relay.orders_per_s", "relay.one_by_one_per_s"),
-          "consumer.ratio_jdbc", List.of("consumer.orders_per_s", "jdbc.batches_per_s"),
-          "consumer.ratio_one_by_one",
-              List.of("consumer.orders_per_s", "consumer.one_by_one_per_s"));
+      Map.ofEntries(
+          ratio("admission.ratio_redis", "admission.accepted_per_s", "redis.evalsha_per_s"),
+          ratio("admission.ratio_http", "admission.accepted_per_s", "http.plain_per_s"),
+          ratio("admission.refused_ratio_http", "admission.refused_per_s", "http.plain_per_s"),
+          ratio(
+              "admission.many_skus_ratio",
+              "admission.accepted_20_skus_per_s",
+              "admission.accepted_per_s"),
+          ratio("admission.ratio_obvious", "admission.accepted_per_s", "admission.obvious_per_s"),
+          ratio("status.ratio_http", "admission.polls_per_s", "http.plain_per_s"),
+          ratio("relay.ratio_perftest", "relay.orders_per_s", "perftest.published_per_s"),
+          ratio(
+              "relay.million_ratio_perftest",
+              "relay.million_orders_per_s",
+              "perftest.million_published_per_s"),
+          ratio(
+              "relay.lane_ratio_perftest",
+              "relay.one_lane_orders_per_s",
+              "perftest.one_published_per_s"),
+          ratio("relay.ratio_one_by_one", "relay.orders_per_s", "relay.one_by_one_per_s"),
+          ratio("consumer.ratio_jdbc", "consumer.orders_per_s", "jdbc.batches_per_s"),
+          ratio("consumer.ratio_one_by_one", "consumer.orders_per_s", "consumer.one_by_one_per_s"));
 
   /** Keys under which a figure of another name is known. */
   private static final Map<String, String> SAME_AS =
@@ -79,6 +101,10 @@ public final class JsonReport {
     return quotient == null
         ? figures.median(SAME_AS.getOrDefault(key, key))
         : figures.ratio(quotient.get(0), quotient.get(1));
+  }
+
+  private static Map.Entry<String, List<String>> ratio(String key, String of, String to) {
+    return Map.entry(key, List.of(of, to));
   }
 
   private static Map<String, Object> summary(Samples samples) {
