@@ -3,7 +3,7 @@
 
 BENCH_DIR=$LOCAL/bench
 BENCH_CLASSES=$ROOT/system-tests/target/test-classes
-BENCH_STAGES='admission refused relay consumer e2e burst memory'
+BENCH_STAGES='admission refused start relay consumer e2e burst memory'
 # The services as scripts/up starts them.
 BENCH_SERVICE_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:+ExitOnOutOfMemoryError}
 # The newest of Maven Central that can be resolved there.

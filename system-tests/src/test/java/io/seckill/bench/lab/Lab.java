@@ -48,9 +48,13 @@ public final class Lab implements AutoCloseable {
   /** The most that the services allow. */
   private static final int HEARTBEAT_SECONDS = 60;
 
-  /** Variables for the services, whose heartbeats count if the broker's are no shorter. */
-  private static final Map<String, String> BROKER_HEARTBEATS =
+  /**
+   * Variables for the services: a warm-up as in {@code scripts/up}, and heartbeats, which count if
+   * the broker's are no shorter.
+   */
+  private static final Map<String, String> VARIABLES =
       Map.of(
+          "SECKILL_WARMUP_REQUESTS", "20000",
           "SECKILL_BROKER_HEARTBEAT", HEARTBEAT_SECONDS + "s",
           "SPRING_RABBITMQ_REQUESTEDHEARTBEAT", HEARTBEAT_SECONDS + "s");
 
@@ -80,9 +84,7 @@ public final class Lab implements AutoCloseable {
     this.database = mysqlServer.newDatabase();
     this.pipeline =
         Pipeline.over(
-            "bench",
-            new Pipeline.Stores(redisDatabase.url(), vhost.url(), database),
-            BROKER_HEARTBEATS);
+            "bench", new Pipeline.Stores(redisDatabase.url(), vhost.url(), database), VARIABLES);
     ConnectionPoolConfig pool = new ConnectionPoolConfig();
     pool.setMaxTotal(REDIS_CONNECTIONS);
     this.redis =

@@ -21,6 +21,7 @@ public final class JsonReport {
           "admission.many_skus_ratio",
           "admission.ratio_obvious",
           "status.ratio_http",
+          "gateway.first_seconds_ratio",
           "relay.orders_per_s",
           "relay.ratio_perftest",
           "relay.million_ratio_perftest",
@@ -53,6 +54,7 @@ public final class JsonReport {
               "admission.accepted_per_s"),
           ratio("admission.ratio_obvious", "admission.accepted_per_s", "admission.obvious_per_s"),
           ratio("status.ratio_http", "admission.polls_per_s", "http.plain_per_s"),
+          ratio("gateway.first_seconds_ratio", "gateway.first_seconds_per_s", "gateway.warm_per_s"),
           ratio("relay.ratio_perftest", "relay.orders_per_s", "perftest.published_per_s"),
           ratio(
               "relay.million_ratio_perftest",

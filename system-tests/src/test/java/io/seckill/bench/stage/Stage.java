@@ -25,6 +25,7 @@ public interface Stage {
     return List.of(
         new AdmissionAccepted(),
         new AdmissionRefused(),
+        new FirstSeconds(),
         new ConsumerDrain(),
         new Memory(),
         new EndToEnd(),
@@ -37,6 +38,7 @@ public interface Stage {
     return List.of(
         new AdmissionAccepted(),
         new AdmissionRefused(),
+        new FirstSeconds(),
         new RelayDrain(),
         new ConsumerDrain(),
         new EndToEnd(),
