@@ -87,6 +87,10 @@ final class ChildProcess {
     signal("CONT");
   }
 
+  boolean isFrozen() {
+    return ProcessState.isStopped(process.pid());
+  }
+
   private void signal(String name) {
     if (process.isAlive()) {
       String pid = String.valueOf(process.pid());

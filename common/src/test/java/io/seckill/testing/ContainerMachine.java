@@ -106,6 +106,11 @@ final class ContainerMachine implements Machine {
     }
   }
 
+  @Override
+  public synchronized boolean isFrozen() {
+    return container != null && isPaused(container);
+  }
+
   /** The data goes with the container; the next launch creates one on the same ports. */
   @Override
   public synchronized void wipe() {

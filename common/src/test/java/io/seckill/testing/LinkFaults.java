@@ -11,6 +11,7 @@ final class LinkFaults {
   private volatile boolean cut;
   private volatile Duration delay = Duration.ZERO;
   private final LongAdder droppedBytes = new LongAdder();
+  private final LongAdder delayedBytes = new LongAdder();
   private final LongAdder resetConnections = new LongAdder();
 
   void dropToServer(boolean drop) {
@@ -50,6 +51,14 @@ final class LinkFaults {
 
   void dropped(int bytes) {
     droppedBytes.add(bytes);
+  }
+
+  void delayed(int bytes) {
+    delayedBytes.add(bytes);
+  }
+
+  long delayedBytes() {
+    return delayedBytes.sum();
   }
 
   void connectionReset() {

@@ -40,6 +40,8 @@ interface Machine extends AutoCloseable {
 
   void thaw();
 
+  boolean isFrozen();
+
   /** Kills the server and deletes its data; its configuration stays. */
   void wipe();
 

@@ -80,6 +80,11 @@ final class ProcessMachine implements Machine {
   }
 
   @Override
+  public synchronized boolean isFrozen() {
+    return process != null && process.isFrozen();
+  }
+
+  @Override
   public synchronized void wipe() {
     kill();
     ServerFiles.deleteTree(home.resolve("data"));

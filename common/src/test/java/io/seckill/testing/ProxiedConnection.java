@@ -98,8 +98,11 @@ final class ProxiedConnection {
     boolean hole = false;
     for (int length = in.read(piece); length >= 0; length = in.read(piece)) {
       long delayMillis = faults.delayMillis();
-      if (delayMillis > 0 && ended.await(delayMillis, TimeUnit.MILLISECONDS)) {
-        return;
+      if (delayMillis > 0) {
+        if (ended.await(delayMillis, TimeUnit.MILLISECONDS)) {
+          return;
+        }
+        faults.delayed(length);
       }
       if (drops.getAsBoolean()) {
         hole = true;

@@ -3,6 +3,7 @@ package io.seckill.testing;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
@@ -19,17 +20,15 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class TcpProxy implements AutoCloseable {
 
   private final ServerSocket listener;
-  private final String serverHost;
-  private final int serverPort;
+  private volatile InetSocketAddress server;
   private final Set<ProxiedConnection> connections = ConcurrentHashMap.newKeySet();
   private final LinkFaults faults = new LinkFaults();
   private final AtomicLong accepted = new AtomicLong();
   private final Thread acceptor;
 
-  private TcpProxy(ServerSocket listener, String serverHost, int serverPort) {
+  private TcpProxy(ServerSocket listener, InetSocketAddress server) {
     this.listener = listener;
-    this.serverHost = serverHost;
-    this.serverPort = serverPort;
+    this.server = server;
     this.acceptor = new Thread(this::acceptAll, "tcp-proxy-" + listener.getLocalPort());
     this.acceptor.setDaemon(true);
   }
@@ -42,7 +41,7 @@ public final class TcpProxy implements AutoCloseable {
    */
   public static TcpProxy to(String host, int port) throws IOException {
     ServerSocket listener = new ServerSocket(0, 128, InetAddress.getLoopbackAddress());
-    TcpProxy proxy = new TcpProxy(listener, host, port);
+    TcpProxy proxy = new TcpProxy(listener, new InetSocketAddress(host, port));
     proxy.acceptor.start();
     return proxy;
   }
@@ -92,6 +91,12 @@ public final class TcpProxy implements AutoCloseable {
     faults.delay(delay);
   }
 
+  /** Leads to another server from now on, as an address that has moved; resets all connections. */
+  public void redirect(TestServer to) {
+    server = new InetSocketAddress(to.host(), to.port());
+    reset();
+  }
+
   /** Resets all connections, on both sides; new ones are accepted. */
   public void reset() {
     for (ProxiedConnection connection : connections) {
@@ -117,7 +122,12 @@ public final class TcpProxy implements AutoCloseable {
     return faults.droppedBytes();
   }
 
-  /** Connections that {@link #reset()} or {@link #cut()} have ended so far. */
+  /** Bytes that were held back so far, both directions together. */
+  public long delayedBytes() {
+    return faults.delayedBytes();
+  }
+
+  /** Connections that {@link #reset()} or {@link #cut()} have ended or refused so far. */
   public long resetConnections() {
     return faults.resetConnections();
   }
@@ -164,12 +174,12 @@ public final class TcpProxy implements AutoCloseable {
   private void accept(Socket client) {
     if (faults.isCut()) {
       ProxiedConnection.reset(client);
+      faults.connectionReset();
       return;
     }
     try {
-      Socket server = connectToServer();
       ProxiedConnection connection =
-          new ProxiedConnection(client, server, faults, connections::remove);
+          new ProxiedConnection(client, connectToServer(), faults, connections::remove);
       connections.add(connection);
       accepted.incrementAndGet();
       connection.start();
@@ -183,12 +193,13 @@ public final class TcpProxy implements AutoCloseable {
    * Where nobody listens, the system may pick the server's own port as ours and connect us to us.
    */
   private Socket connectToServer() throws IOException {
-    Socket server = new Socket(serverHost, serverPort);
-    if (server.getLocalSocketAddress().equals(server.getRemoteSocketAddress())) {
-      ProxiedConnection.reset(server);
-      throw new ConnectException("nobody listens on port " + serverPort);
+    InetSocketAddress address = server;
+    Socket socket = new Socket(address.getAddress(), address.getPort());
+    if (socket.getLocalSocketAddress().equals(socket.getRemoteSocketAddress())) {
+      ProxiedConnection.reset(socket);
+      throw new ConnectException("nobody listens on port " + address.getPort());
     }
-    return server;
+    return socket;
   }
 
   private void resetIfCutMeanwhile(ProxiedConnection connection) {

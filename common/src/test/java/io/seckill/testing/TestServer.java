@@ -76,6 +76,11 @@ public abstract sealed class TestServer implements AutoCloseable
     ownServer().thaw();
   }
 
+  /** Whether {@link #freeze()} is in force. */
+  public final boolean isFrozen() {
+    return ownServer().isFrozen();
+  }
+
   /**
    * Kills the server and deletes its data; {@link #restart()} brings an empty one to the same port.
    */

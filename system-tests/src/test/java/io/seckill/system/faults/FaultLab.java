@@ -7,10 +7,15 @@ import io.seckill.system.agent.AgentServer;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.process.Service;
 import io.seckill.system.shop.AdminClient;
+import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.system.shop.Tokens;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -40,10 +45,13 @@ final class FaultLab implements AutoCloseable {
   /** Valid also for a gateway whose clock is an hour ahead. */
   private final Tokens tokens = new Tokens(jwtSecret, Duration.ofHours(6));
 
-  private final LabServers servers = LabServers.start();
   private final AgentServer agents = new AgentServer();
-  private final RedisClient redis =
-      RedisClient.create(servers.redis().host(), servers.redis().port());
+  private LabServers servers = LabServers.start();
+
+  /** The tests' own way to Redis, which no fault breaks. */
+  private final TcpProxy toRedis = proxyTo(servers.redis());
+
+  private final RedisClient redis = RedisClient.create(toRedis.host(), toRedis.port());
   private final List<ServiceInstance> gateways = new ArrayList<>();
   private final List<ServiceInstance> relays = new ArrayList<>();
   private final List<ServiceInstance> consumers = new ArrayList<>();
@@ -52,6 +60,14 @@ final class FaultLab implements AutoCloseable {
   private final FaultReport report;
   private final WorksAgain worksAgain;
   private long nextSku = 7_001;
+
+  private static TcpProxy proxyTo(RedisServer server) {
+    try {
+      return TcpProxy.to(server);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
 
   private FaultLab(FaultReport report) {
     this.report = report;
@@ -199,6 +215,22 @@ final class FaultLab implements AutoCloseable {
     return consumer.metrics().sum("seckill_consumer_deliveries_total");
   }
 
+  /**
+   * The time of day as a service reads it: from the header of its answer, which gateways leave out,
+   * or from a gateway's product page.
+   */
+  Instant timeOfDay(ServiceInstance service, SaleOffer sale) {
+    int gateway = gateways.indexOf(service);
+    if (gateway < 0) {
+      return service.metrics().answeredAt();
+    }
+    Answer page = shops.get(gateway).page(sale.skuId());
+    if (page.status() != 200) {
+      throw new IllegalStateException("the page of " + sale + " was answered " + page);
+    }
+    return Instant.parse(page.text("serverTime"));
+  }
+
   List<ServiceInstance> all() {
     List<ServiceInstance> all = new ArrayList<>(consumers);
     all.addAll(relays);
@@ -216,6 +248,15 @@ final class FaultLab implements AutoCloseable {
 
   LabServers servers() {
     return servers;
+  }
+
+  /** Has a Redis that was promoted take the place of the former for good: all links lead to it. */
+  void failOverTo(RedisServer promoted) {
+    servers.redis().close();
+    servers = servers.with(promoted);
+    toRedis.redirect(promoted);
+    redis.getPool().clear();
+    all().forEach(service -> service.links().redis().redirect(promoted));
   }
 
   MySqlDatabase database() {
@@ -262,6 +303,7 @@ final class FaultLab implements AutoCloseable {
     all().forEach(ServiceInstance::close);
     agents.close();
     redis.close();
+    toRedis.close();
     servers.close();
   }
 }

@@ -83,6 +83,13 @@ final class FaultRun implements AutoCloseable {
         .sum();
   }
 
+  /** Orders in consumers' hands, of all runs. */
+  long inConsumers() {
+    return QUEUES.stream()
+        .mapToLong(queue -> lab.servers().vhost().queueDepth(queue).unacked())
+        .sum();
+  }
+
   /** Notes a fault that has been seen to happen. */
   void fault(String what) {
     faults.add(what);

@@ -28,6 +28,11 @@ record LabServers(
     return new LabServers(redis, rabbit, mysql, rabbit.newVhost(), mysql.newDatabase());
   }
 
+  /** The same with another Redis. */
+  LabServers with(RedisServer other) {
+    return new LabServers(other, rabbit, mysql, vhost, database);
+  }
+
   /** All at once stand still; {@link #heal()} ends it. */
   void freeze() {
     redis.freeze();

@@ -70,6 +70,11 @@ final class ServiceInstance implements AutoCloseable {
     return entries == null ? 0 : entries.length;
   }
 
+  /** How many lines of its log have a text. */
+  long logged(String text) {
+    return process.logged(text);
+  }
+
   ServiceMetrics metrics() {
     return ServiceMetrics.of(healthPort);
   }
@@ -114,6 +119,10 @@ final class ServiceInstance implements AutoCloseable {
     process.freeze();
   }
 
+  boolean isFrozen() {
+    return process.isFrozen();
+  }
+
   void thaw() {
     process.thaw();
   }
@@ -143,7 +152,7 @@ final class ServiceInstance implements AutoCloseable {
     }
   }
 
-  /** Awake, running, with whole links and the right time; returns at once. */
+  /** Awake, running and with whole links; returns at once. */
   void heal() {
     links.heal();
     supervise();

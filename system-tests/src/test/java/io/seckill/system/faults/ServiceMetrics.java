@@ -5,13 +5,22 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
-/** One scrape of a service, as Prometheus sees it. */
-record ServiceMetrics(List<String> lines) {
+/**
+ * One scrape of a service, as Prometheus sees it.
+ *
+ * @param date the header of that name, of a service that sends one
+ */
+record ServiceMetrics(List<String> lines, Optional<String> date) {
 
   private static final HttpClient HTTP =
       HttpClient.newBuilder()
@@ -28,14 +37,22 @@ record ServiceMetrics(List<String> lines) {
             .timeout(Duration.ofSeconds(5))
             .build();
     try {
-      Stream<String> lines = HTTP.send(request, BodyHandlers.ofLines()).body();
-      return new ServiceMetrics(lines.filter(line -> !line.startsWith("#")).toList());
+      HttpResponse<Stream<String>> answer = HTTP.send(request, BodyHandlers.ofLines());
+      return new ServiceMetrics(
+          answer.body().filter(line -> !line.startsWith("#")).toList(),
+          answer.headers().firstValue("Date"));
     } catch (IOException e) {
       throw new UncheckedIOException("no metrics on port " + port, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);
     }
+  }
+
+  /** The time of day when the service answered, by its own clock and to the second. */
+  Instant answeredAt() {
+    return ZonedDateTime.parse(date.orElseThrow(), DateTimeFormatter.RFC_1123_DATE_TIME)
+        .toInstant();
   }
 
   /**

@@ -2,6 +2,7 @@ package io.seckill.system.process;
 
 import static org.awaitility.Awaitility.await;
 
+import io.seckill.testing.ProcessState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * One service as a child process with its own log file, see {@link #log(Service, String)}. Killed
@@ -172,6 +174,15 @@ public final class ServiceProcess implements AutoCloseable {
     signal("CONT");
   }
 
+  /** Whether {@link #freeze} is in force. */
+  public boolean isFrozen() {
+    return ProcessState.isStopped(process.pid());
+  }
+
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
   /**
    * What the process ended with.
    *
@@ -179,10 +190,6 @@ public final class ServiceProcess implements AutoCloseable {
    */
   public int exitCode() {
     return process.exitValue();
-  }
-
-  public boolean isAlive() {
-    return process.isAlive();
   }
 
   /** The process as the system knows it, for a look at its threads and files. */
@@ -233,6 +240,15 @@ public final class ServiceProcess implements AutoCloseable {
   /** What a service of this name writes, in every life: {@code target/fork-N/logs}. */
   public static Path log(Service service, String name) {
     return ForkFolder.path().resolve("logs").resolve(name + "-" + service.module() + ".log");
+  }
+
+  /** How many lines of its log have a text, those of its former lives among them. */
+  public long logged(String text) {
+    try (Stream<String> lines = Files.lines(log(service, name))) {
+      return lines.filter(line -> line.contains(text)).count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private String logTail() {

@@ -73,7 +73,8 @@ public final class AdminClient {
     String body =
         """
         {"name":"SKU %d","priceCents":1999,"stock":%d,"policy":"%s","limitPerUser":%s,
-         "opensAt":"%s","closesAt":"%s"}"""
+         "opensAt":"%s","closesAt":"%s"}\
+        """
             .formatted(
                 skuId,
                 stock,
@@ -128,6 +129,12 @@ public final class AdminClient {
   public Answer reconcile(long skuId, boolean dryRun) {
     String body = "{\"dryRun\":" + dryRun + "}";
     return patient.send("POST", sku(skuId) + "/reconciliation", tokens.operator(), null, body);
+  }
+
+  /** Has a message that was given up on tried once more. */
+  public Answer replay(long deadLetter) {
+    String path = "/admin/v1/dead-letters/" + deadLetter + "/replay";
+    return calls.send("POST", path, tokens.operator(), null, null);
   }
 
   private Answer post(long skuId, String action) {

@@ -64,6 +64,11 @@ public final class ShopClient {
     return calls.sendAsync("POST", orders(skuId), tokens.shopper(userId), key, purchase(quantity));
   }
 
+  /** The product page, which anyone may see. */
+  public Answer page(long skuId) {
+    return calls.send("GET", "/api/v1/skus/" + skuId, tokens.shopper(1), null, null);
+  }
+
   public CompletableFuture<Answer> payAsync(long userId, String orderId) {
     return calls.sendAsync("POST", order(orderId) + "/payment", tokens.shopper(userId), null, "{}");
   }
