@@ -258,12 +258,13 @@ final class Crowd implements AutoCloseable {
         .thenApply(
             answer -> {
               String status = answer.status() == 200 ? answer.text("status") : "";
+              boolean lost = lossExpected && answer.status() == 404;
               if (status.equals(wanted)) {
                 purchases.ended(orderId, wanted);
+              } else if (lost) {
+                purchases.unansweredEnd(orderId, wanted); // a try may still be on its way
               }
-              return status.equals(wanted)
-                  || status.equals("REJECTED")
-                  || (lossExpected && answer.status() == 404);
+              return status.equals(wanted) || status.equals("REJECTED") || lost;
             });
   }
 

@@ -133,6 +133,13 @@ class GuaranteesTest {
             h -> h.replace(0, h.order("1", 1, "first", 1, "EXPIRED", "")),
             "SKU 7001 ended"),
         breaks(
+            new OutcomesStay(Explained.NOTHING),
+            h -> {
+              h.purchases.unansweredEnd("1", "PAID");
+              h.replace(0, h.order("1", 1, "first", 1, "CANCELLED", ""));
+            },
+            "SKU 7001 ended"),
+        breaks(
             new OutcomesStay(Explained.NOTHING.withRejections()),
             h -> h.replace(1, h.order("2", 2, "paid", 1, "CANCELLED", "")),
             "SKU 7001 ended"),
@@ -169,6 +176,16 @@ class GuaranteesTest {
     history.redisStock = 1;
 
     assertThatCode(() -> history.judgeAll(List.of(new RefusalsAreTrue())))
+        .doesNotThrowAnyException();
+  }
+
+  @Test
+  void anOrderMayEndAsItsShopperAskedWithoutBeingTold() {
+    History history = new History();
+    history.purchases.unansweredEnd("1", "PAID");
+    history.replace(0, history.order("1", 1, "first", 1, "PAID", ""));
+
+    assertThatCode(() -> history.judgeAll(List.of(new OutcomesStay(Explained.NOTHING))))
         .doesNotThrowAnyException();
   }
 

@@ -32,6 +32,7 @@ public final class Purchases {
   private final Map<Request, String> accepted = new ConcurrentHashMap<>();
   private final Map<Request, Refusal> refused = new ConcurrentHashMap<>();
   private final Map<String, String> outcomes = new ConcurrentHashMap<>();
+  private final Map<String, String> unansweredEnds = new ConcurrentHashMap<>();
   private final List<String> contradictions = new CopyOnWriteArrayList<>();
 
   /** Notes an attempt before it is sent (T). */
@@ -67,6 +68,11 @@ public final class Purchases {
     outcomes.put(orderId, status);
   }
 
+  /** Notes that a shopper asked for the end of an order, and gave up before he was told. */
+  public void unansweredEnd(String orderId, String status) {
+    unansweredEnds.put(orderId, status);
+  }
+
   /** Notes an answer that no promise allows. */
   public void contradiction(String what) {
     contradictions.add(what);
@@ -100,6 +106,10 @@ public final class Purchases {
 
   Map<String, String> outcomes() {
     return outcomes;
+  }
+
+  Map<String, String> unansweredEnds() {
+    return unansweredEnds;
   }
 
   List<String> contradictions() {
