@@ -1,6 +1,5 @@
 package io.seckill.system.agent;
 
-import io.seckill.system.agent.inside.ClockAdvice;
 import io.seckill.system.agent.inside.EntryPoint;
 import io.seckill.system.agent.inside.ExitPoint;
 
@@ -29,11 +28,6 @@ public record Advised(String name, String className, String method, Class<?> adv
   /** A point that is reached when the method is about to return; not when it throws. */
   public static Advised after(String name, String className, String method) {
     return new Advised(name, className, method, ExitPoint.class);
-  }
-
-  /** What {@link AgentSession#shiftClock} moves: every injected {@code java.time.Clock}. */
-  public static Advised systemClock() {
-    return new Advised("clock", "java.time.Clock$SystemClock", "millis", ClockAdvice.class);
   }
 
   String line() {

@@ -60,7 +60,10 @@ public final class AgentSession implements AutoCloseable {
         .until(() -> hasReached(point));
   }
 
-  /** Moves the injected clocks of the process off the system's; zero sets them right. */
+  /**
+   * Moves the time of day, as all code of the process reads it, off the system's; zero sets it
+   * right.
+   */
   public void shiftClock(Duration shift) {
     command("clock " + shift.toMillis());
   }

@@ -3,8 +3,6 @@ package io.seckill.system.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.seckill.common.order.AdmissionRecord;
-import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
@@ -198,8 +196,10 @@ class ConsumerFaultsIT {
       long before = deadLetters();
       long versionsBefore = number(OF_ANOTHER_VERSION);
       SaleOffer sale = run.sale(3);
-      List<String> bad = badMessages(sale);
-      broker.publish(Partition.ofSku(sale.skuId()), ofALaterRelease(encoded(admitted(sale))));
+      List<String> bad = CraftedMessages.bad(sale);
+      broker.publish(
+          Partition.ofSku(sale.skuId()),
+          ofALaterRelease(encoded(CraftedMessages.admitted(lab.redis(), sale))));
       for (String message : bad) {
         broker.publish(Partition.ofSku(sale.skuId()), message);
       }
@@ -240,16 +240,6 @@ class ConsumerFaultsIT {
     }
   }
 
-  private static List<String> badMessages(SaleOffer sale) {
-    String good = OrderMessageCodec.encode(message(sale, "1", record(1)));
-    return List.of(
-        "{\"v\":1,\"orderId\":",
-        good.replace("\"v\":1", "\"v\":2"),
-        good.replace("\"quantity\":1", "\"quantity\":0"),
-        good.replace("\"quantity\":1", "\"quantity\":-1"),
-        good.replace("\"quantity\":1", "\"quantity\":2147483648"));
-  }
-
   @Test
   @DisplayName("25: listener throws once, next batch succeeds")
   void listenerThrowsOnce() {
@@ -287,7 +277,7 @@ class ConsumerFaultsIT {
     try (FaultRun run = lab.run("26 the same order many times").begin(400)) {
       double before = sum("seckill_consumer_duplicates_total");
       List<OrderMessage> orders = new ArrayList<>();
-      run.sales().forEach(sale -> orders.addAll(admitted(sale)));
+      run.sales().forEach(sale -> orders.addAll(CraftedMessages.admitted(lab.redis(), sale)));
       publishEightTimes(orders);
       run.fault(orders.size() + " orders published eight times more");
       run.judge();
@@ -320,38 +310,6 @@ class ConsumerFaultsIT {
       }
     }
     return null;
-  }
-
-  /** What Redis has admitted so far of a sale, as the relays publish it. */
-  private List<OrderMessage> admitted(SaleOffer sale) {
-    int buckets = Integer.parseInt(lab.redis().hget(RedisKeys.sku(sale.skuId()), "buckets"));
-    List<OrderMessage> orders = new ArrayList<>();
-    for (int bucket = 0; bucket < buckets; bucket++) {
-      lab.redis()
-          .hgetAll(RedisKeys.orders(sale.skuId(), bucket))
-          .forEach((id, text) -> orders.add(message(sale, id, AdmissionRecord.parse(text))));
-    }
-    return orders;
-  }
-
-  private static OrderMessage message(SaleOffer sale, String id, AdmissionRecord record) {
-    return new OrderMessage(
-        id.equals("1")
-            ? OrderId.of(System.currentTimeMillis(), Partition.ofSku(sale.skuId()), 255, 0)
-            : OrderId.parse(id),
-        record.userId(),
-        sale.skuId(),
-        record.quantity(),
-        record.requestId(),
-        sale.policy(),
-        record.epoch(),
-        record.seq(),
-        record.admittedAt(),
-        null);
-  }
-
-  private static AdmissionRecord record(int quantity) {
-    return AdmissionRecord.parse("1|bad-message|" + quantity + "|1|1|1|Q|1");
   }
 
   @Test

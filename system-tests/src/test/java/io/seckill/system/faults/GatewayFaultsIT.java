@@ -1,15 +1,19 @@
 package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.agent.inside.PointAction;
 import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -18,6 +22,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Faults of gateways, and of their links, pools and clocks. */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class GatewayFaultsIT {
+
+  /** One way; far below the time-outs of a call. */
+  private static final Duration LATE = Duration.ofMillis(30);
+
+  private static final String NONE_FREE = "Could not get a resource from the pool";
+  private static final String LEDGER = "pool=\"ledger\"";
+  private static final Duration AN_HOUR = Duration.ofHours(1);
+  private static final Duration A_MINUTE = Duration.ofMinutes(1);
 
   private final FaultLab lab;
 
@@ -77,18 +89,36 @@ class GatewayFaultsIT {
       consumer.awaitReady();
       gateway.awaitReady();
       assertThat(gateway.metrics().sum("hikaricp_connections_max")).isEqualTo(1);
-      run.begin(1_500);
-      assertThat(consumer.metrics().sum("hikaricp_connections_max", "pool=\"ledger\""))
-          .isEqualTo(2);
-      run.fault(
-          "one gateway with one connection to Redis, one consumer with two to MySQL for all but"
-              + " storing orders and reconciling");
+      assertThat(consumer.metrics().sum("hikaricp_connections_max", LEDGER)).isEqualTo(2);
+      exhaust(run, gateway, consumer);
       run.crowd().lastCall();
       Signals.await("the orders to be stored", () -> run.crowd().isDone() && run.inBroker() == 0);
       consumer.kill();
       gateway.kill();
       run.judge();
     }
+  }
+
+  /**
+   * Makes calls last longer, without a time-out, until callers wait for the connection of another:
+   * payments and cancels for one to MySQL, purchases for the one to Redis, and these in vain.
+   */
+  private static void exhaust(FaultRun run, ServiceInstance gateway, ServiceInstance consumer) {
+    long before = gateway.logged(NONE_FREE);
+    gateway.links().redis().delay(LATE);
+    consumer.links().mysql().delay(LATE);
+    run.begin(0);
+    Signals.await(
+        "payments to wait for a connection to MySQL",
+        () -> consumer.metrics().sum("hikaricp_connections_pending", LEDGER) > 0);
+    run.fault("two connections of a consumer to MySQL, for all but storing and reconciling: waits");
+    Signals.await(
+        "purchases that find no connection to Redis free",
+        () -> gateway.logged(NONE_FREE) > before);
+    run.fault("one connection of a gateway to Redis: purchases that found none free");
+    gateway.links().redis().heal();
+    consumer.links().mysql().heal();
+    run.crowd().awaitAccepted(1_500);
   }
 
   @Test
@@ -100,15 +130,18 @@ class GatewayFaultsIT {
     lab.open(early, now.plus(Duration.ofMinutes(30)), now.plus(Duration.ofHours(2)));
     lab.open(late, now.minus(Duration.ofMinutes(30)), now.plus(Duration.ofMinutes(30)));
     try (FaultRun run = lab.run("32 clocks jump by an hour").begin(200)) {
-      shift(Duration.ofHours(1), Duration.ofHours(-1));
+      jump(AN_HOUR, AN_HOUR.negated(), late);
+      run.fault("time of day of one of each an hour ahead, of the others an hour behind");
       run.crowd().awaitAccepted(800);
-      run.fault("clocks of one of each an hour ahead, of the others an hour behind");
-      for (int shop = 0; shop < 2; shop++) {
-        assertSellsByTheClockOfRedis(lab.shops().get(shop), early, late);
+      for (ShopClient shop : lab.shops()) {
+        assertSellsByTheClockOfRedis(shop, early, late);
       }
-      shift(Duration.ofHours(-1), Duration.ofHours(1));
-      run.crowd().awaitAccepted(1_400);
+      assertThat(idOfAnOrder(1, late))
+          .as("time in order ids of the gateway that is ahead")
+          .isAfter(Instant.now().plus(AN_HOUR).minus(A_MINUTE));
+      jump(AN_HOUR.negated(), AN_HOUR, late);
       run.fault("and back by two hours");
+      run.crowd().awaitAccepted(1_400);
       run.judge();
     } finally {
       shift(Duration.ZERO, Duration.ZERO);
@@ -122,6 +155,26 @@ class GatewayFaultsIT {
         "the open sale to sell",
         () -> shop.buy(1, late.skuId(), 1, "bought-in-time").status() == 202);
     assertThat(shop.buy(1, early.skuId(), 1, "too-early").code()).isEqualTo("NOT_OPEN");
+  }
+
+  private Instant idOfAnOrder(int gateway, SaleOffer sale) {
+    Answer answer = lab.shops().get(gateway - 1).buy(2, sale.skuId(), 1, "bought-by-another-clock");
+    return Instant.ofEpochMilli(OrderId.parse(answer.text("orderId")).timeMs());
+  }
+
+  /** Moves the time of day of all six processes, and sees that each has followed. */
+  private void jump(Duration first, Duration second, SaleOffer onSale) {
+    shift(first, second);
+    for (ServiceInstance service : lab.all()) {
+      boolean ofTheFirst = service.name().endsWith("1");
+      Signals.awaitThat(
+          "the time of day of " + service.name() + " to follow",
+          () ->
+              assertThat(lab.timeOfDay(service, onSale))
+                  .isCloseTo(
+                      Instant.now().plus(ofTheFirst ? first : second),
+                      within(1, ChronoUnit.MINUTES)));
+    }
   }
 
   private void shift(Duration first, Duration second) {

@@ -43,19 +43,16 @@ final class Points {
     return switch (service) {
       case GATEWAY ->
           List.of(
-              Advised.systemClock(),
               Advised.before(
                   ADMITTED_NOT_ANSWERED, "io.seckill.gateway.admission.AdmitCall", "answer"));
       case RELAY ->
           List.of(
-              Advised.systemClock(),
               Advised.before(
                   CLAIMED_NOT_PUBLISHED, "io.seckill.relay.publish.BrokerLink", "publish"),
               Advised.before(
                   CONFIRMED_NOT_REMOVED, "io.seckill.relay.lane.PrivateQueue$Settlement", "add"));
       case CONSUMER ->
           List.of(
-              Advised.systemClock(),
               Advised.after(BEFORE_COMMIT, "io.seckill.consumer.store.ProductTable", "progress"),
               Advised.before(COMMITTED_NOT_ACKED, "io.seckill.consumer.intake.Settler", "announce"),
               Advised.before(

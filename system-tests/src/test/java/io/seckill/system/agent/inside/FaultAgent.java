@@ -43,6 +43,7 @@ public final class FaultAgent {
       for (String line = fromTest.readLine(); !line.isEmpty(); line = fromTest.readLine()) {
         advices.add(line);
       }
+      WallClock.install(instrumentation);
       Weaver.weave(advices, instrumentation);
       Thread thread = new Thread(() -> obey(fromTest), "fault-agent");
       thread.setDaemon(true);
@@ -82,7 +83,7 @@ public final class FaultAgent {
     switch (words[0]) {
       case "arm" -> Points.arm(words[1], PointAction.valueOf(words[2]), Integer.parseInt(words[3]));
       case "release" -> Points.release(words[1]);
-      case "clock" -> System.setProperty(ClockAdvice.SHIFT, words[1]);
+      case "clock" -> WallClock.shift(words[1]);
       default -> throw new IllegalArgumentException("the agent does not know " + words[0]);
     }
   }

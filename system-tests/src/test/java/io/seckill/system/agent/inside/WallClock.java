@@ -1,0 +1,138 @@
+package io.seckill.system.agent.inside;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.lang.instrument.UnmodifiableClassException;
+import java.nio.charset.StandardCharsets;
+import java.security.ProtectionDomain;
+import java.util.Arrays;
+import net.bytebuddy.jar.asm.ClassReader;
+import net.bytebuddy.jar.asm.ClassVisitor;
+import net.bytebuddy.jar.asm.ClassWriter;
+import net.bytebuddy.jar.asm.MethodVisitor;
+import net.bytebuddy.jar.asm.Opcodes;
+import net.bytebuddy.utility.OpenedClassReader;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets the time of day of the process jump: whatever class reads it, of the service, of a library
+ * or of the JDK, by {@code System.currentTimeMillis()} or by what ends there ({@code Instant.now},
+ * {@code Clock}, {@code Date}). {@code System.nanoTime} and time-outs counted by the system are
+ * monotonic and stay, as they do when an operator sets a clock.
+ *
+ * <p>The two native methods cannot be changed, so every call of them is: the shift is added to what
+ * it returned. A system property carries the shift, for classes of the JDK see no class of ours.
+ */
+final class WallClock implements ClassFileTransformer {
+
+  private static final String SHIFT = "seckill.agent.clock.shift.ms";
+  private static final String MILLIS = "currentTimeMillis";
+
+  /** Of {@code jdk.internal.misc.VM}, for {@code Instant.now}. */
+  private static final String NANOS = "getNanoTimeAdjustment";
+
+  private WallClock() {}
+
+  /** Puts it in force for classes that are loaded and for all that follow. */
+  static void install(Instrumentation instrumentation) {
+    instrumentation.addTransformer(new WallClock(), true);
+    Class<?>[] loaded =
+        Arrays.stream(instrumentation.getAllLoadedClasses())
+            .filter(type -> instrumentation.isModifiableClass(type) && readsTheTime(type))
+            .toArray(Class<?>[]::new);
+    try {
+      instrumentation.retransformClasses(loaded);
+    } catch (UnmodifiableClassException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Zero sets it right. */
+  static void shift(String millis) {
+    System.setProperty(SHIFT, millis);
+  }
+
+  @Override
+  public byte @Nullable [] transform(
+      @Nullable ClassLoader loader,
+      @Nullable String className,
+      @Nullable Class<?> redefined,
+      @Nullable ProtectionDomain domain,
+      byte[] classFile) {
+    try {
+      return readsTheTime(classFile) ? changed(classFile) : null;
+    } catch (RuntimeException | LinkageError e) {
+      FaultAgent.fail("cannot change what " + className + " reads of the time", e);
+      throw e;
+    }
+  }
+
+  private static boolean readsTheTime(Class<?> type) {
+    String file = "/" + type.getName().replace('.', '/') + ".class";
+    try (InputStream in = type.getResourceAsStream(file)) {
+      return in != null && readsTheTime(in.readAllBytes());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Names stand in the class file as they are. */
+  private static boolean readsTheTime(byte[] classFile) {
+    String text = new String(classFile, StandardCharsets.ISO_8859_1);
+    return text.contains(MILLIS) || text.contains(NANOS);
+  }
+
+  private static byte[] changed(byte[] classFile) {
+    ClassReader reader = OpenedClassReader.of(classFile);
+    ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
+    reader.accept(new AddsToEveryCall(writer), 0);
+    return writer.toByteArray();
+  }
+
+  private static final class AddsToEveryCall extends ClassVisitor {
+
+    AddsToEveryCall(ClassVisitor next) {
+      super(OpenedClassReader.ASM_API, next);
+    }
+
+    @Override
+    public MethodVisitor visitMethod(
+        int access,
+        String name,
+        String descriptor,
+        @Nullable String signature,
+        String @Nullable [] exceptions) {
+      MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
+      return new MethodVisitor(OpenedClassReader.ASM_API, next) {
+        @Override
+        public void visitMethodInsn(
+            int opcode, String owner, String called, String type, boolean ofInterface) {
+          super.visitMethodInsn(opcode, owner, called, type, ofInterface);
+          if (owner.equals("java/lang/System") && called.equals(MILLIS)) {
+            addShift(this, 1);
+          } else if (owner.equals("jdk/internal/misc/VM") && called.equals(NANOS)) {
+            addShift(this, 1_000_000);
+          }
+        }
+      };
+    }
+
+    private static void addShift(MethodVisitor code, long unitsPerMilli) {
+      code.visitLdcInsn(SHIFT);
+      code.visitInsn(Opcodes.LCONST_0);
+      code.visitMethodInsn(
+          Opcodes.INVOKESTATIC,
+          "java/lang/Long",
+          "getLong",
+          "(Ljava/lang/String;J)Ljava/lang/Long;",
+          false);
+      code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, "java/lang/Long", "longValue", "()J", false);
+      code.visitLdcInsn(unitsPerMilli);
+      code.visitInsn(Opcodes.LMUL);
+      code.visitInsn(Opcodes.LADD);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package io.seckill.system.faults;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.guarantee.SaleOffer;
+import java.util.ArrayList;
+import java.util.List;
+import redis.clients.jedis.UnifiedJedis;
+
+/** Messages that a test publishes itself, past the relays. */
+final class CraftedMessages {
+
+  private static final int NOBODYS_WORKER = 255;
+
+  private CraftedMessages() {}
+
+  /** What Redis has admitted so far of a sale, as the relays publish it. */
+  static List<OrderMessage> admitted(UnifiedJedis redis, SaleOffer sale) {
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sale.skuId()), "buckets"));
+    List<OrderMessage> orders = new ArrayList<>();
+    for (int bucket = 0; bucket < buckets; bucket++) {
+      redis
+          .hgetAll(RedisKeys.orders(sale.skuId(), bucket))
+          .forEach(
+              (id, text) ->
+                  orders.add(message(sale, OrderId.parse(id), AdmissionRecord.parse(text))));
+    }
+    return orders;
+  }
+
+  /** Broken JSON, a version of tomorrow, and three quantities that no order has. */
+  static List<String> bad(SaleOffer sale) {
+    OrderId id =
+        OrderId.of(System.currentTimeMillis(), Partition.ofSku(sale.skuId()), NOBODYS_WORKER, 0);
+    AdmissionRecord record = AdmissionRecord.parse("1|bad-message|1|1|1|1|Q|1");
+    String good = OrderMessageCodec.encode(message(sale, id, record));
+    return List.of(
+        "{\"v\":1,\"orderId\":",
+        good.replace("\"v\":1", "\"v\":2"),
+        good.replace("\"quantity\":1", "\"quantity\":0"),
+        good.replace("\"quantity\":1", "\"quantity\":-1"),
+        good.replace("\"quantity\":1", "\"quantity\":2147483648"));
+  }
+
+  private static OrderMessage message(SaleOffer sale, OrderId id, AdmissionRecord record) {
+    return new OrderMessage(
+        id,
+        record.userId(),
+        sale.skuId(),
+        record.quantity(),
+        record.requestId(),
+        sale.policy(),
+        record.epoch(),
+        record.seq(),
+        record.admittedAt(),
+        null);
+  }
+}
