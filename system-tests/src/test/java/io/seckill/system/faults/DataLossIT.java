@@ -18,6 +18,7 @@ import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.guarantee.StoredOnce;
 import io.seckill.system.guarantee.StoresAgree;
 import io.seckill.system.shop.Answer;
+import io.seckill.testing.DeployedSettings;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -34,6 +35,8 @@ import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -57,7 +60,13 @@ class DataLossIT {
   void redisEmpty() {
     RedisServer redis = lab.servers().redis();
     try (FaultRun run = run("7 Redis empty").begin(700)) {
-      losesRedis(run, redis::wipe, "Redis came back empty");
+      losesRedis(
+          run,
+          () -> {
+            redis.wipe();
+            redis.restart();
+          },
+          "Redis came back empty");
     }
   }
 
@@ -73,6 +82,7 @@ class DataLossIT {
           () -> {
             redis.kill();
             backup.restore();
+            redis.restart();
           },
           "Redis came back as it was some hundred orders ago");
     }
@@ -89,7 +99,7 @@ class DataLossIT {
       awaitMySqlAheadOf(run.sales());
       run.crowd().awaitAccepted(run.crowd().accepted() + 600);
       replica.assertMissedSomething();
-      losesRedis(run, replica::promote, "a replica took over that lagged by 600 orders");
+      losesRedis(run, replica::promote, "a replica was promoted that lagged by 600 orders");
     }
   }
 
@@ -113,12 +123,11 @@ class DataLossIT {
       Set<String> onlyInRedis = stopsAtRedis(run);
       Map<SaleOffer, Long> epochs = epochs(run);
       replica.promote();
-      lab.servers().redis().restart();
       assertMySqlIsBehind(run.sales());
       lab.servers().heal();
       lab.relays().forEach(ServiceInstance::heal);
       lab.gateways().forEach(ServiceInstance::heal);
-      run.fault("a replica took over that lagged by 600 orders, consumers frozen");
+      run.fault("a replica was promoted that lagged by 600 orders, consumers frozen");
       staysClosed(run);
       lab.gateway(1).kill();
       lab.gateway(1).restart();
@@ -140,20 +149,28 @@ class DataLossIT {
     }
   }
 
-  /** A replica of Redis behind a link of its own, that can be made to lag and then to take over. */
+  /** A replica of Redis behind a link of its own, that can be made to lag, and be promoted. */
   private final class Replica implements AutoCloseable {
 
-    private final RedisServer master = lab.servers().redis();
-    private final String masterFolder = folderOf(lab.redis());
-    private final TcpProxy link = TcpProxy.to(master);
+    private final TcpProxy link = TcpProxy.to(lab.servers().redis());
     private final RedisServer server =
-        RedisServer.start(
-            "appendonly yes", "appendfsync always", "replicaof " + link.host() + " " + link.port());
+        RedisServer.start(DeployedSettings.redis().toArray(String[]::new));
     private final UnifiedJedis client =
         RedisClient.create("redis://" + server.host() + ":" + server.port());
-    private final String folder = folderOf(client);
+    private boolean promoted;
 
-    Replica() throws IOException {}
+    /** By command and not by its file, or it would be a replica again after its next restart. */
+    Replica() throws IOException {
+      replicaOf(link.host(), "" + link.port());
+    }
+
+    private void replicaOf(String... master) {
+      CommandArguments arguments = new CommandArguments(Command.REPLICAOF);
+      for (String word : master) {
+        arguments.add(word);
+      }
+      client.executeCommand(arguments);
+    }
 
     void awaitInStep() {
       Signals.await("the replica to be in step", this::isInStep);
@@ -186,18 +203,35 @@ class DataLossIT {
       assertThat(link.droppedBytes()).as("bytes that did not reach the replica").isPositive();
     }
 
-    /** Its data take the place of the master's, which is down after that. */
+    /** The master is gone for good; what the replica has goes on, under a new replication id. */
     void promote() {
-      master.kill();
-      server.kill();
-      SavedFolder.copy(folder, masterFolder);
+      String history = replication("master_replid");
+      lab.servers().redis().kill();
+      replicaOf("NO", "ONE");
+      assertThat(replication("role")).isEqualTo("master");
+      assertThat(replication("master_replid")).as("its replication id").isNotEqualTo(history);
+      assertThat(replication("master_replid2")).as("the former").isEqualTo(history);
+      lab.failOverTo(server);
+      promoted = true;
+    }
+
+    private String replication(String field) {
+      return client
+          .info("replication")
+          .lines()
+          .filter(line -> line.startsWith(field + ":"))
+          .map(line -> line.substring(field.length() + 1))
+          .findFirst()
+          .orElseThrow();
     }
 
     @Override
     public void close() {
       client.close();
-      server.close();
       link.close();
+      if (!promoted) {
+        server.close();
+      }
     }
   }
 
@@ -234,7 +268,6 @@ class DataLossIT {
     assertThat(onlyInRedis).isNotEmpty();
     Map<SaleOffer, Long> epochs = epochs(run);
     loss.run();
-    lab.servers().redis().restart();
     lab.heal();
     run.fault(fault + "; " + onlyInRedis.size() + " orders were nowhere else");
     staysClosed(run);

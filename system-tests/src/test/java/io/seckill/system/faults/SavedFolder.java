@@ -29,14 +29,9 @@ final class SavedFolder implements AutoCloseable {
 
   /** Puts the copy in the folder's place. */
   void restore() {
-    copy(copy.toString(), folder.toString());
-  }
-
-  /** Replaces what is in one folder by what is in another. */
-  static void copy(String from, String to) {
     try {
-      deleteContents(Path.of(to));
-      copyTree(Path.of(from), Path.of(to));
+      deleteContents(folder);
+      copyTree(copy, folder);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
