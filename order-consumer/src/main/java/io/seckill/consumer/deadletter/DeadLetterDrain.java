@@ -48,6 +48,7 @@ class DeadLetterDrain {
   private final Barriers barriers;
   private final LedgerProbe probe;
   private final DataSource mysql;
+  private final DeadLetterMeters meters;
   private long resumeAtNanos = System.nanoTime();
   private @Nullable Connection connection;
   private @Nullable Channel channel;
@@ -57,12 +58,14 @@ class DeadLetterDrain {
       DeadLetterTable table,
       Barriers barriers,
       LedgerProbe probe,
-      DataSource mysql) {
+      DataSource mysql,
+      DeadLetterMeters meters) {
     this.connections = connections;
     this.table = table;
     this.barriers = barriers;
     this.probe = probe;
     this.mysql = mysql;
+    this.meters = meters;
   }
 
   /** Moves all that is there; nothing while MySQL takes no writes. */
@@ -117,7 +120,7 @@ class DeadLetterDrain {
     if (!messages.isEmpty()) {
       List<GetResponse> letters = messages.stream().filter(m -> !isBarrier(m)).toList();
       if (!letters.isEmpty()) {
-        table.keep(letters.stream().map(DrainedLetter::of).toList());
+        keep(letters.stream().map(DrainedLetter::of).toList());
       }
       barriers.passed(
           messages.stream().filter(DeadLetterDrain::isBarrier).map(GetResponse::getProps).toList());
@@ -126,6 +129,15 @@ class DeadLetterDrain {
       }
     }
     return message != null;
+  }
+
+  /** Who publishes a letter counts it; those of the broker itself are counted here. */
+  private void keep(List<DeadLetter> letters) {
+    table.keep(letters);
+    letters.stream()
+        .map(DeadLetter::reason)
+        .filter(DeadLetterReason.DROPPED_BY_BROKER::equals)
+        .forEach(meters::count);
   }
 
   private static boolean isBarrier(GetResponse message) {

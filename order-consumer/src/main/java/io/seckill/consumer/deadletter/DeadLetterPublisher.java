@@ -1,13 +1,10 @@
 package io.seckill.consumer.deadletter;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
-import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.broker.BrokerConnections;
 import io.seckill.consumer.broker.ConfirmingPublisher;
 import jakarta.annotation.PreDestroy;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -18,18 +15,11 @@ import org.springframework.stereotype.Component;
 public class DeadLetterPublisher {
 
   private final ConfirmingPublisher publisher;
-  private final Map<DeadLetterReason, Counter> letters = new EnumMap<>(DeadLetterReason.class);
+  private final DeadLetterMeters meters;
 
-  public DeadLetterPublisher(BrokerConnections connections, MeterRegistry meters) {
+  DeadLetterPublisher(BrokerConnections connections, DeadLetterMeters meters) {
     this.publisher = new ConfirmingPublisher(connections, "dead letters", BrokerTopology::declare);
-    for (DeadLetterReason reason : DeadLetterReason.values()) {
-      letters.put(
-          reason,
-          Counter.builder("seckill.consumer.dead.letters")
-              .description("Messages given up on, confirmed by the broker")
-              .tag("reason", reason.name())
-              .register(meters));
-    }
+    this.meters = meters;
   }
 
   /**
@@ -69,9 +59,8 @@ public class DeadLetterPublisher {
   }
 
   private void count(DeadLetter letter, boolean confirmed) {
-    Counter counter = letters.get(letter.reason());
-    if (confirmed && counter != null) {
-      counter.increment();
+    if (confirmed) {
+      meters.count(letter.reason());
     }
   }
 

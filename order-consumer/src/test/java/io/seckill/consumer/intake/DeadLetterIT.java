@@ -10,6 +10,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.MessageProperties;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
@@ -111,6 +112,16 @@ class DeadLetterIT {
                 assertThat(consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total())
                     .isZero());
     assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter")).isEqualTo(1);
+    assertThat(droppedByBroker()).as("letters that no consumer has published").isEqualTo(5);
+  }
+
+  private double droppedByBroker() {
+    return consumer
+        .bean(MeterRegistry.class)
+        .get("seckill.consumer.dead.letters")
+        .tag("reason", "DROPPED_BY_BROKER")
+        .counter()
+        .count();
   }
 
   /** A quorum queue drops what was delivered too often, from RabbitMQ 4.0 on after 20 times. */

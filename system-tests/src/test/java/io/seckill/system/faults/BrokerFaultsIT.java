@@ -8,7 +8,13 @@ import io.seckill.common.order.Partition;
 import io.seckill.system.agent.inside.PointAction;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -17,6 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class BrokerFaultsIT {
 
+  private static final String ORDER_QUEUES = "^seckill\\.orders\\.[0-3]$";
   private static final String STATE = "seckill_relay_lane_state";
 
   private final FaultLab lab;
@@ -138,7 +145,7 @@ class BrokerFaultsIT {
   void queueFull() {
     try (FaultRun run = lab.run("21 queue full")) {
       lab.consumers().forEach(consumer -> consumer.links().rabbit().cut());
-      lab.servers().vhost().setPolicy("full", "^seckill\\.orders\\.[0-3]$", "{\"max-length\":100}");
+      lab.servers().vhost().setPolicy("full", ORDER_QUEUES, "{\"max-length\":100}");
       double before = sum("seckill_relay_nacks_total");
       run.begin(1_000);
       Signals.await("nacks", () -> sum("seckill_relay_nacks_total") > before);
@@ -168,6 +175,70 @@ class BrokerFaultsIT {
     } finally {
       deliveryTimeout(1_800_000, 60_000);
     }
+  }
+
+  /**
+   * Consumers that break off again and again with the same orders in hand, as none does in a
+   * million times; a limit of 2 shows what comes of it.
+   */
+  @Test
+  @DisplayName("31: orders given back more often than the delivery limit")
+  void deliveryLimit() throws SQLException {
+    double before = droppedByBroker();
+    try (FaultRun run = lab.run("31 delivery limit reached");
+        Connection session = lab.database().connect();
+        Statement statement = session.createStatement()) {
+      lab.servers().vhost().setPolicy("limit", ORDER_QUEUES, "{\"delivery-limit\":2}");
+      statement.execute("LOCK TABLES products WRITE, orders WRITE");
+      run.begin(200);
+      Signals.await(
+          "the broker to give up on orders",
+          () -> {
+            if (run.inConsumers() > 0) {
+              lab.consumers().forEach(consumer -> consumer.links().rabbit().reset());
+            }
+            return lab.servers().vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() > 0;
+          });
+      statement.execute("UNLOCK TABLES");
+      lab.servers().vhost().clearPolicy("limit");
+      Signals.await("dead letters in MySQL, and counted", () -> droppedByBroker() > before);
+      run.crowd().lastCall();
+      Signals.await(
+          "all other orders to be stored",
+          () -> run.crowd().isServed() && run.waitingInRedis() == 0 && run.inBroker() == 0);
+      List<Long> letters = droppedLetters(statement);
+      assertThat(letters).as("orders the broker gave up on").isNotEmpty();
+      for (long letter : letters) {
+        assertThat(lab.admin().replay(letter).status()).isEqualTo(200);
+      }
+      run.fault(letters.size() + " orders dropped at the delivery limit; replayed");
+      run.judge();
+    } finally {
+      lab.servers().vhost().clearPolicy("limit");
+    }
+  }
+
+  private double droppedByBroker() {
+    return lab.consumers().stream()
+        .mapToDouble(
+            consumer ->
+                consumer
+                    .metrics()
+                    .sum("seckill_consumer_dead_letters_total", "reason=\"DROPPED_BY_BROKER\""))
+        .sum();
+  }
+
+  private static List<Long> droppedLetters(Statement statement) throws SQLException {
+    List<Long> letters = new ArrayList<>();
+    try (ResultSet rows =
+        statement.executeQuery(
+            "SELECT id FROM dead_letter"
+                + " WHERE reason = 'DROPPED_BY_BROKER' AND state = 'OPEN'")) {
+      while (rows.next()) {
+        letters.add(rows.getLong(1));
+      }
+    }
+    return letters;
   }
 
   /** Holds for channels opened from now on; the consumers open theirs again. */
