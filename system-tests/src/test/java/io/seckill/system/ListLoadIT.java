@@ -36,7 +36,7 @@ import tools.jackson.databind.json.JsonMapper;
 class ListLoadIT {
 
   private static final int CONNECTIONS = 1_000;
-  private static final int LISTS = 30_000;
+  private static final int LISTS = 6_000;
   private static final int LOOKING = 5_000;
   private static final int BUYERS = 200;
   private static final long SKU = 1001;
