@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -13,7 +14,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Mischief at random times, planned from a seed alone; what is done and when depends on no clock.
@@ -39,6 +43,58 @@ final class RandomSchedule {
               until.toMillis() / 1000.0,
               mischief.target(),
               mischief.name());
+    }
+  }
+
+  /** Looks for the effects of what has begun, until each is seen; thread-safe. */
+  private static final class EffectWatch implements AutoCloseable {
+
+    private static final int THREADS = 4;
+    private static final long LOOK_MS = 50;
+    private static final Duration LAST_LOOKS = Duration.ofSeconds(5);
+
+    private final Consumer<Event> seen;
+    private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS);
+    private final Map<Event, BooleanSupplier> unseen = new ConcurrentHashMap<>();
+
+    EffectWatch(Consumer<Event> seen) {
+      this.seen = seen;
+    }
+
+    /** Looks at once, before the mischief can have ended, and then every now and then. */
+    void add(Event event, BooleanSupplier effect) {
+      unseen.put(event, effect);
+      look(event);
+    }
+
+    private void look(Event event) {
+      if (isSeen(unseen.get(event))) {
+        unseen.remove(event);
+        seen.accept(event);
+      } else {
+        var unused = threads.schedule(() -> look(event), LOOK_MS, TimeUnit.MILLISECONDS);
+      }
+    }
+
+    /** Who cannot be asked, because of another mischief, is asked again. */
+    private static boolean isSeen(@Nullable BooleanSupplier effect) {
+      try {
+        return effect != null && effect.getAsBoolean();
+      } catch (RuntimeException e) {
+        return false;
+      }
+    }
+
+    /** What has not been seen some seconds after the end of all. */
+    List<Event> unseen() {
+      long end = System.nanoTime() + LAST_LOOKS.toNanos();
+      Awaitility.await().until(() -> unseen.isEmpty() || System.nanoTime() - end > 0);
+      return List.copyOf(unseen.keySet());
+    }
+
+    @Override
+    public void close() {
+      threads.shutdownNow();
     }
   }
 
@@ -76,23 +132,25 @@ final class RandomSchedule {
    * that what begins or ends late, as on a busy machine, never meets the next mischief of its
    * target.
    *
-   * @param done told of each mischief once it has begun
+   * @param seen told of each mischief when its effect has been seen
+   * @return those of which no effect was seen, such as bytes lost on a link that carried none
    * @throws IllegalStateException when a mischief could not be begun or ended; says which and why
    */
-  void run(Consumer<Event> done) throws InterruptedException {
+  List<Event> run(Consumer<Event> seen) throws InterruptedException {
     Map<String, ScheduledExecutorService> threads = new HashMap<>();
-    try {
+    try (EffectWatch watch = new EffectWatch(seen)) {
       List<Future<?>> steps = new ArrayList<>();
       for (Event event : events) {
         ScheduledExecutorService thread =
             threads.computeIfAbsent(
                 event.mischief().target(), target -> Executors.newScheduledThreadPool(1));
-        steps.add(at(event.from(), thread, () -> begin(event, done)));
+        steps.add(at(event.from(), thread, () -> begin(event, watch)));
         steps.add(at(event.until(), thread, () -> end(event)));
       }
       for (Future<?> step : steps) {
         await(step);
       }
+      return watch.unseen();
     } finally {
       threads.values().forEach(ExecutorService::shutdownNow);
     }
@@ -102,9 +160,8 @@ final class RandomSchedule {
     return thread.schedule(step, time.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  private static void begin(Event event, Consumer<Event> done) {
-    attempt("begin", event, event.mischief().begin());
-    done.accept(event);
+  private static void begin(Event event, EffectWatch watch) {
+    attempt("begin", event, () -> watch.add(event, event.mischief().begin().get()));
   }
 
   private static void end(Event event) {

@@ -1,10 +1,14 @@
 package io.seckill.system.faults;
 
+import io.seckill.testing.LoopDisk;
+import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +29,7 @@ class RandomScheduleIT {
       Duration.ofSeconds(Integer.getInteger("seckill.chaos.seconds", 40));
   private static final Duration ROUND = Duration.ofSeconds(40);
   private static final int PURCHASES_PER_SECOND = 100;
+  private static final int DISK_MB = 256;
 
   private final FaultLab lab;
 
@@ -42,23 +47,35 @@ class RandomScheduleIT {
   void everythingAtRandom(long seed) throws InterruptedException {
     say("seed " + seed + ", " + LENGTH.toSeconds() + " s");
     Random random = new Random(seed);
-    long end = System.nanoTime() + LENGTH.toNanos();
-    for (int round = 1; System.nanoTime() < end; round++) {
-      round("34 random schedule, seed " + seed + ", round " + round, random);
+    RedisServer redis = lab.servers().redis();
+    Optional<String> noDisk = LoopDisk.missing(redis);
+    noDisk.ifPresent(why -> say("the disk of Redis is never full: " + why));
+    try (@Nullable LoopDisk disk = noDisk.isPresent() ? null : LoopDisk.under(redis, DISK_MB)) {
+      lab.heal();
+      lab.awaitHealed();
+      long end = System.nanoTime() + LENGTH.toNanos();
+      for (int round = 1; System.nanoTime() < end; round++) {
+        round("34 random schedule, seed " + seed + ", round " + round, random, disk);
+      }
     }
   }
 
-  private void round(String name, Random random) throws InterruptedException {
-    RandomSchedule schedule = RandomSchedule.plan(random, Mischief.all(lab), ROUND);
+  private void round(String name, Random random, @Nullable LoopDisk disk)
+      throws InterruptedException {
     say(name);
-    schedule.events().forEach(event -> say("planned " + event));
     int purchases = (int) ROUND.toSeconds() * PURCHASES_PER_SECOND;
-    try (FaultRun run = lab.run(name, purchases, ROUND).begin(0)) {
-      schedule.run(
-          event -> {
-            say("done    " + event);
-            run.fault(event.mischief().target() + ": " + event.mischief().name());
-          });
+    try (FaultRun run = lab.run(name, purchases, ROUND)) {
+      List<Mischief> choice = Mischief.all(lab, run.sale(3), disk);
+      RandomSchedule schedule = RandomSchedule.plan(random, choice, ROUND);
+      schedule.events().forEach(event -> say("planned " + event));
+      run.begin(0);
+      schedule
+          .run(
+              event -> {
+                say("seen    " + event);
+                run.fault(event.mischief().target() + ": " + event.mischief().name());
+              })
+          .forEach(event -> say("without effect " + event));
       run.judge();
     }
     say(List.of(name, "held") + " " + lab.report().sum());
