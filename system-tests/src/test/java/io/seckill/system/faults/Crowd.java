@@ -2,6 +2,7 @@ package io.seckill.system.faults;
 
 import static org.awaitility.Awaitility.await;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
@@ -17,7 +18,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Supplier;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,9 +42,10 @@ final class Crowd implements AutoCloseable {
   private static final int TICKS_PER_LATECOMER = 5;
   private static final int MOST_UNDECIDED = 1_200;
 
-  /** Far above the 300 ms a gateway takes at most: this machine may be busy with other things. */
-  private static final Duration SLOW = Duration.ofSeconds(2);
+  /** Within which a gateway answers. */
+  private static final long PROMISED_MS = 300;
 
+  private static final long LONGEST_MS = 60_000;
   private static final long FIRST_PAUSE_MS = 50;
   private static final long LONGEST_PAUSE_MS = 800;
 
@@ -57,8 +62,9 @@ final class Crowd implements AutoCloseable {
   private final AtomicInteger refused = new AtomicInteger();
   private final AtomicInteger errands = new AtomicInteger();
   private final AtomicInteger unanswered = new AtomicInteger();
-  private final AtomicInteger answers = new AtomicInteger();
-  private final AtomicInteger slowAnswers = new AtomicInteger();
+  private final AtomicInteger foundAgain = new AtomicInteger();
+  private final AtomicIntegerArray acceptedAt;
+  private final Histogram answersMs = new ConcurrentHistogram(LONGEST_MS, 2);
   private final Map<String, AtomicInteger> problems = new ConcurrentHashMap<>();
   private volatile boolean lastCalled;
   private volatile boolean lossExpected;
@@ -77,6 +83,7 @@ final class Crowd implements AutoCloseable {
       int planned,
       Duration over) {
     this.gateways = List.copyOf(gateways);
+    this.acceptedAt = new AtomicIntegerArray(gateways.size());
     this.purchases = purchases;
     this.planned = planned;
     this.plan = List.copyOf(plan).iterator();
@@ -92,7 +99,7 @@ final class Crowd implements AutoCloseable {
       undecided.incrementAndGet();
       PlannedPurchase purchase = plan.next();
       purchases.attempt(purchase.skuId(), purchase.userId(), purchase.key(), purchase.quantity());
-      buy(purchase, arrived.getAndIncrement(), 0);
+      buy(purchase, arrived.getAndIncrement(), 0, false);
     }
   }
 
@@ -107,7 +114,10 @@ final class Crowd implements AutoCloseable {
     return latecomerIsDue && !lastCalled ? 1 : 0;
   }
 
-  private void buy(PlannedPurchase purchase, int gateway, int tries) {
+  /**
+   * @param afterLost whether the try before this one got no answer
+   */
+  private void buy(PlannedPurchase purchase, int gateway, int tries, boolean afterLost) {
     long start = System.nanoTime();
     long sentAtMs = System.currentTimeMillis();
     var unused =
@@ -117,10 +127,14 @@ final class Crowd implements AutoCloseable {
                   if (answer == null) {
                     unanswered.incrementAndGet();
                   } else {
-                    answered(answer, System.nanoTime() - start);
+                    answered(gateway, answer, System.nanoTime() - start);
+                    if (afterLost && isFoundAgain(answer, sentAtMs)) {
+                      foundAgain.incrementAndGet();
+                    }
                   }
                   if (!decided(purchase, answer, sentAtMs)) {
-                    later(tries).execute(() -> buy(purchase, gateway + 1, tries + 1));
+                    boolean lost = answer == null;
+                    later(tries).execute(() -> buy(purchase, gateway + 1, tries + 1, lost));
                   }
                 });
   }
@@ -133,12 +147,16 @@ final class Crowd implements AutoCloseable {
     return gateways.get(gateway % gateways.size());
   }
 
-  private void answered(Answer answer, long nanos) {
-    answers.incrementAndGet();
-    if (nanos > SLOW.toNanos()) {
-      slowAnswers.incrementAndGet();
-    }
-    if (answer.status() != 202) {
+  /** Whether the order was there before this try of its purchase was sent. */
+  private static boolean isFoundAgain(Answer answer, long sentAtMs) {
+    return answer.status() == 202 && OrderId.parse(answer.text("orderId")).timeMs() < sentAtMs;
+  }
+
+  private void answered(int gateway, Answer answer, long nanos) {
+    answersMs.recordValue(Math.min(LONGEST_MS, TimeUnit.NANOSECONDS.toMillis(nanos)));
+    if (answer.status() == 202) {
+      acceptedAt.incrementAndGet(gateway % gateways.size());
+    } else {
       problems.computeIfAbsent(answer.code(), code -> new AtomicInteger()).incrementAndGet();
     }
   }
@@ -306,9 +324,27 @@ final class Crowd implements AutoCloseable {
     return count == null ? 0 : count.get();
   }
 
-  /** How many of a hundred answers took two seconds or more, to one digit. */
-  double slowPercent() {
-    return Math.round(1_000.0 * slowAnswers.get() / Math.max(1, answers.get())) / 10.0;
+  /**
+   * Orders that a shopper got from the next gateway after a try that was not answered, and that
+   * were admitted before he asked there.
+   */
+  int foundAgain() {
+    return foundAgain.get();
+  }
+
+  /** Yes as a gateway's answer, repeats not counted. */
+  int acceptedAt(int gateway) {
+    return acceptedAt.get(gateway);
+  }
+
+  FaultReport.Answers answers() {
+    Histogram all = answersMs.copy();
+    return new FaultReport.Answers(
+        unanswered(),
+        Math.round(10 * all.getPercentileAtOrBelowValue(PROMISED_MS)) / 10.0,
+        all.getValueAtPercentile(50),
+        all.getValueAtPercentile(99),
+        all.getMaxValue());
   }
 
   /** Nobody comes any more, and all know whether they have bought. */

@@ -41,8 +41,8 @@ final class FaultReport {
    *     io.seckill.system.guarantee.RefusalsAreTrue}
    * @param looks at the running sale by {@link AlwaysHolds}
    * @param restMs from the last healing until everything held
-   * @param slowPercent of the answers to purchases took two seconds or more, where 300 ms are
-   *     promised; on a machine that the tests keep busy
+   * @param answers to purchases and their repeats, as shoppers saw them
+   * @param promises of the docs, with what was measured
    */
   record Row(
       String row,
@@ -54,7 +54,24 @@ final class FaultReport {
       int unpromised,
       int looks,
       long restMs,
-      double slowPercent) {}
+      Answers answers,
+      List<Promise> promises) {}
+
+  /**
+   * How long shoppers waited for their answers, whatever these were, on the machine that the tests
+   * keep busy.
+   *
+   * @param lost requests without an answer: cut off, or given up after three seconds
+   * @param within300msPercent of the answers
+   */
+  record Answers(int lost, double within300msPercent, long medianMs, long p99Ms, long longestMs) {}
+
+  /**
+   * One bound that the docs promise, and what was measured.
+   *
+   * @param promised of a machine that has nothing else to do
+   */
+  record Promise(String what, double measured, double promised) {}
 
   /** All rows together. */
   record Sum(

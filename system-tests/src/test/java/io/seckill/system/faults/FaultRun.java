@@ -32,6 +32,10 @@ final class FaultRun implements AutoCloseable {
   private static final int LEAST_LOOKS = 4;
 
   private static final Duration LOOK = Duration.ofMillis(250);
+
+  /** What a busy machine is allowed of a promised time: proof.md says so. */
+  private static final int BUSY_MACHINE = 5;
+
   private static final List<String> QUEUES =
       List.of("seckill.orders.0", "seckill.orders.1", "seckill.orders.2", "seckill.orders.3");
 
@@ -42,6 +46,7 @@ final class FaultRun implements AutoCloseable {
   private final Crowd crowd;
   private final AlwaysHolds always;
   private final List<String> faults = new CopyOnWriteArrayList<>();
+  private final List<FaultReport.Promise> promises = new CopyOnWriteArrayList<>();
 
   FaultRun(FaultLab lab, String row, List<SaleOffer> sales, int planned, Duration over) {
     this.lab = lab;
@@ -93,6 +98,19 @@ final class FaultRun implements AutoCloseable {
   /** Notes a fault that has been seen to happen. */
   void fault(String what) {
     faults.add(what);
+  }
+
+  /** Notes how long something has taken, up to now, for which a time is promised. */
+  void took(String what, long sinceNanos, Duration promised) {
+    Duration took = Duration.ofNanos(System.nanoTime() - sinceNanos);
+    promises.add(new FaultReport.Promise("ms until " + what, took.toMillis(), promised.toMillis()));
+    assertThat(took).as(what).isLessThanOrEqualTo(promised.multipliedBy(BUSY_MACHINE));
+  }
+
+  /** Notes of how many in a hundred something held that is promised of so many. */
+  void share(String what, double percent, double promised) {
+    promises.add(new FaultReport.Promise("% " + what, percent, promised));
+    assertThat(100 - percent).as(what).isLessThanOrEqualTo((100 - promised) * BUSY_MACHINE);
   }
 
   /** Heals what is left, waits at most {@link #DRAIN_LIMIT} for rest, and has everything judged. */
@@ -177,7 +195,8 @@ final class FaultRun implements AutoCloseable {
                 unpromised.size(),
                 always.looks(),
                 restMs,
-                crowd.slowPercent()));
+                crowd.answers(),
+                List.copyOf(promises)));
   }
 
   @Override
