@@ -8,7 +8,10 @@ import io.seckill.testing.LoopDisk;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -21,7 +24,16 @@ import redis.clients.jedis.Protocol.Command;
 class RedisFaultsIT {
 
   private static final String UNAVAILABLE = "ADMISSION_UNAVAILABLE";
+  private static final int FLUSHES = 20;
   private static final int DISK_MB = 256;
+
+  private static final String LATENCY = "seckill_admission_latency_seconds";
+
+  /** From Redis's return. */
+  private static final Duration ADMITS_AGAIN = Duration.ofSeconds(2);
+
+  /** Once on the way to Redis and once back: above the slow-call of 150 ms. */
+  private static final Duration SLOW = Duration.ofMillis(80);
 
   private final FaultLab lab;
 
@@ -32,23 +44,47 @@ class RedisFaultsIT {
   @Test
   @DisplayName("3: script cache gone under load")
   void forgetsItsScripts() {
-    double before = errorReplies();
+    double refused = errorReplies();
+    String before = lab.redis().info("all");
     try (FaultRun run = lab.run("3 script cache gone under load").begin(0)) {
-      for (int flush = 1; flush <= 20; flush++) {
+      for (int flush = 1; flush <= FLUSHES; flush++) {
         run.crowd().awaitAccepted(75 * flush);
         redis(Command.SCRIPT, "FLUSH", "SYNC");
       }
-      run.fault("SCRIPT FLUSH, 20 times");
+      run.fault("SCRIPT FLUSH, " + FLUSHES + " times");
       run.judge();
-      assertThat(errorReplies()).as("calls that Redis refused").isEqualTo(before);
+      String after = lab.redis().info("all");
+      long missing = missedScripts(after) - missedScripts(before);
+      assertThat(missing).as("scripts that were not there").isGreaterThanOrEqualTo(FLUSHES);
+      assertThat(failedCalls(after, "evalsha") - failedCalls(before, "evalsha"))
+          .as("scripts called by their hash that failed")
+          .isEqualTo(missing);
+      assertThat(failedCalls(after, "eval"))
+          .as("scripts sent in full that failed")
+          .isEqualTo(failedCalls(before, "eval"));
+      assertThat(errorReplies()).as("calls of gateways that Redis refused").isEqualTo(refused);
     }
   }
 
-  private double errorReplies() {
-    return lab.gateways().stream()
-        .mapToDouble(
-            gateway -> gateway.metrics().sum("seckill_redis_errors_total", "kind=\"reply\""))
+  /** By the count of Redis, whoever called; so is {@link #failedCalls}. */
+  private static long missedScripts(String info) {
+    return statistic(info, "errorstat_NOSCRIPT:", "count=");
+  }
+
+  private static long failedCalls(String info, String command) {
+    return statistic(info, "cmdstat_" + command + ":", "failed_calls=");
+  }
+
+  private static long statistic(String info, String line, String name) {
+    return info.lines()
+        .filter(one -> one.startsWith(line))
+        .map(one -> one.substring(one.indexOf(name) + name.length()).replaceFirst(",.*", ""))
+        .mapToLong(Long::parseLong)
         .sum();
+  }
+
+  private double errorReplies() {
+    return sum("seckill_redis_errors_total", "kind=\"reply\"");
   }
 
   @Test
@@ -105,13 +141,13 @@ class RedisFaultsIT {
   @Test
   @DisplayName("6: Redis killed under load")
   void killed() {
-    int threads = gatewayThreads();
     try (FaultRun run = lab.run("6 Redis killed").begin(500)) {
+      Outage outage = new Outage(run);
       lab.servers().redis().kill();
-      run.crowd().awaitProblems(UNAVAILABLE, 200);
+      outage.answered();
       run.fault("Redis killed");
-      assertThat(gatewayThreads()).as("threads of the gateways").isLessThan(threads + 50);
       lab.servers().redis().restart();
+      outage.over();
       run.judge();
     }
   }
@@ -119,26 +155,98 @@ class RedisFaultsIT {
   @Test
   @DisplayName("6: Redis frozen under load")
   void frozen() {
-    int threads = gatewayThreads();
     try (FaultRun run = lab.run("6 Redis frozen").begin(500)) {
+      Outage outage = new Outage(run);
       lab.servers().redis().freeze();
-      run.crowd().awaitProblems(UNAVAILABLE, 200);
+      outage.answered();
       run.fault("Redis frozen");
-      assertThat(gatewayThreads()).as("threads of the gateways").isLessThan(threads + 50);
       lab.servers().redis().thaw();
+      outage.over();
       run.judge();
     }
   }
 
+  /** By its links, so that each call takes longer than a gateway calls slow. */
   @Test
   @DisplayName("6: Redis slow under load")
   void slow() {
     try (FaultRun run = lab.run("6 Redis slow").begin(500)) {
-      redis(Command.CLIENT, "PAUSE", "1500", "ALL");
-      run.crowd().awaitProblems(UNAVAILABLE, 50);
-      run.fault("CLIENT PAUSE 1500 ALL");
+      Outage outage = new Outage(run);
+      lab.gateways().forEach(gateway -> gateway.links().redis().delay(SLOW));
+      outage.answered();
+      run.fault("every answer of Redis late by " + 2 * SLOW.toMillis() + " ms");
+      lab.gateways().forEach(gateway -> gateway.links().redis().heal());
+      outage.over();
       run.judge();
     }
+  }
+
+  /** What gateways do with purchases while Redis is away, by their own clocks and counters. */
+  private final class Outage {
+    private final FaultRun run;
+    private final int threads = gatewayThreads();
+    private final Map<ServiceInstance, Double> opened = new HashMap<>();
+    private final double decided = decided();
+    private final double decidedInTime = decidedInTime();
+
+    Outage(FaultRun run) {
+      this.run = run;
+      lab.gateways().forEach(gateway -> opened.put(gateway, opened(gateway)));
+    }
+
+    /** Waits until each gateway has seen it, and decides all the same on every purchase. */
+    void answered() {
+      run.crowd().awaitProblems(UNAVAILABLE, run.crowd().problems(UNAVAILABLE) + 1_000);
+      for (ServiceInstance gateway : lab.gateways()) {
+        Signals.await(
+            gateway.name() + " to stop calling Redis", () -> opened(gateway) > opened.get(gateway));
+        Signals.await(gateway.name() + " to have decided on every purchase", () -> isIdle(gateway));
+      }
+      assertThat(gatewayThreads()).as("threads of the gateways").isLessThan(threads + 20);
+      run.share(
+          "of purchases decided within 300 ms while Redis is away",
+          100 * (decidedInTime() - decidedInTime) / (decided() - decided),
+          99);
+    }
+
+    /** Waits until each gateway admits again. */
+    void over() {
+      long since = System.nanoTime();
+      int[] accepted = {run.crowd().acceptedAt(0), run.crowd().acceptedAt(1)};
+      Signals.await(
+          "both gateways to admit again",
+          () -> run.crowd().acceptedAt(0) > accepted[0] && run.crowd().acceptedAt(1) > accepted[1]);
+      run.took("both gateways admit again", since, ADMITS_AGAIN);
+    }
+
+    private double opened(ServiceInstance gateway) {
+      return gateway
+          .metrics()
+          .sum("seckill_breaker_transitions_total", "breaker=\"redis\"", "to=\"open\"");
+    }
+
+    private static boolean isIdle(ServiceInstance gateway) {
+      ServiceMetrics metrics = gateway.metrics();
+      return metrics.sum("seckill_purchases_total") == metrics.sum(LATENCY + "_count");
+    }
+
+    private double decided() {
+      return sum(LATENCY + "_count");
+    }
+
+    private double decidedInTime() {
+      return sum(LATENCY + "_bucket", "le=\"0.3\"");
+    }
+
+    private int gatewayThreads() {
+      return lab.gateways().stream().mapToInt(ServiceInstance::threads).sum();
+    }
+  }
+
+  private double sum(String meter, String... labels) {
+    return lab.gateways().stream()
+        .mapToDouble(gateway -> gateway.metrics().sum(meter, labels))
+        .sum();
   }
 
   @Test
@@ -176,10 +284,6 @@ class RedisFaultsIT {
     assertThat(Long.parseLong(lab.redis().get(RedisKeys.stock(sku))))
         .as("stock, to which units may come back")
         .isGreaterThanOrEqualTo(stock);
-  }
-
-  private int gatewayThreads() {
-    return lab.gateways().stream().mapToInt(ServiceInstance::threads).sum();
   }
 
   private void config(String name, String value) {
