@@ -2,19 +2,35 @@ package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.agent.inside.PointAction;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.resps.Tuple;
 
 /** Faults of relays and of their links. */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class RelayFaultsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
+
+  /** With the lease of 3 s that the lab gives its relays. */
+  private static final Duration ADOPTED = Duration.ofSeconds(10);
+
+  /** In bytes, of all lanes: what was lost above it were publishes or confirms. */
+  private static final int MORE_THAN_HEARTBEATS = 500;
+
   private static final String STATE = "seckill_relay_lane_state";
 
   private final FaultLab lab;
@@ -23,32 +39,52 @@ class RelayFaultsIT {
     this.lab = lab;
   }
 
+  /** With no other relay to adopt what it had claimed: row 12 is the other way. */
   @Test
-  @DisplayName("10: relay killed between claim and publish")
+  @DisplayName("10: relay killed between claim and publish; its own restart adopts")
   void killedBetweenClaimAndPublish() {
-    haltsAt("10 relay killed between claim and publish", Points.CLAIMED_NOT_PUBLISHED, 5);
-  }
-
-  @Test
-  @DisplayName("11: relay killed between confirm and remove")
-  void killedBetweenConfirmAndRemove() {
-    haltsAt("11 relay killed between confirm and remove", Points.CONFIRMED_NOT_REMOVED, 100);
-  }
-
-  private void haltsAt(String row, String point, int nth) {
-    try (FaultRun run = lab.run(row)) {
+    try (FaultRun run = lab.run("10 relay killed between claim and publish")) {
       ServiceInstance relay = lab.relay(1);
-      relay.agent().arm(point, PointAction.HALT, nth);
+      lab.relay(2).links().redis().cut();
+      relay.agent().arm(Points.CLAIMED_NOT_PUBLISHED, PointAction.HALT, 5);
       run.begin(0);
       relay.awaitDeath();
-      assertThat(relay.agent().hasReached(point)).isTrue();
-      run.fault("relay-1 killed at " + point);
+      assertThat(relay.agent().hasReached(Points.CLAIMED_NOT_PUBLISHED)).isTrue();
+      Set<String> left = inHand(relay);
+      assertThat(left).as("claimed orders that the dead relay left").isNotEmpty();
+      run.fault("the only relay killed at " + Points.CLAIMED_NOT_PUBLISHED);
+      relay.restart();
+      relay.awaitReady();
+      Signals.await(
+          "the restarted relay to adopt them",
+          () -> adopted(relay) > 0 && Collections.disjoint(inHand(relay), left));
       run.judge();
     }
   }
 
   @Test
-  @DisplayName("12: relay never comes back")
+  @DisplayName("11: relay killed between confirm and remove; orders are published twice")
+  void killedBetweenConfirmAndRemove() throws Exception {
+    try (FaultRun run = lab.run("11 relay killed between confirm and remove");
+        PublishedOrders published = new PublishedOrders(lab.servers())) {
+      ServiceInstance relay = lab.relay(1);
+      double duplicates = duplicates();
+      relay.agent().arm(Points.CONFIRMED_NOT_REMOVED, PointAction.HALT, 100);
+      run.begin(0);
+      relay.awaitDeath();
+      assertThat(relay.agent().hasReached(Points.CONFIRMED_NOT_REMOVED)).isTrue();
+      Set<String> left = published.of(inHand(relay), true);
+      assertThat(left).as("orders in the broker and in a private queue").isNotEmpty();
+      run.fault("relay-1 killed at " + Points.CONFIRMED_NOT_REMOVED);
+      relay.restart();
+      Signals.await("one of them to be published twice", () -> published.hasTwice(left));
+      Signals.await("the consumer to count it", () -> duplicates() > duplicates);
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("12: relay never comes back; the other one adopts")
   void neverComesBack() {
     try (FaultRun run = lab.run("12 relay never comes back")) {
       ServiceInstance dead = lab.relay(1);
@@ -57,8 +93,12 @@ class RelayFaultsIT {
       dead.agent().awaitReached(Points.CLAIMED_NOT_PUBLISHED, LIMIT);
       double before = adopted(lab.relay(2));
       dead.kill();
+      long killed = System.nanoTime();
+      assertThat(inHand(dead)).as("claimed orders that the dead relay left").isNotEmpty();
       run.fault("relay-1 killed for good with claimed orders");
-      Signals.await("relay-2 to adopt", () -> adopted(lab.relay(2)) > before);
+      Signals.await(
+          "relay-2 to adopt them", () -> adopted(lab.relay(2)) > before && inHand(dead).isEmpty());
+      run.took("another relay has adopted", killed, ADOPTED);
       run.crowd().lastCall();
       Signals.await("the private queues to be empty", () -> run.waitingInRedis() == 0);
       assertThat(dead.isAlive()).isFalse();
@@ -67,9 +107,10 @@ class RelayFaultsIT {
   }
 
   @Test
-  @DisplayName("13: relay frozen beyond its lease, then awake")
-  void frozenBeyondItsLease() {
-    try (FaultRun run = lab.run("13 relay frozen beyond its lease")) {
+  @DisplayName("13: relay frozen beyond its lease, adopted, then awake")
+  void frozenBeyondItsLease() throws Exception {
+    try (FaultRun run = lab.run("13 relay frozen beyond its lease");
+        PublishedOrders published = new PublishedOrders(lab.servers())) {
       ServiceInstance frozen = lab.relay(1);
       frozen.agent().arm(Points.CLAIMED_NOT_PUBLISHED, PointAction.PAUSE, 6);
       frozen.agent().arm(Points.CONFIRMED_NOT_REMOVED, PointAction.PAUSE, 40);
@@ -77,30 +118,80 @@ class RelayFaultsIT {
       frozen.agent().awaitReached(Points.CLAIMED_NOT_PUBLISHED, LIMIT);
       frozen.agent().awaitReached(Points.CONFIRMED_NOT_REMOVED, LIMIT);
       double before = adopted(lab.relay(2));
+      double livesLost = livesLost(frozen);
       frozen.freeze();
-      Signals.await("relay-2 to adopt", () -> adopted(lab.relay(2)) > before);
-      run.fault("relay-1 frozen beyond its lease");
+      Set<String> claimed = published.of(inHand(frozen), false);
+      assertThat(claimed).as("claimed orders that nobody has published").isNotEmpty();
+      Signals.await(
+          "relay-2 to adopt them all",
+          () ->
+              adopted(lab.relay(2)) > before
+                  && inHand(frozen).isEmpty()
+                  && published.of(claimed, false).isEmpty());
+      run.fault("relay-1 frozen beyond its lease; relay-2 adopted what it had");
       frozen.thaw();
       frozen.agent().release(Points.CLAIMED_NOT_PUBLISHED);
+      Signals.await("a late publish of relay-1", () -> published.hasTwice(claimed));
       frozen.agent().release(Points.CONFIRMED_NOT_REMOVED);
-      Signals.await(
-          "relay-1 to find its lives over",
-          () -> frozen.metrics().sum("seckill_relay_lives_lost_total") > 0);
+      Signals.await("relay-1 to find its lives over", () -> livesLost(frozen) > livesLost);
       run.fault("late publish and late removal of relay-1");
       run.judge();
     }
   }
 
+  /** A lease that has run out allows others to adopt; nobody does, so the same life goes on. */
   @Test
-  @DisplayName("14: claim reply lost")
-  void claimReplyLost() {
-    try (FaultRun run = lab.run("14 claim reply lost").begin(200)) {
-      TcpProxy link = lab.relay(1).links().redis();
-      long before = link.droppedBytes();
-      link.dropToClient(true);
-      Signals.await("replies to be lost", () -> link.droppedBytes() > before + 2_000);
+  @DisplayName("13: the only relay frozen beyond its lease, then awake")
+  void frozenBeyondItsLeaseAlone() {
+    try (FaultRun run = lab.run("13 the only relay frozen beyond its lease")) {
+      ServiceInstance frozen = lab.relay(1);
+      lab.relay(2).links().redis().cut();
+      run.begin(200);
+      double livesLost = livesLost(frozen);
+      frozen.freeze();
+      Signals.await("its leases to run out", () -> leasesHaveRunOut(frozen));
+      run.fault("the only relay frozen beyond its lease");
+      frozen.thaw();
+      double settled = settled(frozen);
+      Signals.await("it to carry on", () -> settled(frozen) > settled + 50);
+      assertThat(livesLost(frozen)).as("lives lost").isEqualTo(livesLost);
+      run.judge();
+    }
+  }
+
+  private boolean leasesHaveRunOut(ServiceInstance relay) {
+    long now = System.currentTimeMillis();
+    return IntStream.range(0, Partition.COUNT)
+        .mapToObj(partition -> lab.redis().zrangeWithScores(RedisKeys.lanes(partition), 0, -1))
+        .flatMap(lanes -> lanes.stream().filter(lane -> isOf(relay, lane)))
+        .allMatch(lane -> lane.getScore() < now);
+  }
+
+  private static boolean isOf(ServiceInstance relay, Tuple lane) {
+    return lane.getElement().startsWith(relay.name() + ":");
+  }
+
+  @Test
+  @DisplayName("14: claims lost, and replies to claims")
+  void claimReplyLost() throws Exception {
+    try (FaultRun run = lab.run("14 claims and their replies lost");
+        PublishedOrders published = new PublishedOrders(lab.servers())) {
+      run.begin(200);
+      TcpProxy replies = lab.relay(1).links().redis();
+      TcpProxy requests = lab.relay(2).links().redis();
+      long before = requests.droppedBytes();
+      replies.dropToClient(true);
+      requests.dropToServer(true);
+      awaitTrouble(lab.relay(1), "redis_trouble", 1);
+      awaitTrouble(lab.relay(2), "redis_trouble", 1);
+      Set<String> unheard = published.of(inHand(lab.relay(1)), false);
+      assertThat(unheard).as("orders that relay-1 has claimed and not heard of").isNotEmpty();
       run.fault("replies of Redis to relay-1 lost");
-      link.dropToClient(false);
+      assertThat(requests.droppedBytes()).as("bytes of requests").isGreaterThan(before);
+      run.fault("requests of relay-2 to Redis lost");
+      replies.heal();
+      requests.heal();
+      Signals.await("these to be published", () -> published.of(unheard, false).isEmpty());
       run.judge();
     }
   }
@@ -113,9 +204,7 @@ class RelayFaultsIT {
       long before = link.droppedBytes();
       link.dropToClient(true);
       link.dropToServer(true);
-      Signals.await(
-          "the blocking time-out to fire",
-          () -> lab.relay(1).metrics().sum(STATE, "state=\"redis_trouble\"") >= 8);
+      awaitTrouble(lab.relay(1), "redis_trouble", 8);
       assertThat(link.droppedBytes()).isGreaterThan(before);
       run.fault("black hole between relay-1 and Redis until its time-outs fired");
       run.judge();
@@ -123,44 +212,76 @@ class RelayFaultsIT {
   }
 
   @Test
-  @DisplayName("15: broker link reset with confirms open")
-  void brokerLinkResetWithConfirmsOpen() {
-    try (FaultRun run = lab.run("15 broker link reset with confirms open").begin(200)) {
-      for (ServiceInstance relay : lab.relays()) {
-        TcpProxy link = relay.links().rabbit();
-        long dropped = link.droppedBytes();
-        double before = republished(relay);
-        link.dropToClient(true);
-        Signals.await(
-            "confirms to be open",
-            () ->
-                link.droppedBytes() > dropped
-                    && relay.metrics().sum("seckill_relay_in_flight") > 0);
-        link.dropToClient(false); // which resets every link that has lost a confirm
-        run.fault("broker links of " + relay.name() + " reset with confirms open");
-        Signals.await(relay.name() + " to publish again", () -> republished(relay) > before);
-      }
+  @DisplayName("15: broker links reset with confirms, and with publishes, on their way")
+  void brokerLinkResetWithConfirmsOpen() throws Exception {
+    losesConfirmsAndPublishes("15 broker links reset with confirms open", () -> {});
+  }
+
+  @Test
+  @DisplayName("16: confirms lost, and publishes, until the time-out")
+  void confirmLost() throws Exception {
+    losesConfirmsAndPublishes(
+        "16 confirms lost",
+        () -> {
+          awaitTrouble(lab.relay(1), "broker_trouble", 1);
+          awaitTrouble(lab.relay(2), "broker_trouble", 1);
+        });
+  }
+
+  /** Relay-1's confirms and relay-2's publishes; the links are reset at the end. */
+  private void losesConfirmsAndPublishes(String row, Runnable untilTheEnd) throws Exception {
+    try (FaultRun run = lab.run(row);
+        PublishedOrders published = new PublishedOrders(lab.servers())) {
+      run.begin(200);
+      double duplicates = duplicates();
+      TcpProxy confirms = lab.relay(1).links().rabbit();
+      TcpProxy publishes = lab.relay(2).links().rabbit();
+      long confirmBytes = confirms.droppedBytes() + MORE_THAN_HEARTBEATS;
+      long publishBytes = publishes.droppedBytes() + MORE_THAN_HEARTBEATS;
+      confirms.dropToClient(true);
+      publishes.dropToServer(true);
+      Signals.await("confirms to be lost", () -> confirms.droppedBytes() > confirmBytes);
+      Signals.await("publishes to be lost", () -> publishes.droppedBytes() > publishBytes);
+      untilTheEnd.run();
+      Set<String> unconfirmed = published.of(inHand(lab.relay(1)), true);
+      Set<String> unpublished = published.of(inHand(lab.relay(2)), false);
+      assertThat(unconfirmed).as("orders in the broker without a confirm").isNotEmpty();
+      assertThat(unpublished).as("orders that did not reach the broker").isNotEmpty();
+      confirms.heal();
+      run.fault("confirms to relay-1 lost, its links reset");
+      publishes.heal();
+      run.fault("publishes of relay-2 lost, its links reset");
+      Signals.await("orders to be published twice", () -> published.hasTwice(unconfirmed));
+      Signals.await("the consumer to count it", () -> duplicates() > duplicates);
+      Signals.await(
+          "what did not arrive to be published", () -> published.of(unpublished, false).isEmpty());
       run.judge();
     }
   }
 
-  @Test
-  @DisplayName("16: confirm lost")
-  void confirmLost() {
-    try (FaultRun run = lab.run("16 confirm lost").begin(200)) {
-      ServiceInstance relay = lab.relay(1);
-      TcpProxy link = relay.links().rabbit();
-      double before = republished(relay);
-      long dropped = link.droppedBytes();
-      link.dropToClient(true);
-      Signals.await(
-          "the confirm time-out to fire",
-          () -> relay.metrics().sum(STATE, "state=\"broker_trouble\"") > 0);
-      assertThat(link.droppedBytes()).isGreaterThan(dropped);
-      run.fault("confirms to relay-1 lost until its time-out fired");
-      link.heal();
-      Signals.await("relay-1 to publish again", () -> republished(relay) > before);
-      run.judge();
+  private static void awaitTrouble(ServiceInstance relay, String state, int lanes) {
+    Signals.await(
+        lanes + " lanes of " + relay.name() + " in " + state,
+        () -> relay.metrics().sum(STATE, "state=\"" + state + "\"") >= lanes);
+  }
+
+  /** Orders in the private queues of a relay's lanes, of those that are dead, too. */
+  private Set<String> inHand(ServiceInstance relay) {
+    Set<String> orders = new HashSet<>();
+    for (int partition = 0; partition < Partition.COUNT; partition++) {
+      String queues = RedisKeys.privateQueue(partition, relay.name() + ":*");
+      for (String queue : lab.redis().keys(queues)) {
+        lab.redis().lrange(queue, 0, -1).forEach(message -> orders.add(orderId(message)));
+      }
+    }
+    return orders;
+  }
+
+  private static String orderId(String message) {
+    try {
+      return OrderMessageCodec.decode(message).orderId().toString();
+    } catch (UnreadableMessageException e) {
+      throw new IllegalArgumentException(e);
     }
   }
 
@@ -168,7 +289,17 @@ class RelayFaultsIT {
     return relay.metrics().sum("seckill_relay_adopted_total");
   }
 
-  private static double republished(ServiceInstance relay) {
-    return relay.metrics().sum("seckill_relay_republished_total");
+  private static double settled(ServiceInstance relay) {
+    return relay.metrics().sum("seckill_relay_settled_total");
+  }
+
+  private static double livesLost(ServiceInstance relay) {
+    return relay.metrics().sum("seckill_relay_lives_lost_total");
+  }
+
+  private double duplicates() {
+    return lab.consumers().stream()
+        .mapToDouble(consumer -> consumer.metrics().sum("seckill_consumer_duplicates_total"))
+        .sum();
   }
 }

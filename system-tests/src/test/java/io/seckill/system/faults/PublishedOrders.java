@@ -1,0 +1,70 @@
+package io.seckill.system.faults;
+
+import static java.util.stream.Collectors.toSet;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import io.seckill.common.broker.BrokerTopology;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * What relays publish while this is open, read from a queue of the test's own that is bound beside
+ * the order queues: an order that is published twice is seen twice. For one thread.
+ */
+final class PublishedOrders implements AutoCloseable {
+
+  private final BrokerClient broker;
+  private final String queue;
+  private final Map<String, Integer> times = new ConcurrentHashMap<>();
+
+  PublishedOrders(LabServers servers) throws IOException, TimeoutException {
+    broker = new BrokerClient(servers);
+    queue = broker.channel().queueDeclare().getQueue();
+    for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
+      broker
+          .channel()
+          .queueBind(queue, BrokerTopology.ORDERS_EXCHANGE, BrokerTopology.routingKey(i));
+    }
+    broker
+        .channel()
+        .basicConsume(
+            queue,
+            true,
+            (tag, order) ->
+                times.merge(String.valueOf(order.getProperties().getMessageId()), 1, Integer::sum),
+            tag -> {});
+  }
+
+  /** Those of the orders that have been published, or those that have not. */
+  Set<String> of(Collection<String> orderIds, boolean published) throws IOException {
+    catchUp();
+    return orderIds.stream().filter(id -> (times(id) > 0) == published).collect(toSet());
+  }
+
+  /** Whether one of these was published more than once. */
+  boolean hasTwice(Collection<String> orderIds) {
+    return orderIds.stream().anyMatch(id -> times(id) > 1);
+  }
+
+  private int times(String orderId) {
+    return times.getOrDefault(orderId, 0);
+  }
+
+  /** What the broker has routed before is seen before. */
+  private void catchUp() throws IOException {
+    String mark = UUID.randomUUID().toString();
+    BasicProperties properties = new BasicProperties.Builder().messageId(mark).build();
+    broker.channel().basicPublish("", queue, properties, new byte[0]);
+    Signals.await("the test's own message", () -> times.containsKey(mark));
+  }
+
+  @Override
+  public void close() {
+    broker.close();
+  }
+}
