@@ -38,6 +38,17 @@ final class BrokerClient implements AutoCloseable {
     return channel;
   }
 
+  boolean hasExchange(String exchange) throws IOException {
+    Channel look = connection.createChannel();
+    try {
+      look.exchangeDeclarePassive(exchange);
+      look.abort();
+      return true;
+    } catch (IOException e) { // which has closed the channel
+      return false;
+    }
+  }
+
   /** Publishes as a relay would, and waits for the confirm. */
   void publish(int partition, String body)
       throws IOException, InterruptedException, TimeoutException {

@@ -2,11 +2,11 @@ package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.rabbitmq.client.Channel;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
 import io.seckill.system.agent.inside.PointAction;
 import io.seckill.testing.RabbitServer;
+import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -14,7 +14,12 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -37,9 +42,12 @@ class BrokerFaultsIT {
   @Test
   @DisplayName("17: broker killed under load")
   void killed() {
-    try (FaultRun run = lab.run("17 broker killed").begin(500)) {
+    try (FaultRun run = lab.run("17 broker killed").begin(300)) {
+      lab.consumers().forEach(ServiceInstance::freeze);
+      Signals.await("orders to be in RabbitMQ and nowhere else", () -> run.inBroker() > 100);
       rabbit.kill();
-      run.fault("RabbitMQ killed");
+      run.fault("RabbitMQ killed with orders in its queues");
+      lab.consumers().forEach(ServiceInstance::thaw);
       run.crowd().awaitAccepted(1_800);
       assertThat(run.waitingInRedis()).as("orders that wait in Redis").isPositive();
       rabbit.restart();
@@ -63,10 +71,22 @@ class BrokerFaultsIT {
   @DisplayName("17: broker restarted under load")
   void restarted() {
     try (FaultRun run = lab.run("17 broker restarted").begin(500)) {
+      Map<TcpProxy, Long> before = new HashMap<>();
+      users().forEach(link -> before.put(link, link.acceptedConnections()));
       rabbit.restart();
+      Signals.await(
+          "all relays and consumers to connect again",
+          () -> users().stream().allMatch(link -> link.acceptedConnections() > before.get(link)));
       run.fault("RabbitMQ restarted");
       run.judge();
     }
+  }
+
+  /** Links of those who publish, and of those who consume. */
+  private List<TcpProxy> users() {
+    return Stream.concat(lab.relays().stream(), lab.consumers().stream())
+        .map(service -> service.links().rabbit())
+        .toList();
   }
 
   @Test
@@ -113,9 +133,14 @@ class BrokerFaultsIT {
   void exchangeMissing() throws Exception {
     try (FaultRun run = lab.run("20 exchange missing").begin(200);
         BrokerClient broker = new BrokerClient(lab.servers())) {
+      lab.relays().forEach(ServiceInstance::freeze);
       broker.channel().exchangeDelete(BrokerTopology.ORDERS_EXCHANGE);
-      Signals.await("lanes to be in trouble", () -> lanes("broker_trouble") > 0);
-      run.fault("exchange deleted");
+      assertThat(broker.hasExchange(BrokerTopology.ORDERS_EXCHANGE)).isFalse();
+      lab.relays().forEach(ServiceInstance::thaw);
+      awaitLanes("broker_trouble");
+      run.fault("exchange deleted, publishes to it refused");
+      Signals.await(
+          "relays to declare it", () -> broker.hasExchange(BrokerTopology.ORDERS_EXCHANGE));
       run.judge();
     }
   }
@@ -128,12 +153,15 @@ class BrokerFaultsIT {
         BrokerClient broker = new BrokerClient(lab.servers())) {
       lab.relays().forEach(relay -> relay.links().rabbit().cut());
       Signals.await("the queues to be empty", () -> run.inBroker() == 0);
-      Channel channel = broker.channel();
+      lab.consumers().forEach(ServiceInstance::freeze); // or they would declare them at once
       for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
-        channel.queueDelete(BrokerTopology.orderQueue(i));
+        broker.channel().queueDelete(BrokerTopology.orderQueue(i));
       }
+      Signals.await("the queues to be gone", () -> orderQueues() == 0);
       run.fault("all four order queues deleted");
       lab.relays().forEach(relay -> relay.links().rabbit().heal());
+      Signals.await("relays to declare them", () -> orderQueues() == BrokerTopology.ORDER_QUEUES);
+      lab.consumers().forEach(ServiceInstance::thaw);
       run.judge();
     } finally {
       rabbit.putQueuesOnDisk();
@@ -246,6 +274,13 @@ class BrokerFaultsIT {
     rabbit.eval("application:set_env(rabbit, consumer_timeout, " + timeoutMs + ").");
     rabbit.eval("application:set_env(rabbit, channel_tick_interval, " + tickMs + ").");
     lab.consumers().forEach(consumer -> consumer.links().rabbit().reset());
+  }
+
+  private long orderQueues() {
+    Set<String> queues = lab.servers().vhost().queues();
+    return IntStream.range(0, BrokerTopology.ORDER_QUEUES)
+        .filter(i -> queues.contains(BrokerTopology.orderQueue(i)))
+        .count();
   }
 
   private void awaitLanes(String state) {
