@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Executors;
@@ -40,7 +39,14 @@ class PipelineFaultsIT {
     List<Integer> threads = threads();
     try (FaultRun run = lab.run("22 connection churn", 2_400, CHURN).begin(100)) {
       int acceptedBefore = run.crowd().accepted();
-      int resets = churn();
+      List<TcpProxy> links = linksInUse();
+      List<Long> broken = links.stream().map(TcpProxy::resetConnections).toList();
+      int resets = churn(links);
+      for (int i = 0; i < links.size(); i++) {
+        assertThat(links.get(i).resetConnections())
+            .as("connections of a link that were reset")
+            .isGreaterThan(broken.get(i));
+      }
       assertThat(run.crowd().accepted()).as("progress").isGreaterThan(acceptedBefore + 500);
       run.fault(resets + " resets, one every 50 ms");
       run.judge();
@@ -49,10 +55,16 @@ class PipelineFaultsIT {
     }
   }
 
+  /** Not those to servers that a service has nothing to do with. */
+  private List<TcpProxy> linksInUse() {
+    return lab.all().stream()
+        .flatMap(service -> service.links().all().stream())
+        .filter(link -> link.openConnections() > 0)
+        .toList();
+  }
+
   /** Resets links at random, with a seed that is the same each time; returns how many times. */
-  private int churn() {
-    List<TcpProxy> links = new ArrayList<>();
-    lab.all().forEach(service -> links.addAll(service.links().all()));
+  private static int churn(List<TcpProxy> links) {
     Random random = new Random(22);
     AtomicInteger left = new AtomicInteger((int) (CHURN.toMillis() / PAUSE_MS));
     int all = left.get();
