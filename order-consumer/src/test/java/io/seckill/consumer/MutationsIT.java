@@ -5,6 +5,7 @@ import io.seckill.consumer.store.WrongStore;
 import io.seckill.testing.TestServers;
 import io.seckill.testing.mutation.Mutants;
 import io.seckill.testing.mutation.Mutation;
+import io.seckill.testing.mutation.MutationCase;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -28,17 +29,10 @@ class MutationsIT {
 
   private static final Mutants MUTANTS = new Mutants();
 
-  static List<Mutation> mutations() {
+  static List<MutationCase> mutations() {
     return Mutants.chosen(
-        Mutation.named("useAffectedRows is off")
-            .setting(
-                "spring.datasource.hikari.jdbc-url",
-                "${spring.datasource.url}&useAffectedRows=false")
-            .calls(
-                START_CHECK + "#afterPropertiesSet",
-                START_CHECK + "#checkAffectedRows",
-                WrongStore.class)
-            .caughtBy(STORE + "OrderStoreIT#addsUpOrdersOfOneUserInABatch", "but was: 5"),
+        ConsumerMutations.AFFECTED_ROWS_OFF.caughtBy(
+            STORE + "OrderStoreIT#addsUpOrdersOfOneUserInABatch", "but was: 5"),
         Mutation.named("the service starts without useAffectedRows")
             .calls(
                 START_CHECK + "#afterPropertiesSet",
@@ -47,14 +41,9 @@ class MutationsIT {
             .caughtBy(
                 STORE + "LedgerStartCheckIT#refusesToStartWithoutUseAffectedRows",
                 "Expecting code to raise a throwable"),
-        Mutation.named("orders are acked before the COMMIT")
-            .calls(
-                INTAKE + "QueueIntake#consume", INTAKE + "IntakeSession#inbox", WrongIntake.class)
-            .calls(INTAKE + "QueueIntake#consume", INTAKE + "Inbox#take", WrongIntake.class)
-            .calls(INTAKE + "Settler#finish", INTAKE + "IntakeSession#ack", WrongIntake.class)
-            .caughtBy(
-                INTAKE + "IntakeFaultsIT#pausesWhileMySqlIsAwayAndResumes",
-                "orders back at the broker"),
+        ConsumerMutations.ACKED_BEFORE_COMMIT.caughtBy(
+            INTAKE + "IntakeFaultsIT#pausesWhileMySqlIsAwayAndResumes",
+            "orders back at the broker"),
         Mutation.named("an ack settles all deliveries before it")
             .calls(
                 INTAKE + "IntakeSession#ack",
@@ -71,19 +60,13 @@ class MutationsIT {
             .calls(STORE + "OddOrders#place", STORE + "Terms#limit", WrongStore.class)
             .text(TABLES, QUOTA_CHECK, "CHECK (owned_count > 0)")
             .caughtBy(FIRST_PURCHASE, "REJECTED QUOTA_EXCEEDED"),
-        Mutation.named("MySQL's stock is taken without stock >= n")
-            .constant(STORE + "ProductTable", " AND stock >= ?", " AND (stock >= ? OR TRUE)")
-            .text(TABLES, "CHECK (stock >= 0)", "CHECK (stock > -1000)")
-            .caughtBy(STORE + "OrderStoreIT#keepsNoQuotaOfUnlimitedSkus", "SOLD_OUT"),
+        ConsumerMutations.STOCK_NOT_GUARDED.caughtBy(
+            STORE + "OrderStoreIT#keepsNoQuotaOfUnlimitedSkus", "SOLD_OUT"),
         Mutation.named("a failed batch is committed as far as it came")
             .calls(STORE + "Transactions#run", STORE + "Transactions#rollBack", WrongStore.class)
             .caughtBy(STORE + "OrderStoreIT#waitsOutALockWithoutKeepingHalfABatch", "half a batch"),
-        Mutation.named("units of an order are given back again")
-            .text(
-                GIVE_BACK,
-                "if redis.call('HEXISTS', givenKey, id) == 1 then",
-                "if redis.call('HEXISTS', givenKey, id) == 2 then")
-            .caughtBy(GIVE_BACK_IT + "givesStockAndQuotaOncePerOrder", "expected: 2L"),
+        ConsumerMutations.GIVEN_BACK_AGAIN.caughtBy(
+            GIVE_BACK_IT + "givesStockAndQuotaOncePerOrder", "expected: 2L"),
         Mutation.named("units of an older epoch are given back")
             .text(GIVE_BACK, "elseif current > epoch then", "elseif false then")
             .caughtBy(GIVE_BACK_IT + "changesNothingForAnOlderEpoch", "expected: 3L"),
@@ -99,7 +82,7 @@ class MutationsIT {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("mutations")
-  void isCaught(Mutation mutation) {
+  void isCaught(MutationCase mutation) {
     MUTANTS.prove(mutation);
   }
 

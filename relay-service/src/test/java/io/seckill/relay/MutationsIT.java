@@ -5,6 +5,7 @@ import io.seckill.relay.publish.WrongLink;
 import io.seckill.testing.TestServers;
 import io.seckill.testing.mutation.Mutants;
 import io.seckill.testing.mutation.Mutation;
+import io.seckill.testing.mutation.MutationCase;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -18,18 +19,15 @@ class MutationsIT {
   private static final String LANE = "io.seckill.relay.lane.RelayLane";
   private static final String LINK = "io.seckill.relay.publish.BrokerLink";
   private static final String UNCONFIRMED = "io.seckill.relay.lane.UnconfirmedOrdersIT#";
-  private static final String SCRIPTS = "io/seckill/relay/lane/";
   private static final String FENCED =
       "io.seckill.relay.lane.ScriptsIT#aFencedLifeClaimsAndSettlesNothing";
 
   private static final Mutants MUTANTS = new Mutants();
 
-  static List<Mutation> mutations() {
+  static List<MutationCase> mutations() {
     return Mutants.chosen(
-        Mutation.named("orders leave the private queue before their confirm")
-            .calls(
-                LANE + "#exchange", "io.seckill.relay.lane.PrivateQueue#exchange", WrongLane.class)
-            .caughtBy(UNCONFIRMED + "sendsAgainWhatWasNotConfirmedInTime", "unconfirmed, so kept"),
+        RelayMutations.REMOVED_BEFORE_CONFIRM.caughtBy(
+            UNCONFIRMED + "sendsAgainWhatWasNotConfirmedInTime", "unconfirmed, so kept"),
         Mutation.named("the private queue is not drained after an error")
             .calls(LANE + "#attempt", LANE + "#recover", WrongLane.class)
             .calls(LANE + "#round", LANE + "#recover", WrongLane.class)
@@ -44,11 +42,8 @@ class MutationsIT {
             .caughtBy(
                 "io.seckill.relay.publish.BrokerLinkIT#staysBrokenWhenTheBrokerIsThereAgain",
                 "connections"),
-        Mutation.named("orders are published without mandatory")
-            .calls(LINK + "#publish", "com.rabbitmq.client.Channel#basicPublish", WrongLink.class)
-            .caughtBy(
-                UNCONFIRMED + "keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage",
-                "orders delivered"),
+        RelayMutations.NOT_MANDATORY.caughtBy(
+            UNCONFIRMED + "keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage", "orders delivered"),
         Mutation.named("a returned order counts as confirmed")
             .calls(
                 LINK + "#listen",
@@ -57,17 +52,13 @@ class MutationsIT {
             .caughtBy(
                 UNCONFIRMED + "keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage",
                 "orders delivered"),
-        Mutation.named("a fenced life takes orders")
-            .text(SCRIPTS + "claim.lua", "tonumber(score) <= 0", "false")
-            .caughtBy(FENCED, "Expecting code to raise a throwable"),
-        Mutation.named("a fenced life removes orders")
-            .text(SCRIPTS + "settle.lua", "tonumber(score) <= 0", "false")
-            .caughtBy(FENCED, "expected: 1L"));
+        RelayMutations.FENCED_CLAIMS.caughtBy(FENCED, "Expecting code to raise a throwable"),
+        RelayMutations.FENCED_SETTLES.caughtBy(FENCED, "expected: 1L"));
   }
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("mutations")
-  void isCaught(Mutation mutation) {
+  void isCaught(MutationCase mutation) {
     MUTANTS.prove(mutation);
   }
 

@@ -1,12 +1,20 @@
 package io.seckill.testing.mutation;
 
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
 /** One change to what the product consists of. Class names are binary names. */
 sealed interface Edit {
 
   /** What is changed: the path of a class file or another resource. */
   String path();
 
-  private static String classFile(String className) {
+  /** The path of a class file. */
+  static String classFile(String className) {
     return className.replace('.', '/') + ".class";
   }
 
@@ -40,5 +48,40 @@ sealed interface Edit {
   }
 
   /** A text on the class path, in which {@code from}, there exactly once, becomes {@code to}. */
-  record Text(String path, String from, String to) implements Edit {}
+  record Text(String path, String from, String to) implements Edit {
+
+    private byte[] apply(byte[] file) {
+      String before = new String(file, StandardCharsets.UTF_8);
+      int at = before.indexOf(from);
+      if (at < 0 || before.indexOf(from, at + 1) >= 0) {
+        throw new IllegalArgumentException("not there exactly once: " + this);
+      }
+      return before.replace(from, to).getBytes(StandardCharsets.UTF_8);
+    }
+  }
+
+  /**
+   * Applies edits to the files they are about.
+   *
+   * @param original from a path to the file as it is
+   * @return the changed files by path
+   * @throws IllegalArgumentException when one of the edits has nothing to change
+   */
+  static Map<String, byte[]> apply(List<Edit> edits, Function<String, byte[]> original) {
+    Map<String, List<Edit>> byPath = edits.stream().collect(Collectors.groupingBy(Edit::path));
+    Map<String, byte[]> changed = new HashMap<>();
+    byPath.forEach(
+        (path, ofFile) -> {
+          byte[] file = original.apply(path);
+          if (path.endsWith(".class")) {
+            file = ClassEdits.apply(file, ofFile);
+          } else {
+            for (Edit edit : ofFile) {
+              file = ((Text) edit).apply(file);
+            }
+          }
+          changed.put(path, file);
+        });
+    return changed;
+  }
 }

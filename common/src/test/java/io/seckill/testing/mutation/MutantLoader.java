@@ -8,8 +8,6 @@ import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLConnection;
 import java.net.URLStreamHandler;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.HashMap;
@@ -29,7 +27,7 @@ final class MutantLoader extends ClassLoader {
   private static final String OURS = "io.seckill.";
   private static final String SHARED = "io.seckill.testing.";
 
-  private final Map<String, List<Edit>> classEdits = new HashMap<>();
+  private final Map<String, byte[]> classes = new HashMap<>();
   private final Map<String, URL> texts = new HashMap<>();
   private final Set<String> loaded = ConcurrentHashMap.newKeySet();
 
@@ -38,19 +36,20 @@ final class MutantLoader extends ClassLoader {
    */
   MutantLoader(ClassLoader parent, List<Edit> edits) {
     super("mutant", parent);
-    for (Edit edit : edits) {
-      if (edit instanceof Edit.Text text) {
-        texts.put(text.path(), changed(text));
-      } else {
-        classEdits.computeIfAbsent(edit.path(), path -> new ArrayList<>()).add(edit);
-      }
-    }
-    classEdits.forEach((path, ofClass) -> ClassEdits.apply(read(path), ofClass));
+    Edit.apply(edits, this::read)
+        .forEach(
+            (path, changed) -> {
+              if (path.endsWith(".class")) {
+                classes.put(path, changed);
+              } else {
+                texts.put(path, address(path, changed));
+              }
+            });
   }
 
   /** Paths of what was to be changed and never asked for. */
   Set<String> neverLoaded() {
-    Set<String> idle = new TreeSet<>(classEdits.keySet());
+    Set<String> idle = new TreeSet<>(classes.keySet());
     idle.addAll(texts.keySet());
     idle.removeAll(loaded);
     return idle;
@@ -68,12 +67,13 @@ final class MutantLoader extends ClassLoader {
   }
 
   private Class<?> define(String name) throws ClassNotFoundException {
-    String path = name.replace('.', '/') + ".class";
+    String path = Edit.classFile(name);
     if (getParent().getResource(path) == null) {
       throw new ClassNotFoundException(name);
     }
     loaded.add(path);
-    byte[] bytes = ClassEdits.apply(read(path), classEdits.getOrDefault(path, List.of()));
+    byte[] changed = classes.get(path);
+    byte[] bytes = changed == null ? ClassEdits.apply(read(path), List.of()) : changed;
     return defineClass(name, bytes, 0, bytes.length);
   }
 
@@ -96,16 +96,10 @@ final class MutantLoader extends ClassLoader {
   }
 
   /** An address that looks like that of the file, behind which lies the changed text. */
-  private URL changed(Edit.Text edit) {
-    String before = new String(read(edit.path()), StandardCharsets.UTF_8);
-    int at = before.indexOf(edit.from());
-    if (at < 0 || before.indexOf(edit.from(), at + 1) >= 0) {
-      throw new IllegalArgumentException("not there exactly once: " + edit);
-    }
-    byte[] after = before.replace(edit.from(), edit.to()).getBytes(StandardCharsets.UTF_8);
-    URL file = getParent().getResource(edit.path());
+  private URL address(String path, byte[] text) {
+    URL file = getParent().getResource(path);
     try {
-      return new URL(file, file.toString(), new TextHandler(after));
+      return new URL(file, file.toString(), new TextHandler(text));
     } catch (MalformedURLException e) {
       throw new IllegalStateException(e);
     }

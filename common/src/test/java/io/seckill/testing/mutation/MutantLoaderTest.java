@@ -15,7 +15,7 @@ class MutantLoaderTest {
 
   @Test
   void changesAClassForItsOwnClassesOnly() throws Exception {
-    Mutation mutation = draft().constant(KEYS, "skus", "other").caughtBy("any#test", "");
+    Mutation mutation = any().constant(KEYS, "skus", "other");
     Class<?> changed = loader(mutation.edits()).loadClass(KEYS);
 
     assertThat(changed.getMethod("skus", int.class).invoke(null, 1)).isEqualTo("seckill:{1}:other");
@@ -33,7 +33,7 @@ class MutantLoaderTest {
 
   @Test
   void tellsWhatWasNeverLoaded() {
-    Mutation mutation = draft().constant(KEYS, "skus", "other").caughtBy("any#test", "");
+    Mutation mutation = any().constant(KEYS, "skus", "other");
 
     assertThat(loader(mutation.edits()).neverLoaded())
         .containsExactly("io/seckill/common/redis/RedisKeys.class");
@@ -41,24 +41,23 @@ class MutantLoaderTest {
 
   @Test
   void refusesAClassThatDoesNotExist() {
-    refuses(draft().constant("io.seckill.Renamed", "a", "b"), "io/seckill/Renamed.class");
+    refuses(any().constant("io.seckill.Renamed", "a", "b"), "io/seckill/Renamed.class");
   }
 
   @Test
   void refusesACallThatIsNotMade() {
-    refuses(draft().calls(KEYS + "#prefix", KEYS + "#renamed", PurchasePolicy.class), "renamed");
-    refuses(draft().calls(KEYS + "#renamed", KEYS + "#prefix", PurchasePolicy.class), "renamed");
+    refuses(any().calls(KEYS + "#prefix", KEYS + "#renamed", PurchasePolicy.class), "renamed");
+    refuses(any().calls(KEYS + "#renamed", KEYS + "#prefix", PurchasePolicy.class), "renamed");
   }
 
   @Test
   void refusesATextThatIsNotThere() {
-    refuses(draft().text("io/seckill/common/redis/append.lua", "no such line", ""), "exactly once");
-    refuses(draft().text("renamed.lua", "a", "b"), "renamed.lua");
+    refuses(any().text("io/seckill/common/redis/append.lua", "no such line", ""), "exactly once");
+    refuses(any().text("renamed.lua", "a", "b"), "renamed.lua");
   }
 
-  private static void refuses(Mutation.Draft draft, String because) {
-    List<Edit> edits = draft.caughtBy("any#test", "").edits();
-    assertThatThrownBy(() -> loader(edits))
+  private static void refuses(Mutation mutation, String because) {
+    assertThatThrownBy(() -> loader(mutation.edits()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(because);
   }
@@ -67,7 +66,7 @@ class MutantLoaderTest {
     return new MutantLoader(MutantLoaderTest.class.getClassLoader(), edits);
   }
 
-  private static Mutation.Draft draft() {
+  private static Mutation any() {
     return Mutation.named("any");
   }
 }

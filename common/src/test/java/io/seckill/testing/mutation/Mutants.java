@@ -32,38 +32,39 @@ public final class Mutants {
   private final Map<String, TestRun> controls = new HashMap<>();
 
   /** Those of the mutations that {@code -Dseckill.mutation} chooses: all when it is not set. */
-  public static List<Mutation> chosen(Mutation... mutations) {
+  public static List<MutationCase> chosen(MutationCase... cases) {
     String choice = System.getProperty(CHOICE, "");
-    return List.of(mutations).stream().filter(one -> one.name().contains(choice)).toList();
+    return List.of(cases).stream().filter(one -> one.mutation().name().contains(choice)).toList();
   }
 
   /**
    * Runs the mutation's test with it, which must fail with the expected complaint. In a proof, also
    * without it, which must be green.
    */
-  public void prove(Mutation mutation) {
+  public void prove(MutationCase one) {
+    Mutation mutation = one.mutation();
     if (CONTROLS) {
       TestRun control =
-          controls.computeIfAbsent(mutation.test(), test -> TestRun.of(test, List.of(), Map.of()));
-      assertThat(control.complaint()).as("%s as the product is", mutation.test()).isNull();
+          controls.computeIfAbsent(one.test(), test -> TestRun.of(test, List.of(), Map.of()));
+      assertThat(control.complaint()).as("%s as the product is", one.test()).isNull();
     }
-    TestRun mutated = TestRun.of(mutation.test(), mutation.edits(), mutation.settings());
+    TestRun mutated = TestRun.of(one.test(), mutation.edits(), mutation.settings());
     @Nullable String complaint = mutated.complaint();
-    assertThat(complaint).as("%s under: %s", mutation.test(), mutation.name()).isNotNull();
+    assertThat(complaint).as("%s under: %s", one.test(), mutation.name()).isNotNull();
     assertThat(complaint)
-        .as("why %s fails under: %s", mutation.test(), mutation.name())
-        .contains(mutation.complaint());
+        .as("why %s fails under: %s", one.test(), mutation.name())
+        .contains(one.complaint());
     assertThat(mutated.neverLoaded()).as("changed, but never loaded by the test").isEmpty();
-    rows.add(row(mutation, complaint, mutated.millis()));
+    rows.add(row(one, complaint, mutated.millis()));
   }
 
-  private static String row(Mutation mutation, String complaint, long millis) {
-    String test = mutation.test();
+  private static String row(MutationCase one, String complaint, long millis) {
+    String test = one.test();
     String simple = test.substring(test.lastIndexOf('.', test.indexOf('#')) + 1);
     String line =
-        complaint.lines().filter(one -> one.contains(mutation.complaint())).findFirst().orElse("");
+        complaint.lines().filter(text -> text.contains(one.complaint())).findFirst().orElse("");
     return "%s%n  caught by %s in %.1f s%n  %s"
-        .formatted(mutation.name(), simple, millis / 1000.0, line.strip());
+        .formatted(one.mutation().name(), simple, millis / 1000.0, line.strip());
   }
 
   /** Prints the table of what was proven, and leaves it in {@code target/mutations.txt}. */

@@ -1,0 +1,93 @@
+package io.seckill.testing.mutation;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+import java.util.zip.ZipOutputStream;
+
+/** Copies of a service's executable jar in which its own classes and resources are changed. */
+public final class MutantJar {
+
+  /** Where Spring Boot keeps what is not a library. */
+  private static final String CLASSES = "BOOT-INF/classes/";
+
+  private MutantJar() {}
+
+  /**
+   * Writes a changed copy; the original stays as it is. Classes that changed calls go to are added.
+   *
+   * @param original as Spring Boot packages it
+   * @throws IllegalArgumentException when one of the edits has nothing to change
+   */
+  public static void write(Path original, Path copy, List<Mutation> mutations) {
+    List<Edit> edits = mutations.stream().flatMap(mutation -> mutation.edits().stream()).toList();
+    try (ZipFile jar = new ZipFile(original.toFile())) {
+      Map<String, byte[]> files = new HashMap<>(Edit.apply(edits, path -> file(jar, path)));
+      for (Edit edit : edits) {
+        if (edit instanceof Edit.Call call) {
+          String path = Edit.classFile(call.replacement().getName());
+          files.put(path, classFile(call.replacement()));
+        }
+      }
+      Files.createDirectories(copy.toAbsolutePath().getParent());
+      try (ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(copy))) {
+        copyOthers(jar, files, out);
+        for (Map.Entry<String, byte[]> file : files.entrySet()) {
+          out.putNextEntry(new ZipEntry(CLASSES + file.getKey()));
+          out.write(file.getValue());
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write " + copy, e);
+    }
+  }
+
+  private static byte[] file(ZipFile jar, String path) {
+    ZipEntry entry = jar.getEntry(CLASSES + path);
+    if (entry == null) {
+      throw new IllegalArgumentException("there is no " + path + " to change in " + jar.getName());
+    }
+    try (InputStream in = jar.getInputStream(entry)) {
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static byte[] classFile(Class<?> type) throws IOException {
+    String path = '/' + Edit.classFile(type.getName());
+    try (InputStream in = type.getResourceAsStream(path)) {
+      if (in == null) {
+        throw new IllegalArgumentException("no class file of " + type);
+      }
+      return in.readAllBytes();
+    }
+  }
+
+  /** Libraries stay uncompressed, or Spring Boot could not open them. */
+  private static void copyOthers(ZipFile jar, Map<String, byte[]> files, ZipOutputStream out)
+      throws IOException {
+    for (ZipEntry entry : jar.stream().toList()) {
+      boolean changed =
+          entry.getName().startsWith(CLASSES)
+              && files.containsKey(entry.getName().substring(CLASSES.length()));
+      if (!changed) {
+        ZipEntry same = new ZipEntry(entry);
+        if (same.getMethod() == ZipEntry.DEFLATED) {
+          same.setCompressedSize(-1); // another zlib may need more or less
+        }
+        out.putNextEntry(same);
+        try (InputStream in = jar.getInputStream(entry)) {
+          in.transferTo(out);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+package io.seckill.gateway;
+
+import io.seckill.gateway.admission.MutantAdmissions;
+import io.seckill.testing.mutation.Mutation;
+
+/** Changes to the gateway that tests of the whole pipeline must notice, some of ours besides. */
+public final class GatewayMutations {
+
+  private static final String ADMISSIONS = "io.seckill.gateway.admission.Admissions";
+  private static final String ADMIT = "io/seckill/gateway/admission/admit.lua";
+
+  public static final Mutation KEY_NOT_LOOKED_UP =
+      Mutation.named("admission does not look the idempotency key up")
+          .text(ADMIT, "elseif seen then", "elseif false then");
+
+  public static final Mutation SELLS_WHAT_IS_SOLD_OUT =
+      Mutation.named("admission sells what is sold out")
+          .text(ADMIT, "if s.stock < n then", "if false then");
+
+  public static final Mutation CHECKS_NO_QUOTA =
+      Mutation.named("admission checks no quota")
+          .text(ADMIT, "if used + n > s.quota then", "if false then");
+
+  public static final Mutation MESSAGE_OF_ONE_UNIT =
+      Mutation.named("the message asks for one unit, whatever was admitted")
+          .text(ADMIT, "s.messageSku .. quantity", "s.messageSku .. 1");
+
+  public static final Mutation REFUSES_ONE_IN_25 =
+      Mutation.named("every twenty-fifth shopper is told SOLD_OUT")
+          .calls(ADMISSIONS + "#submit", ADMISSIONS + "#enqueue", MutantAdmissions.class);
+
+  private GatewayMutations() {}
+}
