@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import java.sql.Connection;
@@ -52,6 +53,7 @@ final class WorksAgain {
       assertThat(service.isReady()).as("%s is ready", service.name()).isTrue();
     }
     lab.relays().forEach(WorksAgain::lanesRun);
+    lanesHoldLeases();
     lab.consumers().forEach(WorksAgain::intakesRun);
     lab.gateways().forEach(WorksAgain::breakerIsClosed);
     int round = rounds.incrementAndGet();
@@ -67,6 +69,16 @@ final class WorksAgain {
     assertThat(relay.metrics().sum("seckill_relay_lane_state", "state=\"running\""))
         .as("running lanes of %s", relay.name())
         .isEqualTo(Partition.COUNT);
+  }
+
+  /** One lane of each relay; one that works without a lease has its queue swept by the others. */
+  private void lanesHoldLeases() {
+    String now = Long.toString(System.currentTimeMillis());
+    for (int partition = 0; partition < Partition.COUNT; partition++) {
+      assertThat(lab.redis().zcount(RedisKeys.lanes(partition), now, "+inf"))
+          .as("lanes with a lease in partition %d", partition)
+          .isEqualTo(lab.relays().size());
+    }
   }
 
   /**
