@@ -122,9 +122,10 @@ class BrokerFaultsIT {
       broker
           .channel()
           .queueUnbind(queue, BrokerTopology.ORDERS_EXCHANGE, BrokerTopology.routingKey(partition));
-      Signals.await("orders to be returned", () -> returns() > before);
+      run.crowd().awaitAccepted(1_000);
       run.fault("queue unbound; orders returned and kept");
       run.judge();
+      assertThat(returns()).as("returned orders").isGreaterThan(before);
     }
   }
 
