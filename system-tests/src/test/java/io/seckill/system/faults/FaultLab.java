@@ -57,6 +57,7 @@ final class FaultLab implements AutoCloseable {
   private final List<ServiceInstance> consumers = new ArrayList<>();
   private final List<ShopClient> shops = new ArrayList<>();
   private final List<AdminClient> admins = new ArrayList<>();
+  private final Product product;
   private final FaultReport report;
   private final WorksAgain worksAgain;
   private long nextSku = 7_001;
@@ -69,7 +70,8 @@ final class FaultLab implements AutoCloseable {
     }
   }
 
-  private FaultLab(FaultReport report) {
+  private FaultLab(Product product, FaultReport report) {
+    this.product = product;
     this.report = report;
     List<Integer> consumerPorts = new ArrayList<>();
     for (int number = 1; number <= EACH; number++) {
@@ -93,7 +95,12 @@ final class FaultLab implements AutoCloseable {
    * @param report of the rows that hold
    */
   static FaultLab start(FaultReport report) {
-    return new FaultLab(report);
+    return start(Product.AS_BUILT, report);
+  }
+
+  /** As {@link #start(FaultReport)}, with services that may be changed. */
+  static FaultLab start(Product product, FaultReport report) {
+    return new FaultLab(product, report);
   }
 
   private ServiceInstance newConsumer(int number, int port) {
@@ -132,7 +139,7 @@ final class FaultLab implements AutoCloseable {
 
   private ServiceInstance start(
       Service service, String name, Links links, int port, Map<String, String> environment) {
-    return ServiceInstance.start(service, name, links, agents, port, environment);
+    return ServiceInstance.start(product, service, name, links, agents, port, environment);
   }
 
   private ServiceEnvironment environment(Links links) {
@@ -244,6 +251,11 @@ final class FaultLab implements AutoCloseable {
 
   AdminClient admin() {
     return admins.get(0);
+  }
+
+  /** How long all must have stood still until a run that does not hold is given up. */
+  Duration patience() {
+    return product.patience();
   }
 
   LabServers servers() {

@@ -10,7 +10,6 @@ import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.guarantee.StoredOrder;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -132,45 +131,45 @@ final class FaultRun implements AutoCloseable {
     lab.heal();
     crowd.lastCall();
     long healed = System.nanoTime();
-    await(row + ": the crowd to be done")
-        .atMost(DRAIN_LIMIT)
-        .pollInterval(LOOK)
-        .conditionEvaluationListener(null)
-        .untilAsserted(() -> assertThat(crowd.isDone()).as("%s", crowd).isTrue());
-    List<SaleAtRest> atRest = new ArrayList<>();
-    await(row + ": everything at rest")
-        .atMost(DRAIN_LIMIT.minusNanos(System.nanoTime() - healed))
-        .pollInterval(LOOK)
-        .pollDelay(Duration.ZERO)
-        .untilAsserted(() -> hold(guarantees, atRest));
+    Judgement judgement = new Judgement(lab, sales, crowd, purchases, guarantees);
+    Judgement.check(
+        new ArrayList<>(), // what the last look found wrong says more than that time is up
+        "the limit",
+        () ->
+            await(row + ": everything at rest")
+                .atMost(DRAIN_LIMIT)
+                .pollInterval(LOOK)
+                .pollDelay(Duration.ZERO)
+                .until(judgement::isOver));
+    List<String> complaints = new ArrayList<>(judgement.complaints());
+    if (complaints.isEmpty()) {
+      Duration left = DRAIN_LIMIT.minusNanos(System.nanoTime() - healed);
+      Judgement.check(complaints, "WorksAgain", () -> awaitWorksAgain(left));
+    }
+    for (SaleAtRest sale : judgement.atRest()) {
+      for (Guarantee guarantee : afterwards) {
+        if (complaints.isEmpty()) { // each is patient by itself
+          Judgement.check(
+              complaints, Judgement.nameOf(guarantee), () -> guarantee.judge(sale, purchases));
+        }
+      }
+    }
+    long restMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed);
+    always.violations().forEach(violation -> complaints.add("AlwaysHolds: " + violation));
+    if (!complaints.isEmpty()) {
+      throw new BrokenRunError(row, complaints);
+    }
+    assertThat(always.looks()).as("looks on the way").isGreaterThanOrEqualTo(LEAST_LOOKS);
+    report(judgement.atRest(), restMs);
+  }
+
+  private void awaitWorksAgain(Duration left) {
     await(row + ": everything to work again")
-        .atMost(DRAIN_LIMIT.minusNanos(System.nanoTime() - healed))
+        .atMost(left.compareTo(lab.patience()) < 0 ? left : lab.patience())
         .pollInterval(LOOK)
         .pollDelay(Duration.ZERO)
         .ignoreExceptions()
         .untilAsserted(() -> lab.worksAgain().judge());
-    for (SaleAtRest sale : atRest) {
-      afterwards.forEach(guarantee -> guarantee.judge(sale, purchases));
-    }
-    long restMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed);
-    assertThat(always.violations()).as("what did not hold on the way").isEmpty();
-    assertThat(always.looks()).as("looks on the way").isGreaterThanOrEqualTo(LEAST_LOOKS);
-    report(atRest, restMs);
-  }
-
-  private void hold(List<Guarantee> guarantees, List<SaleAtRest> atRest) throws SQLException {
-    atRest.clear();
-    assertThat(lab.servers().vhost().queues()).as("queues").containsAll(QUEUES);
-    for (String queue : QUEUES) {
-      assertThat(lab.servers().vhost().queueDepth(queue).total())
-          .as("orders in %s", queue)
-          .isZero();
-    }
-    for (SaleOffer sale : sales) {
-      SaleAtRest read = lab.sales().read(sale);
-      guarantees.forEach(guarantee -> guarantee.judge(read, purchases));
-      atRest.add(read);
-    }
   }
 
   private void report(List<SaleAtRest> atRest, long restMs) {

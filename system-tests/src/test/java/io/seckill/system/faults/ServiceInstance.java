@@ -6,6 +6,7 @@ import io.seckill.system.process.Service;
 import io.seckill.system.process.ServiceProcess;
 import java.io.File;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -31,15 +32,18 @@ final class ServiceInstance implements AutoCloseable {
 
   /** Starts the process; returns at once, see {@link #awaitReady}. */
   static ServiceInstance start(
+      Product product,
       Service service,
       String name,
       Links links,
       AgentServer agents,
       int healthPort,
       Map<String, String> environment) {
-    String flag = agents.jvmFlag(service, name, Points.of(service));
+    List<String> flags = new ArrayList<>(product.jvmFlags(service));
+    flags.add(agents.jvmFlag(service, name, Points.of(service)));
     ServiceProcess process =
-        ServiceProcess.start(service, "faults-" + name, healthPort, environment, List.of(flag));
+        ServiceProcess.start(
+            service, product.jar(service), "faults-" + name, healthPort, environment, flags);
     return new ServiceInstance(name, links, agents, healthPort, process);
   }
 

@@ -1,0 +1,119 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.Purchases;
+import io.seckill.system.guarantee.SaleAtRest;
+import io.seckill.system.guarantee.SaleOffer;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.awaitility.core.ConditionTimeoutException;
+
+/** Looks at the sales of a run, again and again, until every guarantee holds or never will. */
+final class Judgement {
+
+  private static final List<String> QUEUES =
+      IntStream.range(0, BrokerTopology.ORDER_QUEUES).mapToObj(BrokerTopology::orderQueue).toList();
+
+  private final FaultLab lab;
+  private final List<SaleOffer> sales;
+  private final Crowd crowd;
+  private final Purchases purchases;
+  private final List<Guarantee> guarantees;
+
+  private volatile List<SaleAtRest> atRest = List.of();
+  private volatile List<String> complaints = List.of();
+  private long movedAt = System.nanoTime();
+
+  Judgement(
+      FaultLab lab,
+      List<SaleOffer> sales,
+      Crowd crowd,
+      Purchases purchases,
+      List<Guarantee> guarantees) {
+    this.lab = lab;
+    this.sales = sales;
+    this.crowd = crowd;
+    this.purchases = purchases;
+    this.guarantees = guarantees;
+  }
+
+  /**
+   * Looks once.
+   *
+   * @return whether everything holds, or nothing has moved for as long as the product is given
+   */
+  boolean isOver() throws SQLException {
+    List<String> found = new ArrayList<>();
+    Set<String> queues = Set.copyOf(lab.servers().vhost().queues());
+    check(found, "RabbitMQ", () -> assertThat(queues).as("queues").containsAll(QUEUES));
+    long inBroker = QUEUES.stream().filter(queues::contains).mapToLong(this::depth).sum();
+    List<SaleAtRest> read = new ArrayList<>();
+    if (inBroker > 0) {
+      found.add("RabbitMQ: " + inBroker + " orders in the queues");
+    } else {
+      for (SaleOffer sale : sales) {
+        SaleAtRest one = lab.sales().read(sale);
+        guarantees.forEach(
+            guarantee -> check(found, nameOf(guarantee), () -> guarantee.judge(one, purchases)));
+        read.add(one);
+      }
+    }
+    if (!crowd.isDone()) {
+      found.add("the crowd is not done: " + crowd);
+    }
+    if (read.isEmpty() || !read.equals(atRest) || isOnTheWay(read)) {
+      movedAt = System.nanoTime();
+    }
+    atRest = read;
+    complaints = found;
+    return found.isEmpty() || isStill();
+  }
+
+  private long depth(String queue) {
+    return lab.servers().vhost().queueDepth(queue).total();
+  }
+
+  private static boolean isOnTheWay(List<SaleAtRest> sales) {
+    return sales.stream().anyMatch(sale -> sale.outboxed() + sale.inPrivateQueues() > 0);
+  }
+
+  private boolean isStill() {
+    if (System.nanoTime() - movedAt < lab.patience().toNanos()) {
+      return false;
+    }
+    boolean ready = lab.all().stream().allMatch(ServiceInstance::isReady);
+    if (!ready) {
+      movedAt = System.nanoTime();
+    }
+    return ready;
+  }
+
+  /** What the latest look found wrong, each with the name of the guarantee that says so. */
+  List<String> complaints() {
+    return complaints;
+  }
+
+  /** What the latest look saw. */
+  List<SaleAtRest> atRest() {
+    return atRest;
+  }
+
+  static String nameOf(Guarantee guarantee) {
+    return guarantee.getClass().getSimpleName();
+  }
+
+  /** Adds what the judge says, if it does not hold. */
+  static void check(List<String> complaints, String judge, Runnable judgement) {
+    try {
+      judgement.run();
+    } catch (AssertionError | ConditionTimeoutException e) {
+      complaints.add(judge + ": " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,226 @@
+package io.seckill.system.faults;
+
+import static io.seckill.system.process.Service.CONSUMER;
+import static io.seckill.system.process.Service.GATEWAY;
+import static io.seckill.system.process.Service.RELAY;
+import static java.util.stream.Collectors.joining;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.seckill.consumer.ConsumerMutations;
+import io.seckill.gateway.GatewayMutations;
+import io.seckill.relay.RelayMutations;
+import io.seckill.system.process.Service;
+import io.seckill.testing.TestServers;
+import io.seckill.testing.mutation.Mutation;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Each way to lose, oversell or repeat an order turns a fault row red, by the word of a guarantee.
+ * The row runs as it is, in a lab of its own whose services are changed. Without the change it is
+ * green: it is one of the suite.
+ *
+ * <p>Three changes are tried at once in every build, and all, one by one, with {@code
+ * -Dseckill.proof=true}.
+ */
+@ExtendWith(TestServers.class)
+class PipelineMutationsIT {
+
+  private static final boolean ALL = Boolean.getBoolean("seckill.proof");
+
+  /** Part of a run's name; only such ones are done. */
+  private static final String CHOICE = System.getProperty("seckill.mutation", "");
+
+  private static final Path TABLE = Path.of("target", "pipeline-mutations.txt");
+
+  private static final int SHOWN = 200;
+
+  private static final List<String> RESULTS = new ArrayList<>();
+
+  /** A row of the fault matrix, in a lab. */
+  @FunctionalInterface
+  private interface Row {
+    void run(FaultLab lab) throws Exception;
+  }
+
+  /**
+   * A row that must not hold.
+   *
+   * @param mutations all that is wrong with the product
+   * @param complaints patterns of what must be said, each with the name of the guarantee
+   */
+  record MutatedRun(
+      String name, Map<Service, List<Mutation>> mutations, Row row, List<String> complaints) {
+
+    private static MutatedRun of(String name, Row row) {
+      return new MutatedRun(name, Map.of(), row, List.of());
+    }
+
+    private MutatedRun with(Service service, Mutation mutation) {
+      Map<Service, List<Mutation>> more = new EnumMap<>(Service.class);
+      more.putAll(mutations);
+      more.merge(
+          service, List.of(mutation), (a, b) -> Stream.of(a, b).flatMap(List::stream).toList());
+      return new MutatedRun(name, more, row, complaints);
+    }
+
+    private MutatedRun caughtBy(String... patterns) {
+      return new MutatedRun(name, mutations, row, List.of(patterns));
+    }
+
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  private static final Mutation NO_RECONCILIATION =
+      Mutation.named("reconciliation never looks").setting("seckill.reconciliation.interval", "1h");
+
+  static Stream<MutatedRun> runs() {
+    Row brokerRestarted = lab -> new BrokerFaultsIT(lab).restarted();
+    MutatedRun relayLoses =
+        MutatedRun.of("the relay sends one order in 300 nowhere", brokerRestarted)
+            .with(RELAY, RelayMutations.SENT_NOWHERE)
+            .caughtBy("NothingRepaired: .*ORDER_SENT_AGAIN");
+    MutatedRun consumerRejects =
+        MutatedRun.of("order-consumer rejects one order in 20", brokerRestarted)
+            .with(CONSUMER, ConsumerMutations.REJECTS_ONE_IN_20)
+            .caughtBy("OutcomesStay: .*status=REJECTED, reason=QUOTA_EXCEEDED");
+    MutatedRun gatewayRefuses =
+        MutatedRun.of("the gateway refuses one shopper in 25", brokerRestarted)
+            .with(GATEWAY, GatewayMutations.REFUSES_ONE_IN_25)
+            .caughtBy("RefusalsAreTrue: ");
+    if (!ALL) {
+      return Stream.of(together(relayLoses, consumerRejects, gatewayRefuses));
+    }
+    return Stream.of(
+        relayLoses,
+        consumerRejects,
+        gatewayRefuses,
+        MutatedRun.of(
+                "removal before confirm",
+                lab -> new RelayFaultsIT(lab).killedBetweenClaimAndPublish())
+            .with(RELAY, RelayMutations.REMOVED_BEFORE_CONFIRM)
+            .caughtBy("NothingRepaired: .*ORDER_SENT_AGAIN"),
+        MutatedRun.of("ack before COMMIT", lab -> new ConsumerFaultsIT(lab).killedBeforeCommit())
+            .with(CONSUMER, ConsumerMutations.ACKED_BEFORE_COMMIT)
+            .with(CONSUMER, NO_RECONCILIATION)
+            .caughtBy("NothingLost: .*promised but nowhere"),
+        MutatedRun.of("quota unchecked by the gateway", brokerRestarted)
+            .with(GATEWAY, GatewayMutations.CHECKS_NO_QUOTA)
+            .caughtBy("OutcomesStay: .*status=REJECTED, reason=QUOTA_EXCEEDED"),
+        MutatedRun.of("quota unchecked by anybody", brokerRestarted)
+            .with(GATEWAY, GatewayMutations.CHECKS_NO_QUOTA)
+            .with(CONSUMER, ConsumerMutations.KNOWS_NO_LIMIT)
+            .caughtBy("QuotaHeld: .*within the limit of 3", "AlwaysHolds: I2"),
+        MutatedRun.of("stock unchecked by anybody", brokerRestarted)
+            .with(GATEWAY, GatewayMutations.SELLS_WHAT_IS_SOLD_OUT)
+            .with(CONSUMER, ConsumerMutations.STOCK_NOT_GUARDED)
+            .caughtBy("NeverOversold: .*that shoppers own", "AlwaysHolds: I1"),
+        MutatedRun.of(
+                "units are given back again",
+                lab -> new ConsumerFaultsIT(lab).killedBetweenGiveBackAndItsMark())
+            .with(CONSUMER, ConsumerMutations.GIVEN_BACK_AGAIN)
+            .caughtBy("NothingRepaired: .*STOCK_SET|OutcomesStay: .*SOLD_OUT"),
+        MutatedRun.of(
+                "give-backs are not noted",
+                lab -> new ConsumerFaultsIT(lab).killedBetweenGiveBackAndItsMark())
+            .with(CONSUMER, ConsumerMutations.GIVE_BACK_NOT_NOTED)
+            .with(CONSUMER, NO_RECONCILIATION)
+            .caughtBy("GivenBackOnce: .*given back in Redis"),
+        MutatedRun.of("key not looked up", lab -> new GatewayFaultsIT(lab).admissionReplyLost())
+            .with(GATEWAY, GatewayMutations.KEY_NOT_LOOKED_UP)
+            .caughtBy("RequestsKeepTheirOrder: ", "AdmittedOnce: "),
+        MutatedRun.of("mandatory off", lab -> new BrokerFaultsIT(lab).bindingMissing())
+            .with(RELAY, RelayMutations.NOT_MANDATORY)
+            .caughtBy("NothingLost: .*promised but nowhere"),
+        MutatedRun.of("fencing off", lab -> new RelayFaultsIT(lab).frozenBeyondItsLease())
+            .with(RELAY, RelayMutations.FENCED_CLAIMS)
+            .with(RELAY, RelayMutations.FENCED_SETTLES)
+            .caughtBy("WorksAgain: .*lanes with a lease"),
+        MutatedRun.of(
+                "useAffectedRows off",
+                lab -> new ConsumerFaultsIT(lab).killedBetweenResultGiveBackAndItsMark())
+            .with(CONSUMER, ConsumerMutations.AFFECTED_ROWS_OFF)
+            .caughtBy("QuotaHeld: .*quota of SKU"),
+        MutatedRun.of("the message asks for one unit", brokerRestarted)
+            .with(GATEWAY, GatewayMutations.MESSAGE_OF_ONE_UNIT)
+            .with(CONSUMER, NO_RECONCILIATION)
+            .caughtBy("NothingInvented: ", "StoresAgree: .*stock of SKU"),
+        MutatedRun.of("twice the price is charged", brokerRestarted)
+            .with(CONSUMER, ConsumerMutations.CHARGES_TWICE_THE_PRICE)
+            .caughtBy("StoredOnce: .*cents charged"),
+        MutatedRun.of("published orders are counted twice", brokerRestarted)
+            .with(RELAY, RelayMutations.COUNTED_TWICE)
+            .caughtBy("CountersAgree: .*left a private queue"),
+        MutatedRun.of("the ledger shows a unit too many", brokerRestarted)
+            .with(CONSUMER, ConsumerMutations.LEDGER_WITH_A_UNIT_TOO_MANY)
+            .caughtBy("LedgerBalances: "));
+  }
+
+  static Stream<MutatedRun> chosen() {
+    return runs().filter(run -> run.name().contains(CHOICE));
+  }
+
+  private static MutatedRun together(MutatedRun... runs) {
+    MutatedRun all = MutatedRun.of("all three: " + List.of(runs), runs[0].row());
+    List<String> complaints = new ArrayList<>();
+    for (MutatedRun run : runs) {
+      for (Map.Entry<Service, List<Mutation>> changes : run.mutations().entrySet()) {
+        for (Mutation mutation : changes.getValue()) {
+          all = all.with(changes.getKey(), mutation);
+        }
+      }
+      complaints.addAll(run.complaints());
+    }
+    return all.caughtBy(complaints.toArray(String[]::new));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("chosen")
+  void isCaught(MutatedRun run) {
+    try (FaultLab lab = FaultLab.start(Product.mutated(run.mutations()), new FaultReport())) {
+      BrokenRunError broken =
+          assertThrows(BrokenRunError.class, () -> run.row().run(lab), run.toString());
+      for (String pattern : run.complaints()) {
+        assertThat(broken.complaints())
+            .as("what is said of: %s", run)
+            .anyMatch(complaint -> complaint.matches("(?s)" + pattern + ".*"), pattern);
+      }
+      RESULTS.add(run + "\n" + said(broken));
+    }
+  }
+
+  /** The beginning of the first complaint of each guarantee. */
+  private static String said(BrokenRunError broken) {
+    Map<String, String> first = new LinkedHashMap<>();
+    for (String complaint : broken.complaints()) {
+      String text = complaint.lines().map(String::strip).collect(joining(" "));
+      first.putIfAbsent(
+          complaint.substring(0, Math.max(0, complaint.indexOf(':'))),
+          text.substring(0, Math.min(text.length(), SHOWN)));
+    }
+    String row = broken.getMessage().lines().findFirst().orElseThrow();
+    return "  " + row + "\n  " + String.join("\n  ", first.values());
+  }
+
+  @AfterAll
+  static void report() throws IOException {
+    String table = String.join("\n", RESULTS) + "\n";
+    System.out.print(table);
+    Files.writeString(TABLE, table);
+  }
+}

@@ -1,0 +1,66 @@
+package io.seckill.system.faults;
+
+import io.seckill.system.process.ForkFolder;
+import io.seckill.system.process.Service;
+import io.seckill.testing.mutation.MutantJar;
+import io.seckill.testing.mutation.Mutation;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What a lab runs: the services as they are built, or changed by mutations. */
+final class Product {
+
+  static final Product AS_BUILT = new Product(Map.of(), FaultRun.DRAIN_LIMIT);
+
+  /** Long enough for two looks of a reconciliation: what it can set right, it has by then. */
+  private static final Duration MUTANT_PATIENCE = Duration.ofSeconds(12);
+
+  private static final String RECONCILING_SOON = "-Dseckill.reconciliation.interval=5s";
+
+  private final Map<Service, List<Mutation>> mutations;
+  private final Duration patience;
+
+  private Product(Map<Service, List<Mutation>> mutations, Duration patience) {
+    this.mutations = Map.copyOf(mutations);
+    this.patience = patience;
+  }
+
+  /**
+   * Writes the jars of the services that are changed.
+   *
+   * @throws IllegalArgumentException when a mutation has nothing to change
+   */
+  static Product mutated(Map<Service, List<Mutation>> mutations) {
+    Product product = new Product(mutations, MUTANT_PATIENCE);
+    mutations.forEach(
+        (service, changes) -> MutantJar.write(service.jar(), product.jar(service), changes));
+    return product;
+  }
+
+  Path jar(Service service) {
+    return mutations.containsKey(service)
+        ? ForkFolder.path().resolve("mutants").resolve(service.module() + ".jar")
+        : service.jar();
+  }
+
+  /** Settings of the mutations, as flags of the service's JVM. */
+  List<String> jvmFlags(Service service) {
+    List<String> flags = new ArrayList<>();
+    if (service == Service.CONSUMER && !mutations.isEmpty()) {
+      flags.add(RECONCILING_SOON);
+    }
+    Map<String, String> settings = new HashMap<>();
+    mutations.getOrDefault(service, List.of()).forEach(one -> settings.putAll(one.settings()));
+    settings.forEach((key, value) -> flags.add("-D" + key + "=" + value));
+    return flags;
+  }
+
+  /** How long all must have stood still until a run that does not hold is given up. */
+  Duration patience() {
+    return patience;
+  }
+}
