@@ -217,19 +217,22 @@ class BrokerFaultsIT {
     try (FaultRun run = lab.run("31 delivery limit reached");
         Connection session = lab.database().connect();
         Statement statement = session.createStatement()) {
-      lab.servers().vhost().setPolicy("limit", ORDER_QUEUES, "{\"delivery-limit\":2}");
       statement.execute("LOCK TABLES products WRITE, orders WRITE");
-      run.begin(200);
-      Signals.await(
-          "the broker to give up on orders",
-          () -> {
-            if (run.inConsumers() > 0) {
-              lab.consumers().forEach(consumer -> consumer.links().rabbit().reset());
-            }
-            return lab.servers().vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() > 0;
-          });
+      lab.servers().vhost().setPolicy("limit", ORDER_QUEUES, "{\"delivery-limit\":2}");
+      try {
+        run.begin(200);
+        Signals.await(
+            "the broker to give up on orders",
+            () -> {
+              if (run.inConsumers() > 0) {
+                lab.consumers().forEach(consumer -> consumer.links().rabbit().reset());
+              }
+              return lab.servers().vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() > 0;
+            });
+      } finally {
+        lab.servers().vhost().clearPolicy("limit");
+      }
       statement.execute("UNLOCK TABLES");
-      lab.servers().vhost().clearPolicy("limit");
       Signals.await("dead letters in MySQL, and counted", () -> droppedByBroker() > before);
       run.crowd().lastCall();
       Signals.await(
@@ -242,8 +245,6 @@ class BrokerFaultsIT {
       }
       run.fault(letters.size() + " orders dropped at the delivery limit; replayed");
       run.judge();
-    } finally {
-      lab.servers().vhost().clearPolicy("limit");
     }
   }
 
