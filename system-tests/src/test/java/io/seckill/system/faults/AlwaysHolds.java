@@ -17,7 +17,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import redis.clients.jedis.AbstractTransaction;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -28,6 +27,22 @@ import redis.clients.jedis.exceptions.JedisException;
 final class AlwaysHolds implements AutoCloseable {
 
   private static final long PAUSE_MS = 250;
+
+  /**
+   * Of all lists at one moment, so that an order that moves from one to another meanwhile is not
+   * counted twice; also in a Redis that is full. A foreign key in place of a list has no orders.
+   */
+  private static final String LENGTHS =
+      """
+      #!lua flags=no-writes,allow-oom
+      local waiting = 0
+      for _, list in ipairs(KEYS) do
+        if redis.call('TYPE', list).ok == 'list' then
+          waiting = waiting + redis.call('LLEN', list)
+        end
+      end
+      return waiting
+      """;
 
   private final MySqlDatabase database;
   private final UnifiedJedis redis;
@@ -79,22 +94,8 @@ final class AlwaysHolds implements AutoCloseable {
     }
     int partition = Partition.ofSku(sale.skuId());
     Set<String> lists = new HashSet<>(SaleReader.privateQueues(redis, partition));
-    String outbox = RedisKeys.outbox(partition);
-    if (redis.type(outbox).equals("list")) { // a foreign key in its place has no orders
-      lists.add(outbox);
-    }
-    return lengthsAtOnce(lists).stream()
-        .filter(Long.class::isInstance) // not the error of a list that is none any more
-        .mapToLong(Long.class::cast)
-        .sum();
-  }
-
-  /** At one moment: an order that moves from one list to another meanwhile is not counted twice. */
-  private List<Object> lengthsAtOnce(Set<String> lists) {
-    try (AbstractTransaction reads = redis.multi()) {
-      lists.forEach(reads::llen);
-      return reads.exec();
-    }
+    lists.add(RedisKeys.outbox(partition));
+    return (Long) redis.eval(LENGTHS, List.copyOf(lists), List.of());
   }
 
   private void look(Statement mysql, SaleOffer sale, long waiting) throws SQLException {
