@@ -1,22 +1,23 @@
 package io.seckill.system;
 
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtensionContext;
-import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives test classes the one {@link Pipeline} of this JVM, started for the first of them and closed
- * after the last: with the Redis users of {@code deploy/redis/users.acl}, the demo's sign-in, and a
+ * Gives test classes the one {@link Pipeline} of this JVM, started for the first of them and ended
+ * with the JVM: with the Redis users of {@code deploy/redis/users.acl}, the demo's sign-in, and a
  * log line for each stage of an order. Each class sells SKUs of its own and leaves every service
  * running.
  */
 public final class SharedPipeline implements ParameterResolver {
 
-  private static final Namespace NAMESPACE = Namespace.create(SharedPipeline.class);
   private static final Map<String, String> SETTINGS =
       Map.of("SECKILL_DEMO_ENABLED", "true", "LOGGING_LEVEL_IO_SECKILL_ORDER", "DEBUG");
+
+  private static @Nullable Pipeline pipeline;
 
   @Override
   public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
@@ -25,12 +26,15 @@ public final class SharedPipeline implements ParameterResolver {
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-    return context
-        .getRoot()
-        .getStore(NAMESPACE)
-        .computeIfAbsent(
-            Pipeline.class,
-            none -> Pipeline.startWithLeastPrivilege("shared", SETTINGS),
-            Pipeline.class);
+    return pipeline();
+  }
+
+  private static synchronized Pipeline pipeline() {
+    Pipeline running = pipeline;
+    if (running == null) {
+      running = Pipeline.startWithLeastPrivilege("shared", SETTINGS);
+      pipeline = running;
+    }
+    return running;
   }
 }

@@ -1,20 +1,21 @@
 package io.seckill.system.faults;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
-import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives fault tests the one {@link FaultLab} of the JVM, started by the first and closed after the
- * last of all classes, and heals it after each. A test that failed may leave sales and probes that
- * no healing brings back: the next one gets a new lab, so that a failure stays one failure.
+ * Gives fault tests the one {@link FaultLab} of the JVM, started by the first of them and ended
+ * with the JVM, and heals it after each. A test that failed may leave sales and probes that no
+ * healing brings back: the next one gets a new lab, so that a failure stays one failure.
  */
-final class FaultLabExtension implements ParameterResolver, AfterEachCallback {
+final class FaultLabExtension implements ParameterResolver, AfterEachCallback, AfterAllCallback {
 
-  private static final Namespace NAMESPACE = Namespace.create(FaultLabExtension.class);
+  /** Of the JVM: Surefire runs each class of a fork by itself. */
+  private static final Labs LABS = new Labs();
 
   @Override
   public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
@@ -23,7 +24,7 @@ final class FaultLabExtension implements ParameterResolver, AfterEachCallback {
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-    return labs(context).current();
+    return LABS.current();
   }
 
   @Override
@@ -31,29 +32,28 @@ final class FaultLabExtension implements ParameterResolver, AfterEachCallback {
     boolean held = false;
     try {
       if (context.getExecutionException().isEmpty()) {
-        FaultLab lab = labs(context).current();
+        FaultLab lab = LABS.current();
         lab.heal();
         lab.awaitHealed();
         held = true;
       }
     } finally {
       if (!held) {
-        labs(context).discard();
+        LABS.discard();
       }
     }
   }
 
-  private static Labs labs(ExtensionContext context) {
-    return context.getRoot().getStore(NAMESPACE).computeIfAbsent(Labs.class);
+  @Override
+  public void afterAll(ExtensionContext context) {
+    LABS.report.write();
   }
 
   /** One lab after the other, and what was seen in all of them. */
-  static final class Labs implements AutoCloseable {
+  private static final class Labs {
 
     private final FaultReport report = new FaultReport();
     private @Nullable FaultLab current;
-
-    Labs() {}
 
     private FaultLab current() {
       FaultLab lab = current;
@@ -70,12 +70,6 @@ final class FaultLabExtension implements ParameterResolver, AfterEachCallback {
       if (lab != null) {
         lab.close();
       }
-    }
-
-    @Override
-    public void close() {
-      discard();
-      report.write();
     }
   }
 }

@@ -104,7 +104,7 @@ final class FaultReport {
         rows.stream().mapToInt(Row::unpromised).sum());
   }
 
-  /** Adds the rows to {@code target/proof.json} and says the sum of the build so far. */
+  /** Moves the rows to {@code target/proof.json} and says the sum of the build so far. */
   void write() {
     try (FileChannel file = FileChannel.open(FILE, CREATE, READ, WRITE)) {
       file.lock(); // until it is closed
@@ -125,6 +125,7 @@ final class FaultReport {
           sum.stored(),
           sum.missing(),
           FILE);
+      rows.clear();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
