@@ -1,10 +1,14 @@
 package io.seckill.system.pages;
 
-import org.openqa.selenium.By;
-import org.openqa.selenium.WebElement;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.stream.Stream;
 
 /** The shop page, as a shopper uses it. */
 final class ShopPage {
+
+  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private final Browser browser;
   private final String url;
@@ -56,11 +60,14 @@ final class ShopPage {
     return this;
   }
 
+  /** Of the order that is shown; waits while the page puts another in its place. */
   String orderId() {
-    WebElement facts = browser.find("#order-facts");
-    return facts.findElements(By.tagName("dd")).stream()
-        .map(WebElement::getText)
-        .filter(text -> text.matches("[0-9]{15,}"))
+    return await().atMost(LIMIT).until(this::shownOrderId, id -> !id.isEmpty());
+  }
+
+  private String shownOrderId() {
+    return Stream.of(browser.text("#order-facts").split("\\s+", -1))
+        .filter(word -> word.matches("[0-9]{15,}"))
         .findFirst()
         .orElse("");
   }
