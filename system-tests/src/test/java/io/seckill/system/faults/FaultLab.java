@@ -57,7 +57,7 @@ final class FaultLab implements AutoCloseable {
   private final List<ServiceInstance> consumers = new ArrayList<>();
   private final List<ShopClient> shops = new ArrayList<>();
   private final List<AdminClient> admins = new ArrayList<>();
-  private final Product product;
+  private final ServicesUnderTest product;
   private final FaultReport report;
   private final WorksAgain worksAgain;
   private long nextSku = 7_001;
@@ -70,7 +70,7 @@ final class FaultLab implements AutoCloseable {
     }
   }
 
-  private FaultLab(Product product, FaultReport report) {
+  private FaultLab(ServicesUnderTest product, FaultReport report) {
     this.product = product;
     this.report = report;
     List<Integer> consumerPorts = new ArrayList<>();
@@ -95,11 +95,11 @@ final class FaultLab implements AutoCloseable {
    * @param report of the rows that hold
    */
   static FaultLab start(FaultReport report) {
-    return start(Product.AS_BUILT, report);
+    return start(ServicesUnderTest.AS_BUILT, report);
   }
 
   /** As {@link #start(FaultReport)}, with services that may be changed. */
-  static FaultLab start(Product product, FaultReport report) {
+  static FaultLab start(ServicesUnderTest product, FaultReport report) {
     return new FaultLab(product, report);
   }
 

@@ -192,7 +192,8 @@ class PipelineMutationsIT {
   @ParameterizedTest(name = "{0}")
   @MethodSource("chosen")
   void isCaught(MutatedRun run) {
-    try (FaultLab lab = FaultLab.start(Product.mutated(run.mutations()), new FaultReport())) {
+    try (FaultLab lab =
+        FaultLab.start(ServicesUnderTest.mutated(run.mutations()), new FaultReport())) {
       BrokenRunError broken =
           assertThrows(BrokenRunError.class, () -> run.row().run(lab), run.toString());
       for (String pattern : run.complaints()) {

@@ -32,7 +32,7 @@ final class ServiceInstance implements AutoCloseable {
 
   /** Starts the process; returns at once, see {@link #awaitReady}. */
   static ServiceInstance start(
-      Product product,
+      ServicesUnderTest product,
       Service service,
       String name,
       Links links,

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Map;
 
 /** What a lab runs: the services as they are built, or changed by mutations. */
-final class Product {
+final class ServicesUnderTest {
 
-  static final Product AS_BUILT = new Product(Map.of(), FaultRun.DRAIN_LIMIT);
+  static final ServicesUnderTest AS_BUILT = new ServicesUnderTest(Map.of(), FaultRun.DRAIN_LIMIT);
 
   /** Long enough for two looks of a reconciliation: what it can set right, it has by then. */
   private static final Duration MUTANT_PATIENCE = Duration.ofSeconds(12);
@@ -24,7 +24,7 @@ final class Product {
   private final Map<Service, List<Mutation>> mutations;
   private final Duration patience;
 
-  private Product(Map<Service, List<Mutation>> mutations, Duration patience) {
+  private ServicesUnderTest(Map<Service, List<Mutation>> mutations, Duration patience) {
     this.mutations = Map.copyOf(mutations);
     this.patience = patience;
   }
@@ -34,11 +34,11 @@ final class Product {
    *
    * @throws IllegalArgumentException when a mutation has nothing to change
    */
-  static Product mutated(Map<Service, List<Mutation>> mutations) {
-    Product product = new Product(mutations, MUTANT_PATIENCE);
+  static ServicesUnderTest mutated(Map<Service, List<Mutation>> mutations) {
+    ServicesUnderTest services = new ServicesUnderTest(mutations, MUTANT_PATIENCE);
     mutations.forEach(
-        (service, changes) -> MutantJar.write(service.jar(), product.jar(service), changes));
-    return product;
+        (service, changes) -> MutantJar.write(service.jar(), services.jar(service), changes));
+    return services;
   }
 
   Path jar(Service service) {
