@@ -68,7 +68,7 @@ public class Ledgers {
     int queue = LedgerReader.queueOf(skuId);
     synchronized (readLocks.get(queue)) {
       SkuLedger known = last.get(skuId);
-      if (known != null && known.readAt().isAfter(clock.instant().minusMillis(REUSE_MS))) {
+      if (known != null && isFresh(known)) {
         return known;
       }
       return read(queue, Set.of(skuId)).stream()
@@ -76,6 +76,11 @@ public class Ledgers {
           .orElseThrow(
               () -> ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product."));
     }
+  }
+
+  /** One from the future was read before the clock was set back. */
+  private boolean isFresh(SkuLedger known) {
+    return Duration.between(known.readAt(), clock.instant()).abs().toMillis() < REUSE_MS;
   }
 
   /**

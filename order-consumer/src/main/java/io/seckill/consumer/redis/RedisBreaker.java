@@ -28,8 +28,11 @@ public class RedisBreaker {
     BreakerMeters.bind(breaker, meters);
   }
 
-  /** FACTS 41: the defaults would hide an outage. */
-  private static CircuitBreakerConfig config() {
+  /**
+   * Small and quick: the library's defaults (100 calls, 60 s) would hide an outage. A timer ends
+   * the open state; the library's other way is the time of day, which an operator may set back.
+   */
+  static CircuitBreakerConfig config() {
     return CircuitBreakerConfig.custom()
         .slidingWindowType(SlidingWindowType.COUNT_BASED)
         .slidingWindowSize(4)
@@ -38,6 +41,7 @@ public class RedisBreaker {
         .slowCallDurationThreshold(Duration.ofMillis(400))
         .slowCallRateThreshold(75)
         .waitDurationInOpenState(Duration.ofSeconds(1))
+        .automaticTransitionFromOpenToHalfOpenEnabled(true)
         .permittedNumberOfCallsInHalfOpenState(1)
         .recordException(JedisException.class::isInstance)
         .build();

@@ -36,7 +36,10 @@ class RelayConfiguration {
     return breaker;
   }
 
-  /** Small and quick: the library's defaults (100 calls, 60 s) would hide an outage. */
+  /**
+   * Small and quick: the library's defaults (100 calls, 60 s) would hide an outage. A timer ends
+   * the open state; the library's other way is the time of day, which an operator may set back.
+   */
   static CircuitBreakerConfig breakerConfig() {
     return CircuitBreakerConfig.custom()
         .slidingWindowType(SlidingWindowType.COUNT_BASED)
@@ -44,6 +47,7 @@ class RelayConfiguration {
         .minimumNumberOfCalls(4)
         .failureRateThreshold(50)
         .waitDurationInOpenState(Duration.ofSeconds(2))
+        .automaticTransitionFromOpenToHalfOpenEnabled(true)
         .permittedNumberOfCallsInHalfOpenState(2)
         .maxWaitDurationInHalfOpenState(Duration.ofSeconds(10))
         .build();
