@@ -6,6 +6,7 @@ import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.UnpackedService;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -15,6 +16,8 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -47,14 +50,16 @@ public final class ConsumerProcess implements AutoCloseable {
     int port = Ports.free();
     Path root = Path.of(System.getProperty("seckill.root"));
     Path log = root.resolve("gateway-service/target/logs/order-consumer-" + port + ".log");
-    ProcessBuilder command =
-        new ProcessBuilder(
-            System.getProperty("java.home") + "/bin/java",
-            "-Xmx256m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-jar",
-            root.resolve("order-consumer/target/order-consumer.jar").toString());
+    List<String> java =
+        new ArrayList<>(
+            List.of(
+                System.getProperty("java.home") + "/bin/java",
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1"));
+    java.addAll(
+        UnpackedService.arguments(root.resolve("order-consumer/target/order-consumer.jar")));
+    ProcessBuilder command = new ProcessBuilder(java);
     command
         .environment()
         .putAll(

@@ -26,7 +26,7 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 final class AlwaysHolds implements AutoCloseable {
 
-  private static final long PAUSE_MS = 250;
+  private static final long PAUSE_MS = 500;
 
   /**
    * Of all lists at one moment, so that an order that moves from one to another meanwhile is not

@@ -40,7 +40,7 @@ final class Crowd implements AutoCloseable {
 
   private static final Duration PACE = Duration.ofMillis(10);
   private static final int TICKS_PER_LATECOMER = 5;
-  private static final int MOST_UNDECIDED = 1_200;
+  private static final int MOST_UNDECIDED = 400;
 
   /** Within which a gateway answers. */
   private static final long PROMISED_MS = 300;

@@ -27,10 +27,10 @@ final class FaultRun implements AutoCloseable {
   /** T_drain: from the end of the last fault until everything must be at rest and work again. */
   static final Duration DRAIN_LIMIT = Duration.ofMinutes(2);
 
-  /** A second of them: fewer would say little of what held on the way. */
+  /** Two seconds of them: fewer would say little of what held on the way. */
   private static final int LEAST_LOOKS = 4;
 
-  private static final Duration LOOK = Duration.ofMillis(250);
+  private static final Duration LOOK = Duration.ofMillis(500);
 
   /** What a busy machine is allowed of a promised time: proof.md says so. */
   private static final int BUSY_MACHINE = 5;

@@ -43,7 +43,7 @@ final class ServiceInstance implements AutoCloseable {
     flags.add(agents.jvmFlag(service, name, Points.of(service)));
     ServiceProcess process =
         ServiceProcess.start(
-            service, product.jar(service), "faults-" + name, healthPort, environment, flags);
+            service, product.runs(service), "faults-" + name, healthPort, environment, flags);
     return new ServiceInstance(name, links, agents, healthPort, process);
   }
 

@@ -37,14 +37,19 @@ final class ServicesUnderTest {
   static ServicesUnderTest mutated(Map<Service, List<Mutation>> mutations) {
     ServicesUnderTest services = new ServicesUnderTest(mutations, MUTANT_PATIENCE);
     mutations.forEach(
-        (service, changes) -> MutantJar.write(service.jar(), services.jar(service), changes));
+        (service, changes) -> MutantJar.write(service.jar(), mutant(service), changes));
     return services;
   }
 
-  Path jar(Service service) {
+  /** What java is told to run. */
+  List<String> runs(Service service) {
     return mutations.containsKey(service)
-        ? ForkFolder.path().resolve("mutants").resolve(service.module() + ".jar")
-        : service.jar();
+        ? List.of("-jar", mutant(service).toString())
+        : service.unpacked();
+  }
+
+  private static Path mutant(Service service) {
+    return ForkFolder.path().resolve("mutants").resolve(service.module() + ".jar");
   }
 
   /** Settings of the mutations, as flags of the service's JVM. */

@@ -1,7 +1,9 @@
 package io.seckill.system.process;
 
+import io.seckill.testing.UnpackedService;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /** The three services and where the build leaves their executable jars. */
 public enum Service {
@@ -26,6 +28,16 @@ public enum Service {
       throw new IllegalStateException(jar + " is missing: run mvn package first");
     }
     return jar;
+  }
+
+  /** Tells java to run the jar as users do. */
+  public List<String> asShipped() {
+    return List.of("-jar", jar().toString());
+  }
+
+  /** Tells java to run the same classes with half the processor time for a start. */
+  public List<String> unpacked() {
+    return UnpackedService.arguments(jar());
   }
 
   public String module() {

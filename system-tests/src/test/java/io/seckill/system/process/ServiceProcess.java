@@ -47,18 +47,18 @@ public final class ServiceProcess implements AutoCloseable {
   private final Map<String, String> environment;
   private final int healthPort;
   private final List<String> jvmFlags;
-  private final Path jar;
+  private final List<String> runs;
   private Process process;
 
   private ServiceProcess(
       Service service,
-      Path jar,
+      List<String> runs,
       String name,
       int healthPort,
       Map<String, String> environment,
       List<String> jvmFlags) {
     this.service = service;
-    this.jar = jar;
+    this.runs = runs;
     this.name = name;
     this.healthPort = healthPort;
     this.environment = environment;
@@ -75,23 +75,23 @@ public final class ServiceProcess implements AutoCloseable {
    */
   public static ServiceProcess start(
       Service service, String name, int healthPort, Map<String, String> environment) {
-    return start(service, service.jar(), name, healthPort, environment, List.of());
+    return start(service, service.asShipped(), name, healthPort, environment, List.of());
   }
 
   /**
    * As {@link #start(Service, String, int, Map)}.
    *
-   * @param jar of the service, as it was built or changed
+   * @param runs what java is told to run
    * @param jvmFlags for this process, besides those of all
    */
   public static ServiceProcess start(
       Service service,
-      Path jar,
+      List<String> runs,
       String name,
       int healthPort,
       Map<String, String> environment,
       List<String> jvmFlags) {
-    return new ServiceProcess(service, jar, name, healthPort, environment, jvmFlags);
+    return new ServiceProcess(service, runs, name, healthPort, environment, jvmFlags);
   }
 
   /**
@@ -227,7 +227,7 @@ public final class ServiceProcess implements AutoCloseable {
     command.add(System.getProperty("java.home") + "/bin/java");
     command.addAll(List.of(System.getProperty(JVM_FLAGS, DEFAULT_JVM_FLAGS).split(" ")));
     command.addAll(jvmFlags);
-    command.addAll(List.of("-jar", jar.toString()));
+    command.addAll(runs);
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().putAll(environment);
     builder.environment().putAll(settings);

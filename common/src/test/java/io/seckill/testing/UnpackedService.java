@@ -1,0 +1,125 @@
+package io.seckill.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A service's jar as its own tool unpacks it, beside an archive of the classes that its start loads
+ * (class data sharing): tests start services a hundred times, and a start costs about half of what
+ * that of the packed jar does.
+ */
+public final class UnpackedService {
+
+  private static final long TRAINING_SECONDS = 60;
+
+  /** A start that needs no server and ends before it serves; how far it comes is all the same. */
+  private static final List<String> TRAINING =
+      List.of(
+          "-Dspring.context.exit=onRefresh",
+          "-Dspring.flyway.enabled=false",
+          "-Dspring.datasource.hikari.connection-timeout=250",
+          "-Dspring.jpa.properties.hibernate.boot.allow_jdbc_metadata_access=false",
+          "-Dspring.jpa.properties.hibernate.dialect=org.hibernate.dialect.MySQLDialect");
+
+  private static final Map<String, String> NOBODY_THERE =
+      Map.of(
+          "SECKILL_REDIS_URL", "redis://127.0.0.1:1/0",
+          "SECKILL_BROKER_URL", "amqp://nobody:none@127.0.0.1:1/none",
+          "SECKILL_CONSUMER_URL", "http://127.0.0.1:1",
+          "SECKILL_INTERNAL_TOKEN", "token-of-a-training-run-0123456789",
+          "SECKILL_SECURITY_HS256_SECRET", "secret-of-a-training-run-0123456789",
+          "SECKILL_DEMO_ENABLED", "true",
+          "SPRING_DATASOURCE_URL", "jdbc:mysql://127.0.0.1:1/none?useAffectedRows=true",
+          "SPRING_DATASOURCE_USERNAME", "nobody",
+          "SPRING_DATASOURCE_PASSWORD", "none");
+
+  private UnpackedService() {}
+
+  /**
+   * What to tell java in place of {@code -jar <jar>}. The first caller of a build unpacks the jar
+   * and makes the archive, which takes some seconds; others wait for that.
+   */
+  public static List<String> arguments(Path jar) {
+    Path folder = jar.resolveSibling("unpacked");
+    prepare(jar, folder);
+    return List.of(
+        "-XX:SharedArchiveFile=" + archive(folder),
+        "-jar",
+        folder.resolve(jar.getFileName()).toString());
+  }
+
+  private static Path archive(Path folder) {
+    return folder.resolve("classes.jsa");
+  }
+
+  /** One thread of this JVM at a time, and one JVM of the build. */
+  private static synchronized void prepare(Path jar, Path folder) {
+    Path lock = jar.resolveSibling("unpacked.lock");
+    Path made = jar.resolveSibling("unpacked.from");
+    try (FileChannel channel =
+            FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock held = channel.lock()) {
+      String from = Files.getLastModifiedTime(jar) + " for Java " + Runtime.version();
+      if (!held.isValid() || (Files.exists(made) && Files.readString(made).equals(from))) {
+        return;
+      }
+      Files.deleteIfExists(made);
+      delete(folder);
+      Commands.run(
+          List.of(
+              java(), "-Djarmode=tools", "-jar", "" + jar, "extract", "--destination", "" + folder),
+          Map.of());
+      train(folder, folder.resolve(jar.getFileName()));
+      Files.writeString(made, from);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void train(Path folder, Path jar) throws IOException {
+    List<String> command = new ArrayList<>(List.of(java(), "-Xmx256m", "-XX:+UseSerialGC"));
+    command.add("-XX:TieredStopAtLevel=1");
+    command.add("-XX:ArchiveClassesAtExit=" + archive(folder));
+    command.addAll(TRAINING);
+    command.addAll(List.of("-jar", jar.toString()));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().putAll(NOBODY_THERE);
+    builder.redirectOutput(folder.resolve("training.log").toFile());
+    Process process = builder.start();
+    try {
+      if (!process.waitFor(TRAINING_SECONDS, TimeUnit.SECONDS)) {
+        process.destroy(); // what it has loaded by now is archived
+        process.waitFor(TRAINING_SECONDS, TimeUnit.SECONDS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private static void delete(Path folder) throws IOException {
+    if (Files.exists(folder)) {
+      try (Stream<Path> files = Files.walk(folder)) {
+        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+          Files.delete(file);
+        }
+      }
+    }
+  }
+
+  private static String java() {
+    return System.getProperty("java.home") + "/bin/java";
+  }
+}
