@@ -93,7 +93,6 @@ class IntakeFaultsIT {
       ledger.awaitOrders(sku, 200);
       toMySql.cut();
       flood.publish(orders(201, 300));
-      await().atMost(PATIENCE).until(() -> state(consumer) == 3);
       await()
           .atMost(PATIENCE)
           .untilAsserted(
@@ -102,6 +101,7 @@ class IntakeFaultsIT {
                     .as("orders back at the broker")
                     .isEqualTo(300);
                 assertThat(observer.vhost().queueDepth(QUEUE).unacked()).isZero();
+                assertThat(state(consumer)).isEqualTo(3);
               });
 
       toMySql.heal();
