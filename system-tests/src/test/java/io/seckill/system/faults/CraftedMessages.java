@@ -39,7 +39,7 @@ final class CraftedMessages {
     AdmissionRecord record = AdmissionRecord.parse("1|bad-message|1|1|1|1|Q|1");
     String good = OrderMessageCodec.encode(message(sale, id, record));
     return List.of(
-        "{\"v\":1,\"orderId\":",
+        "{\"v\":1,\"orderId\":\"" + id, // dead letters of the same text are one
         good.replace("\"v\":1", "\"v\":2"),
         good.replace("\"quantity\":1", "\"quantity\":0"),
         good.replace("\"quantity\":1", "\"quantity\":-1"),

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import org.awaitility.Awaitility;
+import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -38,6 +39,7 @@ final class FaultLab implements AutoCloseable {
 
   private static final int EACH = 2;
   private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(10);
 
   private final String jwtSecret = "fault-tests-" + UUID.randomUUID();
   private final String internalToken = "internal-" + UUID.randomUUID();
@@ -51,7 +53,7 @@ final class FaultLab implements AutoCloseable {
   /** The tests' own way to Redis, which no fault breaks. */
   private final TcpProxy toRedis = proxyTo(servers.redis());
 
-  private final RedisClient redis = RedisClient.create(toRedis.host(), toRedis.port());
+  private final RedisClient redis = redisClient(toRedis);
   private final List<ServiceInstance> gateways = new ArrayList<>();
   private final List<ServiceInstance> relays = new ArrayList<>();
   private final List<ServiceInstance> consumers = new ArrayList<>();
@@ -68,6 +70,17 @@ final class FaultLab implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Patient: both cores may be busy with services that start. */
+  private static RedisClient redisClient(TcpProxy link) {
+    return RedisClient.builder()
+        .hostAndPort(link.host(), link.port())
+        .clientConfig(
+            DefaultJedisClientConfig.builder()
+                .socketTimeoutMillis((int) REDIS_TIMEOUT.toMillis())
+                .build())
+        .build();
   }
 
   private FaultLab(ServicesUnderTest product, FaultReport report) {
@@ -208,7 +221,7 @@ final class FaultLab implements AutoCloseable {
     consumers.forEach(consumer -> before.put(consumer, deliveries(consumer)));
     return Awaitility.await("a consumer to get orders")
         .atMost(Duration.ofMinutes(2))
-        .pollInterval(Duration.ofMillis(50))
+        .pollInterval(Duration.ofMillis(100))
         .until(
             () ->
                 consumers.stream()

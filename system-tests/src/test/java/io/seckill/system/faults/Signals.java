@@ -11,7 +11,7 @@ final class Signals {
   /** Far above what is expected: only what never comes gets here. */
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
-  private static final Duration LOOK = Duration.ofMillis(20);
+  private static final Duration LOOK = Duration.ofMillis(100);
 
   private Signals() {}
 
