@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 /** A crowd of shoppers before one gateway. Thread-safe. */
 public final class ShopClient {
 
-  private static final int MOST_REPEATS = 600;
+  private static final Duration MOST_PATIENCE = Duration.ofMinutes(1);
   private static final Executor LATER =
       CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS);
 
@@ -34,23 +34,26 @@ public final class ShopClient {
   }
 
   /**
-   * Buys as a patient shopper does: what is answered 503, as by a gateway that has just started, is
-   * repeated with the same key, for a minute at most.
+   * Buys as a patient shopper does: what is answered 503, as by a gateway that has just started, or
+   * not at all, is repeated with the same key, for about a minute at most.
    */
   public CompletableFuture<Answer> buyPatiently(long userId, long skuId, int quantity, String key) {
-    return buyPatiently(userId, skuId, quantity, key, MOST_REPEATS);
+    long until = System.nanoTime() + MOST_PATIENCE.toNanos();
+    return buyPatiently(userId, skuId, quantity, key, until);
   }
 
   private CompletableFuture<Answer> buyPatiently(
-      long userId, long skuId, int quantity, String key, int repeats) {
-    return buyAsync(userId, skuId, quantity, key)
+      long userId, long skuId, int quantity, String key, long untilNanos) {
+    CompletableFuture<Answer> attempt = buyAsync(userId, skuId, quantity, key);
+    return attempt
+        .handle((answer, failure) -> answer != null && answer.status() != 503)
         .thenCompose(
-            answer ->
-                answer.status() != 503 || repeats == 0
-                    ? CompletableFuture.completedFuture(answer)
+            decided ->
+                decided || System.nanoTime() - untilNanos > 0
+                    ? attempt
                     : CompletableFuture.runAsync(() -> {}, LATER)
                         .thenCompose(
-                            again -> buyPatiently(userId, skuId, quantity, key, repeats - 1)));
+                            again -> buyPatiently(userId, skuId, quantity, key, untilNanos)));
   }
 
   /** A purchase that is part of a trace. */
