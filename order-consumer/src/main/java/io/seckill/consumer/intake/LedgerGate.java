@@ -99,12 +99,23 @@ class LedgerGate {
     try {
       StoredBatch stored = store.store(orders);
       breaker.onSuccess(System.nanoTime() - start, TimeUnit.NANOSECONDS);
+      closeAfterSuccess();
       recordLag(stored);
       return stored;
     } catch (LedgerUnavailableException e) {
       log.warn("{}", e.getMessage());
       breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
       throw e;
+    }
+  }
+
+  /**
+   * A success may be the second call that the breaker wants to have seen, and after one failure it
+   * opens then. The caller goes on, and nobody would ask MySQL.
+   */
+  private void closeAfterSuccess() {
+    if (breaker.getState() != CircuitBreaker.State.CLOSED) {
+      breaker.transitionToClosedState();
     }
   }
 

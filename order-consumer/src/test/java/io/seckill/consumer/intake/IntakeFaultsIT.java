@@ -3,11 +3,13 @@ package io.seckill.consumer.intake;
 import static io.seckill.common.order.PurchasePolicy.LIMITED;
 import static java.util.stream.IntStream.range;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.store.LedgerUnavailableException;
 import io.seckill.consumer.testing.Admissions;
 import io.seckill.consumer.testing.Ledger;
 import io.seckill.consumer.testing.OrderFlood;
@@ -128,6 +130,31 @@ class IntakeFaultsIT {
       assertThat(deliveries(consumer) - before).isLessThan(20);
       toMySql.heal();
       ledger.awaitOrders(sku, 20);
+    }
+  }
+
+  /**
+   * Two calls are enough for the breaker; the second may be the one that shows that MySQL works.
+   */
+  @Test
+  void oneFailureBeforeASuccessKeepsNothingClosed() throws LedgerUnavailableException {
+    try (TestConsumer consumer = consumer(Map.of("seckill.intake.enabled", "false"))) {
+      LedgerGate gate = consumer.bean(LedgerGate.class);
+      toMySql.cut();
+      assertThatThrownBy(() -> gate.store(orders(1, 1)))
+          .isInstanceOf(LedgerUnavailableException.class);
+      toMySql.heal();
+
+      gate.store(orders(1, 1));
+
+      assertThat(
+              consumer
+                  .bean(MeterRegistry.class)
+                  .get("seckill.breaker.state")
+                  .tags("breaker", "mysql", "state", "closed")
+                  .gauge()
+                  .value())
+          .isEqualTo(1);
     }
   }
 
