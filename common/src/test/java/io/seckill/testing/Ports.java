@@ -1,13 +1,16 @@
 package io.seckill.testing;
 
 import java.io.IOException;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.SocketException;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Free ports of 127.0.0.1, by the usual port of the service that listens there. */
@@ -21,6 +24,9 @@ public final class Ports {
 
   private static final int LAST = 32_000;
 
+  /** Open until this JVM ends. */
+  private static final Queue<DatagramSocket> CLAIMS = new ConcurrentLinkedQueue<>();
+
   private final Map<Integer, Integer> byServicePort;
 
   private Ports(Map<Integer, Integer> byServicePort) {
@@ -30,7 +36,7 @@ public final class Ports {
   static Ports free(Collection<Integer> servicePorts) {
     Map<Integer, Integer> chosen = new HashMap<>();
     for (Integer servicePort : servicePorts) {
-      chosen.put(servicePort, freeExcept(chosen.values()));
+      chosen.put(servicePort, free());
     }
     return new Ports(chosen);
   }
@@ -43,18 +49,26 @@ public final class Ports {
     return port;
   }
 
-  /** A port for a server that a test starts, and may stop and start again. */
+  /**
+   * A port for a server that a test starts, and may stop and start again. No other test gets it for
+   * as long as this JVM lives: a service may take a minute until it listens.
+   */
   public static int free() {
-    return freeExcept(List.of());
-  }
-
-  /** Random, so that JVMs that start at the same time hardly ever choose the same one. */
-  private static int freeExcept(Collection<Integer> taken) {
     while (true) {
       int port = ThreadLocalRandom.current().nextInt(FIRST, LAST);
-      if (!taken.contains(port) && isFree(port)) {
+      if (claim(port) && isFree(port)) {
         return port;
       }
+    }
+  }
+
+  /** By its UDP port, which nobody else here uses, and which the system gives back at our end. */
+  private static boolean claim(int port) {
+    try {
+      CLAIMS.add(new DatagramSocket(port, InetAddress.getLoopbackAddress()));
+      return true;
+    } catch (SocketException e) {
+      return false;
     }
   }
 
