@@ -236,8 +236,12 @@ class BrokerFaultsIT {
       Signals.await("dead letters in MySQL, and counted", () -> droppedByBroker() > before);
       run.crowd().lastCall();
       Signals.await(
-          "all other orders to be stored",
-          () -> run.crowd().isServed() && run.waitingInRedis() == 0 && run.inBroker() == 0);
+          "all other orders to be stored, and all dead letters to be in MySQL",
+          () ->
+              run.crowd().isServed()
+                  && run.waitingInRedis() == 0
+                  && run.inBroker() == 0
+                  && lab.servers().vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() == 0);
       List<Long> letters = droppedLetters(statement);
       assertThat(letters).as("orders the broker gave up on").isNotEmpty();
       for (long letter : letters) {
