@@ -266,7 +266,9 @@ final class Browser implements AutoCloseable {
     return ((Number) bytes).longValue();
   }
 
-  /** What axe-core finds wrong on the page as it is now, a line each. */
+  /**
+   * What axe-core finds wrong on the page as it is, once no color changes any more; a line each.
+   */
   List<?> accessibilityFaults() {
     driver.executeScript(axe());
     return (List<?>)
@@ -274,7 +276,9 @@ final class Browser implements AutoCloseable {
             """
             const done = arguments[arguments.length - 1];
             const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-            axe.run(document, {runOnly: tags}).then(
+            const changes = document.getAnimations().filter((one) => one instanceof CSSTransition);
+            const settled = Promise.allSettled(changes.map((change) => change.finished));
+            settled.then(() => axe.run(document, {runOnly: tags})).then(
               (found) => done(found.violations.map((fault) => fault.id + ': ' + fault.help + ' at ' +
                 fault.nodes.map((node) => node.target.join(' ')).join(', '))),
               (error) => done([String(error)]));

@@ -63,7 +63,7 @@ class ShopPageIT {
   void buysToPaid() throws SQLException {
     onSale(2001, PurchasePolicy.LIMITED, 5, 100);
     page.openFresh(2001);
-    assertThat(browser.text("#availability")).isEqualTo("On sale");
+    browser.awaitText("#availability", "On sale");
     assertThat(browser.text("#price")).isEqualTo("$19.99");
     // It closes in a day: in the first second that is still a whole one.
     assertThat(browser.text("#countdown")).matches("(1 d )?\\d+:\\d\\d:\\d\\d");
