@@ -1,0 +1,35 @@
+package io.seckill.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+
+/** What every circuit breaker of the services must do, whatever its numbers. */
+public final class BreakerContract {
+
+  private static final Clock STANDING_STILL = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
+
+  private BreakerContract() {}
+
+  /** To the library it is as if the clock had been set back for good. */
+  public static void triesAgainWhateverTheTimeOfDay(CircuitBreakerConfig config) {
+    CircuitBreaker breaker =
+        CircuitBreaker.of(
+            "test",
+            CircuitBreakerConfig.from(config)
+                .clock(STANDING_STILL)
+                .waitDurationInOpenState(Duration.ofMillis(10))
+                .build());
+
+    breaker.transitionToOpenState();
+
+    await().untilAsserted(() -> assertThat(breaker.getState()).isEqualTo(State.HALF_OPEN));
+  }
+}
