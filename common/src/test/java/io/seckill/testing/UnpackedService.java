@@ -3,7 +3,6 @@ package io.seckill.testing;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -16,8 +15,8 @@ import java.util.stream.Stream;
 
 /**
  * A service's jar as its own tool unpacks it, beside an archive of the classes that its start loads
- * (class data sharing): tests start services a hundred times, and a start costs about half of what
- * that of the packed jar does.
+ * (class data sharing): tests start services a hundred times, and each start saves a third to a
+ * half of its processor time.
  */
 public final class UnpackedService {
 
@@ -68,10 +67,10 @@ public final class UnpackedService {
     Path lock = jar.resolveSibling("unpacked.lock");
     Path made = jar.resolveSibling("unpacked.from");
     try (FileChannel channel =
-            FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        FileLock held = channel.lock()) {
+        FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      var unused = channel.lock(); // until the channel is closed
       String from = Files.getLastModifiedTime(jar) + " for Java " + Runtime.version();
-      if (!held.isValid() || (Files.exists(made) && Files.readString(made).equals(from))) {
+      if (Files.exists(made) && Files.readString(made).equals(from)) {
         return;
       }
       Files.deleteIfExists(made);

@@ -35,7 +35,7 @@ public enum Service {
     return List.of("-jar", jar().toString());
   }
 
-  /** Tells java to run the same classes with half the processor time for a start. */
+  /** Tells java to run the same classes, which start with less processor time. */
   public List<String> unpacked() {
     return UnpackedService.arguments(jar());
   }

@@ -3,7 +3,7 @@ package io.seckill.consumer.intake;
 import io.seckill.testing.BreakerContract;
 import org.junit.jupiter.api.Test;
 
-class LedgerGateTest {
+class MySqlBreakerTest {
 
   @Test
   void triesAgainWhateverTheTimeOfDay() {
