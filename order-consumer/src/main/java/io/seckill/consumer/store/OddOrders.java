@@ -93,12 +93,16 @@ final class OddOrders {
     return decide(List.of(order));
   }
 
-  /** Finds what is known already, and what is refused whatever quota and stock say. */
+  /**
+   * Finds what is known already, and what is refused whatever quota and stock say. The orders
+   * themselves are read last: another consumer may commit one of them between two reads, and an
+   * order that is not found although its request is would be taken for that request's second one.
+   */
   private void screen(List<OrderMessage> orders) throws SQLException {
-    Map<OrderId, Row> stored = OrderTable.find(connection, orders);
-    Map<OrderId, OrderId> aliases = OrderTable.findAliases(connection, orders);
     Map<RequestKey, OrderId> requests = new HashMap<>(OrderTable.findRequests(connection, orders));
     Set<Buyer> buyers = new HashSet<>(OrderTable.findBuyers(connection, onePerUser(orders)));
+    Map<OrderId, OrderId> aliases = OrderTable.findAliases(connection, orders);
+    Map<OrderId, Row> stored = OrderTable.find(connection, orders);
     for (OrderMessage order : orders) {
       Row row = stored.get(order.orderId());
       OrderId aliasOf = aliases.get(order.orderId());

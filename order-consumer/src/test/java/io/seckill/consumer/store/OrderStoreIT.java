@@ -11,6 +11,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
+import io.seckill.consumer.giveback.GiveBacks;
 import io.seckill.consumer.store.StoreOutcome.Alias;
 import io.seckill.consumer.store.StoreOutcome.Failed;
 import io.seckill.consumer.store.StoreOutcome.Known;
@@ -21,20 +22,26 @@ import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Batches put together by hand, without a broker. */
 @ExtendWith(TestServers.class)
@@ -285,6 +292,46 @@ class OrderStoreIT {
         .satisfies(owed -> assertThat(owed.stockUnits() + owed.quotaUnits()).isEqualTo(6));
     assertThat(again.outcomes()).containsExactly(new Alias(same, first.orderId(), false));
     assertThat(again.owed()).isEqualTo(batch.owed());
+  }
+
+  /** Another order-consumer got the same delivery and commits between two of the reads. */
+  @ParameterizedTest(name = "before read {0}")
+  @ValueSource(ints = {1, 2, 3, 4})
+  void anOrderStoredMeanwhileIsNoSecondOrderOfItsRequest(int read) throws Exception {
+    sale(ONE_PER_USER, 1, 100);
+    OrderMessage order = OrderFlood.order(sku, ONE_PER_USER, 1, 1);
+    try (Connection connection = consumer.database().connect()) {
+      connection.setAutoCommit(false);
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      Map<Long, Terms> terms = ProductTable.terms(connection, List.of(sku));
+      OddOrders orders =
+          new OddOrders(
+              beforeStatement(read, connection, () -> store.store(List.of(order))),
+              terms,
+              consumer.bean(GiveBacks.class));
+      try {
+        assertThat(orders.decide(List.of(order)).outcomes())
+            .containsExactly(new Known(order, OrderStatus.CONFIRMED, null));
+      } catch (SQLException e) { // decided anew
+        assertThat(SqlTrouble.of(e)).as("%s", e).isEqualTo(SqlTrouble.ROW);
+      }
+      connection.rollback();
+    }
+  }
+
+  private static Connection beforeStatement(int number, Connection connection, Callable<?> work) {
+    AtomicInteger statements = new AtomicInteger();
+    return (Connection)
+        Proxy.newProxyInstance(
+            Connection.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, args) -> {
+              boolean statement = method.getName().equals("prepareStatement");
+              if (statement && statements.incrementAndGet() == number) {
+                work.call();
+              }
+              return method.invoke(connection, args);
+            });
   }
 
   private void sale(PurchasePolicy policy, int limit, long stock) {
