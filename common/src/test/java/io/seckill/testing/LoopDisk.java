@@ -1,5 +1,8 @@
 package io.seckill.testing;
 
+import static java.nio.file.StandardOpenOption.APPEND;
+import static java.nio.file.StandardOpenOption.CREATE;
+
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -26,6 +29,9 @@ public final class LoopDisk implements AutoCloseable {
           + " my $flag = pack('L', 2); ioctl($folder, 0x8004587d, $flag) or die \"ioctl: $!\";";
 
   private static final int PIECE = 64 * 1024;
+
+  /** Left to be written piece by piece: others write to the disk meanwhile. */
+  private static final long RESERVE = 16L * 1024 * 1024;
 
   private final TestServer server;
   private final Path folder;
@@ -84,7 +90,11 @@ public final class LoopDisk implements AutoCloseable {
   /** Leaves no room for the next write. */
   public void fill() throws IOException {
     byte[] piece = new byte[PIECE];
-    try (OutputStream out = Files.newOutputStream(ballast)) {
+    long most = Files.getFileStore(folder).getUsableSpace() - RESERVE;
+    if (most > 0) { // takes the room without writing
+      run("fallocate", "-l", Long.toString(most), ballast.toString());
+    }
+    try (OutputStream out = Files.newOutputStream(ballast, CREATE, APPEND)) {
       while (true) {
         out.write(piece);
       }
@@ -144,7 +154,7 @@ public final class LoopDisk implements AutoCloseable {
 
   private static Path format(Path image, int megabytes) {
     run("truncate", "-s", megabytes + "M", image.toString());
-    run("mkfs.ext4", "-q", "-F", image.toString());
+    run("mkfs.ext4", "-q", "-F", "-m", "0", image.toString());
     return image;
   }
 

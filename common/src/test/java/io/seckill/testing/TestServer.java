@@ -2,6 +2,7 @@ package io.seckill.testing;
 
 import static org.awaitility.Awaitility.await;
 
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -137,10 +138,16 @@ public abstract sealed class TestServer implements AutoCloseable
 
   private ServerStartException failed(String what, Exception cause) {
     String log = machine.logTail();
-    machine.close();
-    return new ServerStartException(
-        name + " on " + host() + ":" + port() + " " + what + ". The end of its log:\n" + log,
-        cause);
+    ServerStartException failure =
+        new ServerStartException(
+            name + " on " + host() + ":" + port() + " " + what + ". The end of its log:\n" + log,
+            cause);
+    try {
+      machine.close();
+    } catch (UncheckedIOException e) { // a disk of its own is mounted under it
+      failure.addSuppressed(e);
+    }
+    return failure;
   }
 
   private Machine ownServer() {

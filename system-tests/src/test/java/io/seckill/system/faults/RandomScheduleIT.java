@@ -29,7 +29,9 @@ class RandomScheduleIT {
       Duration.ofSeconds(Integer.getInteger("seckill.chaos.seconds", 40));
   private static final Duration ROUND = Duration.ofSeconds(40);
   private static final int PURCHASES_PER_SECOND = 100;
-  private static final int DISK_MB = 256;
+
+  /** What an hour of purchases comes to, several times over; takes what is used. */
+  private static final int DISK_MB = 4_096;
 
   private final FaultLab lab;
 
