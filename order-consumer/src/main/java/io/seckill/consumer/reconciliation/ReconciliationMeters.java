@@ -17,14 +17,16 @@ final class ReconciliationMeters {
       runs(outcome);
     }
     for (RepairKind kind : RepairKind.values()) {
-      repairs(kind);
+      of(kind);
     }
   }
 
-  /** A run, and those of its repairs that were made. */
+  /** A run, its repairs that were made, and what it found and cannot set right. */
   void count(Outcome outcome, Collection<Repair> repairs) {
     runs(outcome).increment();
-    repairs.stream().filter(Repair::made).forEach(repair -> repairs(repair.kind()).increment());
+    repairs.stream()
+        .filter(repair -> repair.made() || repair.kind().isOnlyReported())
+        .forEach(repair -> of(repair.kind()).increment());
   }
 
   private Counter runs(Outcome outcome) {
@@ -34,10 +36,13 @@ final class ReconciliationMeters {
         .register(meters);
   }
 
-  private Counter repairs(RepairKind kind) {
-    return Counter.builder("seckill.consumer.repairs")
-        .description("What the reconciliation has set right")
-        .tag("kind", kind.name())
-        .register(meters);
+  private Counter of(RepairKind kind) {
+    Counter.Builder counter =
+        kind.isOnlyReported()
+            ? Counter.builder("seckill.consumer.findings")
+                .description("What the reconciliation has only reported, again in each run")
+            : Counter.builder("seckill.consumer.repairs")
+                .description("What the reconciliation has set right");
+    return counter.tag("kind", kind.name()).register(meters);
   }
 }

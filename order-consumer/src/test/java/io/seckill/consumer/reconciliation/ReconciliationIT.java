@@ -240,10 +240,12 @@ class ReconciliationIT {
     OrderMessage ended = sale.admit(1, 2);
     sale.setResult(ended, letters);
     OrderMessage queued = sale.admit(2, 1);
+    double counted = notInMySql();
 
     Answer report = reconcile(sale, false);
 
     assertThat(outcome(report)).isEqualTo("FOUND");
+    assertThat(notInMySql()).as("what the alert sees").isEqualTo(counted + 1);
     assertThat(subjects(report, "ORDER_NOT_IN_MYSQL")).containsOnly(ended.orderId().toString());
     assertThat(repair(report, "ORDER_NOT_IN_MYSQL").path("found").asString()).isEqualTo(status);
     assertThat(subjects(report, "ORDER_SENT_AGAIN")).containsOnly(queued.orderId().toString());
@@ -330,6 +332,15 @@ class ReconciliationIT {
     assertThat(lostSales()).isEqualTo(lost - 1);
     assertThat(outcome(reconcile(sale, false))).isEqualTo("NOT_ON_SALE");
     assertThat(sale.field("state")).isEqualTo("null");
+  }
+
+  private static double notInMySql() {
+    return consumer
+        .bean(MeterRegistry.class)
+        .get("seckill.consumer.findings")
+        .tag("kind", "ORDER_NOT_IN_MYSQL")
+        .counter()
+        .count();
   }
 
   /** At the next look. */
