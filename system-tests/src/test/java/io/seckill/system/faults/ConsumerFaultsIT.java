@@ -128,7 +128,7 @@ class ConsumerFaultsIT {
       for (ServiceInstance consumer : lab.consumers()) {
         consumer.restart(RECONCILING_SOON); // it lowers the quotas that were too high in Redis
       }
-      run.judge(Explained.NOTHING.withRejections().withRepairs("QUOTA_SET"));
+      run.judge(Explained.NOTHING.withRejections("QUOTA_EXCEEDED").withRepairs("QUOTA_SET"));
       assertThat(number(REJECTED + sale.skuId())).as("orders over quota").isPositive();
     }
   }

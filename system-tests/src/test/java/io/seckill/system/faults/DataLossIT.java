@@ -352,7 +352,7 @@ class DataLossIT {
         new StoredOnce(),
         new QuotaHeld(),
         new StoresAgree(),
-        new OutcomesStay(Explained.NOTHING.withRejections()));
+        new OutcomesStay(Explained.NOTHING.withRejections("SOLD_OUT", "QUOTA_EXCEEDED")));
   }
 
   @Test

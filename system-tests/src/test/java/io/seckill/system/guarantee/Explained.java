@@ -5,16 +5,16 @@ import java.util.Set;
 /**
  * What the fault of a run explains, and no judge holds against it. Everything else is a breach.
  *
- * @param rejections whether MySQL may reject what Redis had admitted
+ * @param rejections reasons for which MySQL may have rejected what Redis had admitted
  * @param aliases whether a request may have been admitted under a second order id
  * @param repairs kinds of repair that a reconciliation may have made
  */
-public record Explained(boolean rejections, boolean aliases, Set<String> repairs) {
+public record Explained(Set<String> rejections, boolean aliases, Set<String> repairs) {
 
-  public static final Explained NOTHING = new Explained(false, false, Set.of());
+  public static final Explained NOTHING = new Explained(Set.of(), false, Set.of());
 
-  public Explained withRejections() {
-    return new Explained(true, aliases, repairs);
+  public Explained withRejections(String... reasons) {
+    return new Explained(Set.of(reasons), aliases, repairs);
   }
 
   public Explained withAliases() {

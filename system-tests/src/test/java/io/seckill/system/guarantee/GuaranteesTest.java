@@ -41,7 +41,8 @@ class GuaranteesTest {
     history.reject("QUOTA_EXCEEDED");
     history.alias();
     history.repairs.add(new Repaired("QUOTA_SET", "3", "2", "1"));
-    Explained explained = Explained.NOTHING.withRejections().withAliases().withRepairs("QUOTA_SET");
+    Explained explained =
+        Explained.NOTHING.withRejections("QUOTA_EXCEEDED").withAliases().withRepairs("QUOTA_SET");
 
     assertThatCode(() -> history.judgeAll(Guarantee.all(explained))).doesNotThrowAnyException();
   }
@@ -129,6 +130,10 @@ class GuaranteesTest {
         breaks(
             new OutcomesStay(Explained.NOTHING), h -> h.reject("QUOTA_EXCEEDED"), "SKU 7001 ended"),
         breaks(
+            new OutcomesStay(Explained.NOTHING.withRejections("SOLD_OUT")),
+            h -> h.reject("QUOTA_EXCEEDED"),
+            "SKU 7001 ended"),
+        breaks(
             new OutcomesStay(Explained.NOTHING),
             h -> h.replace(0, h.order("1", 1, "first", 1, "EXPIRED", "")),
             "SKU 7001 ended"),
@@ -140,7 +145,7 @@ class GuaranteesTest {
             },
             "SKU 7001 ended"),
         breaks(
-            new OutcomesStay(Explained.NOTHING.withRejections()),
+            new OutcomesStay(Explained.NOTHING.withRejections("QUOTA_EXCEEDED")),
             h -> h.replace(1, h.order("2", 2, "paid", 1, "CANCELLED", "")),
             "SKU 7001 ended"),
         breaks(new CountersAgree(), h -> h.counters = counters(4, 3, 3, 0, 3, 3), "at admission"),

@@ -19,7 +19,8 @@ public final class OutcomesStay implements Guarantee {
   public void judge(SaleAtRest sale, Purchases purchases) {
     for (StoredOrder order : sale.orders()) {
       String told = purchases.outcomes().get(order.orderId());
-      boolean rejectedWithReason = order.status().equals("REJECTED") && explained.rejections();
+      boolean rejectedWithReason =
+          order.status().equals("REJECTED") && explained.rejections().contains(order.reason());
       boolean endedUntold = order.status().equals(purchases.unansweredEnds().get(order.orderId()));
       if (told != null || !(rejectedWithReason || endedUntold)) {
         assertThat(order.status())
