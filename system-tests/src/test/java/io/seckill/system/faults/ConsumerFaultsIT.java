@@ -178,6 +178,7 @@ class ConsumerFaultsIT {
           });
       assertPaused(paused, "while-mysql-lacks-it");
       lab.consumers().forEach(ServiceInstance::restart);
+      lab.consumers().forEach(ServiceInstance::awaitStarted);
       Signals.await("MySQL to have the stop", () -> number(PAUSED + paused.skuId()) == 1);
       assertPaused(paused, "when-mysql-has-it");
       Signals.await(

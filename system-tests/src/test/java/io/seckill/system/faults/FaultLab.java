@@ -313,8 +313,14 @@ final class FaultLab implements AutoCloseable {
     all().forEach(ServiceInstance::heal);
   }
 
+  /** Waits for the processes that are starting. */
+  void awaitStarted() {
+    all().forEach(ServiceInstance::awaitStarted);
+  }
+
   /** Waits until a sale can be opened again. */
   void awaitHealed() {
+    awaitStarted();
     Signals.await(
         "all services to be ready, and gateways to know Redis",
         () ->

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.Awaitility;
 
 /** One of the six processes: its links, its agent, and the faults that can be done to it. */
 final class ServiceInstance implements AutoCloseable {
@@ -154,6 +155,18 @@ final class ServiceInstance implements AutoCloseable {
     if (!process.isAlive()) {
       restart();
     }
+  }
+
+  /** Waits until it answers; one that ends on the way is started again. */
+  void awaitStarted() {
+    Awaitility.await(name + " to have started")
+        .atMost(ServiceProcess.START_LIMIT)
+        .pollDelay(Duration.ZERO)
+        .until(
+            () -> {
+              supervise();
+              return process.answers();
+            });
   }
 
   /** Awake, running and with whole links; returns at once. */

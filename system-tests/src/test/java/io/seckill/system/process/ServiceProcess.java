@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -24,7 +25,9 @@ import java.util.stream.Stream;
  */
 public final class ServiceProcess implements AutoCloseable {
 
-  private static final Duration START_LIMIT = Duration.ofMinutes(4);
+  /** Of a start while other rows take all processors. */
+  public static final Duration START_LIMIT = Duration.ofMinutes(4);
+
   private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
 
   /** System property with the flags of the services' JVMs, separated by blanks. */
@@ -108,18 +111,27 @@ public final class ServiceProcess implements AutoCloseable {
 
   /** Whether readiness answers 200 now. */
   public boolean isReady() {
+    return readiness().filter(status -> status == 200).isPresent();
+  }
+
+  /** Whether it answers at all, be it that it is not ready. */
+  public boolean answers() {
+    return readiness().isPresent();
+  }
+
+  private Optional<Integer> readiness() {
     HttpRequest request =
         HttpRequest.newBuilder(
                 URI.create("http://127.0.0.1:" + healthPort + "/actuator/health/readiness"))
             .timeout(Duration.ofSeconds(5))
             .build();
     try {
-      return HTTP.send(request, BodyHandlers.discarding()).statusCode() == 200;
+      return Optional.of(HTTP.send(request, BodyHandlers.discarding()).statusCode());
     } catch (IOException e) {
-      return false;
+      return Optional.empty();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return false;
+      return Optional.empty();
     }
   }
 
