@@ -30,7 +30,7 @@ class RandomScheduleIT {
   private static final Duration ROUND = Duration.ofSeconds(40);
   private static final int PURCHASES_PER_SECOND = 100;
 
-  /** What an hour of purchases comes to, several times over; takes what is used. */
+  /** Several times what an hour of purchases writes; the file is sparse. */
   private static final int DISK_MB = 4_096;
 
   private final FaultLab lab;
