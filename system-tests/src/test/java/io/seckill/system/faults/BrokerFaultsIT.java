@@ -256,9 +256,7 @@ class BrokerFaultsIT {
     return lab.consumers().stream()
         .mapToDouble(
             consumer ->
-                consumer
-                    .metrics()
-                    .sum("seckill_consumer_dead_letters_total", "reason=\"DROPPED_BY_BROKER\""))
+                consumer.sum("seckill_consumer_dead_letters_total", "reason=\"DROPPED_BY_BROKER\""))
         .sum();
   }
 
@@ -295,7 +293,7 @@ class BrokerFaultsIT {
 
   private double lanes(String state) {
     return lab.relays().stream()
-        .mapToDouble(relay -> relay.metrics().sum(STATE, "state=\"" + state + "\""))
+        .mapToDouble(relay -> relay.sum(STATE, "state=\"" + state + "\""))
         .sum();
   }
 
@@ -304,6 +302,6 @@ class BrokerFaultsIT {
   }
 
   private double sum(String meter) {
-    return lab.relays().stream().mapToDouble(relay -> relay.metrics().sum(meter)).sum();
+    return lab.relays().stream().mapToDouble(relay -> relay.sum(meter)).sum();
   }
 }

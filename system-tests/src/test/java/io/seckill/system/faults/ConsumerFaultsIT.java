@@ -398,7 +398,7 @@ class ConsumerFaultsIT {
   }
 
   private double sum(String meter) {
-    return lab.consumers().stream().mapToDouble(one -> one.metrics().sum(meter)).sum();
+    return lab.consumers().stream().mapToDouble(one -> one.sum(meter)).sum();
   }
 
   private long deadLetters() throws SQLException {

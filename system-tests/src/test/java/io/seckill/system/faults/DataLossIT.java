@@ -318,8 +318,8 @@ class DataLossIT {
             lab.gateways().stream()
                 .allMatch(
                     gateway ->
-                        gateway.metrics().sum("seckill_redis_verified") == 1
-                            && gateway.metrics().sum("seckill_held_skus") > 0));
+                        gateway.sum("seckill_redis_verified") == 1
+                            && gateway.sum("seckill_held_skus") > 0));
     int accepted = run.crowd().accepted();
     run.crowd().awaitProblems(UNAVAILABLE, run.crowd().problems(UNAVAILABLE) + 100);
     assertThat(run.crowd().accepted())
@@ -395,10 +395,7 @@ class DataLossIT {
   private double sentAgain() {
     return lab.consumers().stream()
         .mapToDouble(
-            consumer ->
-                consumer
-                    .metrics()
-                    .sum("seckill_consumer_repairs_total", "kind=\"ORDER_SENT_AGAIN\""))
+            consumer -> consumer.sum("seckill_consumer_repairs_total", "kind=\"ORDER_SENT_AGAIN\""))
         .sum();
   }
 }

@@ -232,7 +232,7 @@ final class FaultLab implements AutoCloseable {
   }
 
   private static double deliveries(ServiceInstance consumer) {
-    return consumer.metrics().sum("seckill_consumer_deliveries_total");
+    return consumer.sum("seckill_consumer_deliveries_total");
   }
 
   /**
@@ -326,7 +326,7 @@ final class FaultLab implements AutoCloseable {
         () ->
             all().stream().allMatch(ServiceInstance::isReady)
                 && gateways.stream()
-                    .allMatch(gateway -> gateway.metrics().sum("seckill_redis_verified") == 1));
+                    .allMatch(gateway -> gateway.sum("seckill_redis_verified") == 1));
   }
 
   @Override

@@ -90,8 +90,8 @@ class GatewayFaultsIT {
               "1"));
       consumer.awaitReady();
       gateway.awaitReady();
-      assertThat(gateway.metrics().sum("hikaricp_connections_max")).isEqualTo(1);
-      assertThat(consumer.metrics().sum("hikaricp_connections_max", LEDGER)).isEqualTo(2);
+      assertThat(gateway.sum("hikaricp_connections_max")).isEqualTo(1);
+      assertThat(consumer.sum("hikaricp_connections_max", LEDGER)).isEqualTo(2);
       exhaust(run, gateway, consumer);
       run.crowd().lastCall();
       Signals.await("the orders to be stored", () -> run.crowd().isDone() && run.inBroker() == 0);
@@ -112,7 +112,7 @@ class GatewayFaultsIT {
     run.begin(0);
     Signals.await(
         "payments to wait for a connection to MySQL",
-        () -> consumer.metrics().sum("hikaricp_connections_pending", LEDGER) > 0);
+        () -> consumer.sum("hikaricp_connections_pending", LEDGER) > 0);
     run.fault("two connections of a consumer to MySQL, for all but storing and reconciling: waits");
     Signals.await(
         "purchases that find no connection to Redis free",

@@ -267,7 +267,7 @@ record Mischief(
   }
 
   private static boolean isInTrouble(ServiceInstance relay) {
-    return relay.metrics().sum("seckill_relay_lane_state", "state=\"broker_trouble\"") > 0;
+    return relay.sum("seckill_relay_lane_state", "state=\"broker_trouble\"") > 0;
   }
 
   private static void unbind(FaultLab lab, SaleOffer sale) throws Exception {
@@ -394,7 +394,7 @@ record Mischief(
   /** Empty while the service does not answer. */
   private static OptionalDouble read(ServiceInstance service, String meter) {
     try {
-      return OptionalDouble.of(service.metrics().sum(meter));
+      return OptionalDouble.of(service.sum(meter));
     } catch (UncheckedIOException e) {
       return OptionalDouble.empty();
     }

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class MySqlFaultsIT {
 
   private static final int PAUSED = 3;
+  private static final String INTAKE_STATE = "seckill_consumer_intake_state";
   private static final String LEDGER = "pool=\"ledger\"";
   private static final String BATCH_TIME = "seckill_consumer_batch_time_seconds";
   private static final Duration SLOW_ONE_WAY = Duration.ofMillis(150);
@@ -164,9 +165,7 @@ class MySqlFaultsIT {
   private double breakersOpened() {
     return lab.consumers().stream()
         .mapToDouble(
-            one ->
-                one.metrics()
-                    .sum("seckill_breaker_transitions_total", "breaker=\"mysql\"", "to=\"open\""))
+            one -> one.sum("seckill_breaker_transitions_total", "breaker=\"mysql\"", "to=\"open\""))
         .sum();
   }
 
@@ -230,10 +229,9 @@ class MySqlFaultsIT {
   }
 
   private static boolean isDrained(ServiceInstance consumer) {
-    ServiceMetrics now = consumer.metrics();
-    return now.sum("hikaricp_connections_active", LEDGER)
-            == now.sum("hikaricp_connections_max", LEDGER)
-        && now.sum("hikaricp_connections_pending", LEDGER) > 0;
+    return consumer.sum("hikaricp_connections_pending", LEDGER) > 0
+        && consumer.sum("hikaricp_connections_active", LEDGER)
+            == consumer.sum("hikaricp_connections_max", LEDGER);
   }
 
   /** Intake pauses, and while it does nothing is tried in a hot loop. */
@@ -249,12 +247,10 @@ class MySqlFaultsIT {
 
   private long paused() {
     return lab.consumers().stream()
-        .filter(consumer -> consumer.metrics().lines().stream().anyMatch(MySqlFaultsIT::isPaused))
+        .filter(
+            consumer ->
+                consumer.metrics(INTAKE_STATE).samples(INTAKE_STATE).anyMatch(n -> n == PAUSED))
         .count();
-  }
-
-  private static boolean isPaused(String line) {
-    return line.startsWith("seckill_consumer_intake_state") && line.endsWith(" " + PAUSED + ".0");
   }
 
   private double lockRetries() {
@@ -262,6 +258,6 @@ class MySqlFaultsIT {
   }
 
   private double sum(String meter) {
-    return lab.consumers().stream().mapToDouble(one -> one.metrics().sum(meter)).sum();
+    return lab.consumers().stream().mapToDouble(one -> one.sum(meter)).sum();
   }
 }

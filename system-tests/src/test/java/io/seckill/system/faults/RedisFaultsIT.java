@@ -27,6 +27,7 @@ class RedisFaultsIT {
   private static final int FLUSHES = 20;
   private static final int DISK_MB = 256;
 
+  private static final String PURCHASES = "seckill_purchases_total";
   private static final String LATENCY = "seckill_admission_latency_seconds";
 
   /** From Redis's return. */
@@ -220,14 +221,12 @@ class RedisFaultsIT {
     }
 
     private double opened(ServiceInstance gateway) {
-      return gateway
-          .metrics()
-          .sum("seckill_breaker_transitions_total", "breaker=\"redis\"", "to=\"open\"");
+      return gateway.sum("seckill_breaker_transitions_total", "breaker=\"redis\"", "to=\"open\"");
     }
 
     private static boolean isIdle(ServiceInstance gateway) {
-      ServiceMetrics metrics = gateway.metrics();
-      return metrics.sum("seckill_purchases_total") == metrics.sum(LATENCY + "_count");
+      ServiceMetrics metrics = gateway.metrics(PURCHASES, LATENCY + "_count");
+      return metrics.sum(PURCHASES) == metrics.sum(LATENCY + "_count");
     }
 
     private double decided() {
@@ -244,9 +243,7 @@ class RedisFaultsIT {
   }
 
   private double sum(String meter, String... labels) {
-    return lab.gateways().stream()
-        .mapToDouble(gateway -> gateway.metrics().sum(meter, labels))
-        .sum();
+    return lab.gateways().stream().mapToDouble(gateway -> gateway.sum(meter, labels)).sum();
   }
 
   @Test

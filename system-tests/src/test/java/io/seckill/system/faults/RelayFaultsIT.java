@@ -263,7 +263,7 @@ class RelayFaultsIT {
   private static void awaitTrouble(ServiceInstance relay, String state, int lanes) {
     Signals.await(
         lanes + " lanes of " + relay.name() + " in " + state,
-        () -> relay.metrics().sum(STATE, "state=\"" + state + "\"") >= lanes);
+        () -> relay.sum(STATE, "state=\"" + state + "\"") >= lanes);
   }
 
   /** Orders in the private queues of a relay's lanes, of those that are dead, too. */
@@ -287,20 +287,20 @@ class RelayFaultsIT {
   }
 
   private static double adopted(ServiceInstance relay) {
-    return relay.metrics().sum("seckill_relay_adopted_total");
+    return relay.sum("seckill_relay_adopted_total");
   }
 
   private static double settled(ServiceInstance relay) {
-    return relay.metrics().sum("seckill_relay_settled_total");
+    return relay.sum("seckill_relay_settled_total");
   }
 
   private static double livesLost(ServiceInstance relay) {
-    return relay.metrics().sum("seckill_relay_lives_lost_total");
+    return relay.sum("seckill_relay_lives_lost_total");
   }
 
   private double duplicates() {
     return lab.consumers().stream()
-        .mapToDouble(consumer -> consumer.metrics().sum("seckill_consumer_duplicates_total"))
+        .mapToDouble(consumer -> consumer.sum("seckill_consumer_duplicates_total"))
         .sum();
   }
 }

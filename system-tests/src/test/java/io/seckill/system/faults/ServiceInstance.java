@@ -80,8 +80,13 @@ final class ServiceInstance implements AutoCloseable {
     return process.logged(text);
   }
 
-  ServiceMetrics metrics() {
-    return ServiceMetrics.of(healthPort);
+  ServiceMetrics metrics(String... meters) {
+    return ServiceMetrics.of(healthPort, meters);
+  }
+
+  /** The sum of one meter's samples, see {@link ServiceMetrics#sum}. */
+  double sum(String meter, String... labels) {
+    return metrics(meter).sum(meter, labels);
   }
 
   boolean isReady() {

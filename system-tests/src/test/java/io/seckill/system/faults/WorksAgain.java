@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class WorksAgain {
 
   private static final double RUNNING = 2;
+  private static final String BREAKER_STATE = "seckill_breaker_state";
 
   private final FaultLab lab;
   private final AtomicInteger rounds = new AtomicInteger();
@@ -66,7 +67,7 @@ final class WorksAgain {
   }
 
   private static void lanesRun(ServiceInstance relay) {
-    assertThat(relay.metrics().sum("seckill_relay_lane_state", "state=\"running\""))
+    assertThat(relay.sum("seckill_relay_lane_state", "state=\"running\""))
         .as("running lanes of %s", relay.name())
         .isEqualTo(Partition.COUNT);
   }
@@ -87,21 +88,21 @@ final class WorksAgain {
    * the next call goes through.
    */
   private static void intakesRun(ServiceInstance consumer) {
-    ServiceMetrics metrics = consumer.metrics();
+    ServiceMetrics metrics = consumer.metrics("seckill_consumer_intake_state", BREAKER_STATE);
     for (int queue = 0; queue < BrokerTopology.ORDER_QUEUES; queue++) {
       String name = BrokerTopology.orderQueue(queue);
       assertThat(metrics.sum("seckill_consumer_intake_state", "queue=\"" + name + "\""))
           .as("state of the intake of %s in %s", name, consumer.name())
           .isEqualTo(RUNNING);
     }
-    assertThat(metrics.sum("seckill_breaker_state", "breaker=\"mysql\"", "state=\"closed\""))
+    assertThat(metrics.sum(BREAKER_STATE, "breaker=\"mysql\"", "state=\"closed\""))
         .as("closed MySQL breaker of %s", consumer.name())
         .isEqualTo(1);
   }
 
   private static void breakerIsClosed(ServiceInstance gateway) {
-    ServiceMetrics metrics = gateway.metrics();
-    assertThat(metrics.sum("seckill_breaker_state", "breaker=\"redis\"", "state=\"closed\""))
+    ServiceMetrics metrics = gateway.metrics(BREAKER_STATE, "seckill_redis_verified");
+    assertThat(metrics.sum(BREAKER_STATE, "breaker=\"redis\"", "state=\"closed\""))
         .as("closed Redis breaker of %s", gateway.name())
         .isEqualTo(1);
     assertThat(metrics.sum("seckill_redis_verified"))
