@@ -106,14 +106,19 @@ public abstract sealed class TestServer implements AutoCloseable
   }
 
   /**
-   * Starts the server and waits until it answers.
+   * Starts the server and waits until it answers. One that ends while it starts is started once
+   * more, as its unit of systemd would do.
    *
-   * @throws ServerStartException when it ends or stays silent; the machine is closed then
+   * @throws ServerStartException when it ends again or stays silent; the machine is closed then
    */
   final void launch() {
     try {
-      machine.launch();
-      awaitAnswer();
+      try {
+        awaitFirstAnswer();
+      } catch (TerminalFailureException e) {
+        System.out.println(name + " ended while starting, once:\n" + machine.logTail());
+        awaitFirstAnswer();
+      }
     } catch (TerminalFailureException e) {
       throw failed("ended while starting", e);
     } catch (ConditionTimeoutException e) {
@@ -121,7 +126,8 @@ public abstract sealed class TestServer implements AutoCloseable
     }
   }
 
-  private void awaitAnswer() {
+  private void awaitFirstAnswer() {
+    machine.launch();
     await()
         .atMost(READY_WITHIN)
         .pollDelay(Duration.ZERO)
