@@ -130,7 +130,6 @@ final class FaultLab implements AutoCloseable {
     environment.put("SECKILL_RELAY_NAME", "relay-" + number);
     environment.put("SECKILL_RELAY_LEASE_DURATION", "3s");
     environment.put("SECKILL_RELAY_LEASE_HANDOVERAFTER", "4s");
-    environment.put("SECKILL_RELAY_LEASE_QUIETPERIOD", "10s");
     environment.put("SECKILL_RELAY_CONFIRMTIMEOUT", "3s");
     environment.put("SECKILL_RELAY_MAXBACKOFF", "1s");
     return start(Service.RELAY, "relay-" + number, links, port, environment);

@@ -87,7 +87,7 @@ class PipelineMutationsIT {
   }
 
   private static final Mutation NO_RECONCILIATION =
-      Mutation.named("reconciliation never looks").setting("seckill.reconciliation.interval", "1h");
+      Mutation.named("reconciliation never looks").setting("seckill.reconciliation.interval", "5m");
 
   static Stream<MutatedRun> runs() {
     Row brokerRestarted = lab -> new BrokerFaultsIT(lab).restarted();
@@ -146,7 +146,7 @@ class PipelineMutationsIT {
             .caughtBy("RequestsKeepTheirOrder: ", "AdmittedOnce: "),
         MutatedRun.of("mandatory off", lab -> new BrokerFaultsIT(lab).bindingMissing())
             .with(RELAY, RelayMutations.NOT_MANDATORY)
-            .caughtBy("NothingLost: .*promised but nowhere"),
+            .caughtBy("NothingRepaired: .*ORDER_SENT_AGAIN"),
         MutatedRun.of("fencing off", lab -> new RelayFaultsIT(lab).frozenBeyondItsLease())
             .with(RELAY, RelayMutations.FENCED_CLAIMS)
             .with(RELAY, RelayMutations.FENCED_SETTLES)
