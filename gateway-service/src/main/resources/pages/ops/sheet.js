@@ -9,7 +9,7 @@ const UNITS = [
   ['deadLetters', 'Dead letters'],
   ['confirmed', 'Confirmed, not paid'],
   ['paid', 'Paid'],
-  ['givingBack', 'On the way back to Redis'],
+  ['compensating', 'On the way back to Redis'],
   ['changing', 'Stock change under way'],
 ];
 const ORDERS = [

@@ -71,7 +71,7 @@ CREATE TABLE user_quota (
 ) ENGINE = InnoDB;
 
 -- Units owed to Redis, written in the transaction that made them free; done_at once Redis has them.
-CREATE TABLE give_back (
+CREATE TABLE compensation (
   order_id    BIGINT      NOT NULL,
   sku_id      BIGINT      NOT NULL,
   user_id     BIGINT      NOT NULL,
@@ -81,7 +81,7 @@ CREATE TABLE give_back (
   created_at  DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
   done_at     DATETIME(6) NULL,
   PRIMARY KEY (order_id),
-  KEY ix_give_back_pending (done_at, order_id)
+  KEY ix_compensation_pending (done_at, order_id)
 ) ENGINE = InnoDB;
 
 -- Messages given up on, kept until an operator replays or discards them.

@@ -41,4 +41,4 @@ CREATE TABLE repair (
   KEY ix_repair_reconciliation (reconciliation_id, id)
 ) ENGINE = InnoDB;
 
-CREATE INDEX ix_give_back_sku ON give_back (sku_id, epoch);
+CREATE INDEX ix_compensation_sku ON compensation (sku_id, epoch);

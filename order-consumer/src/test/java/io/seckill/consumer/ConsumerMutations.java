@@ -1,9 +1,8 @@
 package io.seckill.consumer;
 
-import io.seckill.consumer.intake.WrongIntake;
+import io.seckill.consumer.intake.MutantIntake;
 import io.seckill.consumer.lifecycle.MutantPayments;
 import io.seckill.consumer.store.MutantStore;
-import io.seckill.consumer.store.WrongStore;
 import io.seckill.testing.mutation.Mutation;
 
 /**
@@ -15,11 +14,11 @@ public final class ConsumerMutations {
   private static final String INTAKE = "io.seckill.consumer.intake.";
   private static final String STORE = "io.seckill.consumer.store.";
   private static final String PAYMENTS = "io.seckill.consumer.lifecycle.Payments";
-  private static final String START_CHECK = STORE + "LedgerStartCheck";
-  private static final String LIMIT = STORE + "Terms#limit";
+  private static final String START_CHECK = STORE + "AffectedRowsCheck";
+  private static final String LIMIT = STORE + "SaleRules#limit";
   private static final String QUANTITY = "io.seckill.common.order.OrderMessage#quantity";
   private static final String TABLES = "db/migration/V1__ledger_of_record.sql";
-  private static final String GIVE_BACK = "io/seckill/consumer/giveback/give_back.lua";
+  private static final String COMPENSATION = "io/seckill/consumer/compensation/compensate.lua";
 
   public static final Mutation AFFECTED_ROWS_OFF =
       Mutation.named("useAffectedRows is off")
@@ -28,13 +27,13 @@ public final class ConsumerMutations {
           .calls(
               START_CHECK + "#afterPropertiesSet",
               START_CHECK + "#checkAffectedRows",
-              WrongStore.class);
+              MutantStore.class);
 
   public static final Mutation ACKED_BEFORE_COMMIT =
       Mutation.named("orders are acked before the COMMIT")
-          .calls(INTAKE + "QueueIntake#consume", INTAKE + "IntakeSession#inbox", WrongIntake.class)
-          .calls(INTAKE + "QueueIntake#consume", INTAKE + "Inbox#take", WrongIntake.class)
-          .calls(INTAKE + "Settler#finish", INTAKE + "IntakeSession#ack", WrongIntake.class);
+          .calls(INTAKE + "QueueIntake#consume", INTAKE + "IntakeSession#inbox", MutantIntake.class)
+          .calls(INTAKE + "QueueIntake#consume", INTAKE + "Inbox#take", MutantIntake.class)
+          .calls(INTAKE + "Settler#finish", INTAKE + "IntakeSession#ack", MutantIntake.class);
 
   public static final Mutation STOCK_NOT_GUARDED =
       Mutation.named("MySQL's stock is taken without stock >= n")
@@ -43,25 +42,28 @@ public final class ConsumerMutations {
 
   public static final Mutation KNOWS_NO_LIMIT =
       Mutation.named("MySQL knows no limit")
-          .calls(STORE + "StraightBatch#raises", LIMIT, WrongStore.class)
-          .calls(STORE + "OddOrders#place", LIMIT, WrongStore.class)
-          .calls(STORE + "OddOrders#raise", LIMIT, WrongStore.class);
+          .calls(STORE + "BulkPath#raises", LIMIT, MutantStore.class)
+          .calls(STORE + "PerOrderPath#place", LIMIT, MutantStore.class)
+          .calls(STORE + "PerOrderPath#raise", LIMIT, MutantStore.class);
 
-  public static final Mutation GIVEN_BACK_AGAIN =
-      Mutation.named("units of an order are given back again")
+  public static final Mutation COMPENSATED_AGAIN =
+      Mutation.named("an order is compensated twice")
           .text(
-              GIVE_BACK,
-              "if redis.call('HEXISTS', givenKey, id) == 1 then",
-              "if redis.call('HEXISTS', givenKey, id) == 2 then");
+              COMPENSATION,
+              "if redis.call('HEXISTS', compensatedKey, id) == 1 then",
+              "if redis.call('HEXISTS', compensatedKey, id) == 2 then");
 
-  public static final Mutation GIVE_BACK_NOT_NOTED =
-      Mutation.named("Redis does not note what it was given back")
-          .text(GIVE_BACK, "redis.call('HSET', givenKey, id, ARGV[6] .. ':' .. ARGV[7])", "");
+  public static final Mutation COMPENSATION_NOT_NOTED =
+      Mutation.named("Redis does not note a compensation")
+          .text(
+              COMPENSATION,
+              "redis.call('HSET', compensatedKey, id, ARGV[6] .. ':' .. ARGV[7])",
+              "");
 
   public static final Mutation REJECTS_ONE_IN_20 =
       Mutation.named("every twentieth order is rejected for no reason")
-          .calls(STORE + "StraightBatch#raises", QUANTITY, MutantStore.class)
-          .calls(STORE + "OddOrders#place", QUANTITY, MutantStore.class);
+          .calls(STORE + "BulkPath#raises", QUANTITY, MutantStore.class)
+          .calls(STORE + "PerOrderPath#place", QUANTITY, MutantStore.class);
 
   public static final Mutation CHARGES_TWICE_THE_PRICE =
       Mutation.named("a payment charges twice the price")
@@ -73,7 +75,7 @@ public final class ConsumerMutations {
   public static final Mutation LEDGER_WITH_A_UNIT_TOO_MANY =
       Mutation.named("the ledger shows a unit more than is on sale")
           .text(
-              "io/seckill/consumer/ledger/ledger_terms.lua",
+              "io/seckill/consumer/ledger/balance_items.lua",
               "redis.call('GET', prefix .. 'stock:' .. sku) or ''",
               "string.format('%.0f', redis.call('GET', prefix .. 'stock:' .. sku) + 1)");
 

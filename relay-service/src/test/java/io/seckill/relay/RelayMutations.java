@@ -1,26 +1,26 @@
 package io.seckill.relay;
 
-import io.seckill.relay.lane.WrongLane;
+import io.seckill.relay.lane.MutantLane;
+import io.seckill.relay.publish.MutantLink;
 import io.seckill.relay.publish.MutantPublisher;
-import io.seckill.relay.publish.WrongLink;
 import io.seckill.testing.mutation.Mutation;
 
 /** Changes to the relay that tests of the whole pipeline must notice, some of ours besides. */
 public final class RelayMutations {
 
   private static final String LANE = "io.seckill.relay.lane.RelayLane";
-  private static final String PUBLISH = "io.seckill.relay.publish.BrokerLink#publish";
+  private static final String PUBLISH = "io.seckill.relay.publish.PublisherChannel#publish";
   private static final String BASIC_PUBLISH = "com.rabbitmq.client.Channel#basicPublish";
   private static final String SCRIPTS = "io/seckill/relay/lane/";
 
   public static final Mutation REMOVED_BEFORE_CONFIRM =
       Mutation.named("orders leave the private queue before their confirm")
           .calls(
-              LANE + "#exchange", "io.seckill.relay.lane.PrivateQueue#exchange", WrongLane.class);
+              LANE + "#exchange", "io.seckill.relay.lane.PrivateQueue#exchange", MutantLane.class);
 
   public static final Mutation NOT_MANDATORY =
       Mutation.named("orders are published without mandatory")
-          .calls(PUBLISH, BASIC_PUBLISH, WrongLink.class);
+          .calls(PUBLISH, BASIC_PUBLISH, MutantLink.class);
 
   public static final Mutation FENCED_CLAIMS =
       Mutation.named("a fenced life takes orders")

@@ -5,9 +5,9 @@ import io.seckill.bench.lab.Progress;
 import io.seckill.bench.lab.Settings;
 import io.seckill.bench.report.Defects;
 import io.seckill.bench.report.Figures;
+import io.seckill.bench.report.HostInfo;
 import io.seckill.bench.report.HtmlReport;
 import io.seckill.bench.report.JsonReport;
-import io.seckill.bench.report.Machine;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.TextTable;
 import io.seckill.bench.stage.Stage;
@@ -54,12 +54,12 @@ public final class Bench {
     Settings settings = settings(args);
     List<Stage> stages = Stage.asMeasured().stream().filter(s -> settings.wants(s.name())).toList();
     Progress progress = new Progress(System.out, Boolean.getBoolean("seckill.bench.terminal"));
-    Map<String, String> machine = Machine.describe();
+    Map<String, String> machine = HostInfo.describe();
     int exitCode;
     try (Lab lab = Lab.open(settings, progress)) {
       Bench bench = new Bench((stage, figures) -> stage.measure(lab, figures), progress);
       exitCode = bench.measure(stages);
-      machine.put("load average at the end", Machine.load());
+      machine.put("load average at the end", HostInfo.load());
       bench.report(machine);
     }
     System.exit(exitCode);

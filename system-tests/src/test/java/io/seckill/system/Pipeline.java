@@ -4,7 +4,7 @@ import io.seckill.system.process.Service;
 import io.seckill.system.process.ServiceProcess;
 import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.ShopClient;
-import io.seckill.system.shop.Tokens;
+import io.seckill.system.shop.ShopTokens;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
 import io.seckill.testing.TestServers;
@@ -34,7 +34,7 @@ public final class Pipeline implements AutoCloseable {
   private final int adminPort = Ports.free();
   private final int relayPort = Ports.free();
   private final int consumerPort = Ports.free();
-  private final Tokens tokens = new Tokens(JWT_SECRET);
+  private final ShopTokens tokens = new ShopTokens(JWT_SECRET);
   private final ShopClient shop = new ShopClient("http://127.0.0.1:" + shopPort, tokens);
   private final AdminClient admin = new AdminClient("http://127.0.0.1:" + adminPort, tokens);
   private final Map<Service, ServiceProcess> services = new EnumMap<>(Service.class);
@@ -176,7 +176,7 @@ public final class Pipeline implements AutoCloseable {
   }
 
   /** Signs as the gateway expects. */
-  public Tokens tokens() {
+  public ShopTokens tokens() {
     return tokens;
   }
 

@@ -2,11 +2,11 @@ package io.seckill.system;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.guarantee.OrderHistoryRow;
 import io.seckill.system.guarantee.Repaired;
 import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleCounters;
 import io.seckill.system.guarantee.SaleOffer;
-import io.seckill.system.guarantee.StoredOrder;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -88,8 +88,9 @@ public final class SaleReader {
           redis.llen(RedisKeys.outbox(Partition.ofSku(skuId))),
           inPrivateQueues(redis, Partition.ofSku(skuId)),
           inBuckets(buckets, bucket -> RedisKeys.requests(skuId, bucket), SaleReader::orderId),
-          inBuckets(buckets, bucket -> RedisKeys.given(skuId, bucket), given -> given).keySet(),
-          giveBacks(mysql, skuId),
+          inBuckets(buckets, bucket -> RedisKeys.compensated(skuId, bucket), given -> given)
+              .keySet(),
+          compensations(mysql, skuId),
           repairs(mysql, skuId),
           counters(mysql, skuId));
     }
@@ -124,17 +125,18 @@ public final class SaleReader {
     return request.substring(0, request.indexOf(':'));
   }
 
-  private static Map<String, Boolean> giveBacks(Connection mysql, long skuId) throws SQLException {
-    String sql = "SELECT order_id, done_at IS NOT NULL FROM give_back WHERE sku_id = ?";
+  private static Map<String, Boolean> compensations(Connection mysql, long skuId)
+      throws SQLException {
+    String sql = "SELECT order_id, done_at IS NOT NULL FROM compensation WHERE sku_id = ?";
     try (PreparedStatement select = mysql.prepareStatement(sql)) {
       select.setLong(1, skuId);
-      Map<String, Boolean> giveBacks = new HashMap<>();
+      Map<String, Boolean> compensations = new HashMap<>();
       try (ResultSet rows = select.executeQuery()) {
         while (rows.next()) {
-          giveBacks.put(rows.getString(1), rows.getBoolean(2));
+          compensations.put(rows.getString(1), rows.getBoolean(2));
         }
       }
-      return giveBacks;
+      return compensations;
     }
   }
 
@@ -142,7 +144,7 @@ public final class SaleReader {
     return DriverManager.getConnection(jdbcUrl, user, password);
   }
 
-  private static List<StoredOrder> orders(Connection mysql, long skuId) throws SQLException {
+  private static List<OrderHistoryRow> orders(Connection mysql, long skuId) throws SQLException {
     String sql =
         "SELECT order_id, user_id, request_id, quantity, status, COALESCE(reason, ''),"
             + " unit_price_cents,"
@@ -150,11 +152,11 @@ public final class SaleReader {
             + " FROM orders WHERE sku_id = ?";
     try (PreparedStatement select = mysql.prepareStatement(sql)) {
       select.setLong(1, skuId);
-      List<StoredOrder> orders = new ArrayList<>();
+      List<OrderHistoryRow> orders = new ArrayList<>();
       try (ResultSet rows = select.executeQuery()) {
         while (rows.next()) {
           orders.add(
-              new StoredOrder(
+              new OrderHistoryRow(
                   rows.getString(1),
                   rows.getLong(2),
                   rows.getString(3),

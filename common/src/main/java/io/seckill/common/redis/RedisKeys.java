@@ -14,7 +14,7 @@ import java.util.List;
 public final class RedisKeys {
 
   /**
-   * Channel: SKUs whose stock was 0 and is not any more, as give_back.lua, stock_change.lua and
+   * Channel: SKUs whose stock was 0 and is not any more, as compensate.lua, stock_change.lua and
    * set_stock.lua tell. A message may be lost.
    */
   public static final String RESTOCKED = "seckill:restocked";
@@ -54,9 +54,9 @@ public final class RedisKeys {
     return ofSku("order:", skuId) + ':' + bucket;
   }
 
-  /** Hash: order ids already given back. */
-  public static String given(long skuId, int bucket) {
-    return ofSku("given:", skuId) + ':' + bucket;
+  /** Hash: ids of the orders that have been compensated. */
+  public static String compensated(long skuId, int bucket) {
+    return ofSku("compensated:", skuId) + ':' + bucket;
   }
 
   /** Hash: stock change id to its outcome in Redis. */
@@ -108,10 +108,13 @@ public final class RedisKeys {
     return of(partition, "");
   }
 
-  /** Every hash of one bucket: quota, requests, orders and given. */
+  /** Every hash of one bucket: quota, requests, orders and compensated. */
   public static List<String> hashesOfBucket(long skuId, int bucket) {
     return List.of(
-        quota(skuId, bucket), requests(skuId, bucket), orders(skuId, bucket), given(skuId, bucket));
+        quota(skuId, bucket),
+        requests(skuId, bucket),
+        orders(skuId, bucket),
+        compensated(skuId, bucket));
   }
 
   /** The bucket that holds a user's part of a SKU's hashes. */

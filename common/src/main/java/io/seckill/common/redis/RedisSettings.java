@@ -1,5 +1,7 @@
 package io.seckill.common.redis;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import io.seckill.common.tls.TrustedAuthorities;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -62,15 +64,20 @@ public record RedisSettings(
     socketTimeout = socketTimeout == null ? DEFAULT_SOCKET_TIMEOUT : socketTimeout;
     blockingSocketTimeout =
         blockingSocketTimeout == null ? DEFAULT_BLOCKING_TIMEOUT : blockingSocketTimeout;
-    check(url != null && url.matches("rediss?://.*"), "url must be redis[s]://...");
-    check(mode == Mode.SINGLE || !nodes.isEmpty(), "nodes must be set in mode " + mode);
-    check(mode != Mode.SENTINEL || master != null, "master must be set in mode SENTINEL");
-    check(maxConnections >= 1 && maxConnections <= 1024, "max-connections must be 1..1024");
+    check(url != null && url.matches("rediss?://.*"), "seckill.redis.url must be redis[s]://...");
+    check(
+        mode == Mode.SINGLE || !nodes.isEmpty(), "seckill.redis.nodes must be set in mode " + mode);
+    check(
+        mode != Mode.SENTINEL || master != null,
+        "seckill.redis.master must be set in mode SENTINEL");
+    check(
+        maxConnections >= 1 && maxConnections <= 1024,
+        "seckill.redis.max-connections must be 1..1024");
     checkPositive(maxWait, "max-wait");
     checkPositive(connectTimeout, "connect-timeout");
     checkPositive(socketTimeout, "socket-timeout");
     checkPositive(blockingSocketTimeout, "blocking-socket-timeout");
-    check(caFile == null || isTls(url), "ca-file is of no use without rediss://");
+    check(caFile == null || isTls(url), "seckill.redis.ca-file is of no use without rediss://");
     if (caFile != null) {
       TrustedAuthorities.pkcs12(caFile); // a wrong file stops the start, not the first connection
     }
@@ -131,13 +138,8 @@ public record RedisSettings(
   }
 
   private static void checkPositive(Duration value, String property) {
-    check(!value.isNegative() && !value.isZero(), property + " must be positive");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.redis." + otherwise);
-    }
+    check(
+        !value.isNegative() && !value.isZero(), "seckill.redis." + property + " must be positive");
   }
 
   /** Without the password. */

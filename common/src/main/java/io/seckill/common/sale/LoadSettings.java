@@ -1,5 +1,6 @@
 package io.seckill.common.sale;
 
+import io.seckill.common.settings.SettingChecks;
 import java.time.Duration;
 
 /**
@@ -25,17 +26,11 @@ public record LoadSettings(int maxPerOrder, Duration retention) {
    *     of bounds
    */
   public static void check(int maxPerOrder, Duration retention) {
-    check(
+    SettingChecks.check(
         maxPerOrder >= 1 && maxPerOrder <= MOST_PER_ORDER,
-        "max-per-order must be 1.." + MOST_PER_ORDER);
-    check(
+        "seckill.preheat.max-per-order must be 1.." + MOST_PER_ORDER);
+    SettingChecks.check(
         retention.compareTo(SHORTEST_RETENTION) >= 0 && retention.compareTo(LONGEST_RETENTION) <= 0,
-        "retention must be 2h..30d");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.preheat." + otherwise);
-    }
+        "seckill.preheat.retention must be 2h..30d");
   }
 }

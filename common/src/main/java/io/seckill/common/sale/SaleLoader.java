@@ -13,9 +13,9 @@ import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Writes earlier orders' quotas, requests, records and give-backs into a SKU's hashes: some hundred
- * fields to a script call, some calls to a pipeline. Memory is bounded by those two numbers. Used
- * by one thread; {@link #flush} ends it.
+ * Writes earlier orders' quotas, requests, records and compensations into a SKU's hashes: some
+ * hundred fields to a script call, some calls to a pipeline. Memory is bounded by those two
+ * numbers. Used by one thread; {@link #flush} ends it.
  */
 public final class SaleLoader {
 
@@ -81,8 +81,8 @@ public final class SaleLoader {
   }
 
   /** An order whose units the loaded stock and quotas contain already. */
-  public void givenBack(OrderId id, long userId, long stockUnits, long quotaUnits) {
-    add(RedisKeys.given(sku, bucket(userId)), id.toString(), stockUnits + ":" + quotaUnits);
+  public void compensated(OrderId id, long userId, long stockUnits, long quotaUnits) {
+    add(RedisKeys.compensated(sku, bucket(userId)), id.toString(), stockUnits + ":" + quotaUnits);
   }
 
   /** Sends what is left. */

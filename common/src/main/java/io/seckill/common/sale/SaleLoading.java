@@ -71,7 +71,7 @@ public final class SaleLoading {
    *
    * @throws LoadingOvertakenException when a later loading has begun
    */
-  public Begun begin(StoredOrders stored, Replacing replacing) {
+  public Begun begin(StoredOrderCount stored, Replacing replacing) {
     List<String> args =
         new ArrayList<>(
             List.of(

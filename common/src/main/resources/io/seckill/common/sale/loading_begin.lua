@@ -8,7 +8,7 @@
 --       8.. rules as field, value, field, value
 -- reply {'OK', buckets to clear} · {'SALE_RUNNING', state} · {'ORDERS_IN_FLIGHT', how many}
 --       · {'STALE_EPOCH', epoch found} · {'WRONG_TYPE', key}
--- Until loading_finish the state is PREHEATING and the epoch 0: nothing is admitted, and give-backs
+-- Until loading_finish the state is PREHEATING and the epoch 0: nothing is admitted, and compensations
 -- of any epoch find no sale to give back to yet. A crash leaves it so; the next loading starts over.
 -- All checks come before the first write: a script is never interleaved, and never rolled back.
 

@@ -16,7 +16,7 @@ class RedisKeysTest {
     assertThat(RedisKeys.quota(1001, 4)).isEqualTo("seckill:{9}:quota:1001:4");
     assertThat(RedisKeys.requests(1001, 4)).isEqualTo("seckill:{9}:req:1001:4");
     assertThat(RedisKeys.orders(1001, 4)).isEqualTo("seckill:{9}:order:1001:4");
-    assertThat(RedisKeys.given(1001, 4)).isEqualTo("seckill:{9}:given:1001:4");
+    assertThat(RedisKeys.compensated(1001, 4)).isEqualTo("seckill:{9}:compensated:1001:4");
     assertThat(RedisKeys.stockChanges(1001)).isEqualTo("seckill:{9}:changes:1001");
     assertThat(RedisKeys.outbox(9)).isEqualTo("seckill:{9}:outbox");
     assertThat(RedisKeys.lanes(9)).isEqualTo("seckill:{9}:lanes");
@@ -36,7 +36,7 @@ class RedisKeysTest {
                   RedisKeys.quota(sku, 3),
                   RedisKeys.requests(sku, 3),
                   RedisKeys.orders(sku, 3),
-                  RedisKeys.given(sku, 3),
+                  RedisKeys.compensated(sku, 3),
                   RedisKeys.stockChanges(sku),
                   RedisKeys.outbox(partition),
                   RedisKeys.lanes(partition),

@@ -101,7 +101,7 @@ class SaleStatesIT {
             SKU, PurchasePolicy.UNLIMITED, 0, closes.minusSeconds(9), closes, 4, 10, 10, 0);
     SaleLoading loading =
         new SaleLoading(redis, sale, new LoadSettings(10, LoadSettings.SHORTEST_RETENTION));
-    loading.begin(new StoredOrders(0, 0), SaleLoading.Replacing.ANYTHING);
+    loading.begin(new StoredOrderCount(0, 0), SaleLoading.Replacing.ANYTHING);
 
     loading.finish(Map.of(), "OPEN");
 

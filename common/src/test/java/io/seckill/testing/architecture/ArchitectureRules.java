@@ -15,7 +15,8 @@ import com.tngtech.archunit.lang.syntax.ArchRuleDefinition;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * What the tree promises, for every module; each module's ArchitectureTest runs the lot on itself.
+ * What the tree promises, for every module; each module's CommonArchitectureTest runs the lot on
+ * itself.
  */
 public final class ArchitectureRules {
 

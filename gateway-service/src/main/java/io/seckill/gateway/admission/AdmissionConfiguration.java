@@ -4,8 +4,8 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.consumer.ConsumerClient;
-import io.seckill.gateway.redis.Coalescer;
 import io.seckill.gateway.redis.RedisBreaker;
+import io.seckill.gateway.redis.RequestBatcher;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -52,8 +52,8 @@ class AdmissionConfiguration {
   }
 
   @Bean
-  LeaseKeeper leaseKeeper(WorkerLeases leases, AdmissionProperties settings) {
-    return new LeaseKeeper(leases, settings.workerLease());
+  WorkerLeaseRenewer leaseKeeper(WorkerLeases leases, AdmissionProperties settings) {
+    return new WorkerLeaseRenewer(leases, settings.workerLease());
   }
 
   @Bean
@@ -69,7 +69,7 @@ class AdmissionConfiguration {
     return new SaleWatch(
         redis,
         breaker,
-        new LedgerSales(mysql),
+        new StoredSales(mysql),
         servers,
         marks,
         consumer::reportLostAdmissions,
@@ -83,7 +83,7 @@ class AdmissionConfiguration {
   }
 
   @Bean
-  Coalescer<Purchase> admitQueue(
+  RequestBatcher<Purchase> admitQueue(
       UnifiedJedis redis,
       RedisBreaker breaker,
       VerifiedServers servers,
@@ -106,22 +106,22 @@ class AdmissionConfiguration {
             settings.replicasTimeout());
     return measured(
         "admit",
-        new Coalescer<>("admit", settings.coalescing(), RedisBreaker.areApart(redis), call),
+        new RequestBatcher<>("admit", settings.batching(), RedisBreaker.areApart(redis), call),
         meters);
   }
 
   @Bean
-  Coalescer<Purchase> lookUpQueue(
+  RequestBatcher<Purchase> lookUpQueue(
       UnifiedJedis redis,
       RedisBreaker breaker,
       VerifiedServers servers,
       SaleWatch watch,
       SoldOutShield shield,
-      Coalescer<Purchase> admitQueue,
+      RequestBatcher<Purchase> admitQueue,
       AdmissionProperties settings,
       MeterRegistry meters) {
-    SeenCall call =
-        new SeenCall(
+    DuplicateLookup call =
+        new DuplicateLookup(
             redis,
             breaker,
             servers,
@@ -131,7 +131,7 @@ class AdmissionConfiguration {
             purchase -> Admissions.enqueue(admitQueue, purchase));
     return measured(
         "look-up",
-        new Coalescer<>("look-up", settings.coalescing(), RedisBreaker.areApart(redis), call),
+        new RequestBatcher<>("look-up", settings.batching(), RedisBreaker.areApart(redis), call),
         meters);
   }
 
@@ -141,14 +141,14 @@ class AdmissionConfiguration {
       RedisBreaker breaker,
       SoldOutShield shield,
       AdmissionMetrics metrics,
-      Coalescer<Purchase> admitQueue,
-      Coalescer<Purchase> lookUpQueue) {
+      RequestBatcher<Purchase> admitQueue,
+      RequestBatcher<Purchase> lookUpQueue) {
     return new Admissions(servers, breaker, shield, metrics, admitQueue, lookUpQueue);
   }
 
-  private static Coalescer<Purchase> measured(
-      String name, Coalescer<Purchase> queue, MeterRegistry meters) {
-    Gauge.builder("seckill.queue.depth", queue, Coalescer::depth)
+  private static RequestBatcher<Purchase> measured(
+      String name, RequestBatcher<Purchase> queue, MeterRegistry meters) {
+    Gauge.builder("seckill.queue.depth", queue, RequestBatcher::depth)
         .description("Purchases that wait for their script call")
         .tag("queue", name)
         .register(meters);

@@ -1,6 +1,8 @@
 package io.seckill.gateway.admission;
 
-import io.seckill.gateway.redis.CoalescerProperties;
+import static io.seckill.common.settings.SettingChecks.check;
+
+import io.seckill.gateway.redis.RequestBatcherProperties;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -35,24 +37,21 @@ record AdmissionProperties(
     @DefaultValue("10s") Duration workerLease) {
 
   AdmissionProperties {
-    check(replicas >= 0 && replicas <= 16, "replicas must be 0..16");
-    check(replicasTimeout.toMillis() >= 1, "replicas-timeout must be at least 1 ms");
-    check(!soldOutShield.isNegative(), "sold-out-shield must not be negative");
-    check(watchInterval.toMillis() >= 10, "watch-interval must be at least 10 ms");
-    check(workerLease.toMillis() >= 500, "worker-lease must be at least 500 ms");
+    check(replicas >= 0 && replicas <= 16, "seckill.admission.replicas must be 0..16");
+    check(
+        replicasTimeout.toMillis() >= 1,
+        "seckill.admission.replicas-timeout must be at least 1 ms");
+    check(!soldOutShield.isNegative(), "seckill.admission.sold-out-shield must not be negative");
+    check(
+        watchInterval.toMillis() >= 10, "seckill.admission.watch-interval must be at least 10 ms");
+    check(workerLease.toMillis() >= 500, "seckill.admission.worker-lease must be at least 500 ms");
   }
 
   /**
    * @throws IllegalArgumentException naming the bound that is broken
    */
-  CoalescerProperties coalescing() {
-    return new CoalescerProperties(
+  RequestBatcherProperties batching() {
+    return new RequestBatcherProperties(
         threads, batchesPerPartition, maxBatch, queueCapacity, queueWait, answerWithin);
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.admission." + otherwise);
-    }
   }
 }

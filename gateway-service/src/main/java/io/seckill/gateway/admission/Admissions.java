@@ -3,9 +3,9 @@ package io.seckill.gateway.admission;
 import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Refused;
 import io.seckill.gateway.admission.Admission.Unknown;
-import io.seckill.gateway.redis.Coalescer;
+import io.seckill.gateway.redis.PendingRequest.Failure;
 import io.seckill.gateway.redis.RedisBreaker;
-import io.seckill.gateway.redis.Ticket.Failure;
+import io.seckill.gateway.redis.RequestBatcher;
 import java.util.function.Consumer;
 
 /**
@@ -23,16 +23,16 @@ final class Admissions {
   private final RedisBreaker breaker;
   private final SoldOutShield shield;
   private final AdmissionMetrics metrics;
-  private final Coalescer<Purchase> admit;
-  private final Coalescer<Purchase> lookUp;
+  private final RequestBatcher<Purchase> admit;
+  private final RequestBatcher<Purchase> lookUp;
 
   Admissions(
       VerifiedServers servers,
       RedisBreaker breaker,
       SoldOutShield shield,
       AdmissionMetrics metrics,
-      Coalescer<Purchase> admit,
-      Coalescer<Purchase> lookUp) {
+      RequestBatcher<Purchase> admit,
+      RequestBatcher<Purchase> lookUp) {
     this.servers = servers;
     this.breaker = breaker;
     this.shield = shield;
@@ -72,7 +72,7 @@ final class Admissions {
     }
   }
 
-  static void enqueue(Coalescer<Purchase> queue, Purchase purchase) {
+  static void enqueue(RequestBatcher<Purchase> queue, Purchase purchase) {
     if (!queue.offer(purchase.attempt().partition(), purchase)) {
       purchase.fail(Failure.NOT_SENT);
     }

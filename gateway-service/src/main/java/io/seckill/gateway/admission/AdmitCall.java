@@ -8,8 +8,8 @@ import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Unknown;
-import io.seckill.gateway.redis.Coalescer;
 import io.seckill.gateway.redis.RedisBreaker;
+import io.seckill.gateway.redis.RequestBatcher;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +24,7 @@ import redis.clients.jedis.exceptions.JedisNoScriptException;
  * Carries a batch of purchases through {@code admit.lua}, and through WAIT when replicas must
  * confirm. Thread-safe.
  */
-final class AdmitCall implements Coalescer.Carrier<Purchase> {
+final class AdmitCall implements RequestBatcher.Executor<Purchase> {
 
   private static final LuaScript SCRIPT = LuaScript.from(AdmitCall.class, "admit.lua");
   private static final int FIELDS = 6;
@@ -75,7 +75,7 @@ final class AdmitCall implements Coalescer.Carrier<Purchase> {
   private record Reply(Object value, boolean confirmed) {}
 
   @Override
-  public void carry(int partition, List<Purchase> purchases) {
+  public void execute(int partition, List<Purchase> purchases) {
     // The server first, then the ids: whoever verified it has also confirmed the worker's lease.
     String server = servers.replicationId(partition);
     List<OrderId> ids = server == null ? List.of() : ids(partition, purchases.size());

@@ -3,12 +3,12 @@ package io.seckill.gateway.admission;
 import io.seckill.gateway.admission.Admission.Busy;
 import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Unknown;
-import io.seckill.gateway.redis.Ticket;
+import io.seckill.gateway.redis.PendingRequest;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** An attempt on its way to Redis and back; answered once. */
-final class Purchase extends Ticket {
+final class Purchase extends PendingRequest {
 
   private static final Admission BUSY = new Busy();
   private static final Admission UNKNOWN = new Unknown(Cause.REDIS);

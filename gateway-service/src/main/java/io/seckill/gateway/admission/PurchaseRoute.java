@@ -4,10 +4,10 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.gateway.http.Answers;
 import io.seckill.gateway.http.BodyReader;
 import io.seckill.gateway.http.CorrelationId;
 import io.seckill.gateway.http.HttpAnswer;
+import io.seckill.gateway.http.HttpAnswerWriter;
 import io.seckill.gateway.http.ProblemCode;
 import io.seckill.gateway.http.SafeText;
 import io.seckill.gateway.limits.RateLimits;
@@ -81,7 +81,7 @@ final class PurchaseRoute implements NettyRouteProvider {
                   response.keepAlive(false); // the rest of the body is not worth reading
                   return refused(ProblemCode.PAYLOAD_TOO_LARGE, correlationId);
                 });
-    return Answers.send(response, answer, correlationId);
+    return HttpAnswerWriter.send(response, answer, correlationId);
   }
 
   private Mono<HttpAnswer> decide(HttpServerRequest request, byte[] body, String correlationId) {

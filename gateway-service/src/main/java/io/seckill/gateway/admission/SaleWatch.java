@@ -6,7 +6,7 @@ import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.admission.HighWaterMarks.Mark;
 import io.seckill.gateway.admission.HighWaterMarks.Verdict;
-import io.seckill.gateway.admission.LedgerSales.Sale;
+import io.seckill.gateway.admission.StoredSales.Sale;
 import io.seckill.gateway.redis.RedisBreaker;
 import java.time.Duration;
 import java.util.HashMap;
@@ -49,7 +49,7 @@ final class SaleWatch implements AutoCloseable {
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
-  private final LedgerSales ledger;
+  private final StoredSales ledger;
   private final VerifiedServers servers;
   private final HighWaterMarks marks;
   private final LossReports reports;
@@ -80,7 +80,7 @@ final class SaleWatch implements AutoCloseable {
   SaleWatch(
       UnifiedJedis redis,
       RedisBreaker breaker,
-      LedgerSales ledger,
+      StoredSales ledger,
       VerifiedServers servers,
       HighWaterMarks marks,
       LossReports reports,

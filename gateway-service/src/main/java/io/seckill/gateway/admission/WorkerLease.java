@@ -117,13 +117,13 @@ final class WorkerLease {
     changing.lock();
     try {
       released = true;
-      giveBack();
+      compensation();
     } finally {
       changing.unlock();
     }
   }
 
-  private void giveBack() {
+  private void compensation() {
     Held now = held;
     held = null;
     if (now != null) {

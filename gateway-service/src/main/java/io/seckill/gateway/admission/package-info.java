@@ -1,6 +1,4 @@
-/**
- * The atomic yes or no on one purchase: scripts, coalescing, shield, breaker, and the HTTP door.
- */
+/** The atomic yes or no on one purchase: scripts, batching, shield, breaker, and the HTTP door. */
 @NullMarked
 package io.seckill.gateway.admission;
 

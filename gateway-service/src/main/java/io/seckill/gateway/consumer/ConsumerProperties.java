@@ -1,5 +1,7 @@
 package io.seckill.gateway.consumer;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.net.URI;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -27,23 +29,23 @@ record ConsumerProperties(
     @DefaultValue("256") int maxWaiting) {
 
   ConsumerProperties {
-    check("http".equals(url.getScheme()) || "https".equals(url.getScheme()), "url must be http(s)");
-    check(url.getHost() != null, "url must name a host");
+    check(
+        "http".equals(url.getScheme()) || "https".equals(url.getScheme()),
+        "seckill.consumer.url must be http(s)");
+    check(url.getHost() != null, "seckill.consumer.url must name a host");
     check(
         connectTimeout.toMillis() >= 10 && connectTimeout.toSeconds() <= 30,
-        "connect-timeout must be 10ms..30s");
-    check(timeout.compareTo(connectTimeout) >= 0, "timeout is shorter than connect-timeout");
-    check(timeout.toSeconds() <= 60, "timeout must be at most 60s");
+        "seckill.consumer.connect-timeout must be 10ms..30s");
+    check(
+        timeout.compareTo(connectTimeout) >= 0,
+        "seckill.consumer.timeout is shorter than connect-timeout");
+    check(timeout.toSeconds() <= 60, "seckill.consumer.timeout must be at most 60s");
     check(
         reconciliationTimeout.compareTo(timeout) >= 0 && reconciliationTimeout.toMinutes() <= 15,
-        "reconciliation-timeout must be timeout..15m");
-    check(maxConnections >= 1 && maxConnections <= 256, "max-connections must be 1..256");
-    check(maxWaiting >= 1 && maxWaiting <= 10_000, "max-waiting must be 1..10000");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.consumer." + otherwise);
-    }
+        "seckill.consumer.reconciliation-timeout must be timeout..15m");
+    check(
+        maxConnections >= 1 && maxConnections <= 256,
+        "seckill.consumer.max-connections must be 1..256");
+    check(maxWaiting >= 1 && maxWaiting <= 10_000, "seckill.consumer.max-waiting must be 1..10000");
   }
 }

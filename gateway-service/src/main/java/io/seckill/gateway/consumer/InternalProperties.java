@@ -1,5 +1,7 @@
 package io.seckill.gateway.consumer;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -12,10 +14,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record InternalProperties(@DefaultValue("") String token) {
 
   InternalProperties {
-    if (!token.matches("[!-~]{16,256}")) {
-      throw new IllegalArgumentException(
-          "seckill.internal.token must be set to 16..256 printable ASCII characters");
-    }
+    check(
+        token.matches("[!-~]{16,256}"),
+        "seckill.internal.token must be set to 16..256 printable ASCII characters");
   }
 
   /** Without the token. */

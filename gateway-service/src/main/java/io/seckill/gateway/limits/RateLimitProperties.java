@@ -1,5 +1,7 @@
 package io.seckill.gateway.limits;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -28,24 +30,20 @@ record RateLimitProperties(
   private static final double MAX_RATE = 1_000_000;
 
   RateLimitProperties {
-    check(userPerSecond >= 0 && userPerSecond <= MAX_RATE, "user-per-second must be 0..1000000");
+    check(
+        userPerSecond >= 0 && userPerSecond <= MAX_RATE,
+        "seckill.limits.user-per-second must be 0..1000000");
     check(
         addressPerSecond >= 0 && addressPerSecond <= MAX_RATE,
-        "address-per-second must be 0..1000000");
-    check(userBurst >= 1, "user-burst must be at least 1");
-    check(addressBurst >= 1, "address-burst must be at least 1");
-    check(maxKeys >= 1 && maxKeys <= 10_000_000, "max-keys must be 1..10000000");
+        "seckill.limits.address-per-second must be 0..1000000");
+    check(userBurst >= 1, "seckill.limits.user-burst must be at least 1");
+    check(addressBurst >= 1, "seckill.limits.address-burst must be at least 1");
+    check(maxKeys >= 1 && maxKeys <= 10_000_000, "seckill.limits.max-keys must be 1..10000000");
     trustedProxies.forEach(Network::parse);
     trustedProxies = List.copyOf(trustedProxies);
   }
 
   List<Network> proxies() {
     return trustedProxies.stream().map(Network::parse).toList();
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.limits." + otherwise);
-    }
   }
 }

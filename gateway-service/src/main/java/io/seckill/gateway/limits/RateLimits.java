@@ -59,7 +59,7 @@ public final class RateLimits {
 
   /** The search was for a real order. */
   public void found(long userId) {
-    searches.giveBack(userId);
+    searches.compensation(userId);
   }
 
   /** Judges the address a request comes from, through the proxies that are trusted. */

@@ -46,10 +46,10 @@ final class TokenBuckets {
   }
 
   /** Returns a token that was taken; a key that was forgotten meanwhile has all of them anyway. */
-  void giveBack(Object key) {
+  void compensation(Object key) {
     Bucket bucket = buckets.getIfPresent(key);
     if (bucket != null) {
-      bucket.giveBack(burst);
+      bucket.compensation(burst);
     }
   }
 
@@ -79,7 +79,7 @@ final class TokenBuckets {
       return true;
     }
 
-    synchronized void giveBack(double burst) {
+    synchronized void compensation(double burst) {
       tokens = Math.min(burst, tokens + 1);
     }
   }

@@ -1,5 +1,7 @@
 package io.seckill.gateway.ops;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.net.URI;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -25,10 +27,11 @@ record OpsProperties(
 
   OpsProperties {
     check(
-        period.compareTo(SHORTEST) >= 0 && period.compareTo(LONGEST) <= 0, "period must be 1s..1m");
-    check(maxViewers >= 1 && maxViewers <= 1000, "max-viewers must be 1..1000");
-    check(isLink(brokerUiUrl), "broker-ui-url must be an http(s) URL");
-    check(isLink(grafanaUrl), "grafana-url must be an http(s) URL");
+        period.compareTo(SHORTEST) >= 0 && period.compareTo(LONGEST) <= 0,
+        "seckill.ops.period must be 1s..1m");
+    check(maxViewers >= 1 && maxViewers <= 1000, "seckill.ops.max-viewers must be 1..1000");
+    check(isLink(brokerUiUrl), "seckill.ops.broker-ui-url must be an http(s) URL");
+    check(isLink(grafanaUrl), "seckill.ops.grafana-url must be an http(s) URL");
   }
 
   private static boolean isLink(String text) {
@@ -41,12 +44,6 @@ record OpsProperties(
           && ("https".equals(uri.getScheme()) || "http".equals(uri.getScheme()));
     } catch (IllegalArgumentException e) {
       return false;
-    }
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.ops." + otherwise);
     }
   }
 }

@@ -73,7 +73,7 @@ final class OrderLists {
                     .map(stored -> merge(waiting, stored, before, limit)));
   }
 
-  private Page merge(List<HotOrder> waiting, List<StoredOrder> stored, long before, int limit) {
+  private Page merge(List<RedisOrder> waiting, List<StoredOrder> stored, long before, int limit) {
     Map<OrderId, OrderView> byId = new TreeMap<>(Comparator.reverseOrder());
     waiting.stream()
         .filter(order -> order.id().value() < before)

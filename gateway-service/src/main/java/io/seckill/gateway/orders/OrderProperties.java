@@ -1,5 +1,7 @@
 package io.seckill.gateway.orders;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -32,25 +34,22 @@ record OrderProperties(
     @DefaultValue("15s") Duration heartbeat) {
 
   OrderProperties {
-    check(threads >= 1 && threads <= 16, "threads must be 1..16");
-    check(queueCapacity >= 1 && queueCapacity <= 100_000, "queue-capacity must be 1..100000");
-    check(isWithin(answerWithin, 50, 5_000), "answer-within must be 50ms..5s");
-    check(isWithin(staleAfter, 500, 60_000), "stale-after must be 500ms..1m");
-    check(isWithin(rateMaxAge, 1_000, 300_000), "rate-max-age must be 1s..5m");
-    check(maxStreams >= 0 && maxStreams <= 100_000, "max-streams must be 0..100000");
+    check(threads >= 1 && threads <= 16, "seckill.orders.threads must be 1..16");
     check(
-        maxStreamsPerUser >= 1 && maxStreamsPerUser <= 100, "max-streams-per-user must be 1..100");
-    check(isWithin(eventPeriod, 50, 10_000), "event-period must be 50ms..10s");
-    check(isWithin(heartbeat, 1_000, 60_000), "heartbeat must be 1s..1m");
+        queueCapacity >= 1 && queueCapacity <= 100_000,
+        "seckill.orders.queue-capacity must be 1..100000");
+    check(isWithin(answerWithin, 50, 5_000), "seckill.orders.answer-within must be 50ms..5s");
+    check(isWithin(staleAfter, 500, 60_000), "seckill.orders.stale-after must be 500ms..1m");
+    check(isWithin(rateMaxAge, 1_000, 300_000), "seckill.orders.rate-max-age must be 1s..5m");
+    check(maxStreams >= 0 && maxStreams <= 100_000, "seckill.orders.max-streams must be 0..100000");
+    check(
+        maxStreamsPerUser >= 1 && maxStreamsPerUser <= 100,
+        "seckill.orders.max-streams-per-user must be 1..100");
+    check(isWithin(eventPeriod, 50, 10_000), "seckill.orders.event-period must be 50ms..10s");
+    check(isWithin(heartbeat, 1_000, 60_000), "seckill.orders.heartbeat must be 1s..1m");
   }
 
   private static boolean isWithin(Duration value, long minMs, long maxMs) {
     return value.toMillis() >= minMs && value.toMillis() <= maxMs;
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.orders." + otherwise);
-    }
   }
 }

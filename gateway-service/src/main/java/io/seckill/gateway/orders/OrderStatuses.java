@@ -26,8 +26,8 @@ final class OrderStatuses {
 
   private static final long SKUS_REMEMBERED = 100_000;
 
-  private final HotOrders redis;
-  private final LedgerLookup mysql;
+  private final RedisOrders redis;
+  private final DatabaseLookup mysql;
   private final BlockingCalls redisCalls;
   private final RateLimits limits;
   private final OrderProperties settings;
@@ -36,8 +36,8 @@ final class OrderStatuses {
       Caffeine.newBuilder().maximumSize(SKUS_REMEMBERED).build();
 
   OrderStatuses(
-      HotOrders redis,
-      LedgerLookup mysql,
+      RedisOrders redis,
+      DatabaseLookup mysql,
       @Qualifier("redisCalls") BlockingCalls redisCalls,
       RateLimits limits,
       OrderProperties settings,
@@ -104,11 +104,11 @@ final class OrderStatuses {
         .read(id, userId, sku)
         .thenCompose(
             answer -> {
-              if (answer instanceof HotOrders.Answer.Found found
+              if (answer instanceof RedisOrders.Answer.Found found
                   && found.order().record().userId() == userId) {
                 return hot(found.order(), userId);
               }
-              boolean redisIsSilent = answer instanceof HotOrders.Answer.Unavailable;
+              boolean redisIsSilent = answer instanceof RedisOrders.Answer.Unavailable;
               return mysql.find(id).thenApply(stored -> cold(stored, userId, redisIsSilent));
             });
   }
@@ -130,7 +130,7 @@ final class OrderStatuses {
   }
 
   /** An order as Redis shows it. */
-  OrderView view(HotOrder order) {
+  OrderView view(RedisOrder order) {
     AdmissionRecord record = order.record();
     boolean queued = record.status() == OrderStatus.QUEUED;
     long waitMs = queued ? order.expectedWaitMs(settings.rateMaxAge().toMillis()) : -1;
@@ -158,7 +158,7 @@ final class OrderStatuses {
     mysql.forget(id);
   }
 
-  private CompletableFuture<Status> hot(HotOrder order, long userId) {
+  private CompletableFuture<Status> hot(RedisOrder order, long userId) {
     skus.put(order.id(), order.skuId());
     Status asRedisSays = new Status.Known(view(order));
     if (!isDoubtful(order)) {
@@ -180,12 +180,12 @@ final class OrderStatuses {
    * a moment older than the alias. Redis's REJECTED is of the second order, and would be a false
    * no.
    */
-  private static boolean isAlias(HotOrder order) {
+  private static boolean isAlias(RedisOrder order) {
     return order.record().storedOrderId() != null;
   }
 
   /** Results that may have been lost on the way to Redis, and aliases, which only MySQL follows. */
-  private boolean isDoubtful(HotOrder order) {
+  private boolean isDoubtful(RedisOrder order) {
     if (isAlias(order)) {
       return true;
     }
@@ -199,17 +199,17 @@ final class OrderStatuses {
   }
 
   /** MySQL is not asked while the payment time-out is not known: it is MySQL that has not told. */
-  private boolean isOverdue(HotOrder order) {
+  private boolean isOverdue(RedisOrder order) {
     long ageMs = order.nowMs() - order.record().changedAt();
     return paymentTimeout.latest().filter(timeout -> ageMs > timeout.toMillis()).isPresent();
   }
 
-  private long staleAfterMs(HotOrder order) {
+  private long staleAfterMs(RedisOrder order) {
     long expectedMs = order.expectedWaitMs(settings.rateMaxAge().toMillis());
     return Math.max(settings.staleAfter().toMillis(), 2 * expectedMs);
   }
 
-  private Status better(HotOrder hot, StoredOrder stored, Status asRedisSays) {
+  private Status better(RedisOrder hot, StoredOrder stored, Status asRedisSays) {
     boolean alias = !stored.id().equals(hot.id());
     if (alias) {
       writeBack(hot, stored);
@@ -223,7 +223,7 @@ final class OrderStatuses {
   }
 
   /** Not waited for: when it fails, the next poll finds the same and tries again. */
-  private void writeBack(HotOrder hot, StoredOrder stored) {
+  private void writeBack(RedisOrder hot, StoredOrder stored) {
     AdmissionRecord seen = hot.record();
     boolean alias = !stored.id().equals(hot.id());
     OrderStatus status = alias ? OrderStatus.REJECTED : stored.status();
@@ -245,7 +245,7 @@ final class OrderStatuses {
     redisCalls.call(() -> redis.writeBack(hot, known.format())).onErrorComplete().subscribe();
   }
 
-  private Status cold(LedgerLookup.Answer answer, long userId, boolean redisIsSilent) {
+  private Status cold(DatabaseLookup.Answer answer, long userId, boolean redisIsSilent) {
     if (answer.order().isPresent()) {
       StoredOrder order = answer.order().get();
       return order.userId() == userId ? new Status.Known(view(order)) : NOT_FOUND;

@@ -3,9 +3,9 @@ package io.seckill.gateway.orders;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.seckill.common.order.OrderId;
-import io.seckill.gateway.http.Answers;
 import io.seckill.gateway.http.CorrelationId;
 import io.seckill.gateway.http.HttpAnswer;
+import io.seckill.gateway.http.HttpAnswerWriter;
 import io.seckill.gateway.limits.RateLimits;
 import io.seckill.gateway.security.Identity;
 import io.seckill.gateway.security.TokenVerifier;
@@ -51,7 +51,7 @@ final class StatusRoute implements NettyRouteProvider {
 
   private Publisher<Void> status(HttpServerRequest request, HttpServerResponse response) {
     String correlationId = CorrelationId.of(request);
-    return Answers.send(response, answer(request, correlationId), correlationId);
+    return HttpAnswerWriter.send(response, answer(request, correlationId), correlationId);
   }
 
   private Mono<HttpAnswer> answer(HttpServerRequest request, String correlationId) {

@@ -4,10 +4,10 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.redis.Coalescer;
-import io.seckill.gateway.redis.CoalescerProperties;
+import io.seckill.gateway.redis.PendingRequest;
 import io.seckill.gateway.redis.RedisBreaker;
-import io.seckill.gateway.redis.Ticket;
+import io.seckill.gateway.redis.RequestBatcher;
+import io.seckill.gateway.redis.RequestBatcherProperties;
 import io.seckill.gateway.web.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,15 +47,15 @@ final class WaitingOrders implements DisposableBean {
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
-  private final Coalescer<Request> requests;
+  private final RequestBatcher<Request> requests;
 
   WaitingOrders(UnifiedJedis redis, RedisBreaker breaker, OrderProperties settings) {
     this.redis = redis;
     this.breaker = breaker;
     this.requests =
-        new Coalescer<>(
+        new RequestBatcher<>(
             "waiting-orders",
-            new CoalescerProperties(
+            new RequestBatcherProperties(
                 1,
                 1,
                 MOST_USERS,
@@ -67,15 +67,15 @@ final class WaitingOrders implements DisposableBean {
   }
 
   /** One user's place in a batch. */
-  private static final class Request extends Ticket {
+  private static final class Request extends PendingRequest {
     private final String user;
-    private final CompletableFuture<List<HotOrder>> answer = new CompletableFuture<>();
+    private final CompletableFuture<List<RedisOrder>> answer = new CompletableFuture<>();
 
     Request(long userId) {
       this.user = Long.toString(userId);
     }
 
-    void answer(List<HotOrder> found) {
+    void answer(List<RedisOrder> found) {
       if (settle()) {
         answer.complete(found);
       }
@@ -94,10 +94,10 @@ final class WaitingOrders implements DisposableBean {
    *
    * @return fails with 503 STATUS_UNAVAILABLE when Redis did not tell of every partition
    */
-  CompletableFuture<List<HotOrder>> of(long userId) {
+  CompletableFuture<List<RedisOrder>> of(long userId) {
     Request request = new Request(userId);
     if (breaker.isOpenForAll() || !requests.offer(QUEUE, request)) {
-      request.fail(Ticket.Failure.NOT_SENT);
+      request.fail(PendingRequest.Failure.NOT_SENT);
     }
     return request.answer;
   }
@@ -113,7 +113,7 @@ final class WaitingOrders implements DisposableBean {
   /** The reading of one batch, in as many rounds as its busiest partition needs. */
   private final class Reading {
     private final List<Request> users;
-    private final List<List<HotOrder>> found = new ArrayList<>();
+    private final List<List<RedisOrder>> found = new ArrayList<>();
     private final int[] done = new int[Partition.COUNT];
 
     Reading(List<Request> users) {
@@ -178,13 +178,13 @@ final class WaitingOrders implements DisposableBean {
     /** A list without an order that cannot be read would say that there is none. */
     private void add(int user, String id, String text, long now) {
       try {
-        HotOrder order = HotOrder.parse(OrderId.parse(id), text, now);
+        RedisOrder order = RedisOrder.parse(OrderId.parse(id), text, now);
         if (order != null) {
           found.get(user).add(order);
         }
       } catch (IllegalArgumentException e) {
         log.warn("the record of a waiting order in redis cannot be read");
-        users.get(user).fail(Ticket.Failure.UNKNOWN);
+        users.get(user).fail(PendingRequest.Failure.UNKNOWN);
       }
     }
   }

@@ -27,7 +27,7 @@ import reactor.core.publisher.Mono;
 public class Preheat {
 
   private final ConsumerClient consumer;
-  private final SaleInRedis redis;
+  private final RedisSaleWriter redis;
   private final StoredSale mysql;
   private final PreheatProperties settings;
   private final BlockingCalls calls;
@@ -35,7 +35,7 @@ public class Preheat {
 
   Preheat(
       ConsumerClient consumer,
-      SaleInRedis redis,
+      RedisSaleWriter redis,
       StoredSale mysql,
       PreheatProperties settings,
       @Qualifier("preheatCalls") BlockingCalls calls,
@@ -73,14 +73,14 @@ public class Preheat {
     try {
       return Objects.requireNonNull(snapshot.execute(status -> loadSnapshot(raised)));
     } catch (LoadingOvertakenException e) {
-      throw SaleInRedis.overtaken();
+      throw RedisSaleWriter.overtaken();
     }
   }
 
   private Product loadSnapshot(Product raised) {
     Product product = mysql.now(raised);
     if (product.epoch() != raised.epoch()) {
-      throw SaleInRedis.overtaken();
+      throw RedisSaleWriter.overtaken();
     }
     SaleLoading loading = redis.begin(product, mysql.count(product.skuId()));
     Map<String, String> contained = loadEarlierOrders(product, loading.loader());
@@ -95,7 +95,7 @@ public class Preheat {
     }
     mysql.loadOrders(sku, loader);
     mysql.loadAliases(sku, loader);
-    mysql.loadGivenBack(sku, product.epoch(), loader);
+    mysql.loadCompensated(sku, product.epoch(), loader);
     loader.flush();
     return mysql.containedChanges(sku, product.epoch());
   }

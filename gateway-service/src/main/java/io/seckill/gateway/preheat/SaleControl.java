@@ -24,13 +24,13 @@ public class SaleControl {
   private static final String ILLEGAL_TRANSITION = "ILLEGAL_TRANSITION";
 
   private final ConsumerClient consumer;
-  private final SaleInRedis redis;
+  private final RedisSaleWriter redis;
   private final BlockingCalls calls;
   private final BlockingCalls longCalls;
 
   SaleControl(
       ConsumerClient consumer,
-      SaleInRedis redis,
+      RedisSaleWriter redis,
       @Qualifier("operatorRedisCalls") BlockingCalls calls,
       @Qualifier("preheatCalls") BlockingCalls longCalls) {
     this.consumer = consumer;
@@ -182,7 +182,7 @@ public class SaleControl {
 
   private static ProblemException notPreheated() {
     return ProblemException.conflict(
-        SaleInRedis.NOT_PREHEATED, "Redis does not hold this sale; preheat it first.");
+        RedisSaleWriter.NOT_PREHEATED, "Redis does not hold this sale; preheat it first.");
   }
 
   private static ProblemException illegal(SaleState state) {

@@ -5,7 +5,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.sale.SaleLoader;
-import io.seckill.common.sale.StoredOrders;
+import io.seckill.common.sale.StoredOrderCount;
 import io.seckill.gateway.consumer.Product;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -64,7 +64,7 @@ class StoredSale {
         .single();
   }
 
-  StoredOrders count(long sku) {
+  StoredOrderCount count(long sku) {
     return mysql
         .sql(
             """
@@ -75,7 +75,7 @@ class StoredSale {
               WHERE o.sku_id = :sku) admitted
             """)
         .param("sku", sku)
-        .query((row, n) -> new StoredOrders(row.getLong(1), row.getLong(2)))
+        .query((row, n) -> new StoredOrderCount(row.getLong(1), row.getLong(2)))
         .single();
   }
 
@@ -120,18 +120,18 @@ class StoredSale {
   }
 
   /** Units that came back after the epoch was raised are in the stock that is being loaded. */
-  void loadGivenBack(long sku, long epoch, SaleLoader loader) {
+  void loadCompensated(long sku, long epoch, SaleLoader loader) {
     mysql
         .sql(
             """
-            SELECT order_id, user_id, stock_units, quota_units FROM give_back
+            SELECT order_id, user_id, stock_units, quota_units FROM compensation
             WHERE sku_id = ? AND epoch = ?
             """)
         .withFetchSize(STREAM)
         .params(sku, epoch)
         .query(
             row -> {
-              loader.givenBack(
+              loader.compensated(
                   new OrderId(row.getLong(1)), row.getLong(2), row.getLong(3), row.getLong(4));
             });
   }

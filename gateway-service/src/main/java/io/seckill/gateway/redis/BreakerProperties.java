@@ -1,5 +1,7 @@
 package io.seckill.gateway.redis;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -27,18 +29,18 @@ record BreakerProperties(
     @DefaultValue("3") int trialCalls) {
 
   BreakerProperties {
-    check(window >= 2 && window <= 1000, "window must be 2..1000");
-    check(minimumCalls >= 1 && minimumCalls <= window, "minimum-calls must be 1..window");
-    check(failurePercent >= 1 && failurePercent <= 100, "failure-percent must be 1..100");
-    check(slowPercent >= 1 && slowPercent <= 100, "slow-percent must be 1..100");
-    check(slowCall.toMillis() >= 1, "slow-call must be at least 1 ms");
-    check(openFor.toMillis() >= 10, "open-for must be at least 10 ms");
-    check(trialCalls >= 1 && trialCalls <= 100, "trial-calls must be 1..100");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.redis-breaker." + otherwise);
-    }
+    check(window >= 2 && window <= 1000, "seckill.redis-breaker.window must be 2..1000");
+    check(
+        minimumCalls >= 1 && minimumCalls <= window,
+        "seckill.redis-breaker.minimum-calls must be 1..window");
+    check(
+        failurePercent >= 1 && failurePercent <= 100,
+        "seckill.redis-breaker.failure-percent must be 1..100");
+    check(
+        slowPercent >= 1 && slowPercent <= 100,
+        "seckill.redis-breaker.slow-percent must be 1..100");
+    check(slowCall.toMillis() >= 1, "seckill.redis-breaker.slow-call must be at least 1 ms");
+    check(openFor.toMillis() >= 10, "seckill.redis-breaker.open-for must be at least 10 ms");
+    check(trialCalls >= 1 && trialCalls <= 100, "seckill.redis-breaker.trial-calls must be 1..100");
   }
 }

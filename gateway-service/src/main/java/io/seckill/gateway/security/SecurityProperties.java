@@ -1,5 +1,7 @@
 package io.seckill.gateway.security;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -37,19 +39,22 @@ record SecurityProperties(
   SecurityProperties {
     check(
         hs256Secret.isEmpty() != jwkSetUri.isEmpty(),
-        "either hs256-secret or jwk-set-uri must be set");
+        "seckill.security: either hs256-secret or jwk-set-uri must be set");
     check(
         hs256Secret.isEmpty() || secretBytes(hs256Secret).length >= MIN_SECRET_BYTES,
-        "hs256-secret must have at least " + MIN_SECRET_BYTES + " bytes");
-    check(jwkSetUri.isEmpty() || isHttp(jwkSetUri), "jwk-set-uri must be an http(s) URL");
+        "seckill.security.hs256-secret must have at least " + MIN_SECRET_BYTES + " bytes");
+    check(
+        jwkSetUri.isEmpty() || isHttp(jwkSetUri),
+        "seckill.security.jwk-set-uri must be an http(s) URL");
     check(
         jwkSetRefresh.compareTo(MIN_REFRESH) >= 0 && jwkSetRefresh.compareTo(MAX_REFRESH) <= 0,
-        "jwk-set-refresh must be 10s..24h");
+        "seckill.security.jwk-set-refresh must be 10s..24h");
     check(
-        !clockSkew.isNegative() && clockSkew.compareTo(MAX_SKEW) <= 0, "clock-skew must be 0s..5m");
+        !clockSkew.isNegative() && clockSkew.compareTo(MAX_SKEW) <= 0,
+        "seckill.security.clock-skew must be 0s..5m");
     check(
         rememberedTokens >= 0 && rememberedTokens <= 10_000_000,
-        "remembered-tokens must be 0..10000000");
+        "seckill.security.remembered-tokens must be 0..10000000");
   }
 
   byte[] secretBytes() {
@@ -81,12 +86,6 @@ record SecurityProperties(
           && ("https".equals(uri.getScheme()) || "http".equals(uri.getScheme()));
     } catch (IllegalArgumentException e) {
       return false;
-    }
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.security: " + otherwise);
     }
   }
 }

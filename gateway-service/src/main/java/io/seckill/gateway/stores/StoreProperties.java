@@ -1,5 +1,7 @@
 package io.seckill.gateway.stores;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -23,20 +25,14 @@ record StoreProperties(
     @DefaultValue("256") int waiting) {
 
   StoreProperties {
-    check(redisThreads >= 1 && redisThreads <= 64, "redis-threads must be 1..64");
-    check(mysqlThreads >= 1 && mysqlThreads <= 64, "mysql-threads must be 1..64");
-    check(waiting >= 1 && waiting <= 10_000, "waiting must be 1..10000");
+    check(redisThreads >= 1 && redisThreads <= 64, "seckill.stores.redis-threads must be 1..64");
+    check(mysqlThreads >= 1 && mysqlThreads <= 64, "seckill.stores.mysql-threads must be 1..64");
+    check(waiting >= 1 && waiting <= 10_000, "seckill.stores.waiting must be 1..10000");
     check(
         redisTimeout.toMillis() >= 50 && redisTimeout.toSeconds() <= 10,
-        "redis-timeout must be 50ms..10s");
+        "seckill.stores.redis-timeout must be 50ms..10s");
     check(
         mysqlTimeout.toMillis() >= 50 && mysqlTimeout.toSeconds() <= 30,
-        "mysql-timeout must be 50ms..30s");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.stores." + otherwise);
-    }
+        "seckill.stores.mysql-timeout must be 50ms..30s");
   }
 }

@@ -24,7 +24,7 @@ final class WarmUp implements SmartLifecycle {
   private final WarmUpProperties settings;
   private final WarmUpTokens tokens;
   private final Environment environment;
-  private final Answers answers = new Answers();
+  private final WarmUpAnswers answers = new WarmUpAnswers();
   private volatile boolean ended;
   private volatile @Nullable Throwable failure;
   private volatile @Nullable Disposable running;

@@ -1,5 +1,7 @@
 package io.seckill.gateway.warmup;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -18,15 +20,9 @@ record WarmUpProperties(@DefaultValue("0") int requests, @DefaultValue("20s") Du
   private static final Duration LONGEST = Duration.ofMinutes(10);
 
   WarmUpProperties {
-    check(requests >= 0 && requests <= MAX_REQUESTS, "requests must be 0..1000000");
+    check(requests >= 0 && requests <= MAX_REQUESTS, "seckill.warm-up.requests must be 0..1000000");
     check(
         atMost.compareTo(SHORTEST) >= 0 && atMost.compareTo(LONGEST) <= 0,
-        "at-most must be 1s..10m");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.warm-up." + otherwise);
-    }
+        "seckill.warm-up.at-most must be 1s..10m");
   }
 }

@@ -1,5 +1,7 @@
 package io.seckill.gateway.web;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -18,14 +20,10 @@ record AdminPortProperties(
     @DefaultValue("5s") Duration stopTimeout) {
 
   AdminPortProperties {
-    check(port >= 0 && port <= 65_535, "port must be 0..65535 but is " + port);
-    check(!address.isBlank(), "address must not be empty");
-    check(!stopTimeout.isNegative() && !stopTimeout.isZero(), "stop-timeout must be positive");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.admin." + otherwise);
-    }
+    check(port >= 0 && port <= 65_535, "seckill.admin.port must be 0..65535 but is " + port);
+    check(!address.isBlank(), "seckill.admin.address must not be empty");
+    check(
+        !stopTimeout.isNegative() && !stopTimeout.isZero(),
+        "seckill.admin.stop-timeout must be positive");
   }
 }

@@ -1,5 +1,7 @@
 package io.seckill.gateway.web;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -16,17 +18,13 @@ record WebProperties(
     @DefaultValue("16384") int maxBodyBytes, @DefaultValue("75s") Duration idleTimeout) {
 
   WebProperties {
-    check(maxBodyBytes >= 256 && maxBodyBytes <= 1_048_576, "max-body-bytes must be 256..1048576");
-    check(isWithin(idleTimeout, 61_000, 3_600_000), "idle-timeout must be 61s..1h");
+    check(
+        maxBodyBytes >= 256 && maxBodyBytes <= 1_048_576,
+        "seckill.web.max-body-bytes must be 256..1048576");
+    check(isWithin(idleTimeout, 61_000, 3_600_000), "seckill.web.idle-timeout must be 61s..1h");
   }
 
   private static boolean isWithin(Duration value, long minMs, long maxMs) {
     return value.toMillis() >= minMs && value.toMillis() <= maxMs;
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.web." + otherwise);
-    }
   }
 }

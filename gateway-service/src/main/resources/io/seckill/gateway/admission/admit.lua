@@ -247,7 +247,7 @@ for at = 0, (count - 1) * WIDTH, WIDTH do
   end
   if quotas then
     call('HINCRBY', quotas, writes[at + 9], writes[at + 10])
-    -- Give-back may empty and so remove a quota hash; its successor needs its expiry again.
+    -- Compensation may empty and so remove a quota hash; its successor needs its expiry again.
     if writes[at + 8] and call('HLEN', quotas) == 1 then
       call('PEXPIREAT', quotas, expires)
     end

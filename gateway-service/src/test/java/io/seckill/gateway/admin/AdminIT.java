@@ -8,9 +8,9 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.security.Tokens;
-import io.seckill.gateway.testing.Answer;
-import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.security.TestTokens;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -27,29 +27,29 @@ import org.slf4j.LoggerFactory;
 @ExtendWith(TestServers.class)
 class AdminIT {
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static TestGateway gateway;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     gateway = stage.gateway();
   }
 
   @Test
   void createsAProductThenEditsItAndShowsIt() {
     long sku = stage.newSku();
-    String body = Stage.product(PurchasePolicy.LIMITED, 5, 100);
+    String body = GatewayStage.product(PurchasePolicy.LIMITED, 5, 100);
 
-    Answer created = gateway.operate("PUT", Stage.admin(sku), body);
-    Answer edited =
-        gateway.operate("PUT", Stage.admin(sku), body.replace("A thing", "Ein Ding 东西 🎁"));
+    GatewayAnswer created = gateway.operate("PUT", GatewayStage.admin(sku), body);
+    GatewayAnswer edited =
+        gateway.operate("PUT", GatewayStage.admin(sku), body.replace("A thing", "Ein Ding 东西 🎁"));
 
     assertThat(created.status()).as(created.toString()).isEqualTo(201);
     assertThat(created.text("state")).isEqualTo("NEW");
     assertThat(created.json().path("epoch").longValue()).isZero();
     assertThat(edited.status()).isEqualTo(200);
-    assertThat(gateway.adminGet(Stage.admin(sku)).text("name")).isEqualTo("Ein Ding 东西 🎁");
+    assertThat(gateway.adminGet(GatewayStage.admin(sku)).text("name")).isEqualTo("Ein Ding 东西 🎁");
   }
 
   @ParameterizedTest
@@ -104,19 +104,19 @@ class AdminIT {
       })
   void namesTheMemberOfAProductThatIsWrongAndChangesNothing(String member, String value) {
     long sku = stage.newSku();
-    String good = Stage.product(PurchasePolicy.LIMITED, 5, 100);
+    String good = GatewayStage.product(PurchasePolicy.LIMITED, 5, 100);
     String bad =
         good.replaceAll(
             "\"" + member + "\":(\"[^\"]*\"|[0-9]+)",
             java.util.regex.Matcher.quoteReplacement("\"" + member + "\":" + value));
     assertThat(bad).isNotEqualTo(good);
 
-    Answer answer = gateway.operate("PUT", Stage.admin(sku), bad);
+    GatewayAnswer answer = gateway.operate("PUT", GatewayStage.admin(sku), bad);
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(400);
     assertThat(answer.code()).isEqualTo("INVALID_REQUEST");
     assertThat(answer.text("field")).isEqualTo(member);
-    assertThat(gateway.adminGet(Stage.admin(sku)).code()).isEqualTo("UNKNOWN_SKU");
+    assertThat(gateway.adminGet(GatewayStage.admin(sku)).code()).isEqualTo("UNKNOWN_SKU");
     assertThat(stage.redis().exists(RedisKeys.sku(sku))).isFalse();
   }
 
@@ -138,7 +138,7 @@ class AdminIT {
         "{\"name\":\"\\u0000\"}"
       })
   void refusesABodyThatIsNoProduct(String body) {
-    Answer answer = gateway.operate("PUT", Stage.admin(stage.newSku()), body);
+    GatewayAnswer answer = gateway.operate("PUT", GatewayStage.admin(stage.newSku()), body);
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(400);
     assertThat(answer.code()).isEqualTo("INVALID_REQUEST");
@@ -148,13 +148,13 @@ class AdminIT {
   @Test
   void refusesInvalidUtf8() {
     byte[] body =
-        Stage.product(PurchasePolicy.LIMITED, 5, 100).getBytes(StandardCharsets.ISO_8859_1);
+        GatewayStage.product(PurchasePolicy.LIMITED, 5, 100).getBytes(StandardCharsets.ISO_8859_1);
     body[9] = (byte) 0xff; // inside the name
 
-    Answer answer =
+    GatewayAnswer answer =
         gateway.send(
             gateway
-                .admin(Stage.admin(stage.newSku()))
+                .admin(GatewayStage.admin(stage.newSku()))
                 .header("Authorization", TestGateway.operator())
                 .header("Content-Type", "application/json")
                 .PUT(BodyPublishers.ofByteArray(body)));
@@ -172,7 +172,10 @@ class AdminIT {
   void takesOnlyTheLimitThatThePolicyHas(PurchasePolicy policy, int limit, int status) {
     assertThat(
             gateway
-                .operate("PUT", Stage.admin(stage.newSku()), Stage.product(policy, limit, 10))
+                .operate(
+                    "PUT",
+                    GatewayStage.admin(stage.newSku()),
+                    GatewayStage.product(policy, limit, 10))
                 .status())
         .isEqualTo(status);
   }
@@ -191,7 +194,7 @@ class AdminIT {
         "{\"delta\":1,\"reason\":\"x\",\"more\":1}          | more"
       })
   void namesWhatIsWrongWithAStockChange(String body, String member) {
-    Answer answer = stock(stage.newSku(), "key-of-change", body);
+    GatewayAnswer answer = stock(stage.newSku(), "key-of-change", body);
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(400);
     assertThat(answer.text("field")).isEqualTo(member);
@@ -199,9 +202,9 @@ class AdminIT {
 
   @Test
   void wantsAnIdempotencyKeyForAStockChange() {
-    Answer none =
-        gateway.operate("POST", Stage.admin(7) + "/stock", "{\"delta\":1,\"reason\":\"x\"}");
-    Answer bad = stock(7, "short", "{\"delta\":1,\"reason\":\"x\"}");
+    GatewayAnswer none =
+        gateway.operate("POST", GatewayStage.admin(7) + "/stock", "{\"delta\":1,\"reason\":\"x\"}");
+    GatewayAnswer bad = stock(7, "short", "{\"delta\":1,\"reason\":\"x\"}");
 
     assertThat(none.text("field")).isEqualTo("Idempotency-Key");
     assertThat(bad.text("field")).isEqualTo("Idempotency-Key");
@@ -211,23 +214,26 @@ class AdminIT {
   void addsAndWithdrawsUnitsInBothStoresOncePerKey() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
 
-    Answer added = stock(sku, "key-add-more", "{\"delta\":50,\"reason\":\"found a pallet\"}");
-    Answer again = stock(sku, "key-add-more", "{\"delta\":50,\"reason\":\"found a pallet\"}");
-    Answer withdrawn = stock(sku, "key-withdraw", "{\"delta\":-30,\"reason\":\"broken\"}");
-    Answer tooMany = stock(sku, "key-too-many", "{\"delta\":-1000,\"reason\":\"broken\"}");
+    GatewayAnswer added =
+        stock(sku, "key-add-more", "{\"delta\":50,\"reason\":\"found a pallet\"}");
+    GatewayAnswer again =
+        stock(sku, "key-add-more", "{\"delta\":50,\"reason\":\"found a pallet\"}");
+    GatewayAnswer withdrawn = stock(sku, "key-withdraw", "{\"delta\":-30,\"reason\":\"broken\"}");
+    GatewayAnswer tooMany = stock(sku, "key-too-many", "{\"delta\":-1000,\"reason\":\"broken\"}");
 
     assertThat(added.text("state")).as(added.toString()).isEqualTo("DONE");
     assertThat(again.text("state")).isEqualTo("DONE");
     assertThat(withdrawn.text("state")).isEqualTo("DONE");
     assertThat(tooMany.toString()).contains("REFUSED");
     assertThat(stage.redis().get(RedisKeys.stock(sku))).isEqualTo("120");
-    assertThat(gateway.adminGet(Stage.admin(sku)).json().path("stock").longValue()).isEqualTo(120);
+    assertThat(gateway.adminGet(GatewayStage.admin(sku)).json().path("stock").longValue())
+        .isEqualTo(120);
   }
 
   @Test
   void listsShowsReplaysAndDiscardsDeadLetters() {
-    Answer list = gateway.adminGet("/admin/v1/dead-letters?state=OPEN&limit=10");
-    Answer unknown = gateway.adminGet("/admin/v1/dead-letters/987654321");
+    GatewayAnswer list = gateway.adminGet("/admin/v1/dead-letters?state=OPEN&limit=10");
+    GatewayAnswer unknown = gateway.adminGet("/admin/v1/dead-letters/987654321");
 
     assertThat(list.status()).as(list.toString()).isEqualTo(200);
     assertThat(unknown.code()).isEqualTo("UNKNOWN_DEAD_LETTER");
@@ -248,10 +254,10 @@ class AdminIT {
   @Test
   void reconcilesASkuAndShowsWhatWasFound() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    String path = Stage.admin(sku) + "/reconciliation";
+    String path = GatewayStage.admin(sku) + "/reconciliation";
     stage.redis().set(RedisKeys.stock(sku), "70");
 
-    Answer dry = gateway.operate("POST", path, "{\"dryRun\":true}");
+    GatewayAnswer dry = gateway.operate("POST", path, "{\"dryRun\":true}");
     assertThat(dry.text("outcome")).as(dry.toString()).isEqualTo("FOUND");
     assertThat(stage.redis().get(RedisKeys.stock(sku))).isEqualTo("70");
     assertThat(gateway.operate("POST", path, "{\"dryRun\":false}").text("outcome"))
@@ -268,10 +274,12 @@ class AdminIT {
         auditLinesOf(
             () -> {
               gateway.operate(
-                  "PUT", Stage.admin(sku), Stage.product(PurchasePolicy.LIMITED, 5, 100));
-              gateway.operate("POST", Stage.admin(sku) + "/preheat", null);
-              gateway.operate("POST", Stage.admin(sku) + "/pause", null);
-              gateway.adminGet(Stage.admin(sku));
+                  "PUT",
+                  GatewayStage.admin(sku),
+                  GatewayStage.product(PurchasePolicy.LIMITED, 5, 100));
+              gateway.operate("POST", GatewayStage.admin(sku) + "/preheat", null);
+              gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null);
+              gateway.adminGet(GatewayStage.admin(sku));
             });
 
     assertThat(lines).hasSize(3);
@@ -285,7 +293,7 @@ class AdminIT {
   @Test
   void letsNobodyForgeAnAuditLine() { // FACTS section 5: no CR/LF in log lines
     String evil =
-        Tokens.signed(
+        TestTokens.signed(
             "{\"sub\":\"eve\\r\\noperator=olga action=close\",\"scope\":\"seckill.admin\","
                 + "\"exp\":4102444800}");
     long sku = stage.newSku();
@@ -294,7 +302,7 @@ class AdminIT {
             () ->
                 gateway.send(
                     gateway
-                        .admin(Stage.admin(sku) + "/preheat")
+                        .admin(GatewayStage.admin(sku) + "/preheat")
                         .header("Authorization", "Bearer " + evil)
                         .POST(BodyPublishers.noBody())));
 
@@ -305,10 +313,10 @@ class AdminIT {
         .doesNotContain("\r");
   }
 
-  private static Answer stock(long sku, String key, String body) {
+  private static GatewayAnswer stock(long sku, String key, String body) {
     return gateway.send(
         gateway
-            .admin(Stage.admin(sku) + "/stock")
+            .admin(GatewayStage.admin(sku) + "/stock")
             .header("Authorization", TestGateway.operator())
             .header("Content-Type", "application/json")
             .header("Idempotency-Key", key)

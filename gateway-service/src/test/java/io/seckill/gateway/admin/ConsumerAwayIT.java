@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
-import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.web.SlowConsumer;
 import io.seckill.testing.TestServers;
@@ -26,14 +26,14 @@ class ConsumerAwayIT {
 
   private static final String AWAY = "LEDGER_UNAVAILABLE";
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static SlowConsumer consumer;
   private static TestGateway gateway;
   private static TestGateway alone;
 
   @BeforeAll
   static void start() throws Exception {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     consumer = SlowConsumer.start();
     gateway =
         TestGateway.start(
@@ -53,7 +53,7 @@ class ConsumerAwayIT {
 
   @Test
   void answers503WhenNobodyListens() {
-    Answer answer = alone.adminGet("/admin/v1/skus/1001");
+    GatewayAnswer answer = alone.adminGet("/admin/v1/skus/1001");
 
     assertThat(answer.status()).isEqualTo(503);
     assertThat(answer.code()).isEqualTo(AWAY);
@@ -68,14 +68,14 @@ class ConsumerAwayIT {
 
     assertThat(alone.get(order.user(), "/api/v1/orders/" + order.id()).text("status"))
         .isEqualTo("QUEUED");
-    Answer ready = alone.send(alone.admin("/actuator/health/readiness"));
+    GatewayAnswer ready = alone.send(alone.admin("/actuator/health/readiness"));
     assertThat(ready.status()).isEqualTo(200);
     assertThat(ready.text("status")).isEqualTo("DEGRADED");
   }
 
   @Test
   void waitsNoLongerThanTheTimeOut() {
-    Answer answer = gateway.adminGet("/admin/v1/skus/1001");
+    GatewayAnswer answer = gateway.adminGet("/admin/v1/skus/1001");
 
     assertThat(answer.code()).as("the answer while the consumer says nothing").isEqualTo(AWAY);
     swallow();
@@ -96,10 +96,10 @@ class ConsumerAwayIT {
         "302 | moved"
       })
   void takesNoNonsenseForAnAnswer(int status, String body) throws Exception {
-    CompletableFuture<Answer> asked = ask();
+    CompletableFuture<GatewayAnswer> asked = ask();
     consumer.answer(status, body);
 
-    Answer answer = asked.get();
+    GatewayAnswer answer = asked.get();
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
     assertThat(answer.code()).isEqualTo(AWAY);
@@ -108,12 +108,12 @@ class ConsumerAwayIT {
 
   @Test
   void repeatsOnlyHarmlessPartsOfARefusal() throws Exception {
-    CompletableFuture<Answer> asked = ask();
+    CompletableFuture<GatewayAnswer> asked = ask();
     consumer.answer(
         409,
         "{\"code\":\"bad code\",\"detail\":\"line\\nbreak\",\"field\":\"<b>\",\"saleState\":\"OPEN\"}");
 
-    Answer answer = asked.get();
+    GatewayAnswer answer = asked.get();
 
     assertThat(answer.status()).isEqualTo(409);
     assertThat(answer.code()).isEqualTo("REFUSED");
@@ -126,7 +126,7 @@ class ConsumerAwayIT {
   @CsvSource({"pause, PAUSED", "close, CLOSED"})
   void stopsASaleWhenNobodyListens(String action, String state) { // keep out: Redis first
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    Answer answer = alone.operate("POST", Stage.admin(sku) + "/" + action, null);
+    GatewayAnswer answer = alone.operate("POST", GatewayStage.admin(sku) + "/" + action, null);
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
     assertThat(answer.text("state")).isEqualTo(state);
@@ -136,58 +136,62 @@ class ConsumerAwayIT {
         .isEqualTo(state);
     await()
         .atMost(Duration.ofSeconds(30))
-        .until(() -> stage.gateway().adminGet(Stage.admin(sku)).text("state").equals(state));
+        .until(() -> stage.gateway().adminGet(GatewayStage.admin(sku)).text("state").equals(state));
     assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo(state);
   }
 
   @Test
   void stopsASaleWhenMySqlsHalfFails() throws Exception {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    CompletableFuture<Answer> asked =
+    CompletableFuture<GatewayAnswer> asked =
         CompletableFuture.supplyAsync(
-            () -> gateway.operate("POST", Stage.admin(sku) + "/pause", null));
+            () -> gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null));
     consumer.answer(500, "{}");
 
     assertThat(asked.get().status()).isEqualTo(202);
     assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo("PAUSED");
-    assertThat(stage.gateway().operate("POST", Stage.admin(sku) + "/resume", null).text("state"))
+    assertThat(
+            stage
+                .gateway()
+                .operate("POST", GatewayStage.admin(sku) + "/resume", null)
+                .text("state"))
         .isEqualTo("OPEN");
   }
 
   @Test
   void saysWhatBecameOfAStopWhileRedisIsAway() throws Exception {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    String row = stage.gateway().adminGet(Stage.admin(sku)).body();
+    String row = stage.gateway().adminGet(GatewayStage.admin(sku)).body();
     try (TestGateway own =
         TestGateway.start(
             stage.redisDatabase(),
             stage.mysqlDatabase(),
             consumer.url(),
             "seckill.redis.url=redis://127.0.0.1:1/0")) {
-      CompletableFuture<Answer> taken = CompletableFuture.supplyAsync(() -> close(own, sku));
+      CompletableFuture<GatewayAnswer> taken = CompletableFuture.supplyAsync(() -> close(own, sku));
       consumer.answer(200, row.replace("OPEN", "CLOSED"));
       assertThat(taken.get().status()).isEqualTo(202);
       assertThat(taken.get().text("awaiting")).isEqualTo("REDIS");
 
-      CompletableFuture<Answer> lost = CompletableFuture.supplyAsync(() -> close(own, sku));
+      CompletableFuture<GatewayAnswer> lost = CompletableFuture.supplyAsync(() -> close(own, sku));
       consumer.answer(503, "{}");
       assertThat(lost.get().status()).isEqualTo(503);
       assertThat(lost.get().code()).isEqualTo("STORES_UNAVAILABLE");
     }
   }
 
-  private static Answer close(TestGateway gateway, long sku) {
-    return gateway.operate("POST", Stage.admin(sku) + "/close", null);
+  private static GatewayAnswer close(TestGateway gateway, long sku) {
+    return gateway.operate("POST", GatewayStage.admin(sku) + "/close", null);
   }
 
   @Test
   void opensNothingInRedisWhenMySqlsHalfFails() throws Exception { // let in: MySQL first
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    stage.gateway().operate("POST", Stage.admin(sku) + "/pause", null);
-    String row = stage.gateway().adminGet(Stage.admin(sku)).body();
-    CompletableFuture<Answer> asked =
+    stage.gateway().operate("POST", GatewayStage.admin(sku) + "/pause", null);
+    String row = stage.gateway().adminGet(GatewayStage.admin(sku)).body();
+    CompletableFuture<GatewayAnswer> asked =
         CompletableFuture.supplyAsync(
-            () -> gateway.operate("POST", Stage.admin(sku) + "/resume", null));
+            () -> gateway.operate("POST", GatewayStage.admin(sku) + "/resume", null));
     consumer.answer(200, row);
     consumer.answer(500, "{}");
 
@@ -195,7 +199,7 @@ class ConsumerAwayIT {
     assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo("PAUSED");
   }
 
-  private static CompletableFuture<Answer> ask() {
+  private static CompletableFuture<GatewayAnswer> ask() {
     return CompletableFuture.supplyAsync(() -> gateway.adminGet("/admin/v1/skus/1001"));
   }
 

@@ -61,7 +61,8 @@ class AdmitCallIT {
 
   @Test
   void admitsAndWritesEverythingAnOrderNeeds() {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 5, 10).with("epoch", 3).with("seq", 41);
+    TestSale sale =
+        TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10).with("epoch", 3).with("seq", 41);
     String trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
     Admission outcome =
@@ -98,7 +99,7 @@ class AdmitCallIT {
   @DisplayName(
       "Keys of a sale expire with it, also a quota hash that was emptied meanwhile (FACTS 11)")
   void givesEveryKeyTheExpiryOfTheSale() {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 5, 100);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 100);
     long expiresAt = sale.counter("expiresAt");
     calls.one(attempt(sale, 4, KEY, 1));
     redis.hdel(RedisKeys.quota(sale.sku(), 0), "4");
@@ -123,7 +124,7 @@ class AdmitCallIT {
         Long.MAX_VALUE
       })
   void choosesTheBucketAsJavaDoes(long user) {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 5, 10).with("buckets", 1_000_003);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10).with("buckets", 1_000_003);
 
     calls.one(attempt(sale, user, KEY, 1));
 
@@ -135,7 +136,7 @@ class AdmitCallIT {
 
   @Test
   void letsAUserBuyOnceWhereOnePerUserIsTheRule() {
-    Sale sale = Sale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 10);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 10);
 
     assertThat(calls.one(attempt(sale, 1, KEY, 1))).isInstanceOf(Admitted.class);
     assertThat(calls.one(attempt(sale, 1, "key-0002", 1)))
@@ -146,7 +147,7 @@ class AdmitCallIT {
 
   @Test
   void keepsOnePerUserEvenWhenTheLimitSaysMore() {
-    Sale sale = Sale.open(redis, PurchasePolicy.ONE_PER_USER, 9, 10);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 9, 10);
 
     assertThat(calls.one(attempt(sale, 1, KEY, 2))).isEqualTo(refused(Refusal.QUOTA_EXCEEDED));
   }
@@ -154,7 +155,7 @@ class AdmitCallIT {
   @Test
   @DisplayName("The first purchase is held to the limit too (FACTS 29)")
   void countsUnitsOverSeveralOrdersWhereALimitIsTheRule() {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 3, 10);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 3, 10);
 
     assertThat(calls.one(attempt(sale, 1, "key-0001", 4)))
         .isEqualTo(refused(Refusal.QUOTA_EXCEEDED));
@@ -167,9 +168,9 @@ class AdmitCallIT {
 
   @Test
   void notesTheHighestSequenceOfEachSkuThatAdmittedSomething() {
-    Sale sale = Sale.unlimited(redis, 10).with("seq", 40).with("epoch", 3);
-    Sale neighbour = Sale.open(redis, sale.sku() + 16, PurchasePolicy.UNLIMITED, 0, 10);
-    Sale empty = Sale.open(redis, sale.sku() + 32, PurchasePolicy.UNLIMITED, 0, 0);
+    TestSale sale = TestSale.unlimited(redis, 10).with("seq", 40).with("epoch", 3);
+    TestSale neighbour = TestSale.open(redis, sale.sku() + 16, PurchasePolicy.UNLIMITED, 0, 10);
+    TestSale empty = TestSale.open(redis, sale.sku() + 32, PurchasePolicy.UNLIMITED, 0, 0);
 
     calls.together(
         attempt(sale, 1, KEY, 1),
@@ -188,7 +189,7 @@ class AdmitCallIT {
 
   @Test
   void keepsNoQuotaWhereThereIsNoLimit() {
-    Sale sale = Sale.unlimited(redis, 1_000);
+    TestSale sale = TestSale.unlimited(redis, 1_000);
 
     assertThat(calls.one(attempt(sale, 1, "key-0001", 100))).isInstanceOf(Admitted.class);
     assertThat(calls.one(attempt(sale, 1, "key-0002", 100))).isInstanceOf(Admitted.class);
@@ -197,7 +198,7 @@ class AdmitCallIT {
 
   @Test
   void sellsTheLastUnitAndThenNone() {
-    Sale sale = Sale.unlimited(redis, 3);
+    TestSale sale = TestSale.unlimited(redis, 3);
 
     assertThat(calls.one(attempt(sale, 1, KEY, 2))).isInstanceOf(Admitted.class);
     assertThat(calls.one(attempt(sale, 2, KEY, 2))).isEqualTo(refused(Refusal.TOO_FEW_LEFT));
@@ -211,7 +212,7 @@ class AdmitCallIT {
 
   @Test
   void decidesLaterPurchasesOfACallOnWhatEarlierOnesTook() {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 5);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 5);
 
     List<Admission> outcomes =
         calls.together(
@@ -241,7 +242,7 @@ class AdmitCallIT {
 
   @Test
   void putsTheOldestOrderOfACallAtTheTailOfTheOutbox() {
-    Sale sale = Sale.unlimited(redis, 64);
+    TestSale sale = TestSale.unlimited(redis, 64);
     PurchaseAttempt[] attempts =
         IntStream.rangeClosed(1, 64)
             .mapToObj(u -> attempt(sale, u, KEY, 1))
@@ -255,8 +256,8 @@ class AdmitCallIT {
 
   @Test
   void keepsSkusOfOneCallApart() {
-    Sale one = Sale.open(redis, 1_001, PurchasePolicy.ONE_PER_USER, 1, 1);
-    Sale other = Sale.open(redis, 1_017, PurchasePolicy.ONE_PER_USER, 1, 1);
+    TestSale one = TestSale.open(redis, 1_001, PurchasePolicy.ONE_PER_USER, 1, 1);
+    TestSale other = TestSale.open(redis, 1_017, PurchasePolicy.ONE_PER_USER, 1, 1);
 
     List<Admission> outcomes =
         calls.together(
@@ -276,8 +277,8 @@ class AdmitCallIT {
   @Test
   @DisplayName("A repeat gets the first answer and takes nothing (FACTS 3, I9)")
   void answersARepeatWithTheFirstOrderAndItsStatusOfNow() {
-    Sale sale =
-        Sale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 1).with("seq", 10).with("settled", 4);
+    TestSale sale =
+        TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 1).with("seq", 10).with("settled", 4);
     OrderId order = ((Admitted) calls.one(attempt(sale, 9, KEY, 1))).orderId();
     PurchaseAttempt again = attempt(sale, 9, KEY, 1);
 
@@ -300,7 +301,7 @@ class AdmitCallIT {
   @Test
   @DisplayName("Keys of two users never meet; the same key with another quantity is refused (I9)")
   void bindsAKeyToItsUserAndQuantity() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
     calls.one(attempt(sale, 1, KEY, 2));
 
     assertThat(calls.one(attempt(sale, 5, KEY, 2))).isInstanceOf(Admitted.class);
@@ -313,7 +314,7 @@ class AdmitCallIT {
 
   @Test
   void decidesOnRulesBeforeQuotaAndOnQuotaBeforeStock() {
-    Sale sale = Sale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 1);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 1);
     calls.one(attempt(sale, 1, KEY, 1));
 
     assertThat(calls.one(attempt(sale, 1, "key-0002", 1)))
@@ -327,7 +328,7 @@ class AdmitCallIT {
   @ParameterizedTest
   @CsvSource({"PREHEATED,NOT_OPEN", "PAUSED,PAUSED", "CLOSED,CLOSED"})
   void refusesWhileTheSaleIsNotOpen(String state, Refusal reason) {
-    Sale sale = Sale.unlimited(redis, 10).with("state", state);
+    TestSale sale = TestSale.unlimited(redis, 10).with("state", state);
 
     assertThat(calls.one(attempt(sale, 1, KEY, 1))).isEqualTo(refused(reason));
   }
@@ -335,7 +336,7 @@ class AdmitCallIT {
   @Test
   void opensAndClosesByTheClockOfRedis() {
     long now = redisMillis();
-    Sale sale = Sale.unlimited(redis, 10).with("opensAt", now + 60_000);
+    TestSale sale = TestSale.unlimited(redis, 10).with("opensAt", now + 60_000);
     assertThat(calls.one(attempt(sale, 1, KEY, 1))).isEqualTo(refused(Refusal.NOT_OPEN));
 
     sale.with("opensAt", now - 2).with("closesAt", now - 1);
@@ -347,7 +348,7 @@ class AdmitCallIT {
 
   @Test
   void refusesMoreUnitsThanTheSkuAllowsInOneOrder() {
-    Sale sale = Sale.unlimited(redis, 1_000).with("maxPerOrder", 3);
+    TestSale sale = TestSale.unlimited(redis, 1_000).with("maxPerOrder", 3);
 
     assertThat(calls.one(attempt(sale, 1, KEY, 4))).isEqualTo(refused(Refusal.QUANTITY));
     assertThat(calls.one(attempt(sale, 1, KEY, 3))).isInstanceOf(Admitted.class);
@@ -368,15 +369,15 @@ class AdmitCallIT {
       })
   @DisplayName("Missing preheat data refuse, they are never 'unlimited' (FACTS 1)")
   void refusesWhenAFieldOfTheRulesIsMissing(String field) {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 10).without(field);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10).without(field);
 
     assertRefusedUnwritten(new Unknown(Cause.BROKEN_DATA), attempt(sale, 1, KEY, 1));
   }
 
   @Test
   void aSaleThatIsBeingLoadedIsNotClosedByItsOldTimes() {
-    Sale sale =
-        Sale.open(redis, PurchasePolicy.LIMITED, 2, 10)
+    TestSale sale =
+        TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10)
             .with("state", "PREHEATING")
             .with("closesAt", 1_000);
 
@@ -398,7 +399,7 @@ class AdmitCallIT {
     "expiresAt,''"
   })
   void refusesWhenAFieldOfTheRulesIsUnreadable(String field, String value) {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 10).with(field, value);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10).with(field, value);
 
     assertRefusedUnwritten(new Unknown(Cause.BROKEN_DATA), attempt(sale, 1, KEY, 1));
   }
@@ -408,8 +409,8 @@ class AdmitCallIT {
       strings = {"sku:1001", "stock:1001", "quota:1001:1", "req:1001:1", "order:1001:1", "outbox"})
   @DisplayName("A key of the wrong type refuses before any write (FACTS 1, fault 9)")
   void refusesAWrongTypeBeforeAnyWriteAndServesTheNeighbours(String name) {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 10);
-    Sale neighbour = Sale.open(redis, 1_017, PurchasePolicy.LIMITED, 2, 10);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10);
+    TestSale neighbour = TestSale.open(redis, 1_017, PurchasePolicy.LIMITED, 2, 10);
     String key = RedisKeys.prefix(sale.partition()) + name;
     redis.del(key);
     redis.sadd(key, "foreign");
@@ -435,7 +436,7 @@ class AdmitCallIT {
   @ValueSource(
       strings = {"torn", "1|key-0001|1|x|1|1|Q|", "1|key-0001|1|1|1|1||", "1|k|1|1|1|1|?|"})
   void answersTheNeighboursOfARepeatWhoseOrderIsUnreadable(String garbled) {
-    Sale sale = Sale.unlimited(redis, 2);
+    TestSale sale = TestSale.unlimited(redis, 2);
     OrderId broken = ((Admitted) calls.one(attempt(sale, 1, KEY, 1))).orderId();
     sale.writeRecord(1, broken.toString(), garbled);
 
@@ -456,8 +457,8 @@ class AdmitCallIT {
 
   @Test
   void answersTheNeighboursOfARepeatWhoseSettledCounterIsUnreadable() {
-    Sale sale = Sale.unlimited(redis, 1);
-    Sale neighbour = Sale.open(redis, 1_017, PurchasePolicy.UNLIMITED, 0, 0);
+    TestSale sale = TestSale.unlimited(redis, 1);
+    TestSale neighbour = TestSale.open(redis, 1_017, PurchasePolicy.UNLIMITED, 0, 0);
     calls.one(attempt(sale, 1, KEY, 1));
     sale.with("settled", "many");
 
@@ -469,7 +470,7 @@ class AdmitCallIT {
   @ParameterizedTest
   @ValueSource(strings = {"", "-5", "1.5", "many", "99999999999999999999"})
   void refusesAStockThatIsNoNumber(String stock) {
-    Sale sale = Sale.unlimited(redis, 1);
+    TestSale sale = TestSale.unlimited(redis, 1);
     redis.set(RedisKeys.stock(sale.sku()), stock);
 
     assertRefusedUnwritten(new Unknown(Cause.BROKEN_DATA), attempt(sale, 1, KEY, 1));
@@ -479,7 +480,7 @@ class AdmitCallIT {
 
   @Test
   void refusesAQuotaThatIsNoNumber() {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 10);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10);
     redis.hset(RedisKeys.quota(sale.sku(), 1), "1", "two");
 
     assertRefusedUnwritten(new Unknown(Cause.BROKEN_DATA), attempt(sale, 1, KEY, 1));
@@ -488,9 +489,10 @@ class AdmitCallIT {
   @Test
   @DisplayName("Only an admission writes (FACTS 2)")
   void writesNothingForARefusal() {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 3);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 3);
     calls.one(attempt(sale, 1, KEY, 2));
-    Sale paused = Sale.open(redis, 1_017, PurchasePolicy.LIMITED, 2, 3).with("state", "PAUSED");
+    TestSale paused =
+        TestSale.open(redis, 1_017, PurchasePolicy.LIMITED, 2, 3).with("state", "PAUSED");
 
     assertRefusedUnwritten(refused(Refusal.QUOTA_EXCEEDED), attempt(sale, 1, "key-0002", 1));
     assertRefusedUnwritten(refused(Refusal.TOO_FEW_LEFT), attempt(sale, 2, KEY, 2));
@@ -504,7 +506,8 @@ class AdmitCallIT {
   @DisplayName("At most 200 bytes of Redis memory per admitted order beyond its message (FACTS 13)")
   void keepsAnOrderInLittleMemory() {
     int orders = 6_400;
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, orders).with("buckets", orders / 64);
+    TestSale sale =
+        TestSale.open(redis, PurchasePolicy.LIMITED, 2, orders).with("buckets", orders / 64);
     redis.configSet("hash-max-listpack-value", "128");
     long before = usedMemory();
 
@@ -531,7 +534,7 @@ class AdmitCallIT {
   @Test
   @DisplayName("Scripts may vanish at any time (FACTS 8)")
   void loadsItsScriptAgainWhenRedisHasForgottenIt() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
     calls.one(attempt(sale, 1, KEY, 1));
     redis.scriptFlush(RedisKeys.outbox(sale.partition()));
 
@@ -542,7 +545,7 @@ class AdmitCallIT {
 
   @Test
   void decidesNothingOnTheDataOfAServerThatIsNotVerified() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
     Calls other = new Calls(redis);
     other.servers().verified(sale.partition(), "0".repeat(40));
     Map<String, byte[]> before = dump();
@@ -557,7 +560,7 @@ class AdmitCallIT {
 
   @Test
   void looksUpWithoutDecidingWhatIsNotPlainlySoldOut() {
-    Sale sale = Sale.unlimited(redis, 0);
+    TestSale sale = TestSale.unlimited(redis, 0);
     PurchaseAttempt attempt = attempt(sale, 1, KEY, 1);
 
     assertThat(calls.lookUp(attempt)).containsExactly(refused(Refusal.SOLD_OUT));

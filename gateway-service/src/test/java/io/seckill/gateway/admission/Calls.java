@@ -21,7 +21,7 @@ final class Calls {
   private final SoldOutShield shield = new SoldOutShield(Duration.ofMinutes(1));
   private final List<PurchaseAttempt> fullDecisions = new ArrayList<>();
   private final AdmitCall admit;
-  private final SeenCall seen;
+  private final DuplicateLookup seen;
   private int otherServers;
 
   Calls(UnifiedJedis redis) {
@@ -42,7 +42,7 @@ final class Calls {
             replicas,
             Duration.ofMillis(200));
     this.seen =
-        new SeenCall(
+        new DuplicateLookup(
             redis,
             breaker,
             servers,
@@ -76,12 +76,12 @@ final class Calls {
   }
 
   List<Admission> together(PurchaseAttempt... attempts) {
-    return carry(admit::carry, attempts);
+    return carry(admit::execute, attempts);
   }
 
   /** Through the shield's look-up; what it leaves to admission is answered Busy. */
   List<Admission> lookUp(PurchaseAttempt... attempts) {
-    return carry(seen::carry, attempts);
+    return carry(seen::execute, attempts);
   }
 
   List<PurchaseAttempt> fullDecisions() {
@@ -104,23 +104,23 @@ final class Calls {
     return otherServers;
   }
 
-  private interface Carry {
-    void carry(int partition, List<Purchase> purchases);
+  private interface Execution {
+    void execute(int partition, List<Purchase> purchases);
   }
 
-  private static List<Admission> carry(Carry way, PurchaseAttempt... attempts) {
+  private static List<Admission> carry(Execution way, PurchaseAttempt... attempts) {
     Admission[] outcomes = new Admission[attempts.length];
     List<Purchase> purchases = new ArrayList<>();
     for (int i = 0; i < attempts.length; i++) {
       int at = i;
       purchases.add(new Purchase(attempts[i], outcome -> outcomes[at] = outcome));
     }
-    way.carry(attempts[0].partition(), purchases);
+    way.execute(attempts[0].partition(), purchases);
     return List.of(outcomes);
   }
 
   /** A purchase with a key the shopper brought. */
-  static PurchaseAttempt attempt(Sale sale, long user, String key, int quantity) {
+  static PurchaseAttempt attempt(TestSale sale, long user, String key, int quantity) {
     return new PurchaseAttempt(sale.sku(), user, key, true, quantity, null);
   }
 }

@@ -1,7 +1,7 @@
 package io.seckill.gateway.admission;
 
 import io.seckill.gateway.GatewayApplication;
-import io.seckill.gateway.security.Tokens;
+import io.seckill.gateway.security.TestTokens;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -34,14 +34,14 @@ final class GatewayProcess implements AutoCloseable {
    *
    * @param properties {@code name=value}, over the defaults
    */
-  static GatewayProcess start(String redisUrl, Ledger ledger, String... properties) {
+  static GatewayProcess start(String redisUrl, SeededDatabase ledger, String... properties) {
     GatewayProcess gateway = startHeld(redisUrl, ledger, properties);
     Promise.soon(() -> gateway.bean(VerifiedServers.class).allVerified());
     return gateway;
   }
 
   /** Starts it; admission may still be held. */
-  static GatewayProcess startHeld(String redisUrl, Ledger ledger, String... properties) {
+  static GatewayProcess startHeld(String redisUrl, SeededDatabase ledger, String... properties) {
     return startAt(redisUrl, ledger.url(), ledger.username(), ledger.password(), properties);
   }
 
@@ -54,7 +54,7 @@ final class GatewayProcess implements AutoCloseable {
     all.add("spring.datasource.url=" + jdbcUrl);
     all.add("spring.datasource.username=" + user);
     all.add("spring.datasource.password=" + password);
-    all.add("seckill.security.hs256-secret=" + Tokens.SECRET);
+    all.add("seckill.security.hs256-secret=" + TestTokens.SECRET);
     all.add("seckill.internal.token=0123456789abcdef0123456789abcdef");
     all.add("seckill.limits.user-per-second=0"); // one user may stand for a whole crowd
     for (String property : properties) {
@@ -83,7 +83,7 @@ final class GatewayProcess implements AutoCloseable {
 
   HttpRequest.Builder request(long sku, long user) {
     return request("/api/v1/skus/" + sku + "/orders")
-        .header("Authorization", "Bearer " + Tokens.shopper(user));
+        .header("Authorization", "Bearer " + TestTokens.shopper(user));
   }
 
   HttpRequest.Builder request(String path) {

@@ -31,7 +31,7 @@ class LostAdmissionsIT {
   private RedisServer server;
   private TcpProxy link;
   private UnifiedJedis redis;
-  private Ledger ledger;
+  private SeededDatabase ledger;
   private GatewayProcess gateway;
 
   @BeforeEach
@@ -39,7 +39,7 @@ class LostAdmissionsIT {
     server = RedisServer.start("appendonly yes", "appendfsync always");
     link = TcpProxy.to(server);
     redis = RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + server.port()), "test");
-    ledger = Ledger.create(mysql);
+    ledger = SeededDatabase.create(mysql);
     gateway = newGateway();
   }
 
@@ -57,7 +57,7 @@ class LostAdmissionsIT {
 
   @Test
   void sellsNothingAgainThatItAdmittedBeforeMySqlHeardOfIt() {
-    Sale sale = onSale();
+    TestSale sale = onSale();
     for (int user = 1; user <= 3; user++) {
       assertThat(buy(user).statusCode()).isEqualTo(202);
     }
@@ -86,7 +86,7 @@ class LostAdmissionsIT {
 
   @Test
   void waitsWithoutAMemoryUntilMySqlHasWhatWasPublished() {
-    Sale sale = onSale();
+    TestSale sale = onSale();
     gateway.close();
     ledger.provenServer(sale.partition(), "0".repeat(40));
     gateway = newGateway();
@@ -100,7 +100,7 @@ class LostAdmissionsIT {
 
   @Test
   void startsAtOnceWithoutAMemoryOnAServerThatWasProven() {
-    Sale sale = onSale();
+    TestSale sale = onSale();
     gateway.close();
     ledger.provenServer(sale.partition(), Calls.replicationId(redis));
     gateway = newGateway();
@@ -111,7 +111,7 @@ class LostAdmissionsIT {
   @ParameterizedTest
   @ValueSource(strings = {"PAUSED", "CLOSED", "PREHEATED"})
   void leavesARepeatUnknownWhenRedisIsEmpty(String state) {
-    Sale sale = onSale();
+    TestSale sale = onSale();
     assertThat(buy(1).statusCode()).isEqualTo(202);
     stops(sale, state);
 
@@ -125,27 +125,27 @@ class LostAdmissionsIT {
   @ParameterizedTest
   @ValueSource(strings = {"PAUSED", "CLOSED", "PREHEATED"})
   void leavesARepeatUnknownWhenRedisIsOlder(String state) {
-    Sale sale = onSale();
+    TestSale sale = onSale();
     assertThat(buy(1).statusCode()).isEqualTo(202);
     stops(sale, state);
 
     comesBack(
         () -> {
           sale.with("seq", 0).stock(10);
-          redis.del(RedisKeys.requests(SKU, RedisKeys.bucket(1, Sale.BUCKETS)));
+          redis.del(RedisKeys.requests(SKU, RedisKeys.bucket(1, TestSale.BUCKETS)));
         });
 
     Promise.soon(this::isHeld);
     assertThat(buy(1).statusCode()).isEqualTo(503);
   }
 
-  private Sale onSale() {
-    Sale sale = Sale.open(redis, SKU, PurchasePolicy.UNLIMITED, 0, 10);
+  private TestSale onSale() {
+    TestSale sale = TestSale.open(redis, SKU, PurchasePolicy.UNLIMITED, 0, 10);
     ledger.sale(SKU, "OPEN", 1, 0);
     return sale;
   }
 
-  private void stops(Sale sale, String state) {
+  private void stops(TestSale sale, String state) {
     sale.with("state", state);
     ledger.sale(SKU, state, 1, 0);
   }

@@ -1,6 +1,6 @@
 package io.seckill.gateway.admission;
 
-import io.seckill.gateway.redis.Coalescer;
+import io.seckill.gateway.redis.RequestBatcher;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Refuses shoppers for no reason; a mutation has it asked in place of Redis. */
@@ -13,7 +13,7 @@ public final class MutantAdmissions {
   private MutantAdmissions() {}
 
   /** Tells one purchase in 25 that the SKU is sold out. */
-  static void enqueue(Coalescer<Purchase> queue, Purchase purchase) {
+  static void enqueue(RequestBatcher<Purchase> queue, Purchase purchase) {
     if (ASKED.incrementAndGet() % EVERY == 0) {
       purchase.answer(SOLD_OUT);
     } else {

@@ -8,7 +8,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.gateway.security.Tokens;
+import io.seckill.gateway.security.TestTokens;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
@@ -47,7 +47,7 @@ class PurchaseIT {
   static void start(RedisServer server, MySqlServer mysql) {
     String url = server.newDatabase().url();
     redis = RedisClients.open(RedisSettings.single(url), "test");
-    gateway = GatewayProcess.start(url, Ledger.create(mysql));
+    gateway = GatewayProcess.start(url, SeededDatabase.create(mysql));
   }
 
   @AfterAll
@@ -68,7 +68,7 @@ class PurchaseIT {
 
   @Test
   void answersAPurchaseWithItsOrderAndPutsItInTheOutbox() {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 5, 10);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10);
 
     HttpResponse<String> answer = gateway.buy(sale.sku(), 7, "key-0001", 2);
 
@@ -90,7 +90,7 @@ class PurchaseIT {
 
   @Test
   void answersARepeatWithTheSameOrderAndItsStatusOfNow() {
-    Sale sale = Sale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 10);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 10);
     HttpResponse<String> first = gateway.buy(sale.sku(), 7, "key-0001", 1);
     String id = sale.outbox().get(0).orderId().toString();
 
@@ -102,7 +102,7 @@ class PurchaseIT {
 
   @Test
   void makesAKeyForAShopperWhoBringsNoneAndReturnsIt() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
 
     HttpResponse<String> answer = gateway.send(gateway.request(sale.sku(), 7), "{\"quantity\":1}");
 
@@ -114,7 +114,7 @@ class PurchaseIT {
 
   @Test
   void passesTheTraceOfAPurchaseOn() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
     String trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
     gateway.send(gateway.request(sale.sku(), 7).header("traceparent", trace), "{\"quantity\":1}");
@@ -132,14 +132,14 @@ class PurchaseIT {
     "buckets,x,503,ADMISSION_UNAVAILABLE"
   })
   void saysWhyNotWithAStableCode(String field, String value, int status, String code) {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 5, 10).with(field, value);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10).with(field, value);
 
     assertProblem(gateway.buy(sale.sku(), 7, "key-0001", 2), status, code);
   }
 
   @Test
   void tellsQuotaStockAndKeyReuseApart() {
-    Sale sale = Sale.open(redis, PurchasePolicy.LIMITED, 2, 3);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 3);
     gateway.buy(sale.sku(), 7, "key-0001", 2);
 
     assertProblem(gateway.buy(sale.sku(), 7, "key-0002", 1), 409, "QUOTA_EXCEEDED");
@@ -168,7 +168,7 @@ class PurchaseIT {
   @MethodSource("badBodies")
   @DisplayName("Bad bodies get a clear answer and change nothing (FACTS, request bodies)")
   void refusesABodyThatIsNotExactlyAQuantity(byte[] body) {
-    Sale sale = Sale.unlimited(redis, 10_000);
+    TestSale sale = TestSale.unlimited(redis, 10_000);
 
     HttpResponse<String> answer =
         gateway.send(
@@ -244,7 +244,7 @@ class PurchaseIT {
 
   @Test
   void refusesABodyOfTenMegabytesWhetherItsLengthIsAnnouncedOrNot() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
     byte[] huge = new byte[10_000_000];
     Arrays.fill(huge, (byte) ' ');
 
@@ -282,7 +282,7 @@ class PurchaseIT {
         "12345678901234567890123456789012345678901234567890123456789012345"
       })
   void refusesAnIdempotencyKeyThatIsNoWord(String key) {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
 
     HttpResponse<String> answer =
         gateway.send(
@@ -294,7 +294,7 @@ class PurchaseIT {
 
   @Test
   void refusesTwoIdempotencyKeys() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
 
     assertProblem(
         gateway.send(
@@ -329,7 +329,7 @@ class PurchaseIT {
         gateway.send(
             gateway
                 .request("/api/v1/skus/" + sku + "/orders")
-                .header("Authorization", "Bearer " + Tokens.shopper(7)),
+                .header("Authorization", "Bearer " + TestTokens.shopper(7)),
             "{\"quantity\":1}");
 
     assertProblem(answer, 400, "INVALID_REQUEST");
@@ -338,7 +338,7 @@ class PurchaseIT {
   @ParameterizedTest
   @ValueSource(strings = {"", "Bearer", "Bearer x.y.z", "Basic dTpw", "Bearer null"})
   void refusesACallerWithoutAGenuineToken(String authorization) {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
 
     HttpResponse<String> answer =
         gateway.send(
@@ -354,13 +354,13 @@ class PurchaseIT {
 
   @Test
   void takesNoOperatorForAShopper() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
 
     assertProblem(
         gateway.send(
             gateway
                 .request("/api/v1/skus/" + sale.sku() + "/orders")
-                .header("Authorization", "Bearer " + Tokens.operator("alice")),
+                .header("Authorization", "Bearer " + TestTokens.operator("alice")),
             "{\"quantity\":1}"),
         403,
         "FORBIDDEN");
@@ -368,7 +368,7 @@ class PurchaseIT {
 
   @Test
   void neverTakesTheUserFromAnywhereButTheToken() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
 
     gateway.send(gateway.request(sale.sku(), 7).header("X-User-Id", "8"), "{\"quantity\":1}");
 
@@ -377,7 +377,7 @@ class PurchaseIT {
 
   @Test
   void countsWhatItDoes() {
-    Sale sale = Sale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 10);
+    TestSale sale = TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 10);
     MeterRegistry meters = gateway.bean(MeterRegistry.class);
     double admitted = meters.get("seckill.admitted").counter().count();
     double repeated = meters.get("seckill.idempotent.hits").counter().count();
@@ -407,7 +407,7 @@ class PurchaseIT {
 
   @Test
   void answersARepeatFromAnyGatewayBehindTheShieldAndRefusesTheRestWithoutAdmission() {
-    Sale sale = Sale.unlimited(redis, 1);
+    TestSale sale = TestSale.unlimited(redis, 1);
     gateway.buy(sale.sku(), 1, "key-0001", 1);
     assertProblem(gateway.buy(sale.sku(), 2, "key-0002", 1), 409, "SOLD_OUT");
     sale.stock(1);
@@ -440,7 +440,7 @@ class PurchaseIT {
 
   @Test
   void keepsTheShieldNoLongerThanItsLifetime() {
-    Sale sale = Sale.unlimited(redis, 0);
+    TestSale sale = TestSale.unlimited(redis, 0);
     gateway.send(gateway.request(sale.sku(), 5), "{\"quantity\":1}");
     sale.stock(10);
 

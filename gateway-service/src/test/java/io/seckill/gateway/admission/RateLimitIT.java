@@ -23,13 +23,13 @@ class RateLimitIT {
         GatewayProcess gateway =
             GatewayProcess.start(
                 url,
-                Ledger.create(mysql),
+                SeededDatabase.create(mysql),
                 "seckill.limits.user-per-second=0.001",
                 "seckill.limits.user-burst=2",
                 "seckill.limits.address-per-second=0.001",
                 "seckill.limits.address-burst=4",
                 "seckill.limits.trusted-proxies=127.0.0.0/8")) {
-      Sale sale = Sale.unlimited(redis, 100);
+      TestSale sale = TestSale.unlimited(redis, 100);
 
       assertThat(buyFrom("10.0.0.1", gateway, sale, 1).statusCode()).isEqualTo(202);
       assertThat(buyFrom("10.0.0.2", gateway, sale, 1).statusCode()).isEqualTo(202);
@@ -50,7 +50,7 @@ class RateLimitIT {
   }
 
   private static HttpResponse<String> buyFrom(
-      String address, GatewayProcess gateway, Sale sale, long user) {
+      String address, GatewayProcess gateway, TestSale sale, long user) {
     return gateway.send(
         gateway.request(sale.sku(), user).header("X-Forwarded-For", address), "{\"quantity\":1}");
   }

@@ -51,7 +51,7 @@ class ReplicasIT {
 
   @Test
   void answersQueuedOnceTheReplicaHasTheOrder() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
 
     Promise.soon(
         () ->
@@ -67,7 +67,7 @@ class ReplicasIT {
 
   @Test
   void answersUnknownWhenTheReplicaIsSilentAndTheSameKeyGetsItsOrderLater() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
     replica.freeze();
 
     assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(new Unknown(Cause.REPLICAS));
@@ -87,7 +87,7 @@ class ReplicasIT {
   @Test
   @DisplayName("The sold-out shield promises no more than admission does")
   void leavesARepeatBehindTheShieldToAdmissionWhichWaitsForTheReplica() {
-    Sale sale = Sale.unlimited(redis, 1);
+    TestSale sale = TestSale.unlimited(redis, 1);
     replica.freeze();
     PurchaseAttempt bought = attempt(sale, 1, "key-0001", 1);
     assertThat(calls.one(bought)).isEqualTo(new Unknown(Cause.REPLICAS));
@@ -102,7 +102,7 @@ class ReplicasIT {
 
   @Test
   void loadsItsScriptAgainWithinThePipeline() {
-    Sale sale = Sale.unlimited(redis, 10);
+    TestSale sale = TestSale.unlimited(redis, 10);
     redis.scriptFlush("x");
 
     Promise.soon(() -> isQueued(calls.one(attempt(sale, 1, "key-0001", 1))));
@@ -111,7 +111,7 @@ class ReplicasIT {
 
   @Test
   void writesOnlyForRepeatsWhenNothingWasAdmitted() {
-    Sale sale = Sale.unlimited(redis, 1);
+    TestSale sale = TestSale.unlimited(redis, 1);
     calls.one(attempt(sale, 1, "key-0001", 1));
     assertThat(redis.exists("seckill:{9}:pulse")).isFalse();
 

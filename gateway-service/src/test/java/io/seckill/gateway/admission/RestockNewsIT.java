@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
-import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -25,12 +25,12 @@ class RestockNewsIT {
 
   private static final Duration SOON = Duration.ofMinutes(2);
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static TestGateway believing;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     believing =
         TestGateway.start(
             stage.redisDatabase(),
@@ -52,13 +52,13 @@ class RestockNewsIT {
     stage.buy(sku, 1);
     believesSoldOut(sku);
 
-    Answer added =
+    GatewayAnswer added =
         stage
             .gateway()
             .send(
                 stage
                     .gateway()
-                    .admin(Stage.admin(sku) + "/stock")
+                    .admin(GatewayStage.admin(sku) + "/stock")
                     .header("Authorization", TestGateway.operator())
                     .header("Content-Type", "application/json")
                     .header("Idempotency-Key", "change-" + sku)
@@ -75,7 +75,7 @@ class RestockNewsIT {
     stage.store(order, 1, "CONFIRMED", null);
     believesSoldOut(sku);
 
-    Answer cancelled =
+    GatewayAnswer cancelled =
         stage.gateway().call(order.user(), "DELETE", "/api/v1/orders/" + order.id(), null);
 
     assertThat(cancelled.status()).as(cancelled.toString()).isEqualTo(200);
@@ -107,7 +107,7 @@ class RestockNewsIT {
     await().atMost(SOON).until(() -> buyWithoutKey(sku).status() == 202);
   }
 
-  private static Answer buyWithoutKey(long sku) {
+  private static GatewayAnswer buyWithoutKey(long sku) {
     return believing.call(
         stage.newUser(), "POST", "/api/v1/skus/" + sku + "/orders", "{\"quantity\":1}");
   }

@@ -31,10 +31,10 @@ class SaleWatchIT {
   @Test
   void doesNotHoldASaleThatIsResumedUnderLoadWhileItLooks(
       RedisServer redisServer, MySqlServer mysqlServer) {
-    Ledger ledger = Ledger.create(mysqlServer);
+    SeededDatabase ledger = SeededDatabase.create(mysqlServer);
     try (UnifiedJedis redis =
         RedisClients.open(RedisSettings.single(redisServer.newDatabase().url()), "test")) {
-      Sale sale = Sale.open(redis, PurchasePolicy.UNLIMITED, 0, 100).with("seq", 3);
+      TestSale sale = TestSale.open(redis, PurchasePolicy.UNLIMITED, 0, 100).with("seq", 3);
       ledger.sale(sale.sku(), "PAUSED", 1, 3);
       // Resumed after MySQL was read first; bought from, and stored, after Redis was read.
       JdbcTemplate mysql =
@@ -54,7 +54,7 @@ class SaleWatchIT {
           new SaleWatch(
               redis,
               breaker,
-              new LedgerSales(mysql),
+              new StoredSales(mysql),
               servers,
               new HighWaterMarks(),
               (sku, epoch, seq) -> Mono.error(new AssertionError("nothing is lost")),
@@ -74,7 +74,7 @@ class SaleWatchIT {
     private final Runnable resume;
     private int readings;
 
-    ResumedBetweenReadings(Ledger ledger, Runnable resume) {
+    ResumedBetweenReadings(SeededDatabase ledger, Runnable resume) {
       super(new DriverManagerDataSource(ledger.url(), ledger.username(), ledger.password()));
       this.resume = resume;
     }

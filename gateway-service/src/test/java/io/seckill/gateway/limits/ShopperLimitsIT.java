@@ -6,9 +6,9 @@ import static org.awaitility.Awaitility.await;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
-import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.util.List;
@@ -21,11 +21,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class ShopperLimitsIT {
 
-  private static Stage stage;
+  private static GatewayStage stage;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
   }
 
   @Test
@@ -36,7 +36,7 @@ class ShopperLimitsIT {
         gateway("seckill.limits.user-per-second=0.001", "seckill.limits.user-burst=1")) {
       assertThat(own.get(order.user(), path).status()).isEqualTo(200);
 
-      List<Answer> refused =
+      List<GatewayAnswer> refused =
           List.of(
               own.get(order.user(), path),
               own.get(order.user(), "/api/v1/orders"),
@@ -110,7 +110,7 @@ class ShopperLimitsIT {
         stage.redisDatabase(), stage.mysqlDatabase(), stage.consumer().url(), properties);
   }
 
-  private static Answer from(TestGateway gateway, String address, String path) {
+  private static GatewayAnswer from(TestGateway gateway, String address, String path) {
     return gateway.send(gateway.shop(path).header("X-Forwarded-For", address));
   }
 }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.gateway.testing.Answer;
-import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.io.BufferedReader;
@@ -25,11 +25,11 @@ import tools.jackson.databind.json.JsonMapper;
 @ExtendWith(TestServers.class)
 class OpsEventsIT {
 
-  private static Stage stage;
+  private static GatewayStage stage;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
   }
 
   @Test
@@ -56,9 +56,10 @@ class OpsEventsIT {
     long fresh = stage.newSku();
     stage
         .gateway()
-        .operate("PUT", Stage.admin(fresh), Stage.product(PurchasePolicy.LIMITED, 5, 100));
+        .operate(
+            "PUT", GatewayStage.admin(fresh), GatewayStage.product(PurchasePolicy.LIMITED, 5, 100));
 
-    Answer list = stage.gateway().adminGet("/admin/v1/skus");
+    GatewayAnswer list = stage.gateway().adminGet("/admin/v1/skus");
 
     assertThat(list.json().path("skus").valueStream().map(row -> row.path("skuId").longValue()))
         .contains(fresh);

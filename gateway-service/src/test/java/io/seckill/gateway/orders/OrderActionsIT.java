@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
-import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
@@ -23,12 +23,12 @@ import tools.jackson.databind.JsonNode;
 @ExtendWith(TestServers.class)
 class OrderActionsIT {
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static TestGateway gateway;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     gateway = stage.gateway();
   }
 
@@ -36,8 +36,8 @@ class OrderActionsIT {
   void paysAConfirmedOrderOnceHoweverOftenAsked() {
     Placed order = confirmed();
 
-    Answer first = pay(order);
-    Answer again = pay(order);
+    GatewayAnswer first = pay(order);
+    GatewayAnswer again = pay(order);
 
     assertThat(first.status()).as(first.toString()).isEqualTo(200);
     assertThat(first.text("status")).isEqualTo("PAID");
@@ -50,7 +50,7 @@ class OrderActionsIT {
   void cancelsAConfirmedOrder() {
     Placed order = confirmed();
 
-    Answer answer = cancel(order);
+    GatewayAnswer answer = cancel(order);
 
     assertThat(answer.text("status")).as(answer.toString()).isEqualTo("CANCELLED");
     assertThat(pay(order).code()).isEqualTo("NOT_PAYABLE");
@@ -62,7 +62,7 @@ class OrderActionsIT {
     Placed order = confirmed();
     pay(order);
 
-    Answer answer = cancel(order);
+    GatewayAnswer answer = cancel(order);
 
     assertThat(answer.status()).isEqualTo(409);
     assertThat(answer.code()).isEqualTo("NOT_CANCELLABLE");
@@ -89,7 +89,7 @@ class OrderActionsIT {
         .update();
     stage.redis().del(RedisKeys.sku(stored.sku())); // Redis has forgotten the sale
 
-    Answer answer = pay(alias);
+    GatewayAnswer answer = pay(alias);
 
     assertThat(answer.text("status")).as(answer.toString()).isEqualTo("PAID");
     assertThat(answer.text("orderId")).isEqualTo(stored.id().toString());
@@ -100,7 +100,7 @@ class OrderActionsIT {
   void letsNobodyActOnAnOrderOfSomebodyElse(String method, String rest) {
     Placed order = confirmed();
 
-    Answer answer =
+    GatewayAnswer answer =
         gateway.call(stage.newUser(), method, "/api/v1/orders/" + order.id() + rest, null);
 
     assertThat(answer.status()).isEqualTo(404);
@@ -133,7 +133,7 @@ class OrderActionsIT {
 
   @Test
   void listsNothingForANewShopper() {
-    Answer answer = gateway.get(stage.newUser(), "/api/v1/orders");
+    GatewayAnswer answer = gateway.get(stage.newUser(), "/api/v1/orders");
 
     assertThat(answer.body()).isEqualTo("{\"orders\":[],\"next\":null}");
   }
@@ -149,15 +149,15 @@ class OrderActionsIT {
     return order;
   }
 
-  private static Answer pay(Placed order) {
+  private static GatewayAnswer pay(Placed order) {
     return gateway.call(order.user(), "POST", "/api/v1/orders/" + order.id() + "/payment", "{}");
   }
 
-  private static Answer cancel(Placed order) {
+  private static GatewayAnswer cancel(Placed order) {
     return gateway.call(order.user(), "DELETE", "/api/v1/orders/" + order.id(), null);
   }
 
-  private static Answer show(Placed order) {
+  private static GatewayAnswer show(Placed order) {
     return gateway.get(order.user(), "/api/v1/orders/" + order.id());
   }
 

@@ -7,9 +7,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
-import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpResponse;
@@ -28,12 +28,12 @@ class OrderEventsIT {
 
   private static final Duration SOON = Duration.ofMinutes(2);
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static TestGateway gateway;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     gateway = stage.gateway();
   }
 
@@ -104,7 +104,7 @@ class OrderEventsIT {
   void hidesTheStreamOfSomebodyElsesOrder() {
     Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
 
-    Answer answer = gateway.get(stage.newUser(), "/api/v1/orders/" + order.id() + "/events");
+    GatewayAnswer answer = gateway.get(stage.newUser(), "/api/v1/orders/" + order.id() + "/events");
 
     assertThat(answer.code()).isEqualTo("UNKNOWN_ORDER");
   }

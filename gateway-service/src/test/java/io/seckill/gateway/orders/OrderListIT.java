@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.stores.BlockingCalls;
-import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
-import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -35,12 +35,12 @@ class OrderListIT {
   private static final Duration SOON = Duration.ofMinutes(2);
   private static final String LIST = "/api/v1/orders?limit=100";
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static TestGateway gateway;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     gateway = stage.gateway();
   }
 
@@ -78,7 +78,7 @@ class OrderListIT {
             .toList();
 
     for (int i = 0; i < placed.size(); i++) {
-      Answer answer = new Answer(answers.get(i).join());
+      GatewayAnswer answer = new GatewayAnswer(answers.get(i).join());
       assertThat(ids(answer)).as(answer.toString()).containsExactly(id(placed.get(i)));
     }
   }
@@ -95,7 +95,7 @@ class OrderListIT {
 
       link.dropToClient(true);
 
-      Answer answer = own.get(order.user(), LIST);
+      GatewayAnswer answer = own.get(order.user(), LIST);
       assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
       assertThat(answer.code()).isEqualTo("STATUS_UNAVAILABLE");
       link.heal();
@@ -119,7 +119,7 @@ class OrderListIT {
       assertThat(gateway.send(gateway.admin("/api/v1/health")).json().path("components").toString())
           .contains("\"mysql\":{\"status\":\"UP\"")
           .doesNotContain("Redis does not answer");
-      assertThat(gateway.operate("POST", Stage.admin(sku) + "/pause", null).status())
+      assertThat(gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null).status())
           .isEqualTo(200);
     } finally {
       end.countDown();
@@ -132,7 +132,7 @@ class OrderListIT {
     return true;
   }
 
-  private static List<String> ids(Answer list) {
+  private static List<String> ids(GatewayAnswer list) {
     assertThat(list.status()).as(list.toString()).isEqualTo(200);
     return list.json()
         .path("orders")

@@ -12,9 +12,9 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
-import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -35,12 +35,12 @@ class OrderStatusIT {
   /** Far above what is expected: only what never comes gets here. */
   private static final Duration SOON = Duration.ofMinutes(2);
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static TestGateway gateway;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     gateway = stage.gateway();
     await().atMost(SOON).until(() -> gateway.bean(PaymentTimeout.class).latest().isPresent());
   }
@@ -51,7 +51,7 @@ class OrderStatusIT {
     gateway.buy(stage.newUser(), sku, 1, "key-first-in-row");
     Placed order = stage.buy(sku, 2);
 
-    Answer status = show(order);
+    GatewayAnswer status = show(order);
 
     assertThat(status.status()).as(status.toString()).isEqualTo(200);
     assertThat(status.text("orderId")).isEqualTo(order.id().toString());
@@ -94,7 +94,7 @@ class OrderStatusIT {
     Placed stored = stage.store(sku, stage.newUser(), 1, 9, "CONFIRMED", null);
 
     for (Placed one : new Placed[] {order, stored}) {
-      Answer status = gateway.get(stage.newUser(), "/api/v1/orders/" + one.id());
+      GatewayAnswer status = gateway.get(stage.newUser(), "/api/v1/orders/" + one.id());
       assertThat(status.status()).isEqualTo(404);
       assertThat(status.code()).isEqualTo("UNKNOWN_ORDER");
     }
@@ -116,7 +116,7 @@ class OrderStatusIT {
             seen.admittedAt() + 1_000,
             null));
 
-    Answer answer = show(order);
+    GatewayAnswer answer = show(order);
 
     assertThat(answer.text("status")).isEqualTo(status.name());
     assertThat(answer.text("reason")).isEqualTo(rejected ? "SOLD_OUT" : "");
@@ -140,7 +140,7 @@ class OrderStatusIT {
     Placed order = stage.store(sku, stage.newUser(), 3, 1, status.name(), reason);
     stage.redis().del(RedisKeys.sku(sku));
 
-    Answer answer = show(order);
+    GatewayAnswer answer = show(order);
 
     assertThat(answer.text("status")).isEqualTo(status.name());
     assertThat(answer.json().path("quantity").intValue()).isEqualTo(3);
@@ -160,7 +160,7 @@ class OrderStatusIT {
       try (TestGateway own =
           TestGateway.start(
               stage.redisDatabase(), stage.mysqlDatabase().via(toMySql), stage.consumer().url())) {
-        Answer early = own.get(order.user(), path(order));
+        GatewayAnswer early = own.get(order.user(), path(order));
         assertThat(early.text("status")).as(early.toString()).isEqualTo("CONFIRMED");
         assertThat(early.json().path("payBy").isNull()).isTrue();
 
@@ -233,9 +233,9 @@ class OrderStatusIT {
     Placed order = stage.buy(sku, 1);
     stage.store(order, 1, "CONFIRMED", null);
     grow(order, Duration.ofMinutes(5));
-    HotOrders hot = gateway.bean(HotOrders.class);
-    HotOrder seen =
-        ((HotOrders.Answer.Found) hot.read(order.id(), order.user(), null).join()).order();
+    RedisOrders hot = gateway.bean(RedisOrders.class);
+    RedisOrder seen =
+        ((RedisOrders.Answer.Found) hot.read(order.id(), order.user(), null).join()).order();
     AdmissionRecord record = record(order);
     write(order, result(record, OrderStatus.PAID, null, record.changedAt() + 5, null));
 
@@ -251,9 +251,9 @@ class OrderStatusIT {
   void writesNoResultForAnOrderThatRedisHasForgotten() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed order = stage.buy(sku, 1);
-    HotOrders hot = gateway.bean(HotOrders.class);
-    HotOrder seen =
-        ((HotOrders.Answer.Found) hot.read(order.id(), order.user(), null).join()).order();
+    RedisOrders hot = gateway.bean(RedisOrders.class);
+    RedisOrder seen =
+        ((RedisOrders.Answer.Found) hot.read(order.id(), order.user(), null).join()).order();
     stage.redis().del(ordersKey(order));
 
     assertThat(hot.writeBack(seen, seen.text())).isFalse();
@@ -273,11 +273,11 @@ class OrderStatusIT {
     AdmissionRecord seen = record(alias);
     write(alias, result(seen, OrderStatus.REJECTED, null, seen.changedAt() + 9, stored.id()));
 
-    Answer hot = show(alias);
+    GatewayAnswer hot = show(alias);
     stage.redis().del(ordersKey(alias));
-    Answer cold = show(alias);
+    GatewayAnswer cold = show(alias);
 
-    for (Answer answer : new Answer[] {hot, cold}) {
+    for (GatewayAnswer answer : new GatewayAnswer[] {hot, cold}) {
       assertThat(answer.text("status")).as(answer.toString()).isEqualTo("PAID");
       assertThat(answer.text("orderId")).isEqualTo(stored.id().toString());
     }
@@ -290,7 +290,7 @@ class OrderStatusIT {
     letDie(order, sku);
     grow(order, Duration.ofMinutes(1));
 
-    Answer hot = show(order);
+    GatewayAnswer hot = show(order);
     stage.redis().del(ordersKey(order));
     await()
         .atMost(SOON)
@@ -314,8 +314,8 @@ class OrderStatusIT {
 
       proxy.dropToClient(true);
 
-      Answer known = own.get(stored.user(), path(stored));
-      Answer unknown = own.get(queued.user(), path(queued));
+      GatewayAnswer known = own.get(stored.user(), path(stored));
+      GatewayAnswer unknown = own.get(queued.user(), path(queued));
       assertThat(known.text("status")).as(known.toString()).isEqualTo("CONFIRMED");
       assertThat(unknown.status()).isEqualTo(503);
       assertThat(unknown.code()).isEqualTo("STATUS_UNAVAILABLE");
@@ -341,7 +341,7 @@ class OrderStatusIT {
     assertThat(gateway.get(user, "/api/v1/orders/" + id).text("status")).isEqualTo("QUEUED");
   }
 
-  private static Answer show(Placed order) {
+  private static GatewayAnswer show(Placed order) {
     return gateway.get(order.user(), path(order));
   }
 

@@ -53,7 +53,7 @@ class SalesThatAreGoneIT {
     OrderId order = waitingOrder();
     WaitingOrders orders = new WaitingOrders(redis, RedisBreakers.of(redis, meters()), settings());
     try {
-      assertThat(orders.of(USER).join()).extracting(HotOrder::id).containsExactly(order);
+      assertThat(orders.of(USER).join()).extracting(RedisOrder::id).containsExactly(order);
     } finally {
       orders.destroy();
     }

@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.testing.Answer;
-import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -30,11 +30,11 @@ class SkuPageIT {
   private static final Duration FRESH_AGAIN = Duration.ofSeconds(5);
   private static final Duration SOON = Duration.ofMinutes(2);
 
-  private static Stage stage;
+  private static GatewayStage stage;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
   }
 
   @Test
@@ -42,7 +42,7 @@ class SkuPageIT {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
 
     await().atMost(FRESH_AGAIN).until(() -> onSale(sku));
-    Answer answer = show(sku);
+    GatewayAnswer answer = show(sku);
 
     assertThat(answer.text("name")).isEqualTo("A thing");
     assertThat(answer.json().path("priceCents").longValue()).isEqualTo(1999);
@@ -56,7 +56,7 @@ class SkuPageIT {
   void listsWhatIsOnSaleAndWhatOfItIsGone() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
     long closed = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
-    stage.gateway().operate("POST", Stage.admin(closed) + "/close", null);
+    stage.gateway().operate("POST", GatewayStage.admin(closed) + "/close", null);
     stage.buy(sku, 2);
 
     await()
@@ -86,7 +86,7 @@ class SkuPageIT {
         .untilAsserted(() -> assertThat(show(sku).json().path("soldOut").booleanValue()).isTrue());
     assertThat(onSale(sku)).isFalse();
 
-    stage.gateway().operate("POST", Stage.admin(sku) + "/close", null);
+    stage.gateway().operate("POST", GatewayStage.admin(sku) + "/close", null);
     await().atMost(FRESH_AGAIN).until(() -> show(sku).text("state"), "CLOSED"::equals);
   }
 
@@ -95,7 +95,8 @@ class SkuPageIT {
     long sku = stage.newSku();
     stage
         .gateway()
-        .operate("PUT", Stage.admin(sku), Stage.product(PurchasePolicy.UNLIMITED, 0, 10));
+        .operate(
+            "PUT", GatewayStage.admin(sku), GatewayStage.product(PurchasePolicy.UNLIMITED, 0, 10));
     assertThat(show(sku).text("state")).isEqualTo("NEW");
     assertThat(onSale(sku)).isFalse();
 
@@ -121,7 +122,7 @@ class SkuPageIT {
           .atMost(SOON)
           .until(
               () -> {
-                Answer answer = show(own, sku);
+                GatewayAnswer answer = show(own, sku);
                 assertThat(answer.status()).isIn(200, 503);
                 assertThat(answer.status() == 503 || onSale(answer)).isTrue();
                 return answer.status() == 503;
@@ -172,12 +173,15 @@ class SkuPageIT {
       assertThat(show(sku).status()).isEqualTo(404);
       stage
           .gateway()
-          .operate("PUT", Stage.admin(sku), Stage.product(PurchasePolicy.UNLIMITED, 0, 10));
+          .operate(
+              "PUT",
+              GatewayStage.admin(sku),
+              GatewayStage.product(PurchasePolicy.UNLIMITED, 0, 10));
       assertThat(show(sku).text("state")).isEqualTo("NEW");
     }
   }
 
-  private static Answer show(TestGateway gateway, long sku) {
+  private static GatewayAnswer show(TestGateway gateway, long sku) {
     return gateway.send(gateway.shop("/api/v1/skus/" + sku));
   }
 
@@ -185,11 +189,11 @@ class SkuPageIT {
     return onSale(show(gateway, sku));
   }
 
-  private static boolean onSale(Answer answer) {
+  private static boolean onSale(GatewayAnswer answer) {
     return answer.status() == 200 && answer.json().path("onSale").booleanValue();
   }
 
-  private static Answer show(long sku) {
+  private static GatewayAnswer show(long sku) {
     return stage.gateway().send(stage.gateway().shop("/api/v1/skus/" + sku));
   }
 

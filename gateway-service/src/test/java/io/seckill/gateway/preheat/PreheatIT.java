@@ -10,11 +10,11 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.LoadingOvertakenException;
 import io.seckill.common.sale.SaleLoader;
 import io.seckill.common.sale.SaleLoading;
-import io.seckill.common.sale.StoredOrders;
+import io.seckill.common.sale.StoredOrderCount;
 import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.consumer.SaleState;
-import io.seckill.gateway.testing.Answer;
-import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
@@ -31,13 +31,13 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class PreheatIT {
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static TestGateway gateway;
   private static UnifiedJedis redis;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     gateway = stage.gateway();
     redis = stage.redis();
   }
@@ -46,7 +46,7 @@ class PreheatIT {
   void loadsRulesAndStockUnderTheNewEpoch() {
     long sku = product(PurchasePolicy.LIMITED, 5, 1_000);
 
-    Answer answer = preheat(sku);
+    GatewayAnswer answer = preheat(sku);
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
     assertThat(answer.text("state")).isEqualTo("PREHEATED");
@@ -102,9 +102,9 @@ class PreheatIT {
   void refusesToOverwriteARunningSale() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
 
-    Answer open = preheat(sku);
-    gateway.operate("POST", Stage.admin(sku) + "/pause", null);
-    Answer paused = preheat(sku);
+    GatewayAnswer open = preheat(sku);
+    gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null);
+    GatewayAnswer paused = preheat(sku);
 
     assertThat(open.status()).isEqualTo(409);
     assertThat(open.code()).isEqualTo("SALE_RUNNING");
@@ -120,7 +120,7 @@ class PreheatIT {
     close(sku);
     Map<String, String> before = redis.hgetAll(RedisKeys.sku(sku));
 
-    Answer answer = preheat(sku);
+    GatewayAnswer answer = preheat(sku);
 
     assertThat(answer.status()).isEqualTo(409);
     assertThat(answer.code()).isEqualTo("ORDERS_IN_FLIGHT");
@@ -143,7 +143,7 @@ class PreheatIT {
     settled(sku, 996, 3);
     redis.hset(RedisKeys.quota(sku, 0), "999", "3"); // of the old epoch, and wrong
 
-    Answer answer = preheat(sku);
+    GatewayAnswer answer = preheat(sku);
     open(sku);
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
@@ -210,22 +210,22 @@ class PreheatIT {
     close(sku);
     redis.hset(RedisKeys.sku(sku), "buckets", "200");
     redis.hset(RedisKeys.orders(sku, 199), "1", "old");
-    redis.hset(RedisKeys.given(sku, 130), "1", "1:1");
+    redis.hset(RedisKeys.compensated(sku, 130), "1", "1:1");
 
     preheat(sku);
 
     assertThat(redis.exists(RedisKeys.orders(sku, 199))).isFalse();
-    assertThat(redis.exists(RedisKeys.given(sku, 130))).isFalse();
+    assertThat(redis.exists(RedisKeys.compensated(sku, 130))).isFalse();
   }
 
   @Test
   void admitsNothingFromAnUnfinishedPreheatAndCompletesItWhenRepeated() {
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
     preheat(sku);
-    SaleInRedis sale = gateway.bean(SaleInRedis.class);
-    sale.begin(row(sku, 2), new StoredOrders(0, 0)); // and here the gateway died
+    RedisSaleWriter sale = gateway.bean(RedisSaleWriter.class);
+    sale.begin(row(sku, 2), new StoredOrderCount(0, 0)); // and here the gateway died
 
-    assertThat(gateway.operate("POST", Stage.admin(sku) + "/open", null).code())
+    assertThat(gateway.operate("POST", GatewayStage.admin(sku) + "/open", null).code())
         .isEqualTo("NOT_PREHEATED");
     assertThat(gateway.buy(stage.newUser(), sku, 1, "key-unfinished").status()).isIn(409, 503);
 
@@ -238,12 +238,12 @@ class PreheatIT {
   @Test
   void stopsWhenALaterPreheatHasBegun() {
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
-    SaleInRedis sale = gateway.bean(SaleInRedis.class);
-    SaleLoading overtaken = sale.begin(row(sku, 4), new StoredOrders(0, 0));
-    sale.begin(row(sku, 5), new StoredOrders(0, 0));
+    RedisSaleWriter sale = gateway.bean(RedisSaleWriter.class);
+    SaleLoading overtaken = sale.begin(row(sku, 4), new StoredOrderCount(0, 0));
+    sale.begin(row(sku, 5), new StoredOrderCount(0, 0));
 
     assertThatExceptionOfType(LoadingOvertakenException.class)
-        .isThrownBy(() -> sale.begin(row(sku, 4), new StoredOrders(0, 0)));
+        .isThrownBy(() -> sale.begin(row(sku, 4), new StoredOrderCount(0, 0)));
     assertThatExceptionOfType(LoadingOvertakenException.class).isThrownBy(() -> overtaken.clear(2));
     assertThatExceptionOfType(LoadingOvertakenException.class)
         .isThrownBy(
@@ -268,7 +268,7 @@ class PreheatIT {
     stage
         .mysql()
         .sql(
-            "INSERT INTO give_back (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
+            "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
                 + " done_at) VALUES (?, ?, ?, 2, 2, 2, NULL)")
         .params(order.value(), sku, user)
         .update();
@@ -279,13 +279,13 @@ class PreheatIT {
                 + " VALUES (?, 'change-of-epoch-2', 5, 'more', 'olga', 2, 'MYSQL_DONE')")
         .param(sku)
         .update();
-    // order-consumer would refuse with that give-back pending, and has been asked already.
+    // order-consumer would refuse with that compensation pending, and has been asked already.
     setEpochInMySql(sku, 2);
     stage.mysql().sql("UPDATE products SET state = 'PREHEATED' WHERE sku_id = " + sku).update();
 
     gateway.bean(Preheat.class).load(row(sku, 2));
 
-    assertThat(redis.hget(RedisKeys.given(sku, bucketOf(sku, user)), order.toString()))
+    assertThat(redis.hget(RedisKeys.compensated(sku, bucketOf(sku, user)), order.toString()))
         .isEqualTo("2:2");
     assertThat(redis.hget(RedisKeys.stockChanges(sku), "change-of-epoch-2")).isEqualTo("2:5:A");
     assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("100");
@@ -296,7 +296,7 @@ class PreheatIT {
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
     redis.lpush(RedisKeys.stock(sku), "what is this");
 
-    Answer answer = preheat(sku);
+    GatewayAnswer answer = preheat(sku);
 
     assertThat(answer.status()).isEqualTo(409);
     assertThat(answer.code()).isEqualTo("FOREIGN_KEY");
@@ -319,22 +319,23 @@ class PreheatIT {
 
   private static long product(PurchasePolicy policy, int limit, long stock) {
     long sku = stage.newSku();
-    Answer answer = gateway.operate("PUT", Stage.admin(sku), Stage.product(policy, limit, stock));
+    GatewayAnswer answer =
+        gateway.operate("PUT", GatewayStage.admin(sku), GatewayStage.product(policy, limit, stock));
     assertThat(answer.status()).as(answer.toString()).isEqualTo(201);
     return sku;
   }
 
-  private static Answer preheat(long sku) {
-    return gateway.operate("POST", Stage.admin(sku) + "/preheat", null);
+  private static GatewayAnswer preheat(long sku) {
+    return gateway.operate("POST", GatewayStage.admin(sku) + "/preheat", null);
   }
 
   private static void open(long sku) {
-    Answer answer = gateway.operate("POST", Stage.admin(sku) + "/open", null);
+    GatewayAnswer answer = gateway.operate("POST", GatewayStage.admin(sku) + "/open", null);
     assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
   }
 
   private static void close(long sku) {
-    Answer answer = gateway.operate("POST", Stage.admin(sku) + "/close", null);
+    GatewayAnswer answer = gateway.operate("POST", GatewayStage.admin(sku) + "/close", null);
     assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
   }
 

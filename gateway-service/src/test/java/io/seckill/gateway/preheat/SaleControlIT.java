@@ -6,8 +6,8 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
-import io.seckill.gateway.testing.Answer;
-import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
@@ -24,13 +24,13 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class SaleControlIT {
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static TestGateway gateway;
   private static UnifiedJedis redis;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     gateway = stage.gateway();
     redis = stage.redis();
   }
@@ -66,7 +66,7 @@ class SaleControlIT {
     }
     String redisBefore = redis.hget(RedisKeys.sku(sku), "state");
 
-    Answer answer = act(sku, action);
+    GatewayAnswer answer = act(sku, action);
 
     if (outcome.equals("409")) {
       assertThat(answer.code()).as(answer.toString()).isEqualTo("ILLEGAL_TRANSITION");
@@ -179,7 +179,7 @@ class SaleControlIT {
     redis.hset(
         RedisKeys.sku(sku), Map.of("expiresAt", Long.toString(later), "extending", later + ":64"));
 
-    Answer extended =
+    GatewayAnswer extended =
         put(
             sku,
             100_000,
@@ -251,24 +251,25 @@ class SaleControlIT {
 
   private static long product() {
     long sku = stage.newSku();
-    String body = Stage.product(PurchasePolicy.LIMITED, 5, 100);
-    assertThat(gateway.operate("PUT", Stage.admin(sku), body).status()).isEqualTo(201);
+    String body = GatewayStage.product(PurchasePolicy.LIMITED, 5, 100);
+    assertThat(gateway.operate("PUT", GatewayStage.admin(sku), body).status()).isEqualTo(201);
     return sku;
   }
 
-  private static Answer put(long sku, Instant opens, Instant closes) {
+  private static GatewayAnswer put(long sku, Instant opens, Instant closes) {
     return put(sku, 100, opens, closes);
   }
 
-  private static Answer put(long sku, long stock, Instant opens, Instant closes) {
+  private static GatewayAnswer put(long sku, long stock, Instant opens, Instant closes) {
     return gateway.operate(
         "PUT",
-        Stage.admin(sku),
-        Stage.product(PurchasePolicy.LIMITED, 5, stock, opens.toString(), closes.toString()));
+        GatewayStage.admin(sku),
+        GatewayStage.product(
+            PurchasePolicy.LIMITED, 5, stock, opens.toString(), closes.toString()));
   }
 
-  private static Answer act(long sku, String action) {
-    return gateway.operate("POST", Stage.admin(sku) + "/" + action, null);
+  private static GatewayAnswer act(long sku, String action) {
+    return gateway.operate("POST", GatewayStage.admin(sku) + "/" + action, null);
   }
 
   private static String stateInMySql(long sku) {

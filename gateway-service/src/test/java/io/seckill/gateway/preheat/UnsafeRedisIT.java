@@ -10,9 +10,9 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.gateway.testing.Answer;
 import io.seckill.gateway.testing.ConsumerProcess;
-import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RedisDatabase;
@@ -89,12 +89,12 @@ class UnsafeRedisIT {
     long sku = product();
     redis.configSet(setting, value);
 
-    Answer refused = act(sku, "preheat");
+    GatewayAnswer refused = act(sku, "preheat");
 
     assertThat(refused.status()).as(refused.toString()).isEqualTo(409);
     assertThat(refused.code()).isEqualTo("UNSAFE_REDIS");
     assertThat(refused.text("detail")).contains(setting + " is " + value);
-    assertThat(gateway.adminGet(Stage.admin(sku)).text("state")).isEqualTo("NEW");
+    assertThat(gateway.adminGet(GatewayStage.admin(sku)).text("state")).isEqualTo("NEW");
     makeSafe();
     assertThat(act(sku, "preheat").status()).isEqualTo(200);
   }
@@ -122,10 +122,10 @@ class UnsafeRedisIT {
 
     await().atMost(SOON).until(() -> misconfigured(gateway, "danger") == 1);
 
-    Answer health = gateway.adminGet("/api/v1/health");
+    GatewayAnswer health = gateway.adminGet("/api/v1/health");
     assertThat(health.status()).isEqualTo(200);
     assertThat(health.toString()).contains("maxmemory-policy is allkeys-lru");
-    Answer readiness = gateway.send(gateway.admin("/actuator/health/readiness").GET());
+    GatewayAnswer readiness = gateway.send(gateway.admin("/actuator/health/readiness").GET());
     assertThat(readiness.status()).isEqualTo(200);
     assertThat(readiness.text("status")).isEqualTo("DEGRADED");
 
@@ -152,9 +152,9 @@ class UnsafeRedisIT {
     try (TestGateway allowing =
         TestGateway.start(
             database, mysql, consumer.url(), "seckill.preheat.allow-unsafe-redis=true")) {
-      assertThat(allowing.operate("POST", Stage.admin(sku) + "/preheat", null).status())
+      assertThat(allowing.operate("POST", GatewayStage.admin(sku) + "/preheat", null).status())
           .isEqualTo(200);
-      assertThat(allowing.operate("POST", Stage.admin(sku) + "/open", null).status())
+      assertThat(allowing.operate("POST", GatewayStage.admin(sku) + "/open", null).status())
           .isEqualTo(200);
       assertThat(misconfigured(allowing, "danger")).isEqualTo(1);
     }
@@ -215,14 +215,15 @@ class UnsafeRedisIT {
 
   private static long product() {
     long sku = SKU.incrementAndGet();
-    Answer made =
-        gateway.operate("PUT", Stage.admin(sku), Stage.product(PurchasePolicy.UNLIMITED, 0, 100));
+    GatewayAnswer made =
+        gateway.operate(
+            "PUT", GatewayStage.admin(sku), GatewayStage.product(PurchasePolicy.UNLIMITED, 0, 100));
     assertThat(made.status()).as(made.toString()).isEqualTo(201);
     return sku;
   }
 
-  private static Answer act(long sku, String action) {
-    return gateway.operate("POST", Stage.admin(sku) + "/" + action, null);
+  private static GatewayAnswer act(long sku, String action) {
+    return gateway.operate("POST", GatewayStage.admin(sku) + "/" + action, null);
   }
 
   private static double misconfigured(TestGateway of, String kind) {

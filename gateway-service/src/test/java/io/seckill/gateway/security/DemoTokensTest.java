@@ -13,7 +13,7 @@ class DemoTokensTest {
 
   @Test
   void givesTokensThatTheVerifierTakesForWhomTheyAreFor() {
-    SecurityProperties settings = settings(Tokens.SECRET, "");
+    SecurityProperties settings = settings(TestTokens.SECRET, "");
     DemoTokens tokens = new DemoTokens(settings, ON, false, Clock.systemUTC());
     try (TokenVerifier verifier = new TokenVerifier(settings, Clock.systemUTC())) {
       Identity shopper = verifier.verify(tokens.shopper(42).token());
@@ -30,7 +30,7 @@ class DemoTokensTest {
   void givesNoneWhenItIsOff() {
     DemoTokens tokens =
         new DemoTokens(
-            settings(Tokens.SECRET, ""), new DemoProperties(false), true, Clock.systemUTC());
+            settings(TestTokens.SECRET, ""), new DemoProperties(false), true, Clock.systemUTC());
 
     assertThat(tokens.shopper(42)).isNull();
     assertThat(tokens.operator()).isNull();
@@ -39,7 +39,7 @@ class DemoTokensTest {
   @Test
   void refusesToStartUnderAProductionProfileOrWithAKeySet() {
     assertThatThrownBy(
-            () -> new DemoTokens(settings(Tokens.SECRET, ""), ON, true, Clock.systemUTC()))
+            () -> new DemoTokens(settings(TestTokens.SECRET, ""), ON, true, Clock.systemUTC()))
         .hasMessageContaining("seckill.demo.enabled")
         .hasMessageContaining("production");
     assertThatThrownBy(

@@ -17,19 +17,19 @@ class TokenVerifierTest {
   private static final long NOW_S = 1_800_000_000L;
 
   private final MovableClock clock = new MovableClock();
-  private final TokenVerifier verifier = new TokenVerifier(secret(Tokens.SECRET), clock);
+  private final TokenVerifier verifier = new TokenVerifier(secret(TestTokens.SECRET), clock);
 
   @Test
   void namesTheShopperOfAGenuineToken() {
-    Identity identity = verifier.identify("Bearer " + Tokens.shopper(42));
+    Identity identity = verifier.identify("Bearer " + TestTokens.shopper(42));
 
     assertThat(identity).isEqualTo(new Identity(42, "42", java.util.Set.of()));
-    assertThat(verifier.identify("bearer " + Tokens.shopper(42))).isEqualTo(identity);
+    assertThat(verifier.identify("bearer " + TestTokens.shopper(42))).isEqualTo(identity);
   }
 
   @Test
   void namesAnOperatorWhoseSubjectIsNoNumber() {
-    Identity identity = verifier.verify(Tokens.operator("alice@example.com"));
+    Identity identity = verifier.verify(TestTokens.operator("alice@example.com"));
 
     assertThat(identity).isNotNull();
     assertThat(identity.isOperator()).isTrue();
@@ -63,7 +63,7 @@ class TokenVerifierTest {
 
   @Test
   void refusesATokenFromTheMomentItExpiresEvenWhenItIsRemembered() {
-    String token = Tokens.signed("{\"sub\":\"1\",\"exp\":" + (NOW_S + 60) + "}");
+    String token = TestTokens.signed("{\"sub\":\"1\",\"exp\":" + (NOW_S + 60) + "}");
     assertThat(verifier.verify(token)).isNotNull();
 
     clock.now = Instant.ofEpochSecond(NOW_S + 89);
@@ -75,7 +75,8 @@ class TokenVerifierTest {
   @Test
   void refusesATokenBeforeItsTime() {
     String token =
-        Tokens.signed("{\"sub\":\"1\",\"nbf\":" + (NOW_S + 31) + ",\"exp\":" + (NOW_S + 90) + "}");
+        TestTokens.signed(
+            "{\"sub\":\"1\",\"nbf\":" + (NOW_S + 31) + ",\"exp\":" + (NOW_S + 90) + "}");
 
     assertThat(verifier.verify(token)).isNull();
     clock.now = Instant.ofEpochSecond(NOW_S + 1);
@@ -98,7 +99,7 @@ class TokenVerifierTest {
   void refusesEveryAlgorithmButItsOwn(String header) {
     String claims = "{\"sub\":\"1\",\"exp\":" + (NOW_S + 60) + "}";
 
-    assertThat(verifier.verify(Tokens.signed(header, claims, Tokens.SECRET))).isNull();
+    assertThat(verifier.verify(TestTokens.signed(header, claims, TestTokens.SECRET))).isNull();
   }
 
   @ParameterizedTest
@@ -118,13 +119,13 @@ class TokenVerifierTest {
         ""
       })
   void refusesClaimsItCannotRelyOn(String claims) {
-    assertThat(verifier.verify(Tokens.signed(claims))).isNull();
+    assertThat(verifier.verify(TestTokens.signed(claims))).isNull();
   }
 
   @Test
   void refusesAForgedOrDamagedToken() {
-    String good = Tokens.shopper(7);
-    String other = Tokens.shopper(8);
+    String good = TestTokens.shopper(7);
+    String other = TestTokens.shopper(8);
     String signature = good.substring(good.lastIndexOf('.'));
 
     assertThat(verifier.verify(other.substring(0, other.lastIndexOf('.')) + signature)).isNull();
@@ -138,7 +139,7 @@ class TokenVerifierTest {
     assertThat(verifier.verify("a".repeat(5_000))).isNull();
     assertThat(
             verifier.verify(
-                Tokens.signed("{\"alg\":\"HS256\"}", "{\"sub\":\"1\"}", "x".repeat(32))))
+                TestTokens.signed("{\"alg\":\"HS256\"}", "{\"sub\":\"1\"}", "x".repeat(32))))
         .isNull();
   }
 
@@ -154,18 +155,25 @@ class TokenVerifierTest {
     TokenVerifier strict =
         new TokenVerifier(
             new SecurityProperties(
-                Tokens.SECRET, "", Duration.ofMinutes(5), "https://idp", "shop", Duration.ZERO, 10),
+                TestTokens.SECRET,
+                "",
+                Duration.ofMinutes(5),
+                "https://idp",
+                "shop",
+                Duration.ZERO,
+                10),
             clock);
     String rest = ",\"sub\":\"1\",\"exp\":1900000000}";
 
     assertThat(
             strict.verify(
-                Tokens.signed("{\"iss\":\"https://idp\",\"aud\":[\"x\",\"shop\"]" + rest)))
+                TestTokens.signed("{\"iss\":\"https://idp\",\"aud\":[\"x\",\"shop\"]" + rest)))
         .isNotNull();
-    assertThat(strict.verify(Tokens.signed("{\"iss\":\"https://idp\",\"aud\":\"x\"" + rest)))
+    assertThat(strict.verify(TestTokens.signed("{\"iss\":\"https://idp\",\"aud\":\"x\"" + rest)))
         .isNull();
-    assertThat(strict.verify(Tokens.signed("{\"iss\":\"other\",\"aud\":\"shop\"" + rest))).isNull();
-    assertThat(strict.verify(Tokens.shopper(1))).isNull();
+    assertThat(strict.verify(TestTokens.signed("{\"iss\":\"other\",\"aud\":\"shop\"" + rest)))
+        .isNull();
+    assertThat(strict.verify(TestTokens.shopper(1))).isNull();
   }
 
   @Test
@@ -173,12 +181,12 @@ class TokenVerifierTest {
     assertThatThrownBy(() -> secret(""))
         .hasMessageContaining("either hs256-secret or jwk-set-uri must be set");
     assertThatThrownBy(() -> secret("x".repeat(31))).hasMessageContaining("at least 32 bytes");
-    assertThat(secret(Tokens.SECRET)).asString().doesNotContain(Tokens.SECRET);
+    assertThat(secret(TestTokens.SECRET)).asString().doesNotContain(TestTokens.SECRET);
   }
 
   private Identity verify(String subject) {
     return verifier.verify(
-        Tokens.signed("{\"sub\":\"" + subject + "\",\"exp\":" + (NOW_S + 60) + "}"));
+        TestTokens.signed("{\"sub\":\"" + subject + "\",\"exp\":" + (NOW_S + 60) + "}"));
   }
 
   private static SecurityProperties secret(String secret) {

@@ -1,7 +1,7 @@
 package io.seckill.gateway.testing;
 
 import io.seckill.gateway.GatewayApplication;
-import io.seckill.gateway.security.Tokens;
+import io.seckill.gateway.security.TestTokens;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RedisDatabase;
 import java.io.IOException;
@@ -47,7 +47,7 @@ public final class TestGateway implements AutoCloseable {
                 "spring.datasource.url=" + mysql.jdbcUrl(),
                 "spring.datasource.username=" + mysql.username(),
                 "spring.datasource.password=" + mysql.password(),
-                "seckill.security.hs256-secret=" + Tokens.SECRET,
+                "seckill.security.hs256-secret=" + TestTokens.SECRET,
                 "seckill.consumer.url=" + consumerUrl,
                 "seckill.internal.token=" + ConsumerProcess.TOKEN,
                 "seckill.preheat.allow-unsafe-redis=true", // the shared one keeps nothing on disk
@@ -90,17 +90,17 @@ public final class TestGateway implements AutoCloseable {
   }
 
   /** GET by a shopper. */
-  public Answer get(long user, String path) {
+  public GatewayAnswer get(long user, String path) {
     return send(shop(path).header("Authorization", shopper(user)).GET());
   }
 
   /** A method with or without a body, by a shopper. */
-  public Answer call(long user, String method, String path, @Nullable String body) {
+  public GatewayAnswer call(long user, String method, String path, @Nullable String body) {
     return send(json(shop(path), method, body).header("Authorization", shopper(user)));
   }
 
   /** A purchase. */
-  public Answer buy(long user, long sku, int quantity, String key) {
+  public GatewayAnswer buy(long user, long sku, int quantity, String key) {
     return send(
         json(shop("/api/v1/skus/" + sku + "/orders"), "POST", "{\"quantity\":" + quantity + "}")
             .header("Authorization", shopper(user))
@@ -108,18 +108,18 @@ public final class TestGateway implements AutoCloseable {
   }
 
   /** GET by an operator. */
-  public Answer adminGet(String path) {
+  public GatewayAnswer adminGet(String path) {
     return send(admin(path).header("Authorization", operator()).GET());
   }
 
   /** A method with or without a JSON body, by an operator. */
-  public Answer operate(String method, String path, @Nullable String body) {
+  public GatewayAnswer operate(String method, String path, @Nullable String body) {
     return send(json(admin(path), method, body).header("Authorization", operator()));
   }
 
-  public Answer send(HttpRequest.Builder request) {
+  public GatewayAnswer send(HttpRequest.Builder request) {
     try {
-      return new Answer(http.send(request.build(), BodyHandlers.ofString()));
+      return new GatewayAnswer(http.send(request.build(), BodyHandlers.ofString()));
     } catch (IOException e) {
       throw new AssertionError(e);
     } catch (InterruptedException e) {
@@ -133,11 +133,11 @@ public final class TestGateway implements AutoCloseable {
   }
 
   public static String shopper(long user) {
-    return "Bearer " + Tokens.shopper(user);
+    return "Bearer " + TestTokens.shopper(user);
   }
 
   public static String operator() {
-    return "Bearer " + Tokens.operator("olga");
+    return "Bearer " + TestTokens.operator("olga");
   }
 
   private static HttpRequest.Builder json(

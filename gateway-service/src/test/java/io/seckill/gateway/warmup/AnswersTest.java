@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class AnswersTest {
 
-  private final Answers answers = new Answers();
+  private final WarmUpAnswers answers = new WarmUpAnswers();
 
   @Test
   void claimsNothingWithoutAnswers() {

@@ -10,8 +10,8 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.gateway.testing.Answer;
-import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
@@ -41,18 +41,18 @@ class WarmUpIT {
   private static final String BRIEF = "seckill.warm-up.requests=300";
   private static final String UNHURRIED = "seckill.warm-up.at-most=2m";
 
-  private static Stage stage;
+  private static GatewayStage stage;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
   }
 
   @Test
   void isNotReadyUntilItHasEndedAndSellsMeanwhile() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 10);
     try (TestGateway gateway = gateway(stage.redisDatabase(), ENDLESS)) {
-      Answer warming = readiness(gateway);
+      GatewayAnswer warming = readiness(gateway);
       assertThat(warming.status()).isEqualTo(503);
       assertThat(state(warming)).isEqualTo("OUT_OF_SERVICE");
       assertThat(warming.json().at("/components/warmUp/details/reason").asString())
@@ -91,8 +91,8 @@ class WarmUpIT {
 
   @Test
   void buysWhatNobodyCanPutOnSale() {
-    String reserved = Stage.admin(9_007_199_254_740_991L);
-    String product = Stage.product(PurchasePolicy.UNLIMITED, 0, 10);
+    String reserved = GatewayStage.admin(9_007_199_254_740_991L);
+    String product = GatewayStage.product(PurchasePolicy.UNLIMITED, 0, 10);
 
     assertThat(stage.gateway().operate("PUT", reserved, product).status()).isEqualTo(400);
     assertThat(stage.gateway().operate("POST", reserved + "/preheat", null).status())
@@ -193,11 +193,11 @@ class WarmUpIT {
     return issuer;
   }
 
-  private static Answer readiness(TestGateway gateway) {
+  private static GatewayAnswer readiness(TestGateway gateway) {
     return gateway.send(gateway.admin("/actuator/health/readiness"));
   }
 
-  private static String state(Answer readiness) {
+  private static String state(GatewayAnswer readiness) {
     return readiness.json().at("/components/warmUp/status").asString();
   }
 

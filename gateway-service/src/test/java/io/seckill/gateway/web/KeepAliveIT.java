@@ -3,8 +3,8 @@ package io.seckill.gateway.web;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
-import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import org.junit.jupiter.api.BeforeAll;
@@ -20,12 +20,12 @@ class KeepAliveIT {
 
   private static final int REQUESTS = 3_000;
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static TestGateway gateway;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     gateway = stage.gateway();
   }
 

@@ -10,9 +10,9 @@ import com.networknt.schema.SpecificationVersion;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.testing.Answer;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
-import io.seckill.gateway.testing.Stage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -36,21 +36,22 @@ class OpenApiIT {
 
   private static final JsonMapper JSON = JsonMapper.shared();
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static TestGateway gateway;
   private static JsonNode shopper;
   private static JsonNode admin;
 
   @BeforeAll
   static void read() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     gateway = stage.gateway();
     shopper = parse(gateway.send(gateway.shop("/api/v1/openapi.yaml")));
     admin = parse(gateway.adminGet("/admin/v1/openapi.yaml"));
   }
 
   /** A request, and what it is an example of. */
-  private record Example(JsonNode api, String method, String path, int status, Answer answer) {}
+  private record Example(
+      JsonNode api, String method, String path, int status, GatewayAnswer answer) {}
 
   @Test
   void describesEveryAddressThatExistsAndNoOther() {
@@ -94,7 +95,7 @@ class OpenApiIT {
   @Test
   void answersAsDescribed() {
     for (Example example : examples()) {
-      Answer answer = example.answer();
+      GatewayAnswer answer = example.answer();
       String what = example.method() + " " + example.path() + ": " + answer;
       assertThat(answer.status()).as(what).isEqualTo(example.status());
       JsonNode response = response(example);
@@ -133,7 +134,7 @@ class OpenApiIT {
   private List<Example> productExamples() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     long closed = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    gateway.operate("POST", Stage.admin(closed) + "/close", null);
+    gateway.operate("POST", GatewayStage.admin(closed) + "/close", null);
     String page = "/api/v1/skus/{sku}";
     String orders = page + "/orders";
     long user = stage.newUser();
@@ -176,7 +177,7 @@ class OpenApiIT {
   }
 
   /** Demo mode is off. */
-  private static Answer demoToken() {
+  private static GatewayAnswer demoToken() {
     return gateway.send(
         gateway.shop("/api/v1/demo/token").POST(BodyPublishers.ofString("{\"userId\":7}")));
   }
@@ -224,8 +225,8 @@ class OpenApiIT {
     List<Example> all = new ArrayList<>();
     String one = "/admin/v1/skus/{sku}";
     long sku = stage.newSku();
-    String path = Stage.admin(sku);
-    String body = Stage.product(PurchasePolicy.LIMITED, 5, 100);
+    String path = GatewayStage.admin(sku);
+    String body = GatewayStage.product(PurchasePolicy.LIMITED, 5, 100);
     all.add(
         ops(
             "POST",
@@ -319,9 +320,9 @@ class OpenApiIT {
         ops("GET", summary, 200, gateway.adminGet(summary)),
         ops("GET", summary, 401, gateway.send(gateway.admin(summary))),
         ops("GET", "/api/v1/health", 200, gateway.send(gateway.admin("/api/v1/health"))),
-        ops("GET", ledger, 200, gateway.adminGet(Stage.admin(sku) + "/ledger")),
+        ops("GET", ledger, 200, gateway.adminGet(GatewayStage.admin(sku) + "/ledger")),
         ops("GET", ledger, 400, gateway.adminGet("/admin/v1/skus/x/ledger")),
-        ops("GET", ledger, 401, gateway.send(gateway.admin(Stage.admin(sku) + "/ledger"))),
+        ops("GET", ledger, 401, gateway.send(gateway.admin(GatewayStage.admin(sku) + "/ledger"))),
         ops("GET", ledger, 404, gateway.adminGet("/admin/v1/skus/987654321/ledger")),
         ops("GET", lanes, 200, gateway.adminGet(lanes)),
         ops("GET", lanes, 401, gateway.send(gateway.admin(lanes))));
@@ -329,7 +330,8 @@ class OpenApiIT {
 
   private static List<Example> reconciliationExamples() {
     String one = "/admin/v1/skus/{sku}/reconciliation";
-    String path = Stage.admin(stage.onSale(PurchasePolicy.LIMITED, 5, 100)) + "/reconciliation";
+    String path =
+        GatewayStage.admin(stage.onSale(PurchasePolicy.LIMITED, 5, 100)) + "/reconciliation";
     return List.of(
         ops("POST", one, 200, gateway.operate("POST", path, "{\"dryRun\":true}")),
         ops("POST", one, 400, gateway.operate("POST", path, "{}")),
@@ -342,39 +344,39 @@ class OpenApiIT {
         ops("GET", one, 200, gateway.adminGet(path)));
   }
 
-  private static Answer preheatWhileOpen() {
+  private static GatewayAnswer preheatWhileOpen() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    return gateway.operate("POST", Stage.admin(sku) + "/preheat", null);
+    return gateway.operate("POST", GatewayStage.admin(sku) + "/preheat", null);
   }
 
-  private static Answer addStock() {
+  private static GatewayAnswer addStock() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     return gateway.send(
         gateway
-            .admin(Stage.admin(sku) + "/stock")
+            .admin(GatewayStage.admin(sku) + "/stock")
             .header("Authorization", TestGateway.operator())
             .header("Content-Type", "application/json")
             .header("Idempotency-Key", "key-of-change")
             .POST(BodyPublishers.ofString("{\"delta\":5,\"reason\":\"more\"}")));
   }
 
-  private static Answer show(Placed order, String rest) {
+  private static GatewayAnswer show(Placed order, String rest) {
     return gateway.get(order.user(), "/api/v1/orders/" + order.id() + rest);
   }
 
-  private static Answer act(Placed order, String method, String rest) {
+  private static GatewayAnswer act(Placed order, String method, String rest) {
     return gateway.call(order.user(), method, "/api/v1/orders/" + order.id() + rest, null);
   }
 
-  private static Answer asOperator(String path) {
+  private static GatewayAnswer asOperator(String path) {
     return gateway.send(gateway.shop(path).header("Authorization", TestGateway.operator()));
   }
 
-  private static Example shop(String method, String path, int status, Answer answer) {
+  private static Example shop(String method, String path, int status, GatewayAnswer answer) {
     return new Example(shopper, method, path, status, answer);
   }
 
-  private static Example ops(String method, String path, int status, Answer answer) {
+  private static Example ops(String method, String path, int status, GatewayAnswer answer) {
     return new Example(admin, method, path, status, answer);
   }
 
@@ -400,7 +402,7 @@ class OpenApiIT {
         .toList();
   }
 
-  private static JsonNode parse(Answer answer) {
+  private static JsonNode parse(GatewayAnswer answer) {
     assertThat(answer.status()).isEqualTo(200);
     Object tree = new Yaml().load(answer.body());
     return JSON.valueToTree(tree);

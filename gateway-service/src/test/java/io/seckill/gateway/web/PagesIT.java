@@ -2,8 +2,8 @@ package io.seckill.gateway.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.gateway.testing.Answer;
-import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -29,7 +29,7 @@ class PagesIT {
 
   @BeforeAll
   static void start() {
-    Stage stage = Stage.shared();
+    GatewayStage stage = GatewayStage.shared();
     gateway = stage.gateway();
     demo =
         TestGateway.start(
@@ -48,7 +48,7 @@ class PagesIT {
 
   @Test
   void servesTheShopPageToAnyoneUnderAStrictPolicy() {
-    Answer page = gateway.send(gateway.shop("/"));
+    GatewayAnswer page = gateway.send(gateway.shop("/"));
 
     assertThat(page.status()).isEqualTo(200);
     assertThat(page.header("Content-Type")).isEqualTo("text/html;charset=UTF-8");
@@ -68,7 +68,7 @@ class PagesIT {
 
     assertThat(loaded).hasSizeGreaterThan(5);
     for (String address : loaded) {
-      Answer file = gateway.send(gateway.shop("/" + address));
+      GatewayAnswer file = gateway.send(gateway.shop("/" + address));
       assertThat(file.status()).as(address).isEqualTo(200);
       assertThat(file.header("Cache-Control")).contains("max-age=31536000", "immutable");
       assertThat(file.header("X-Content-Type-Options")).isEqualTo("nosniff");
@@ -77,7 +77,7 @@ class PagesIT {
 
   @Test
   void servesTheOperationsPageOnTheAdminPortOnly() {
-    Answer page = gateway.send(gateway.admin("/ops"));
+    GatewayAnswer page = gateway.send(gateway.admin("/ops"));
 
     assertThat(page.status()).isEqualTo(200);
     assertThat(page.header("Content-Security-Policy")).doesNotContain("unsafe");
@@ -92,8 +92,9 @@ class PagesIT {
 
   @Test
   void sendsNothingAgainThatTheBrowserHas() {
-    Answer first = gateway.send(gateway.shop("/"));
-    Answer again = gateway.send(gateway.shop("/").header("If-None-Match", first.header("ETag")));
+    GatewayAnswer first = gateway.send(gateway.shop("/"));
+    GatewayAnswer again =
+        gateway.send(gateway.shop("/").header("If-None-Match", first.header("ETag")));
 
     assertThat(again.status()).isEqualTo(304);
     assertThat(again.body()).isEmpty();
@@ -104,8 +105,8 @@ class PagesIT {
 
   @Test
   void compressesForThoseWhoReadIt() {
-    Answer plain = gateway.send(gateway.shop("/"));
-    Answer packed = gateway.send(gateway.shop("/").header("Accept-Encoding", "br, gzip"));
+    GatewayAnswer plain = gateway.send(gateway.shop("/"));
+    GatewayAnswer packed = gateway.send(gateway.shop("/").header("Accept-Encoding", "br, gzip"));
 
     assertThat(plain.header("Content-Encoding")).isEmpty();
     assertThat(packed.header("Content-Encoding")).isEqualTo("gzip");
@@ -127,8 +128,8 @@ class PagesIT {
 
   @Test
   void handsOutNoTokenUnlessInDemoMode() {
-    Answer shopper = gateway.send(post(gateway, "/api/v1/demo/token", "{\"userId\":7}"));
-    Answer operator =
+    GatewayAnswer shopper = gateway.send(post(gateway, "/api/v1/demo/token", "{\"userId\":7}"));
+    GatewayAnswer operator =
         gateway.send(gateway.admin("/admin/v1/demo/token").POST(BodyPublishers.noBody()));
 
     assertThat(shopper.code()).isEqualTo("NOT_FOUND");
@@ -167,7 +168,7 @@ class PagesIT {
         .POST(BodyPublishers.ofString(body));
   }
 
-  private static int length(Answer answer) {
+  private static int length(GatewayAnswer answer) {
     return Integer.parseInt(answer.header("Content-Length"));
   }
 

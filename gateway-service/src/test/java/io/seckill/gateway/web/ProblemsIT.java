@@ -2,9 +2,9 @@ package io.seckill.gateway.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.gateway.security.Tokens;
-import io.seckill.gateway.testing.Answer;
-import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.security.TestTokens;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -23,12 +23,12 @@ class ProblemsIT {
 
   @BeforeAll
   static void start() {
-    gateway = Stage.shared().gateway();
+    gateway = GatewayStage.shared().gateway();
   }
 
   @Test
   void saysWhatIsWrongAsAProblemWithACodeAndTheCallersCorrelationId() {
-    Answer answer =
+    GatewayAnswer answer =
         gateway.send(
             gateway
                 .shop("/api/v1/nothing")
@@ -46,7 +46,8 @@ class ProblemsIT {
   @ParameterizedTest
   @ValueSource(strings = {"short", "with blank in it", "<script>alert(1)</script>"})
   void replacesACorrelationIdThatCouldHarm(String id) {
-    Answer answer = gateway.send(gateway.shop("/api/v1/skus/1").header("X-Correlation-Id", id));
+    GatewayAnswer answer =
+        gateway.send(gateway.shop("/api/v1/skus/1").header("X-Correlation-Id", id));
 
     assertThat(answer.header("X-Correlation-Id")).isNotEqualTo(id).isNotEmpty();
   }
@@ -74,7 +75,7 @@ class ProblemsIT {
   })
   void hasAProblemForEveryWrongRequestOfAShopper(
       String method, String path, int status, String code) {
-    Answer answer = gateway.call(7, method, path, null);
+    GatewayAnswer answer = gateway.call(7, method, path, null);
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(status);
     assertThat(answer.code()).isEqualTo(code);
@@ -96,7 +97,7 @@ class ProblemsIT {
   })
   void hasAProblemForEveryWrongRequestOfAnOperator(
       String method, String path, int status, String code) {
-    Answer answer = gateway.operate(method, path, null);
+    GatewayAnswer answer = gateway.operate(method, path, null);
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(status);
     assertThat(answer.code()).isEqualTo(code);
@@ -111,7 +112,7 @@ class ProblemsIT {
 
   @Test
   void takesNothingButJson() {
-    Answer answer =
+    GatewayAnswer answer =
         gateway.send(
             gateway
                 .admin("/admin/v1/skus/1001")
@@ -127,7 +128,7 @@ class ProblemsIT {
   void readsNoMoreOfABodyThanAllowed() { // FACTS "Request bodies": no default limits JSON
     String tenMegabytes = "\"" + "x".repeat(10 * 1024 * 1024) + "\"";
 
-    Answer declared = gateway.operate("PUT", "/admin/v1/skus/1001", tenMegabytes);
+    GatewayAnswer declared = gateway.operate("PUT", "/admin/v1/skus/1001", tenMegabytes);
     assertThat(declared.status()).isEqualTo(413);
     assertThat(declared.code()).isEqualTo("PAYLOAD_TOO_LARGE");
   }
@@ -136,7 +137,7 @@ class ProblemsIT {
   void readsNoMoreOfAChunkedBodyThanAllowed() {
     byte[] chunk = "x".repeat(20_000).getBytes(StandardCharsets.US_ASCII);
 
-    Answer chunked =
+    GatewayAnswer chunked =
         gateway.send(
             gateway
                 .admin("/admin/v1/skus/1001")
@@ -151,8 +152,8 @@ class ProblemsIT {
 
   @Test
   void sendsSecurityHeadersWithEveryAnswer() {
-    for (Answer answer :
-        new Answer[] {
+    for (GatewayAnswer answer :
+        new GatewayAnswer[] {
           gateway.send(gateway.shop("/api/v1/openapi.yaml")),
           gateway.get(7, "/api/v1/orders"),
           gateway.get(7, "/nothing"),
@@ -195,7 +196,7 @@ class ProblemsIT {
 
   @Test
   void letsNobodyInWhoIsNoShopperOrNoOperator() {
-    String nameless = "Bearer " + Tokens.signed("{\"sub\":\"olga\",\"exp\":4102444800}");
+    String nameless = "Bearer " + TestTokens.signed("{\"sub\":\"olga\",\"exp\":4102444800}");
 
     assertThat(
             gateway.send(gateway.shop("/api/v1/orders").header("Authorization", nameless)).code())

@@ -2,8 +2,8 @@ package io.seckill.gateway.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.gateway.testing.Answer;
-import io.seckill.gateway.testing.Stage;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -21,12 +21,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(TestServers.class)
 class TwoPortsIT {
 
-  private static Stage stage;
+  private static GatewayStage stage;
   private static TestGateway gateway;
 
   @BeforeAll
   static void start() {
-    stage = Stage.shared();
+    stage = GatewayStage.shared();
     gateway = stage.gateway();
   }
 
@@ -46,7 +46,7 @@ class TwoPortsIT {
         "/actuator;a/health"
       })
   void keepsOperatorsAddressesOffTheShopperPort(String path) {
-    Answer answer =
+    GatewayAnswer answer =
         gateway.send(gateway.shop(path).header("Authorization", TestGateway.operator()));
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(404);
@@ -64,7 +64,7 @@ class TwoPortsIT {
         "/api/v1/%6frders"
       })
   void keepsShoppersAddressesOffTheAdminPort(String path) {
-    Answer answer =
+    GatewayAnswer answer =
         gateway.send(gateway.admin(path).header("Authorization", TestGateway.shopper(7)));
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(404);
@@ -73,7 +73,7 @@ class TwoPortsIT {
 
   @Test
   void doesNotSellOnTheAdminPort() {
-    Answer answer =
+    GatewayAnswer answer =
         gateway.send(
             gateway
                 .admin("/api/v1/skus/1001/orders")
@@ -102,7 +102,7 @@ class TwoPortsIT {
   void finishesWhatIsInHandOnTheAdminPortWhenItStops() throws Exception {
     try (SlowConsumer slow = SlowConsumer.start()) {
       TestGateway own = TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), slow.url());
-      CompletableFuture<Answer> inHand =
+      CompletableFuture<GatewayAnswer> inHand =
           CompletableFuture.supplyAsync(() -> own.adminGet("/admin/v1/skus/1001"));
       slow.awaitRequest();
 

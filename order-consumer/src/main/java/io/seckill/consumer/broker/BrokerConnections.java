@@ -48,13 +48,13 @@ public class BrokerConnections {
   }
 
   /** As {@link #open}, for a connection whose writes can be gathered. */
-  public BrokerLink openLink(String purpose) throws IOException {
+  public IntakeConnection openLink(String purpose) throws IOException {
     GatheringSockets sockets = new GatheringSockets();
     ConnectionFactory own = factory.clone();
     if (!own.isSSL()) {
       own.setSocketFactory(sockets);
     }
-    return new BrokerLink(open(own, purpose), sockets);
+    return new IntakeConnection(open(own, purpose), sockets);
   }
 
   /** What the broker shows of this process, for operators: as a consumer tag, as a connection. */

@@ -1,5 +1,7 @@
 package io.seckill.consumer.broker;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -25,22 +27,18 @@ public record BrokerProperties(
     @Nullable Path caFile) {
 
   public BrokerProperties {
-    check(url != null && url.matches("amqps?://.*"), "url must be amqp[s]://...");
-    check(within(heartbeat, 1_000, 60_000), "heartbeat must be 1s..60s");
-    check(within(connectTimeout, 100, 30_000), "connect-timeout must be 100ms..30s");
-    check(within(rpcTimeout, 100, 60_000), "rpc-timeout must be 100ms..60s");
-    check(within(confirmTimeout, 100, 60_000), "confirm-timeout must be 100ms..60s");
-    check(caFile == null || url.startsWith("amqps:"), "ca-file is of no use without amqps://");
+    check(url != null && url.matches("amqps?://.*"), "seckill.broker.url must be amqp[s]://...");
+    check(within(heartbeat, 1_000, 60_000), "seckill.broker.heartbeat must be 1s..60s");
+    check(within(connectTimeout, 100, 30_000), "seckill.broker.connect-timeout must be 100ms..30s");
+    check(within(rpcTimeout, 100, 60_000), "seckill.broker.rpc-timeout must be 100ms..60s");
+    check(within(confirmTimeout, 100, 60_000), "seckill.broker.confirm-timeout must be 100ms..60s");
+    check(
+        caFile == null || url.startsWith("amqps:"),
+        "seckill.broker.ca-file is of no use without amqps://");
   }
 
   private static boolean within(Duration value, long minMs, long maxMs) {
     return value.toMillis() >= minMs && value.toMillis() <= maxMs;
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.broker." + otherwise);
-    }
   }
 
   /** Without the password. */

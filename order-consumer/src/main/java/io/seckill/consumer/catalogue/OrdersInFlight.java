@@ -3,7 +3,7 @@ package io.seckill.consumer.catalogue;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.barrier.Barriers;
-import io.seckill.consumer.reconciliation.OnTheWay;
+import io.seckill.consumer.reconciliation.InFlightOrders;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -24,10 +24,10 @@ class OrdersInFlight {
 
   private final JdbcClient jdbc;
   private final UnifiedJedis redis;
-  private final OnTheWay onTheWay;
+  private final InFlightOrders onTheWay;
   private final Barriers barriers;
 
-  OrdersInFlight(JdbcClient jdbc, UnifiedJedis redis, OnTheWay onTheWay, Barriers barriers) {
+  OrdersInFlight(JdbcClient jdbc, UnifiedJedis redis, InFlightOrders onTheWay, Barriers barriers) {
     this.jdbc = jdbc;
     this.redis = redis;
     this.onTheWay = onTheWay;
@@ -38,21 +38,21 @@ class OrdersInFlight {
    * What stands in the way of a new epoch.
    *
    * @param orders admitted and not settled, at least 0
-   * @param giveBacks units owed to Redis by orders that ended, in orders
+   * @param compensations units owed to Redis by orders that ended, in orders
    * @param deadLetters waiting for an operator
    */
-  record Count(long orders, long giveBacks, long deadLetters) {
+  record Count(long orders, long compensations, long deadLetters) {
 
     boolean isNone() {
-      return orders == 0 && giveBacks == 0 && deadLetters == 0;
+      return orders == 0 && compensations == 0 && deadLetters == 0;
     }
 
     @Override
     public String toString() {
       return orders
           + " orders not settled, "
-          + giveBacks
-          + " give-backs pending, "
+          + compensations
+          + " compensations pending, "
           + deadLetters
           + " dead letters open";
     }
@@ -61,7 +61,7 @@ class OrdersInFlight {
   /**
    * Redis counts only when it holds this very epoch. Data of an older one was proven quiet when it
    * was superseded, and a preheat that got no further than MySQL must be able to be repeated; when
-   * Redis has nothing, there is nothing that give-backs could go to either.
+   * Redis has nothing, there is nothing that compensations could go to either.
    *
    * @param settled orders of the SKU settled in MySQL, in the sequence Redis counts in
    */
@@ -70,7 +70,7 @@ class OrdersInFlight {
     boolean sameEpoch = Long.toString(epoch).equals(sale.get(0));
     String seq = sale.get(1);
     long orders = sameEpoch && seq != null ? Math.max(0, Long.parseLong(seq) - settled) : 0;
-    return new Count(orders, sameEpoch ? pendingGiveBacks(skuId) : 0, openDeadLetters(skuId));
+    return new Count(orders, sameEpoch ? pendingCompensations(skuId) : 0, openDeadLetters(skuId));
   }
 
   /**
@@ -99,8 +99,9 @@ class OrdersInFlight {
     return onTheWay.of(skuId).isEmpty() && barriers.pass(Partition.ofSku(skuId), BARRIER_TIMEOUT);
   }
 
-  private long pendingGiveBacks(long skuId) {
-    return count("SELECT COUNT(*) FROM give_back WHERE done_at IS NULL AND sku_id = :sku", skuId);
+  private long pendingCompensations(long skuId) {
+    return count(
+        "SELECT COUNT(*) FROM compensation WHERE done_at IS NULL AND sku_id = :sku", skuId);
   }
 
   private long openDeadLetters(long skuId) {

@@ -7,7 +7,7 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.barrier.Barriers;
 import io.seckill.consumer.broker.BrokerConnections;
-import io.seckill.consumer.store.LedgerProbe;
+import io.seckill.consumer.store.DatabaseWriteProbe;
 import jakarta.annotation.PreDestroy;
 import java.io.IOException;
 import java.sql.SQLException;
@@ -46,7 +46,7 @@ class DeadLetterDrain {
   private final BrokerConnections connections;
   private final DeadLetterTable table;
   private final Barriers barriers;
-  private final LedgerProbe probe;
+  private final DatabaseWriteProbe probe;
   private final DataSource mysql;
   private final DeadLetterMeters meters;
   private long resumeAtNanos = System.nanoTime();
@@ -57,7 +57,7 @@ class DeadLetterDrain {
       BrokerConnections connections,
       DeadLetterTable table,
       Barriers barriers,
-      LedgerProbe probe,
+      DatabaseWriteProbe probe,
       DataSource mysql,
       DeadLetterMeters meters) {
     this.connections = connections;
@@ -84,14 +84,14 @@ class DeadLetterDrain {
       disconnect();
     } catch (DataAccessException | TransactionException e) {
       log.warn("Cannot keep dead letters now: {}", e.toString());
-      giveBack();
+      compensation();
     } catch (RuntimeException e) {
       log.error("A defect keeps dead letters in their queue", e);
-      giveBack();
+      compensation();
     }
   }
 
-  private void giveBack() {
+  private void compensation() {
     disconnect();
     resumeAtNanos = System.nanoTime() + FAILURE_PAUSE.toNanos();
   }

@@ -1,5 +1,7 @@
 package io.seckill.consumer.deadletter;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -11,9 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record DeadLetterProperties(@DefaultValue("1s") Duration drainInterval) {
 
   DeadLetterProperties {
-    if (drainInterval.toMillis() < 50 || drainInterval.toMillis() > 60_000) {
-      throw new IllegalArgumentException(
-          "seckill.dead-letter.drain-interval must be 50ms..1m but is " + drainInterval);
-    }
+    check(
+        drainInterval.toMillis() >= 50 && drainInterval.toMillis() <= 60_000,
+        "seckill.dead-letter.drain-interval must be 50ms..1m but is " + drainInterval);
   }
 }

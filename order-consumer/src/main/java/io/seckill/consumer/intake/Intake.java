@@ -25,7 +25,7 @@ class Intake implements SmartLifecycle, DeliveriesInHand {
 
   Intake(
       BrokerConnections connections,
-      LedgerGate ledger,
+      DatabaseGate ledger,
       Settler settler,
       IntakeProperties settings,
       MeterRegistry meters) {

@@ -1,5 +1,7 @@
 package io.seckill.consumer.intake;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import io.seckill.consumer.lifecycle.ExpiryMessage;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -29,21 +31,15 @@ record IntakeProperties(
   private static final int MAX_BATCH = ExpiryMessage.MAX_ORDERS;
 
   IntakeProperties {
-    check(batch >= 1 && batch <= MAX_BATCH, "batch must be 1..1000 but is " + batch);
-    check(prefetch >= batch && prefetch <= 65_535, "prefetch must be batch..65535");
-    check(!linger.isNegative() && linger.toMillis() <= 5, "linger must be 0..5ms");
-    check(maxAttempts >= 1 && maxAttempts <= 100, "max-attempts must be 1..100");
+    check(batch >= 1 && batch <= MAX_BATCH, "seckill.intake.batch must be 1..1000 but is " + batch);
+    check(prefetch >= batch && prefetch <= 65_535, "seckill.intake.prefetch must be batch..65535");
+    check(!linger.isNegative() && linger.toMillis() <= 5, "seckill.intake.linger must be 0..5ms");
+    check(maxAttempts >= 1 && maxAttempts <= 100, "seckill.intake.max-attempts must be 1..100");
     check(
         retryPause.toMillis() >= 10 && retryPause.toMillis() <= 10_000,
-        "retry-pause must be 10ms..10s");
+        "seckill.intake.retry-pause must be 10ms..10s");
     check(
         stopTimeout.toMillis() >= 1_000 && stopTimeout.toMillis() <= 18_000,
-        "stop-timeout must be 1s..18s");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.intake." + otherwise);
-    }
+        "seckill.intake.stop-timeout must be 1s..18s");
   }
 }

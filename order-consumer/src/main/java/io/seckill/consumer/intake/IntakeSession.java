@@ -7,7 +7,7 @@ import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.broker.BrokerConnections;
-import io.seckill.consumer.broker.BrokerLink;
+import io.seckill.consumer.broker.IntakeConnection;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -29,7 +29,7 @@ final class IntakeSession implements AutoCloseable {
 
   private static final long ACK_GRACE_MS = 500;
 
-  private final BrokerLink link;
+  private final IntakeConnection link;
   private final Channel channel;
   private final String queue;
   private final Inbox inbox;
@@ -42,7 +42,7 @@ final class IntakeSession implements AutoCloseable {
 
   private final AtomicLong acked = new AtomicLong();
 
-  private IntakeSession(BrokerLink link, Channel channel, String queue, int prefetch) {
+  private IntakeSession(IntakeConnection link, Channel channel, String queue, int prefetch) {
     this.link = link;
     this.channel = channel;
     this.queue = queue;
@@ -57,7 +57,7 @@ final class IntakeSession implements AutoCloseable {
    */
   static IntakeSession open(BrokerConnections connections, String queue, int prefetch)
       throws IOException {
-    BrokerLink link = connections.openLink("intake of " + queue);
+    IntakeConnection link = connections.openLink("intake of " + queue);
     try {
       Channel channel = link.connection().createChannel();
       BrokerTopology.declare(channel);

@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.broker.BrokerConnections;
-import io.seckill.consumer.store.LedgerUnavailableException;
+import io.seckill.consumer.store.DatabaseUnavailableException;
 import io.seckill.consumer.store.StoredBatch;
 import java.io.IOException;
 import java.time.Duration;
@@ -49,7 +49,7 @@ final class QueueIntake {
 
   private final String queue;
   private final BrokerConnections connections;
-  private final LedgerGate ledger;
+  private final DatabaseGate ledger;
   private final IntakeProperties settings;
   private final IntakeProgress progress = new IntakeProgress(System::nanoTime);
   private final SettlingThread settling;
@@ -61,7 +61,7 @@ final class QueueIntake {
   QueueIntake(
       String queue,
       BrokerConnections connections,
-      LedgerGate ledger,
+      DatabaseGate ledger,
       Settler settler,
       IntakeProperties settings,
       MeterRegistry meters) {
@@ -188,14 +188,14 @@ final class QueueIntake {
       if (!batch.isEmpty()) {
         try {
           settling.settle(new Settler.Work(session, batch, store(batch)));
-        } catch (LedgerUnavailableException e) {
+        } catch (DatabaseUnavailableException e) {
           return;
         }
       }
     }
   }
 
-  private StoredBatch store(List<Delivery> batch) throws LedgerUnavailableException {
+  private StoredBatch store(List<Delivery> batch) throws DatabaseUnavailableException {
     List<OrderMessage> orders = new ArrayList<>(batch.size());
     for (Delivery delivery : batch) {
       if (delivery.order() != null) {

@@ -5,9 +5,9 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.consumer.barrier.Barriers;
 import io.seckill.consumer.broker.BrokerProperties;
+import io.seckill.consumer.compensation.Compensations;
 import io.seckill.consumer.deadletter.DeadLetter;
 import io.seckill.consumer.deadletter.DeadLetterPublisher;
-import io.seckill.consumer.giveback.GiveBacks;
 import io.seckill.consumer.intake.FailedAttempts.Attempts;
 import io.seckill.consumer.results.OrderResult;
 import io.seckill.consumer.results.OrderResults;
@@ -47,23 +47,23 @@ class Settler {
 
   private final PaymentDelays paymentDelays;
   private final OrderResults results;
-  private final GiveBacks giveBacks;
+  private final Compensations compensations;
   private final DeadLetterPublisher deadLetters;
-  private final GivingUp givingUp;
+  private final DeadLetterPolicy givingUp;
   private final Barriers barriers;
   private final Duration confirmTimeout;
 
   Settler(
       PaymentDelays paymentDelays,
       OrderResults results,
-      GiveBacks giveBacks,
+      Compensations compensations,
       DeadLetterPublisher deadLetters,
-      GivingUp givingUp,
+      DeadLetterPolicy givingUp,
       Barriers barriers,
       BrokerProperties broker) {
     this.paymentDelays = paymentDelays;
     this.results = results;
-    this.giveBacks = giveBacks;
+    this.compensations = compensations;
     this.deadLetters = deadLetters;
     this.givingUp = givingUp;
     this.barriers = barriers;
@@ -74,7 +74,7 @@ class Settler {
   record Work(IntakeSession session, List<Delivery> deliveries, StoredBatch batch) {}
 
   /** A delivery that waits for the broker to have its dead letter. */
-  private record Doomed(Delivery delivery, CompletableFuture<Boolean> confirm) {}
+  private record PendingDeadLetter(Delivery delivery, CompletableFuture<Boolean> confirm) {}
 
   /** A batch of which everybody has been told, and whose acks wait for the broker's confirms. */
   static final class Announced {
@@ -109,9 +109,9 @@ class Settler {
     if (OrderTrail.isOn()) {
       work.batch().outcomes().forEach(outcome -> OrderTrail.mark(outcome.order(), stage(outcome)));
     }
-    // While units are owed, the sweep of give-backs writes their results again.
+    // While units are owed, the sweep of compensations writes their results again.
     if (results.write(plan.results, work.batch().progress(), work.batch().settledNow())) {
-      giveBacks.deliver(work.batch().owed());
+      compensations.deliver(work.batch().compensations());
     }
     return new Announced(work, plan, delays, System.nanoTime() + confirmTimeout.toNanos());
   }
@@ -131,7 +131,7 @@ class Settler {
     }
     paymentDelays.missed(missed);
     List<Delivery> done = new ArrayList<>(batch.plan.done);
-    for (Doomed doomed : batch.plan.doomed) {
+    for (PendingDeadLetter doomed : batch.plan.doomed) {
       if (confirmed(doomed.confirm(), batch.deadlineNanos)) {
         forget(doomed.delivery());
         done.add(doomed.delivery());
@@ -172,7 +172,7 @@ class Settler {
   private static final class Plan {
     private final List<OrderResult> results = new ArrayList<>();
     private final List<Delivery> done = new ArrayList<>();
-    private final List<Doomed> doomed = new ArrayList<>();
+    private final List<PendingDeadLetter> doomed = new ArrayList<>();
     private final List<Delivery> barriers = new ArrayList<>();
   }
 
@@ -220,7 +220,7 @@ class Settler {
   }
 
   private void doom(Plan plan, Delivery delivery, DeadLetter letter) {
-    plan.doomed.add(new Doomed(delivery, deadLetters.publish(letter)));
+    plan.doomed.add(new PendingDeadLetter(delivery, deadLetters.publish(letter)));
     OrderMessage order = delivery.order();
     if (order != null) {
       plan.results.add(

@@ -1,5 +1,7 @@
 package io.seckill.consumer.internal;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -16,15 +18,12 @@ record InternalProperties(@Nullable String token, @DefaultValue("16KB") DataSize
   private static final int MIN_TOKEN_LENGTH = 16;
 
   InternalProperties {
-    check(token != null && token.length() >= MIN_TOKEN_LENGTH, "token must have 16 characters");
     check(
-        maxBody.toBytes() >= 1_024 && maxBody.toBytes() <= 1_048_576, "max-body must be 1KB..1MB");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.internal." + otherwise);
-    }
+        token != null && token.length() >= MIN_TOKEN_LENGTH,
+        "seckill.internal.token must have 16 characters");
+    check(
+        maxBody.toBytes() >= 1_024 && maxBody.toBytes() <= 1_048_576,
+        "seckill.internal.max-body must be 1KB..1MB");
   }
 
   String requiredToken() {

@@ -94,7 +94,7 @@ class LedgerMeters {
         Map.entry("dead_letters", units.deadLetters()),
         Map.entry("confirmed", units.confirmed()),
         Map.entry("paid", units.paid()),
-        Map.entry("giving_back", units.givingBack()),
+        Map.entry("compensating", units.compensating()),
         Map.entry("changing", units.changing()));
   }
 

@@ -1,5 +1,7 @@
 package io.seckill.consumer.ledger;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -16,13 +18,8 @@ record LedgerProperties(
   LedgerProperties {
     check(
         refreshInterval.toMillis() >= 500 && refreshInterval.toMillis() <= 60_000,
-        "refresh-interval must be 500ms..1m but is " + refreshInterval);
-    check(maxSkus >= 1 && maxSkus <= 500, "max-skus must be 1..500 but is " + maxSkus);
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.ledger." + otherwise);
-    }
+        "seckill.ledger.refresh-interval must be 500ms..1m but is " + refreshInterval);
+    check(
+        maxSkus >= 1 && maxSkus <= 500, "seckill.ledger.max-skus must be 1..500 but is " + maxSkus);
   }
 }

@@ -3,8 +3,8 @@ package io.seckill.consumer.ledger;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.ledger.MySqlTerms.Progress;
-import io.seckill.consumer.ledger.SaleInMySql.UnfinishedChange;
+import io.seckill.consumer.ledger.DatabaseBalanceItems.Progress;
+import io.seckill.consumer.ledger.DatabaseSaleCounters.UnfinishedChange;
 import io.seckill.consumer.ledger.SkuLedger.Queue;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -26,16 +26,16 @@ import redis.clients.jedis.UnifiedJedis;
 @Component
 class LedgerReader {
 
-  private final RedisTerms redisTerms;
-  private final BrokerTerms brokerTerms;
-  private final MySqlTerms mysqlTerms;
+  private final RedisBalanceItems redisTerms;
+  private final BrokerBalanceItems brokerTerms;
+  private final DatabaseBalanceItems mysqlTerms;
   private final UnifiedJedis redis;
   private final Clock clock;
 
   LedgerReader(
-      RedisTerms redisTerms,
-      BrokerTerms brokerTerms,
-      MySqlTerms mysqlTerms,
+      RedisBalanceItems redisTerms,
+      BrokerBalanceItems brokerTerms,
+      DatabaseBalanceItems mysqlTerms,
       UnifiedJedis redis,
       Clock clock) {
     this.redisTerms = redisTerms;
@@ -57,9 +57,9 @@ class LedgerReader {
    * @throws org.springframework.dao.DataAccessException when MySQL is
    */
   List<SkuLedger> read(int queue, Collection<Long> skus) {
-    List<PartitionTerms> partitions = redisTerms.read(partitionsOf(queue));
-    Optional<QueueTerms> broker = brokerTerms.read(BrokerTopology.orderQueue(queue));
-    Map<Long, SaleInMySql> sales = mysqlTerms.read(skus);
+    List<PartitionBalanceItems> partitions = redisTerms.read(partitionsOf(queue));
+    Optional<QueueBalanceItems> broker = brokerTerms.read(BrokerTopology.orderQueue(queue));
+    Map<Long, DatabaseSaleCounters> sales = mysqlTerms.read(skus);
     Queue judged = broker.map(terms -> judge(terms, partitions)).orElse(null);
     List<SkuLedger> ledgers = new ArrayList<>(sales.size());
     sales.values().forEach(sale -> ledgers.add(ledger(sale, partitions, judged)));
@@ -74,11 +74,11 @@ class LedgerReader {
   }
 
   /** MySQL is asked last, so an order settled since Redis was read counts as settled. */
-  private Queue judge(QueueTerms terms, List<PartitionTerms> partitions) {
-    List<SaleInRedis> sales =
+  private Queue judge(QueueBalanceItems terms, List<PartitionBalanceItems> partitions) {
+    List<RedisSaleCounters> sales =
         partitions.stream().flatMap(partition -> partition.sales().stream()).toList();
     Map<Long, Progress> progress =
-        mysqlTerms.progress(sales.stream().map(SaleInRedis::skuId).toList());
+        mysqlTerms.progress(sales.stream().map(RedisSaleCounters::skuId).toList());
     long expected =
         sales.stream().mapToLong(sale -> inBroker(sale, progress.get(sale.skuId()))).sum();
     return new Queue(
@@ -90,7 +90,7 @@ class LedgerReader {
   }
 
   /** A sale that is being loaded, or that MySQL counts in another epoch, says nothing. */
-  private static long inBroker(SaleInRedis sale, @Nullable Progress progress) {
+  private static long inBroker(RedisSaleCounters sale, @Nullable Progress progress) {
     return progress == null || progress.epoch() != sale.epoch()
         ? 0
         : Math.max(
@@ -102,24 +102,24 @@ class LedgerReader {
   }
 
   private SkuLedger ledger(
-      SaleInMySql sale, List<PartitionTerms> partitions, @Nullable Queue queue) {
+      DatabaseSaleCounters sale, List<PartitionBalanceItems> partitions, @Nullable Queue queue) {
     int number = Partition.ofSku(sale.skuId());
-    PartitionTerms partition =
+    PartitionBalanceItems partition =
         partitions.stream().filter(terms -> terms.partition() == number).findFirst().orElseThrow();
-    SaleInRedis inRedis =
+    RedisSaleCounters inRedis =
         partition.sales().stream()
             .filter(candidate -> candidate.skuId() == sale.skuId())
             .findFirst()
             .orElse(null);
     long changing = sale.unfinished().stream().mapToLong(change -> changing(sale, change)).sum();
-    return new Equation(sale, inRedis, partition, queue, changing).solve(clock.instant());
+    return new BalanceCheck(sale, inRedis, partition, queue, changing).solve(clock.instant());
   }
 
   /**
    * Units that one store has and the other has not: of an addition until Redis has it, of a
    * withdrawal from then on until MySQL has it.
    */
-  private long changing(SaleInMySql sale, UnfinishedChange change) {
+  private long changing(DatabaseSaleCounters sale, UnfinishedChange change) {
     String known = redis.hget(RedisKeys.stockChanges(sale.skuId()), change.changeId());
     boolean inRedis =
         known != null && known.startsWith(change.epoch() + ":") && known.endsWith(":A");

@@ -37,7 +37,7 @@ public class Ledgers {
   private static final int READS = 3;
 
   private final LedgerReader reader;
-  private final MySqlTerms mysql;
+  private final DatabaseBalanceItems mysql;
   private final LedgerProperties settings;
   private final LedgerMeters meters;
   private final Clock clock;
@@ -48,7 +48,7 @@ public class Ledgers {
 
   Ledgers(
       LedgerReader reader,
-      MySqlTerms mysql,
+      DatabaseBalanceItems mysql,
       LedgerProperties settings,
       LedgerMeters meters,
       Clock clock) {

@@ -32,7 +32,7 @@ public record SkuLedger(
    * {@code initial + added - withdrawn} = all others together + difference.
    *
    * @param stock admissible in Redis; in MySQL while Redis has no such sale and need not have one
-   * @param givingBack returned in MySQL and not yet confirmed by Redis
+   * @param compensating returned in MySQL and not yet confirmed by Redis
    * @param changing in one store and not yet in the other, because of a stock change under way
    */
   public record Units(
@@ -45,7 +45,7 @@ public record SkuLedger(
       long deadLetters,
       long confirmed,
       long paid,
-      long givingBack,
+      long compensating,
       long changing,
       long difference) {}
 

@@ -25,12 +25,12 @@ class Expiry {
           + " ORDER BY created_at, order_id LIMIT :batch";
 
   private final JdbcClient jdbc;
-  private final Releases releases;
+  private final Cancellations cancellations;
   private final PaymentProperties properties;
 
-  Expiry(JdbcClient jdbc, Releases releases, PaymentProperties properties) {
+  Expiry(JdbcClient jdbc, Cancellations cancellations, PaymentProperties properties) {
     this.jdbc = jdbc;
-    this.releases = releases;
+    this.cancellations = cancellations;
     this.properties = properties;
   }
 
@@ -46,7 +46,7 @@ class Expiry {
     for (int from = 0; from < orders.size(); from += batch) {
       List<OrderId> some = orders.subList(from, Math.min(from + batch, orders.size()));
       try {
-        int expired = releases.expire(some, properties.timeout());
+        int expired = cancellations.expire(some, properties.timeout());
         log.debug("{} of {} orders expired", expired, some.size());
       } catch (IllegalStateException | DataAccessException e) {
         throwUnlessOdd(e);
@@ -57,7 +57,7 @@ class Expiry {
 
   private void expireAlone(OrderId order) {
     try {
-      releases.expire(List.of(order), properties.timeout());
+      cancellations.expire(List.of(order), properties.timeout());
     } catch (IllegalStateException | DataAccessException e) {
       throwUnlessOdd(e);
       log.error("Order {} is due and cannot expire: {}", order, e.toString());

@@ -17,12 +17,12 @@ class LifecycleController {
 
   private final Orders orders;
   private final Payments payments;
-  private final Releases releases;
+  private final Cancellations cancellations;
 
-  LifecycleController(Orders orders, Payments payments, Releases releases) {
+  LifecycleController(Orders orders, Payments payments, Cancellations cancellations) {
     this.orders = orders;
     this.payments = payments;
-    this.releases = releases;
+    this.cancellations = cancellations;
   }
 
   @PostMapping("/payment")
@@ -35,7 +35,7 @@ class LifecycleController {
   OrderRow cancel(@PathVariable String id, JsonBody body) {
     long userId = user(body);
     OrderId orderId = PathIds.order(id);
-    releases.cancel(orderId, userId);
+    cancellations.cancel(orderId, userId);
     OrderRow now = orders.ofUser(orderId, userId);
     if (now.status() != OrderStatus.CANCELLED) {
       throw ProblemException.orderConflict(

@@ -1,5 +1,7 @@
 package io.seckill.consumer.lifecycle;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -35,26 +37,20 @@ record PaymentProperties(
     checkBetween(settleAfter, Duration.ofSeconds(1), Duration.ofHours(1), "settle-after");
     checkBetween(
         callbackTolerance, Duration.ofSeconds(1), Duration.ofHours(1), "callback-tolerance");
-    check(sweepBatch >= 1 && sweepBatch <= 1_000, "sweep-batch must be 1..1000");
+    check(sweepBatch >= 1 && sweepBatch <= 1_000, "seckill.payment.sweep-batch must be 1..1000");
     callbackSecret = callbackSecret == null || callbackSecret.isEmpty() ? null : callbackSecret;
     check(
         callbackSecret == null || callbackSecret.length() >= MIN_SECRET_LENGTH,
-        "callback-secret must have at least 32 characters");
+        "seckill.payment.callback-secret must have at least 32 characters");
     check(
         simulatedDeclineFromCents == null || simulatedDeclineFromCents >= 0,
-        "simulated-decline-from-cents must not be negative");
+        "seckill.payment.simulated-decline-from-cents must not be negative");
   }
 
   private static void checkBetween(Duration value, Duration min, Duration max, String property) {
     check(
         value.compareTo(min) >= 0 && value.compareTo(max) <= 0,
-        property + " must be from " + min + " to " + max + " but is " + value);
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.payment." + otherwise);
-    }
+        "seckill.payment." + property + " must be from " + min + " to " + max + " but is " + value);
   }
 
   /** Without the secret. */

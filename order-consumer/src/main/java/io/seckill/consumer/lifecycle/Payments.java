@@ -31,7 +31,7 @@ class Payments {
   private final Orders orders;
   private final PaymentTable payments;
   private final PaymentProvider provider;
-  private final LedgerTransaction transaction;
+  private final DeadlockRetry transaction;
   private final OrderResults results;
   private final PaymentProperties properties;
   private final LifecycleMeters meters;
@@ -40,7 +40,7 @@ class Payments {
       Orders orders,
       PaymentTable payments,
       PaymentProvider provider,
-      LedgerTransaction transaction,
+      DeadlockRetry transaction,
       OrderResults results,
       PaymentProperties properties,
       LifecycleMeters meters) {

@@ -2,7 +2,7 @@ package io.seckill.consumer.reconciliation;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
-import io.seckill.consumer.reconciliation.LedgerSnapshot.StoredChange;
+import io.seckill.consumer.reconciliation.DatabaseSnapshot.StoredChange;
 import io.seckill.consumer.reconciliation.RedisSale.Late;
 import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
 import io.seckill.consumer.results.OrderResult;
@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * {@code ud} MySQL's stock and quota, what Redis should have is
  *
  * <pre>
- * stock    = sd − units on their way − units of give-backs not taken yet + changes under way in Redis alone
- * quota(u) = ud(u) + u's units on their way + units of u's give-backs not taken yet
+ * stock    = sd − units on their way − units of compensations not taken yet + changes under way in Redis alone
+ * quota(u) = ud(u) + u's units on their way + units of u's compensations not taken yet
  * </pre>
  *
- * <p>where a give-back that Redis knew before this snapshot of MySQL, or a change under way in
+ * <p>where a compensation that Redis knew before this snapshot of MySQL, or a change under way in
  * MySQL alone, counts the other way. A change that has ended is in both stores, or in neither;
  * where Redis says otherwise, it has lost something. Its counters should hold what MySQL had
  * stored, or settled, and what is on the way. Nothing here depends on when an order is stored in
@@ -36,8 +36,8 @@ final class Comparison {
   /** What is younger is still being told to Redis by those who decided it. */
   private static final long BEING_TOLD_MS = 2_000;
 
-  private final LedgerSale sale;
-  private final RedisGlance seen;
+  private final ProductSnapshot sale;
+  private final RedisSaleState seen;
   private final long ledgerNow;
   private final Map<OrderId, AdmissionRecord> unknown = new HashMap<>();
   private final List<OrderResult> results = new ArrayList<>();
@@ -55,8 +55,8 @@ final class Comparison {
    * @param changesInRedis those that Redis's stock contains, with their units
    */
   Comparison(
-      LedgerSale sale,
-      RedisGlance seen,
+      ProductSnapshot sale,
+      RedisSaleState seen,
       long ledgerNow,
       Map<String, StoredChange> changesInMySql,
       Map<String, Long> changesInRedis) {
@@ -88,21 +88,21 @@ final class Comparison {
     return change == null || !change.ended();
   }
 
-  void add(LedgerPart ledger, RedisPart redis) {
+  void add(DatabasePart ledger, RedisPart redis) {
     Map<Long, Long> wanted = new HashMap<>(ledger.quotas());
     redis.records().forEach((id, order) -> compare(id, order, ledger, wanted));
     ledger.orders().forEach((id, order) -> findUnrecorded(id, order, redis));
     ledger.aliases().forEach((id, order) -> findUnrecorded(id, order, redis));
     ledger.orders().values().forEach(this::count);
     ledger.aliases().values().forEach(this::count);
-    countGiveBacks(ledger, redis, wanted);
+    countCompensations(ledger, redis, wanted);
     if (sale.policy().keepsQuota()) {
       compareQuotas(wanted, redis);
     }
   }
 
   private void compare(
-      OrderId id, AdmissionRecord order, LedgerPart ledger, Map<Long, Long> wanted) {
+      OrderId id, AdmissionRecord order, DatabasePart ledger, Map<Long, Long> wanted) {
     AdmissionRecord stored = ledger.orders().get(id);
     if (stored == null) {
       stored = ledger.aliases().get(id);
@@ -147,25 +147,25 @@ final class Comparison {
     }
   }
 
-  private void countGiveBacks(LedgerPart ledger, RedisPart redis, Map<Long, Long> wanted) {
+  private void countCompensations(DatabasePart ledger, RedisPart redis, Map<Long, Long> wanted) {
     ledger
-        .giveBacks()
+        .compensations()
         .forEach(
-            (id, owed) -> {
-              if (!redis.given().containsKey(id)) {
-                stock -= owed.stock();
-                wanted.merge(owed.userId(), owed.quota(), Long::sum);
-                if (isTold(owed.owedAt())) {
+            (id, pending) -> {
+              if (!redis.compensated().containsKey(id)) {
+                stock -= pending.stock();
+                wanted.merge(pending.userId(), pending.quota(), Long::sum);
+                if (isTold(pending.endedAt())) {
                   undelivered.add(id);
                 }
               }
             });
     redis
-        .given()
+        .compensated()
         .forEach(
             (id, units) -> {
               AdmissionRecord order = redis.records().get(id);
-              if (!ledger.giveBacks().containsKey(id) && order != null) {
+              if (!ledger.compensations().containsKey(id) && order != null) {
                 stock += units.stock();
                 wanted.merge(order.userId(), -units.quota(), Long::sum);
               }
@@ -185,11 +185,11 @@ final class Comparison {
     }
   }
 
-  LedgerSale sale() {
+  ProductSnapshot sale() {
     return sale;
   }
 
-  RedisGlance seen() {
+  RedisSaleState seen() {
     return seen;
   }
 
@@ -212,7 +212,7 @@ final class Comparison {
     return quotas;
   }
 
-  /** Orders whose give-back Redis has not taken, whatever MySQL believes. */
+  /** Orders whose compensation Redis has not taken, whatever MySQL believes. */
   List<OrderId> undelivered() {
     return undelivered;
   }

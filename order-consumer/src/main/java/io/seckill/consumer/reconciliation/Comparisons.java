@@ -22,7 +22,7 @@ class Comparisons {
   }
 
   /** What both stores say of a sale, and the comparison unless Redis has lost it. */
-  record Read(LedgerSale sale, RedisGlance seen, Optional<Comparison> comparison) {
+  record Read(ProductSnapshot sale, RedisSaleState seen, Optional<Comparison> comparison) {
 
     boolean isLost() {
       return sale.isWanted() && comparison.isEmpty();
@@ -34,20 +34,20 @@ class Comparisons {
    * @throws SQLException when MySQL cannot be asked
    */
   Optional<Read> read(long skuId) throws SQLException {
-    try (LedgerSnapshot ledger = LedgerSnapshot.open(dataSource)) {
-      Optional<LedgerSale> sale = ledger.sale(skuId);
+    try (DatabaseSnapshot ledger = DatabaseSnapshot.open(dataSource)) {
+      Optional<ProductSnapshot> sale = ledger.sale(skuId);
       return sale.isEmpty() ? Optional.empty() : Optional.of(read(sale.get(), ledger));
     }
   }
 
-  private Read read(LedgerSale sale, LedgerSnapshot ledger) {
-    RedisGlance seen = redis.glance(sale.skuId());
+  private Read read(ProductSnapshot sale, DatabaseSnapshot ledger) {
+    RedisSaleState seen = redis.glance(sale.skuId());
     return seen.isLostOf(sale)
         ? new Read(sale, seen, Optional.empty())
         : new Read(sale, seen, Optional.of(compare(sale, seen, ledger)));
   }
 
-  private Comparison compare(LedgerSale sale, RedisGlance seen, LedgerSnapshot ledger) {
+  private Comparison compare(ProductSnapshot sale, RedisSaleState seen, DatabaseSnapshot ledger) {
     Comparison comparison =
         new Comparison(
             sale,
@@ -58,7 +58,7 @@ class Comparisons {
     int buckets = seen.buckets();
     for (int from = 0; from < buckets; from += BUCKETS_AT_ONCE) {
       int to = Math.min(buckets, from + BUCKETS_AT_ONCE) - 1;
-      LedgerPart stored = ledger.part(sale, buckets, from, to);
+      DatabasePart stored = ledger.part(sale, buckets, from, to);
       comparison.add(stored, redis.part(sale.skuId(), from, to));
     }
     return comparison;

@@ -24,13 +24,17 @@ class LostOrders {
   private static final Logger log = LoggerFactory.getLogger(LostOrders.class);
 
   private final RedisSale sales;
-  private final OnTheWay onTheWay;
+  private final InFlightOrders onTheWay;
   private final Barriers barriers;
   private final KnownOrders known;
   private final Resender resender;
 
   LostOrders(
-      RedisSale sales, OnTheWay onTheWay, Barriers barriers, KnownOrders known, Resender resender) {
+      RedisSale sales,
+      InFlightOrders onTheWay,
+      Barriers barriers,
+      KnownOrders known,
+      Resender resender) {
     this.sales = sales;
     this.onTheWay = onTheWay;
     this.barriers = barriers;
@@ -80,11 +84,11 @@ class LostOrders {
    * Sets the count of published orders right after orders were lost in Redis's lists: when none of
    * the SKU lies there, and none was admitted since it was seen, all have been published or lost.
    */
-  List<Repair> counters(LedgerSale sale, RedisGlance seen, boolean dryRun) {
+  List<Repair> counters(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
     if (seen.unpublished() <= 0 || !onTheWay.of(sale.skuId()).isEmpty()) {
       return List.of();
     }
-    RedisGlance now = sales.glance(sale.skuId());
+    RedisSaleState now = sales.glance(sale.skuId());
     return now.seq() != seen.seq() || now.unpublished() <= 0
         ? List.of()
         : List.of(
@@ -100,7 +104,7 @@ class LostOrders {
    * Sends those again that may become CONFIRMED; what the broker has not confirmed is found again
    * by the next search. The others were decided by a MySQL that has lost them: only reported.
    */
-  List<Repair> send(LedgerSale sale, Map<OrderId, AdmissionRecord> missing, boolean dryRun) {
+  List<Repair> send(ProductSnapshot sale, Map<OrderId, AdmissionRecord> missing, boolean dryRun) {
     if (missing.isEmpty()) {
       return List.of();
     }

@@ -42,8 +42,9 @@ import redis.clients.jedis.UnifiedJedis;
  *   <li>What lies in Redis's lists of it goes to the broker, and a barrier follows: then MySQL, or
  *       the dead letters, have everything there is. What an older Redis had admitted and is nowhere
  *       is sent again before.
- *   <li>MySQL raises the epoch. From here on gateways refuse what Redis had, give-backs of the old
- *       epoch are no-ops, and orders of it that still arrive are judged by MySQL's guards alone.
+ *   <li>MySQL raises the epoch. From here on gateways refuse what Redis had, compensations of the
+ *       old epoch are no-ops, and orders of it that still arrive are judged by MySQL's guards
+ *       alone.
  *   <li>One snapshot of MySQL is loaded: the shelf holds MySQL's stock less what open dead letters
  *       may still take.
  *   <li>The sale gets the state that MySQL has by then, while its row is locked. When the closing
@@ -67,7 +68,7 @@ class Rebuild {
   private final JdbcClient jdbc;
   private final UnifiedJedis redis;
   private final RedisSale sales;
-  private final OnTheWay onTheWay;
+  private final InFlightOrders onTheWay;
   private final Barriers barriers;
   private final LostOrders lost;
   private final KnownOrders known;
@@ -79,7 +80,7 @@ class Rebuild {
       JdbcClient jdbc,
       UnifiedJedis redis,
       RedisSale sales,
-      OnTheWay onTheWay,
+      InFlightOrders onTheWay,
       Barriers barriers,
       LostOrders lost,
       KnownOrders known,
@@ -134,16 +135,16 @@ class Rebuild {
    * @param lock of this SKU
    * @throws SQLException when MySQL cannot be asked; the sale stays closed
    */
-  Rebuilt run(LedgerSale sale, RedisGlance seen, Duration atMost, RunLock lock)
+  Rebuilt run(ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock)
       throws SQLException {
     List<Repair> repairs = new ArrayList<>();
     try {
       bringToRest(sale, seen, atMost, lock, repairs);
-      LedgerSale before = sale;
+      ProductSnapshot before = sale;
       for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
         requireHeld(lock);
         require(raiseEpoch(before, seen), CHANGED);
-        LedgerSale raised = LedgerSnapshot.sale(jdbc, sale.skuId()).orElseThrow();
+        ProductSnapshot raised = DatabaseSnapshot.sale(jdbc, sale.skuId()).orElseThrow();
         Optional<String> state = load(raised, lock, repairs);
         if (state.isPresent()) {
           return new Rebuilt(true, "Redis holds the sale; it is " + state.get() + ".", repairs);
@@ -160,18 +161,23 @@ class Rebuild {
 
   /** Until MySQL, or the dead letters, have every order that Redis has admitted. */
   private void bringToRest(
-      LedgerSale sale, RedisGlance seen, Duration atMost, RunLock lock, List<Repair> repairs) {
+      ProductSnapshot sale,
+      RedisSaleState seen,
+      Duration atMost,
+      RunLock lock,
+      List<Repair> repairs) {
     long deadline = System.nanoTime() + atMost.toNanos();
     long sku = sale.skuId();
-    require(LedgerSnapshot.sale(jdbc, sku).filter(sale::isSameLifeAs).isPresent(), CHANGED);
-    require(seen.isLoading() || sales.setState(sale, seen, RedisGlance.LOADING), CHANGED_IN_REDIS);
+    require(DatabaseSnapshot.sale(jdbc, sku).filter(sale::isSameLifeAs).isPresent(), CHANGED);
+    require(
+        seen.isLoading() || sales.setState(sale, seen, RedisSaleState.LOADING), CHANGED_IN_REDIS);
     require(
         awaitEmptyLists(sku, deadline),
         "Orders of the sale are still in Redis's lists; is a relay running?");
     require(
         settle(sale, seen, deadline, lock, repairs),
         "The barrier has not passed in time; orders are still being stored.");
-    RedisGlance now = sales.glance(sku);
+    RedisSaleState now = sales.glance(sku);
     require(now.isLoading() && now.epoch() == seen.epoch(), CHANGED_IN_REDIS);
   }
 
@@ -187,7 +193,11 @@ class Rebuild {
 
   /** A barrier; and once more after orders that an older Redis had admitted are sent again. */
   private boolean settle(
-      LedgerSale sale, RedisGlance seen, long deadline, RunLock lock, List<Repair> repairs) {
+      ProductSnapshot sale,
+      RedisSaleState seen,
+      long deadline,
+      RunLock lock,
+      List<Repair> repairs) {
     int partition = Partition.ofSku(sale.skuId());
     if (!barriers.pass(partition, left(deadline))) {
       return false;
@@ -205,7 +215,7 @@ class Rebuild {
         || (sent.stream().allMatch(Repair::made) && barriers.pass(partition, left(deadline)));
   }
 
-  private Map<OrderId, AdmissionRecord> recordsOf(long sku, RedisGlance seen) {
+  private Map<OrderId, AdmissionRecord> recordsOf(long sku, RedisSaleState seen) {
     Map<OrderId, AdmissionRecord> records = new HashMap<>();
     for (int from = 0; from < seen.buckets(); from += BUCKETS_AT_ONCE) {
       int to = Math.min(seen.buckets(), from + BUCKETS_AT_ONCE) - 1;
@@ -225,11 +235,11 @@ class Rebuild {
    * never makes the new data look behind, and old data that come back always do. Dead letters are
    * not settled yet: each counts when it is replayed or discarded.
    */
-  private boolean raiseEpoch(LedgerSale sale, RedisGlance seen) {
+  private boolean raiseEpoch(ProductSnapshot sale, RedisSaleState seen) {
     return jdbc.sql(
                 "UPDATE products SET epoch = GREATEST(epoch, ?) + 1,"
                     + " last_seq = GREATEST(last_seq, ?) + initial_stock, settled = last_seq - ("
-                    + LedgerSnapshot.COUNT_UNSETTLED_DEAD_LETTERS
+                    + DatabaseSnapshot.COUNT_UNSETTLED_DEAD_LETTERS
                     + ")"
                     + " WHERE sku_id = ? AND epoch = ?")
             .params(seen.epoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch())
@@ -240,17 +250,17 @@ class Rebuild {
   /**
    * @return the state that it has now; empty when it has to be loaded again
    */
-  private Optional<String> load(LedgerSale raised, RunLock lock, List<Repair> repairs)
+  private Optional<String> load(ProductSnapshot raised, RunLock lock, List<Repair> repairs)
       throws SQLException {
-    try (LedgerSnapshot ledger = LedgerSnapshot.open(dataSource)) {
-      LedgerSale sale = ledger.sale(raised.skuId()).orElseThrow();
+    try (DatabaseSnapshot ledger = DatabaseSnapshot.open(dataSource)) {
+      ProductSnapshot sale = ledger.sale(raised.skuId()).orElseThrow();
       require(sale.epoch() == raised.epoch(), OVERTAKEN);
       return load(sale, ledger, lock, repairs);
     }
   }
 
   private Optional<String> load(
-      LedgerSale sale, LedgerSnapshot ledger, RunLock lock, List<Repair> repairs) {
+      ProductSnapshot sale, DatabaseSnapshot ledger, RunLock lock, List<Repair> repairs) {
     List<OrderMessage> dead = ledger.unsettledDeadLetters(sale.skuId());
     long reserved = dead.stream().mapToLong(OrderMessage::quantity).sum();
     SaleToLoad toLoad = sale.toLoad(Math.max(0, sale.stock() - reserved));
@@ -290,11 +300,11 @@ class Rebuild {
    * or after. A stop that waits in Redis stays in force.
    */
   private Optional<String> finish(
-      LedgerSale loaded, SaleLoading loading, Map<String, String> contained) {
+      ProductSnapshot loaded, SaleLoading loading, Map<String, String> contained) {
     Optional<String> state =
         transactions.execute(
             tx -> {
-              LedgerSale now = LedgerSnapshot.lockSale(jdbc, loaded.skuId()).orElseThrow();
+              ProductSnapshot now = DatabaseSnapshot.lockSale(jdbc, loaded.skuId()).orElseThrow();
               require(now.epoch() == loaded.epoch(), OVERTAKEN);
               if (!now.closesAt().equals(loaded.closesAt())) {
                 return Optional.empty();
@@ -306,7 +316,7 @@ class Rebuild {
     return Objects.requireNonNull(state);
   }
 
-  private static Map<String, String> contained(LedgerSnapshot ledger, LedgerSale sale) {
+  private static Map<String, String> contained(DatabaseSnapshot ledger, ProductSnapshot sale) {
     return ledger.changes(sale).entrySet().stream()
         .filter(change -> change.getValue().counted())
         .collect(
@@ -317,9 +327,9 @@ class Rebuild {
 
   /** Quotas and orders as MySQL has them, and what dead letters may still become. */
   private int write(
-      LedgerSale sale,
+      ProductSnapshot sale,
       int buckets,
-      LedgerSnapshot ledger,
+      DatabaseSnapshot ledger,
       List<OrderMessage> dead,
       SaleLoader loader,
       RunLock lock) {
@@ -331,13 +341,13 @@ class Rebuild {
     int orders = 0;
     for (int from = 0; from < buckets; from += BUCKETS_AT_ONCE) {
       int to = Math.min(buckets, from + BUCKETS_AT_ONCE) - 1;
-      LedgerPart part = ledger.part(sale, buckets, from, to);
+      DatabasePart part = ledger.part(sale, buckets, from, to);
       requireHeld(lock);
       part.orders().forEach(loader::order);
       part.aliases().forEach(loader::alias);
-      part.giveBacks()
+      part.compensations()
           .forEach(
-              (id, units) -> loader.givenBack(id, units.userId(), units.stock(), units.quota()));
+              (id, units) -> loader.compensated(id, units.userId(), units.stock(), units.quota()));
       if (sale.policy().keepsQuota()) {
         part.quotas()
             .forEach(

@@ -178,7 +178,7 @@ class Reconciler {
   }
 
   private Found lost(Read read, Order order, RunLock lock) throws SQLException {
-    LedgerSale sale = read.sale();
+    ProductSnapshot sale = read.sale();
     if (order.dryRun() || !order.mayRebuild()) {
       return new Found(
           Outcome.LOST,

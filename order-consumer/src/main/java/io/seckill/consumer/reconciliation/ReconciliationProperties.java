@@ -1,5 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -23,11 +25,11 @@ record ReconciliationProperties(
   private static final Duration LARGE_SALE = Duration.ofMinutes(3);
 
   ReconciliationProperties {
-    check(within(interval, 1, 3_600), "interval must be 1s..1h");
+    check(within(interval, 1, 3_600), "seckill.reconciliation.interval must be 1s..1h");
     check(
         busyInterval.compareTo(interval) >= 0 && busyInterval.toHours() <= 24,
-        "busy-interval must be interval..24h");
-    check(within(barrierTimeout, 1, 600), "barrier-timeout must be 1s..10m");
+        "seckill.reconciliation.busy-interval must be interval..24h");
+    check(within(barrierTimeout, 1, 600), "seckill.reconciliation.barrier-timeout must be 1s..10m");
   }
 
   /**
@@ -42,11 +44,5 @@ record ReconciliationProperties(
 
   private static boolean within(Duration value, long minSeconds, long maxSeconds) {
     return value.toSeconds() >= minSeconds && value.toSeconds() <= maxSeconds;
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.reconciliation." + otherwise);
-    }
   }
 }

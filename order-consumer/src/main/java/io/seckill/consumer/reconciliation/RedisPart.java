@@ -9,16 +9,16 @@ import java.util.Map;
  *
  * @param quotas user to units, as they were read
  * @param records by order id
- * @param given order ids given back, with their units
+ * @param compensated ids of the orders that have been compensated, with their units
  * @param requests {@code <user>:<key>} to {@code <order id>:<quantity>}
  */
 record RedisPart(
     Map<Long, String> quotas,
     Map<OrderId, AdmissionRecord> records,
-    Map<OrderId, Units> given,
+    Map<OrderId, Units> compensated,
     Map<String, String> requests) {
 
-  /** What a give-back has moved. */
+  /** What a compensation has moved. */
   record Units(long stock, long quota) {
 
     /**
@@ -28,7 +28,7 @@ record RedisPart(
     static Units parse(String text) {
       String[] part = text.split(":", -1);
       if (part.length != 2) {
-        throw new IllegalArgumentException("not the units of a give-back");
+        throw new IllegalArgumentException("not the units of a compensation");
       }
       return new Units(Long.parseLong(part[0]), Long.parseLong(part[1]));
     }

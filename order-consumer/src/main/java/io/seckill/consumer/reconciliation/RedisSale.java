@@ -44,9 +44,9 @@ class RedisSale {
   }
 
   /** The stock is read first: an admission in between shows in the sequence. */
-  RedisGlance glance(long sku) {
+  RedisSaleState glance(long sku) {
     String stock = redis.get(RedisKeys.stock(sku));
-    return new RedisGlance(redis.hgetAll(RedisKeys.sku(sku)), stock);
+    return new RedisSaleState(redis.hgetAll(RedisKeys.sku(sku)), stock);
   }
 
   /** Stock changes of an epoch that Redis's stock contains, by id. */
@@ -66,8 +66,8 @@ class RedisSale {
   }
 
   /**
-   * Reads quotas before records before give-backs: an admission, or a give-back, that comes in
-   * between has changed the quota that was read, so that nothing is replaced on its account.
+   * Reads quotas before records before compensations: an admission, or a compensation, that comes
+   * in between has changed the quota that was read, so that nothing is replaced on its account.
    *
    * @param from first bucket
    * @param to last bucket, included
@@ -87,7 +87,7 @@ class RedisSale {
       for (int b = from; b <= to; b++) {
         answers.add(pipeline.hgetAll(RedisKeys.quota(sku, b)));
         answers.add(pipeline.hgetAll(RedisKeys.orders(sku, b)));
-        answers.add(pipeline.hgetAll(RedisKeys.given(sku, b)));
+        answers.add(pipeline.hgetAll(RedisKeys.compensated(sku, b)));
         answers.add(pipeline.hgetAll(RedisKeys.requests(sku, b)));
       }
       pipeline.sync();
@@ -103,9 +103,9 @@ class RedisSale {
           PipelineReplies.get(answers.get(i + 1)),
           (id, text) -> part.records().put(OrderId.parse(id), AdmissionRecord.parse(text)));
       readEach(
-          RedisKeys.given(sku, b),
+          RedisKeys.compensated(sku, b),
           PipelineReplies.get(answers.get(i + 2)),
-          (id, units) -> part.given().put(OrderId.parse(id), Units.parse(units)));
+          (id, units) -> part.compensated().put(OrderId.parse(id), Units.parse(units)));
       part.requests().putAll(PipelineReplies.get(answers.get(i + 3)));
     }
   }
@@ -123,7 +123,7 @@ class RedisSale {
   }
 
   /** Whether the stock was replaced; nothing may have been admitted since the glance. */
-  boolean setStock(LedgerSale sale, RedisGlance seen, long wanted) {
+  boolean setStock(ProductSnapshot sale, RedisSaleState seen, long wanted) {
     return Long.valueOf(1)
         .equals(
             SET_STOCK.call(
@@ -137,7 +137,7 @@ class RedisSale {
   }
 
   /** Whether everything admitted counts as published now; nothing may lie in Redis's lists. */
-  boolean setPublished(LedgerSale sale, RedisGlance seen) {
+  boolean setPublished(ProductSnapshot sale, RedisSaleState seen) {
     return Long.valueOf(1)
         .equals(
             SET_PUBLISHED.call(
@@ -147,7 +147,7 @@ class RedisSale {
   }
 
   /** Whether each of these quotas, all of one bucket, was replaced. */
-  List<Boolean> setQuotas(LedgerSale sale, int bucket, List<WrongQuota> quotas) {
+  List<Boolean> setQuotas(ProductSnapshot sale, int bucket, List<WrongQuota> quotas) {
     List<String> args = new ArrayList<>();
     args.add(Long.toString(sale.epoch()));
     for (WrongQuota quota : quotas) {
@@ -172,7 +172,7 @@ class RedisSale {
   record WrongQuota(long userId, String found, long wanted) {}
 
   /** Writes orders of one bucket that Redis lacks, with their requests unless they are aliases. */
-  void restore(LedgerSale sale, int bucket, Map<OrderId, AdmissionRecord> orders) {
+  void restore(ProductSnapshot sale, int bucket, Map<OrderId, AdmissionRecord> orders) {
     List<String> args = new ArrayList<>();
     args.add(Long.toString(sale.epoch()));
     orders.forEach(
@@ -193,7 +193,7 @@ class RedisSale {
   }
 
   /** Whether these orders count from now on; nobody may have counted late ones since the glance. */
-  boolean countLate(LedgerSale sale, RedisGlance seen, Late late) {
+  boolean countLate(ProductSnapshot sale, RedisSaleState seen, Late late) {
     return Long.valueOf(1)
         .equals(
             COUNT_LATE.call(
@@ -227,7 +227,7 @@ class RedisSale {
   }
 
   /** Whether the sale, found so, has another state now; one that is absent gets nothing else. */
-  boolean setState(LedgerSale sale, RedisGlance seen, String state) {
+  boolean setState(ProductSnapshot sale, RedisSaleState seen, String state) {
     SaleExpiry expiry = SaleExpiry.of(sale.closesAt(), sale.loading().retention());
     return Long.valueOf(1)
         .equals(

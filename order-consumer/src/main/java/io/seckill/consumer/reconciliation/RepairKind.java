@@ -14,7 +14,7 @@ enum RepairKind {
   /** Redis has no record, or no request, of an order that MySQL has. */
   RECORD_RESTORED,
   /** Units of an order that ended never went back to Redis. */
-  GIVE_BACK_REPLAYED,
+  COMPENSATION_REPLAYED,
   /** A user's quota in Redis is not what MySQL and the orders on their way add up to. */
   QUOTA_SET,
   /** The stock in Redis is not what MySQL and the orders on their way leave. */

@@ -3,7 +3,7 @@ package io.seckill.consumer.reconciliation;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.giveback.GiveBacks;
+import io.seckill.consumer.compensation.Compensations;
 import io.seckill.consumer.reconciliation.RedisSale.Late;
 import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
 import io.seckill.consumer.results.OrderResults;
@@ -23,13 +23,13 @@ class Repairs {
 
   private final RedisSale redis;
   private final OrderResults results;
-  private final GiveBacks giveBacks;
+  private final Compensations compensations;
   private final JdbcClient jdbc;
 
-  Repairs(RedisSale redis, OrderResults results, GiveBacks giveBacks, JdbcClient jdbc) {
+  Repairs(RedisSale redis, OrderResults results, Compensations compensations, JdbcClient jdbc) {
     this.redis = redis;
     this.results = results;
-    this.giveBacks = giveBacks;
+    this.compensations = compensations;
     this.jdbc = jdbc;
   }
 
@@ -37,15 +37,15 @@ class Repairs {
    * Stops a sale in Redis that MySQL does not call open; never opens one. Operators move one store
    * after the other, so both are asked once more.
    */
-  List<Repair> state(LedgerSale sale, RedisGlance seen, boolean dryRun) {
+  List<Repair> state(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
     if (seen.state().equals(sale.state())) {
       return List.of();
     }
-    RedisGlance again = redis.glance(sale.skuId());
+    RedisSaleState again = redis.glance(sale.skuId());
     String now =
-        LedgerSnapshot.sale(jdbc, sale.skuId())
+        DatabaseSnapshot.sale(jdbc, sale.skuId())
             .filter(moved -> moved.epoch() == sale.epoch())
-            .map(LedgerSale::state)
+            .map(ProductSnapshot::state)
             .orElse(again.state());
     if (again.state().equals(now) || again.isLostOf(sale)) {
       return List.of();
@@ -57,12 +57,12 @@ class Repairs {
   }
 
   /**
-   * Replays give-backs, writes results, quotas, the stock, records and counters, in this order:
+   * Replays compensations, writes results, quotas, the stock, records and counters, in this order:
    * units come back before they are counted, and late orders move the sequence, at which the stock
    * is left alone. The next comparison finds what moved meanwhile.
    */
   List<Repair> all(Comparison found, boolean dryRun) {
-    List<Repair> repairs = new ArrayList<>(giveBacks(found, dryRun));
+    List<Repair> repairs = new ArrayList<>(compensations(found, dryRun));
     repairs.addAll(results(found, dryRun));
     repairs.addAll(quotas(found, dryRun));
     Long stock = found.wrongStock();
@@ -93,17 +93,24 @@ class Repairs {
                 !dryRun && redis.countLate(found.sale(), found.seen(), late)));
   }
 
-  private List<Repair> giveBacks(Comparison found, boolean dryRun) {
+  private List<Repair> compensations(Comparison found, boolean dryRun) {
     if (!dryRun) {
-      giveBacks.deliverAgain(found.undelivered());
+      compensations.deliverAgain(found.undelivered());
     }
     return found.undelivered().stream()
-        .map(id -> Repair.of(RepairKind.GIVE_BACK_REPLAYED, id, "not given", "given", !dryRun))
+        .map(
+            id ->
+                Repair.of(
+                    RepairKind.COMPENSATION_REPLAYED,
+                    id,
+                    "not compensated",
+                    "compensated",
+                    !dryRun))
         .toList();
   }
 
   private List<Repair> results(Comparison found, boolean dryRun) {
-    LedgerSale sale = found.sale();
+    ProductSnapshot sale = found.sale();
     boolean behind = found.seen().settled() < sale.settled();
     boolean made = false;
     if (!dryRun && (behind || !found.results().isEmpty())) {
@@ -167,7 +174,7 @@ class Repairs {
   }
 
   private List<Repair> quotas(
-      LedgerSale sale, int bucket, List<WrongQuota> quotas, boolean dryRun) {
+      ProductSnapshot sale, int bucket, List<WrongQuota> quotas, boolean dryRun) {
     List<Boolean> made = dryRun ? List.of() : redis.setQuotas(sale, bucket, quotas);
     List<Repair> repairs = new ArrayList<>();
     for (int i = 0; i < quotas.size(); i++) {

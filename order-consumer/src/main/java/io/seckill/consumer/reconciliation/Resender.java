@@ -41,7 +41,7 @@ class Resender {
   /**
    * @return those that the broker has confirmed; the others may be there or not
    */
-  Set<OrderId> send(LedgerSale sale, Map<OrderId, AdmissionRecord> orders) {
+  Set<OrderId> send(ProductSnapshot sale, Map<OrderId, AdmissionRecord> orders) {
     Map<OrderId, CompletableFuture<Boolean>> confirms = new LinkedHashMap<>();
     orders.forEach((id, order) -> confirms.put(id, publish(message(sale, id, order))));
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(confirmTimeoutMs);
@@ -55,7 +55,7 @@ class Resender {
     return sent;
   }
 
-  private static OrderMessage message(LedgerSale sale, OrderId id, AdmissionRecord order) {
+  private static OrderMessage message(ProductSnapshot sale, OrderId id, AdmissionRecord order) {
     return new OrderMessage(
         id,
         order.userId(),

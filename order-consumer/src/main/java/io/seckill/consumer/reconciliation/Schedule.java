@@ -37,7 +37,7 @@ class Schedule {
 
   /** Those that Redis still has to have: nothing older can be compared. */
   private static final String SALES =
-      LedgerSnapshot.SALES
+      DatabaseSnapshot.SALES
           + " WHERE p.state <> 'NEW'"
           + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND";
 
@@ -95,9 +95,10 @@ class Schedule {
       lost = 0;
       return;
     }
-    List<LedgerSale> sales = jdbc.sql(SALES).query((row, n) -> LedgerSnapshot.sale(row)).list();
+    List<ProductSnapshot> sales =
+        jdbc.sql(SALES).query((row, n) -> DatabaseSnapshot.sale(row)).list();
     Set<Long> lostNow = new HashSet<>();
-    for (LedgerSale sale : sales) {
+    for (ProductSnapshot sale : sales) {
       if (Thread.currentThread().isInterrupted() || !isLeader()) {
         return;
       }
@@ -106,7 +107,7 @@ class Schedule {
       }
     }
     lost = lostNow.size();
-    Set<Long> skus = sales.stream().map(LedgerSale::skuId).collect(Collectors.toSet());
+    Set<Long> skus = sales.stream().map(ProductSnapshot::skuId).collect(Collectors.toSet());
     looks.keySet().retainAll(skus);
     failures.keySet().retainAll(skus);
   }
@@ -134,10 +135,10 @@ class Schedule {
   /**
    * Whether the sale is lost and stays so. Whatever is wrong with it, the next one has its turn.
    */
-  private boolean look(LedgerSale sale) {
+  private boolean look(ProductSnapshot sale) {
     boolean lostNow = false;
     try {
-      RedisGlance seen = redis.glance(sale.skuId());
+      RedisSaleState seen = redis.glance(sale.skuId());
       lostNow = sale.isWanted() && seen.isLostOf(sale);
       if (lostNow) {
         lostNow = !rebuilt(sale, seen);
@@ -167,7 +168,7 @@ class Schedule {
    * A rebuild that has begun is gone on with: its sale is closed in Redis, and nobody else would
    * open it. A sale that was never opened may be under preheat this very moment.
    */
-  private boolean rebuilt(LedgerSale sale, RedisGlance seen) {
+  private boolean rebuilt(ProductSnapshot sale, RedisSaleState seen) {
     boolean begun = sale.isRunning() && seen.isLoading();
     if (!begun && !(settings.autoRebuild() && sale.isRunning())) {
       log.error("sku {}: Redis has lost the sale, reconcile it to rebuild it", sale.skuId());
@@ -177,7 +178,7 @@ class Schedule {
     return report.outcome() == Outcome.REBUILT;
   }
 
-  private void compareWhenDue(LedgerSale sale, RedisGlance seen) {
+  private void compareWhenDue(ProductSnapshot sale, RedisSaleState seen) {
     String moving =
         Stream.of(
                 seen.seq(), seen.stock(), seen.state(), sale.settled(), sale.stock(), sale.state())

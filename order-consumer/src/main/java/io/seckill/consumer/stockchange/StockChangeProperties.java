@@ -1,5 +1,7 @@
 package io.seckill.consumer.stockchange;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -11,9 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record StockChangeProperties(@DefaultValue("5s") Duration sweepInterval) {
 
   StockChangeProperties {
-    if (sweepInterval.toMillis() < 100 || sweepInterval.toMinutes() > 10) {
-      throw new IllegalArgumentException(
-          "seckill.stock-change.sweep-interval must be 100ms..10m but is " + sweepInterval);
-    }
+    check(
+        sweepInterval.toMillis() >= 100 && sweepInterval.toMinutes() <= 10,
+        "seckill.stock-change.sweep-interval must be 100ms..10m but is " + sweepInterval);
   }
 }

@@ -3,8 +3,8 @@ package io.seckill.consumer.store;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.compensation.Compensations;
 import io.seckill.consumer.database.ConnectionPools;
-import io.seckill.consumer.giveback.GiveBacks;
 import io.seckill.consumer.store.StoreOutcome.Failed;
 import io.seckill.consumer.store.StoreOutcome.Unfit;
 import io.seckill.consumer.store.StoreOutcome.Unstorable;
@@ -57,26 +57,27 @@ public class OrderStore {
 
   private final Transactions storing;
   private final Transactions discarding;
-  private final GiveBacks giveBacks;
+  private final Compensations compensations;
   private final StoreMetrics metrics;
 
   /**
    * @param pools for {@link #store}: a connection for each thread that calls it
    * @param others for {@link #discard}
    */
-  OrderStore(ConnectionPools pools, DataSource others, GiveBacks giveBacks, MeterRegistry meters) {
+  OrderStore(
+      ConnectionPools pools, DataSource others, Compensations compensations, MeterRegistry meters) {
     this.storing = new Transactions(pools.orderStorage());
     this.discarding = new Transactions(others);
-    this.giveBacks = giveBacks;
+    this.compensations = compensations;
     this.metrics = new StoreMetrics(meters);
   }
 
   /**
    * @param orders any orders, at least one; ids may repeat
    * @return after COMMIT, an outcome for each
-   * @throws LedgerUnavailableException when MySQL cannot decide now; some or all may be stored
+   * @throws DatabaseUnavailableException when MySQL cannot decide now; some or all may be stored
    */
-  public StoredBatch store(List<OrderMessage> orders) throws LedgerUnavailableException {
+  public StoredBatch store(List<OrderMessage> orders) throws DatabaseUnavailableException {
     Map<OrderId, OrderMessage> first = new HashMap<>();
     List<OrderMessage> repeats = new ArrayList<>();
     for (OrderMessage order : orders) {
@@ -95,9 +96,9 @@ public class OrderStore {
    *
    * @return after COMMIT, one outcome: Rejected, or what had become of the order before; Unstorable
    *     when MySQL keeps another order of that id, and nothing was written
-   * @throws LedgerUnavailableException when MySQL cannot decide now
+   * @throws DatabaseUnavailableException when MySQL cannot decide now
    */
-  public StoredBatch discard(OrderMessage order) throws LedgerUnavailableException {
+  public StoredBatch discard(OrderMessage order) throws DatabaseUnavailableException {
     String refused = "";
     try {
       for (int race = 0; race < MAX_RACES; race++) {
@@ -114,16 +115,17 @@ public class OrderStore {
   }
 
   private StoredBatch discarded(OrderMessage order)
-      throws SQLException, LedgerUnavailableException, RowRefusedException {
+      throws SQLException, DatabaseUnavailableException, RowRefusedException {
     StoredBatch discarded =
         retried(
             discarding,
             connection -> {
               long sku = order.skuId();
-              Terms sale = ProductTable.terms(connection, List.of(sku)).get(sku);
+              SaleRules sale = ProductTable.terms(connection, List.of(sku)).get(sku);
               long price = sale == null ? 0 : sale.priceCents();
-              Terms asAdmitted = new Terms(sku, price, order.policy(), order.quantity());
-              return new OddOrders(connection, Map.of(sku, asAdmitted), giveBacks).discard(order);
+              SaleRules asAdmitted = new SaleRules(sku, price, order.policy(), order.quantity());
+              return new PerOrderPath(connection, Map.of(sku, asAdmitted), compensations)
+                  .discard(order);
             });
     if (discarded == null) {
       throw new IllegalStateException("an order is discarded or known");
@@ -131,7 +133,7 @@ public class OrderStore {
     return discarded;
   }
 
-  private StoredBatch storeDistinct(List<OrderMessage> orders) throws LedgerUnavailableException {
+  private StoredBatch storeDistinct(List<OrderMessage> orders) throws DatabaseUnavailableException {
     long start = System.nanoTime();
     StoredBatch stored;
     try {
@@ -148,14 +150,14 @@ public class OrderStore {
 
   /** Null when something in the batch is odd. */
   private @Nullable StoredBatch straight(List<OrderMessage> orders)
-      throws SQLException, LedgerUnavailableException {
+      throws SQLException, DatabaseUnavailableException {
     try {
       return retried(
           storing,
           connection -> {
-            Map<Long, Terms> terms = ProductTable.terms(connection, skusOf(orders));
+            Map<Long, SaleRules> terms = ProductTable.terms(connection, skusOf(orders));
             boolean fit = orders.stream().allMatch(order -> unfit(order, terms) == null);
-            return fit ? StraightBatch.store(connection, orders, terms) : null;
+            return fit ? BulkPath.store(connection, orders, terms) : null;
           });
     } catch (RowRefusedException e) {
       log.debug("Deciding {} orders one by one: {}", orders.size(), e.getMessage());
@@ -165,7 +167,7 @@ public class OrderStore {
 
   /** Decides each order by itself, in one transaction if MySQL lets us, else in smaller ones. */
   private StoredBatch byItself(List<OrderMessage> orders)
-      throws SQLException, LedgerUnavailableException {
+      throws SQLException, DatabaseUnavailableException {
     metrics.split();
     RowRefusedException refused = null;
     for (int race = 0; race < MAX_RACES; race++) {
@@ -185,12 +187,12 @@ public class OrderStore {
   }
 
   private StoredBatch decided(List<OrderMessage> orders)
-      throws SQLException, LedgerUnavailableException, RowRefusedException {
+      throws SQLException, DatabaseUnavailableException, RowRefusedException {
     StoredBatch decided =
         retried(
             storing,
             connection -> {
-              Map<Long, Terms> terms = ProductTable.terms(connection, skusOf(orders));
+              Map<Long, SaleRules> terms = ProductTable.terms(connection, skusOf(orders));
               List<OrderMessage> fit = new ArrayList<>(orders.size());
               List<StoreOutcome> unfit = new ArrayList<>();
               for (OrderMessage order : orders) {
@@ -204,7 +206,7 @@ public class OrderStore {
               StoredBatch odd = new StoredBatch(unfit, List.of(), List.of(), Map.of());
               return fit.isEmpty()
                   ? odd
-                  : odd.and(new OddOrders(connection, terms, giveBacks).decide(fit));
+                  : odd.and(new PerOrderPath(connection, terms, compensations).decide(fit));
             });
     if (decided == null) {
       throw new IllegalStateException("each order is decided or refused");
@@ -215,8 +217,8 @@ public class OrderStore {
   /**
    * A sale's policy never changes after its first preheat, so a difference is no matter of time.
    */
-  private static @Nullable Unstorable unfit(OrderMessage order, Map<Long, Terms> terms) {
-    Terms sale = terms.get(order.skuId());
+  private static @Nullable Unstorable unfit(OrderMessage order, Map<Long, SaleRules> terms) {
+    SaleRules sale = terms.get(order.skuId());
     if (sale == null) {
       return new Unstorable(order, Unfit.UNKNOWN_SKU, "no product " + order.skuId());
     }
@@ -236,7 +238,7 @@ public class OrderStore {
   /** Runs the work until no deadlock or lock wait comes in between. */
   private @Nullable StoredBatch retried(
       Transactions transactions, Transactions.Work<StoredBatch> work)
-      throws SQLException, LedgerUnavailableException, RowRefusedException {
+      throws SQLException, DatabaseUnavailableException, RowRefusedException {
     for (int tries = 1; ; tries++) {
       try {
         return transactions.run(work);
@@ -253,7 +255,7 @@ public class OrderStore {
     }
   }
 
-  private void pauseOrGiveUp(int tries, SQLException e) throws LedgerUnavailableException {
+  private void pauseOrGiveUp(int tries, SQLException e) throws DatabaseUnavailableException {
     metrics.lockRetry();
     if (tries == MAX_TRIES || Thread.currentThread().isInterrupted()) {
       throw unavailable(e);
@@ -265,8 +267,8 @@ public class OrderStore {
     LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pauseMs / 2 + jitterMs));
   }
 
-  private static LedgerUnavailableException unavailable(SQLException e) {
-    return new LedgerUnavailableException(
+  private static DatabaseUnavailableException unavailable(SQLException e) {
+    return new DatabaseUnavailableException(
         "MySQL cannot store orders now: " + e.getErrorCode() + " " + e.getMessage(), e);
   }
 

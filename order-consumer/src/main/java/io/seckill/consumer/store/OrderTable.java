@@ -38,7 +38,7 @@ final class OrderTable {
    *
    * @param reason null for CONFIRMED, else REJECTED
    */
-  record NewOrder(OrderMessage order, Terms terms, @Nullable RejectReason reason) {
+  record NewOrder(OrderMessage order, SaleRules terms, @Nullable RejectReason reason) {
 
     private boolean holdsTheOnePlace() {
       return reason == null && terms.policy() == PurchasePolicy.ONE_PER_USER;

@@ -22,19 +22,20 @@ final class ProductTable {
   private ProductTable() {}
 
   /** Reads without locking; a SKU that does not exist is missing from the answer. */
-  static Map<Long, Terms> terms(Connection connection, Collection<Long> skus) throws SQLException {
+  static Map<Long, SaleRules> terms(Connection connection, Collection<Long> skus)
+      throws SQLException {
     String sql =
         "SELECT sku_id, price_cents, policy, limit_per_user FROM products WHERE sku_id IN ("
             + Sql.marks(skus.size())
             + ")";
-    Map<Long, Terms> found = new HashMap<>();
+    Map<Long, SaleRules> found = new HashMap<>();
     try (PreparedStatement select = connection.prepareStatement(sql)) {
       Sql.setLongs(select, 1, skus);
       try (ResultSet row = select.executeQuery()) {
         while (row.next()) {
           PurchasePolicy policy = PurchasePolicy.valueOf(row.getString(3));
           int limit = policy == PurchasePolicy.ONE_PER_USER ? 1 : row.getInt(4);
-          found.put(row.getLong(1), new Terms(row.getLong(1), row.getLong(2), policy, limit));
+          found.put(row.getLong(1), new SaleRules(row.getLong(1), row.getLong(2), policy, limit));
         }
       }
     }

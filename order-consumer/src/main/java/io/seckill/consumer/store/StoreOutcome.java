@@ -14,7 +14,7 @@ public sealed interface StoreOutcome {
   /** Stored now: CONFIRMED. */
   record Stored(OrderMessage order) implements StoreOutcome {}
 
-  /** Stored now as REJECTED; what Redis is owed stands in {@code give_back}. */
+  /** Stored now as REJECTED; what Redis is owed stands in {@code compensation}. */
   record Rejected(OrderMessage order, RejectReason reason) implements StoreOutcome {}
 
   /** Stored before with the same content; its status may have moved on since. */

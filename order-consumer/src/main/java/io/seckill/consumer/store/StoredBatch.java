@@ -1,6 +1,6 @@
 package io.seckill.consumer.store;
 
-import io.seckill.consumer.giveback.GiveBack;
+import io.seckill.consumer.compensation.Compensation;
 import io.seckill.consumer.results.SkuProgress;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -11,13 +11,14 @@ import java.util.Map;
  * A batch after its COMMIT.
  *
  * @param outcomes one for each order handed in, in no particular order
- * @param owed units to bring to Redis: those of this batch and pending ones of known orders
+ * @param compensations units to bring to Redis: those of this batch and pending ones of known
+ *     orders
  * @param progress of the SKUs that went on
  * @param settledNow orders settled by this batch, by SKU
  */
 public record StoredBatch(
     List<StoreOutcome> outcomes,
-    List<GiveBack> owed,
+    List<Compensation> compensations,
     List<SkuProgress> progress,
     Map<Long, Integer> settledNow) {
 
@@ -31,7 +32,7 @@ public record StoredBatch(
     later.settledNow.forEach((sku, orders) -> settled.merge(sku, orders, Integer::sum));
     return new StoredBatch(
         joined(outcomes, later.outcomes),
-        joined(owed, later.owed),
+        joined(compensations, later.compensations),
         joined(progress, later.progress),
         settled);
   }

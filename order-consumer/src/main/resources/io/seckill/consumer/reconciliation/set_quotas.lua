@@ -3,7 +3,7 @@
 -- KEYS  1 the SKU's hash  2 quota hash    one hash tag, so one cluster slot
 -- ARGV  1 epoch, then per user: user, units found ("" for none), units wanted ("0" for none)
 -- reply per user 1 set · 0 moved; all 0 when the epoch is another
--- An admission or a give-back changes the number that was read, so this never takes one back.
+-- An admission or a compensation changes the number that was read, so this never takes one back.
 
 local reply = {}
 local sale = redis.call('HMGET', KEYS[1], 'epoch', 'expiresAt')

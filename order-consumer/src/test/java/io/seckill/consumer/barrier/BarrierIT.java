@@ -8,9 +8,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
-import io.seckill.consumer.testing.Ledger;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
@@ -34,7 +34,7 @@ class BarrierIT {
 
   private TestConsumer consumer;
   private OrderFlood flood;
-  private Ledger ledger;
+  private StoredInvariants ledger;
 
   @BeforeEach
   void open() {
@@ -45,7 +45,7 @@ class BarrierIT {
                 "seckill.intake.retry-pause", "200ms",
                 "seckill.dead-letter.drain-interval", "50ms"));
     flood = new OrderFlood(consumer.vhost());
-    ledger = new Ledger(consumer.sql());
+    ledger = new StoredInvariants(consumer.sql());
     new Sales(consumer).open(SKU, "LIMITED", 5, 10_000);
   }
 
@@ -100,7 +100,7 @@ class BarrierIT {
 
     try (TestConsumer next =
         consumer.another(Map.of("seckill.dead-letter.drain-interval", "50ms"))) {
-      Ledger seen = new Ledger(next.sql());
+      StoredInvariants seen = new StoredInvariants(next.sql());
       await()
           .atMost(LONG)
           .until(

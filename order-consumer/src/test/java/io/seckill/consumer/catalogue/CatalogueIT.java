@@ -268,12 +268,12 @@ class CatalogueIT {
     consumer
         .sql()
         .sql(
-            "INSERT INTO give_back (order_id, sku_id, user_id, epoch, stock_units, quota_units)"
+            "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units)"
                 + " VALUES (?, ?, 1, 99, 1, 1)")
         .params(sku, sku)
         .update();
     assertThat(api.post(path + "/preheat", "{}").code()).isEqualTo("ORDERS_IN_FLIGHT");
-    consumer.sql().sql("DELETE FROM give_back WHERE sku_id = ?").param(sku).update();
+    consumer.sql().sql("DELETE FROM compensation WHERE sku_id = ?").param(sku).update();
 
     consumer
         .sql()

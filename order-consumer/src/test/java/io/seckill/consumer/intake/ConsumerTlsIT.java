@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.consumer.testing.Admissions;
+import io.seckill.consumer.testing.AdmissionFixture;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
@@ -64,7 +64,7 @@ class ConsumerTlsIT {
 
   private static void storesAnOrder(TestConsumer consumer, RabbitVhost vhost) {
     new Sales(consumer).open(1001, "UNLIMITED", 0, 100);
-    Admissions admissions = new Admissions(consumer.redis());
+    AdmissionFixture admissions = new AdmissionFixture(consumer.redis());
     OrderMessage order = OrderFlood.order(1001, PurchasePolicy.UNLIMITED, 1, 1);
     admissions.admit(order);
     try (OrderFlood flood = new OrderFlood(vhost)) {

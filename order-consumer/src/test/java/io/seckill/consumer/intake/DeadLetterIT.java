@@ -16,10 +16,10 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.consumer.broker.BrokerConnections;
 import io.seckill.consumer.deadletter.DeadLetterHeaders;
-import io.seckill.consumer.testing.Admissions;
-import io.seckill.consumer.testing.Ledger;
+import io.seckill.consumer.testing.AdmissionFixture;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
@@ -46,15 +46,15 @@ class DeadLetterIT {
 
   private TestConsumer consumer;
   private OrderFlood flood;
-  private Ledger ledger;
-  private Admissions redis;
+  private StoredInvariants ledger;
+  private AdmissionFixture redis;
 
   @BeforeEach
   void open() {
     consumer = TestConsumer.start(SETTINGS);
     flood = new OrderFlood(consumer.vhost());
-    ledger = new Ledger(consumer.sql());
-    redis = new Admissions(consumer.redis());
+    ledger = new StoredInvariants(consumer.sql());
+    redis = new AdmissionFixture(consumer.redis());
     new Sales(consumer).open(SKU, "LIMITED", 5, 1_000);
   }
 
@@ -142,7 +142,7 @@ class DeadLetterIT {
       TestServers.mysql().setReadOnly(false);
     }
     consumer = consumer.another(SETTINGS);
-    new Ledger(consumer.sql()).await("SELECT COUNT(*) FROM dead_letter", 3);
+    new StoredInvariants(consumer.sql()).await("SELECT COUNT(*) FROM dead_letter", 3);
   }
 
   private void publishDead(String body) throws Exception {

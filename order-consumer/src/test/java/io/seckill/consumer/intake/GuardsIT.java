@@ -14,10 +14,10 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RecordedMessages;
-import io.seckill.consumer.testing.Admissions;
-import io.seckill.consumer.testing.Ledger;
+import io.seckill.consumer.testing.AdmissionFixture;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
@@ -43,8 +43,8 @@ class GuardsIT {
 
   private static TestConsumer consumer;
   private static OrderFlood flood;
-  private static Ledger ledger;
-  private static Admissions redis;
+  private static StoredInvariants ledger;
+  private static AdmissionFixture redis;
 
   private final long sku = NEXT_SKU.incrementAndGet();
 
@@ -52,8 +52,8 @@ class GuardsIT {
   static void start() {
     consumer = TestConsumer.start();
     flood = new OrderFlood(consumer.vhost());
-    ledger = new Ledger(consumer.sql());
-    redis = new Admissions(consumer.redis());
+    ledger = new StoredInvariants(consumer.sql());
+    redis = new AdmissionFixture(consumer.redis());
   }
 
   @AfterAll
@@ -248,13 +248,13 @@ class GuardsIT {
     awaitQuiet();
     assertThat(redis.record(second).storedOrderId()).isEqualTo(first.orderId());
     assertThat(redis.result(first)).isEqualTo("C");
-    assertThat(redis.given(second)).isEqualTo("2:2");
+    assertThat(redis.compensated(second)).isEqualTo("2:2");
     assertThat(redis.stock(sku)).isEqualTo(98);
     assertThat(redis.quota(sku, 9)).isEqualTo(2);
     assertThat(ledger.settled(sku)).isEqualTo(2);
     flood.publish(second, second, first);
     awaitQuiet();
-    assertThat(redis.stock(sku)).as("given back once").isEqualTo(98);
+    assertThat(redis.stock(sku)).as("compensated once").isEqualTo(98);
     assertThat(ledger.settled(sku)).isEqualTo(2);
   }
 

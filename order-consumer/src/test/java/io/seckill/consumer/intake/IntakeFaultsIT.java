@@ -9,11 +9,11 @@ import static org.awaitility.Awaitility.await;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.consumer.store.LedgerUnavailableException;
-import io.seckill.consumer.testing.Admissions;
-import io.seckill.consumer.testing.Ledger;
+import io.seckill.consumer.store.DatabaseUnavailableException;
+import io.seckill.consumer.testing.AdmissionFixture;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.TcpProxy;
@@ -47,8 +47,8 @@ class IntakeFaultsIT {
 
   private static TestConsumer observer;
   private static OrderFlood flood;
-  private static Ledger ledger;
-  private static Admissions redis;
+  private static StoredInvariants ledger;
+  private static AdmissionFixture redis;
 
   /** Of partition 0, so all in one queue. */
   private final long sku = NEXT_SKU.addAndGet(16);
@@ -61,10 +61,10 @@ class IntakeFaultsIT {
   static void look() {
     observer =
         TestConsumer.start(
-            Map.of("seckill.intake.enabled", "false", "seckill.give-back.sweep-interval", "5m"));
+            Map.of("seckill.intake.enabled", "false", "seckill.compensation.sweep-interval", "5m"));
     flood = new OrderFlood(observer.vhost());
-    ledger = new Ledger(observer.sql());
-    redis = new Admissions(observer.redis());
+    ledger = new StoredInvariants(observer.sql());
+    redis = new AdmissionFixture(observer.redis());
   }
 
   @AfterAll
@@ -137,12 +137,12 @@ class IntakeFaultsIT {
    * Two calls are enough for the breaker; the second may be the one that shows that MySQL works.
    */
   @Test
-  void oneFailureBeforeASuccessKeepsNothingClosed() throws LedgerUnavailableException {
+  void oneFailureBeforeASuccessKeepsNothingClosed() throws DatabaseUnavailableException {
     try (TestConsumer consumer = consumer(Map.of("seckill.intake.enabled", "false"))) {
-      LedgerGate gate = consumer.bean(LedgerGate.class);
+      DatabaseGate gate = consumer.bean(DatabaseGate.class);
       toMySql.cut();
       assertThatThrownBy(() -> gate.store(orders(1, 1)))
-          .isInstanceOf(LedgerUnavailableException.class);
+          .isInstanceOf(DatabaseUnavailableException.class);
       toMySql.heal();
 
       gate.store(orders(1, 1));
@@ -180,14 +180,14 @@ class IntakeFaultsIT {
       await()
           .atMost(PATIENCE)
           .untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 15));
-      ledger.await("SELECT COUNT(*) FROM give_back WHERE done_at IS NULL", 0);
-      assertThat(ledger.number("SELECT COUNT(*) FROM give_back WHERE sku_id = " + sku))
+      ledger.await("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL", 0);
+      assertThat(ledger.number("SELECT COUNT(*) FROM compensation WHERE sku_id = " + sku))
           .isEqualTo(15);
     }
     ledger.check();
   }
 
-  /** After COMMIT and give-back, before the acks arrive: all of it happens again, once. */
+  /** After COMMIT and compensation, before the acks arrive: all of it happens again, once. */
   @Test
   void repeatsWhatFollowsTheCommitHarmlesslyWhenTheAcksAreLost() { // faults 16, 23
     List<OrderMessage> orders = range(0, 50).mapToObj(i -> order(7, 1)).toList();

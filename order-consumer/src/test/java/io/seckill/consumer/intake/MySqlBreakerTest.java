@@ -7,6 +7,6 @@ class MySqlBreakerTest {
 
   @Test
   void triesAgainWhateverTheTimeOfDay() {
-    BreakerContract.triesAgainWhateverTheTimeOfDay(LedgerGate.config());
+    BreakerContract.triesAgainWhateverTheTimeOfDay(DatabaseGate.config());
   }
 }

@@ -62,7 +62,7 @@ class LedgerIT {
 
   @Test
   void followsAnOrderFromTheShelfToItsPayment() {
-    SaleOnTheWay sale = SaleOnTheWay.open(sku, 10, consumer, flood);
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
     assertThat(balanced().at("/units/stock").longValue()).isEqualTo(10);
 
     OrderMessage order = sale.order(7, 3);
@@ -89,7 +89,7 @@ class LedgerIT {
 
   @Test
   void followsAnOrderBackToTheShelf() {
-    SaleOnTheWay sale = SaleOnTheWay.open(sku, 10, consumer, flood);
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
     OrderMessage order = sale.order(7, 3);
     sale.admit(order);
     sale.claim(1);
@@ -104,18 +104,18 @@ class LedgerIT {
 
   @Test
   void countsUnitsThatRedisHasNotTakenBackYet() {
-    SaleOnTheWay sale = SaleOnTheWay.open(sku, 10, consumer, flood);
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
     OrderMessage order = sale.order(7, 3);
     sale.admit(order);
     sale.claim(1);
     sale.publish(order);
     awaitUnits("confirmed", 3);
-    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // refuses give-backs
+    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // refuses compensations
 
     assertThat(post(order, "cancel").status()).isEqualTo(200);
-    JsonNode owed = balanced();
-    assertThat(owed.at("/units/stock").longValue()).isEqualTo(7);
-    assertThat(owed.at("/units/givingBack").longValue()).isEqualTo(3);
+    JsonNode compensating = balanced();
+    assertThat(compensating.at("/units/stock").longValue()).isEqualTo(7);
+    assertThat(compensating.at("/units/compensating").longValue()).isEqualTo(3);
 
     consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "2082931200000");
     awaitUnits("stock", 10);
@@ -123,7 +123,7 @@ class LedgerIT {
 
   @Test
   void balancesWithARejectedOrder() {
-    SaleOnTheWay sale = SaleOnTheWay.open(sku, 200, consumer, flood);
+    SaleInFlight sale = SaleInFlight.open(sku, 200, consumer, flood);
     OrderMessage first = sale.order(7, 100);
     OrderMessage tooMuch = sale.order(7, 1);
     sale.admit(first, tooMuch);
@@ -137,7 +137,7 @@ class LedgerIT {
 
   @Test
   void countsADeadLetterUntilItIsDiscarded() {
-    SaleOnTheWay sale = SaleOnTheWay.open(sku, 10, consumer, flood);
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
     OrderMessage order = OrderFlood.order(sku, PurchasePolicy.UNLIMITED, 7, 3);
     sale.admit(order);
     sale.claim(1);
@@ -149,7 +149,7 @@ class LedgerIT {
 
   @Test
   void balancesWhileStockIsAddedAndWithdrawn() {
-    SaleOnTheWay.open(sku, 10, consumer, flood);
+    SaleInFlight.open(sku, 10, consumer, flood);
     change("more-units", 5);
     change("less-units", -3);
 
@@ -163,7 +163,7 @@ class LedgerIT {
 
   @Test
   void countsAnAdditionThatRedisDoesNotHaveYet() {
-    SaleOnTheWay.open(sku, 10, consumer, flood);
+    SaleInFlight.open(sku, 10, consumer, flood);
     consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // refuses changes
     consumer.api().with("Idempotency-Key", "more-units").post(path() + "/stock", change(5));
 
@@ -174,7 +174,7 @@ class LedgerIT {
 
   @Test
   void saysSinceWhenAnOrderIsMissingFromTheOutboxAndThatItIsBack() {
-    SaleOnTheWay sale = SaleOnTheWay.open(sku, 10, consumer, flood);
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
     sale.admit(sale.order(7, 3));
     String lost = consumer.redis().rpop(sale.outbox());
 
@@ -191,7 +191,7 @@ class LedgerIT {
 
   @Test
   void knowsSinceWhenASaleIsOffThatIsOverAndNotReadByItselfAnyMore() {
-    SaleOnTheWay.open(sku, 10, consumer, flood);
+    SaleInFlight.open(sku, 10, consumer, flood);
     consumer.redis().incrBy(RedisKeys.stock(sku), 2);
     consumer
         .sql()
@@ -212,7 +212,7 @@ class LedgerIT {
 
   @Test
   void findsUnitsThatNobodyPutOnTheShelf() {
-    SaleOnTheWay.open(sku, 10, consumer, flood);
+    SaleInFlight.open(sku, 10, consumer, flood);
     consumer.redis().incrBy(RedisKeys.stock(sku), 2);
 
     JsonNode ledger = read();
@@ -223,7 +223,7 @@ class LedgerIT {
 
   @Test
   void findsARowThatIsGone() {
-    SaleOnTheWay sale = SaleOnTheWay.open(sku, 10, consumer, flood);
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
     OrderMessage order = sale.order(7, 3);
     sale.admit(order);
     sale.claim(1);
@@ -249,7 +249,7 @@ class LedgerIT {
     try (OrderFlood its = new OrderFlood(idle.vhost());
         Connection broker = factory.newConnection();
         Channel channel = broker.createChannel()) {
-      SaleOnTheWay sale = SaleOnTheWay.open(sku, 10, idle, its);
+      SaleInFlight sale = SaleInFlight.open(sku, 10, idle, its);
       OrderMessage order = sale.order(7, 3);
       sale.admit(order);
       sale.claim(1);
@@ -275,7 +275,7 @@ class LedgerIT {
 
   @Test
   void seesWhatAnotherConsumerHoldsUnacked() throws SQLException {
-    SaleOnTheWay sale = SaleOnTheWay.open(sku, 10, consumer, flood);
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
     OrderMessage order = sale.order(7, 3);
     sale.admit(order);
     sale.claim(1);

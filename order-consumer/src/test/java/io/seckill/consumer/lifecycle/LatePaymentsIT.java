@@ -6,7 +6,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.consumer.lifecycle.LateProvider.Next;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
-import io.seckill.consumer.testing.StoredOrders;
+import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
@@ -29,7 +29,7 @@ class LatePaymentsIT {
   private static final String SECRET = "secret-of-the-provider-0123456789abcdef";
 
   private static TestConsumer consumer;
-  private static StoredOrders orders;
+  private static StoredOrderFixture orders;
   private static LateProvider provider;
 
   private final long sku = NEXT_SKU.getAndIncrement();
@@ -45,7 +45,7 @@ class LatePaymentsIT {
                 // The tests sweep themselves.
                 "seckill.payment.sweep-interval", "10m"),
             LateProvider.class);
-    orders = new StoredOrders(consumer);
+    orders = new StoredOrderFixture(consumer);
     provider = consumer.bean(LateProvider.class);
   }
 

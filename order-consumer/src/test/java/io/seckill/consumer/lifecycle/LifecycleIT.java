@@ -17,7 +17,7 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
-import io.seckill.consumer.testing.StoredOrders;
+import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
@@ -49,7 +49,7 @@ class LifecycleIT {
 
   private static TestConsumer consumer;
   private static InternalApi api;
-  private static StoredOrders orders;
+  private static StoredOrderFixture orders;
 
   private final long sku = NEXT_SKU.getAndIncrement();
 
@@ -63,7 +63,7 @@ class LifecycleIT {
                 // The tests sweep themselves.
                 "seckill.payment.sweep-interval", "10m"));
     api = consumer.api();
-    orders = new StoredOrders(consumer);
+    orders = new StoredOrderFixture(consumer);
   }
 
   @AfterAll
@@ -327,18 +327,18 @@ class LifecycleIT {
 
   /** Between the lock of the product's row and COMMIT nothing grows with the batch. */
   @Test
-  void aBatchOfExpiredOrdersWritesItsGiveBacksInOneStatement() {
+  void aBatchOfExpiredOrdersWritesItsCompensationsInOneStatement() {
     open("LIMITED", 1_000, 1_000);
     List<OrderId> due = due(7, 200, TIMEOUT_SECONDS);
-    Releases releases = consumer.bean(Releases.class);
+    Cancellations cancellations = consumer.bean(Cancellations.class);
 
     long inserts =
         consumer
-            .bean(LedgerTransaction.class)
+            .bean(DeadlockRetry.class)
             .run(
                 () -> {
                   long before = insertsOfThisConnection();
-                  releases.expire(due, Duration.ofSeconds(TIMEOUT_SECONDS));
+                  cancellations.expire(due, Duration.ofSeconds(TIMEOUT_SECONDS));
                   return insertsOfThisConnection() - before;
                 });
 
@@ -398,7 +398,7 @@ class LifecycleIT {
       orders.age(id, TIMEOUT_SECONDS);
       all.add(id);
     }
-    Releases releases = consumer.bean(Releases.class);
+    Cancellations cancellations = consumer.bean(Cancellations.class);
     Duration timeout = Duration.ofSeconds(TIMEOUT_SECONDS);
     Map<OrderId, List<String>> winners = new HashMap<>();
     for (int i = 0; i < pairs; i++) {
@@ -411,7 +411,7 @@ class LifecycleIT {
                   () -> noteSuccess(won, "PAID", pay(id, user)),
                   () -> noteSuccess(won, "CANCELLED", cancel(id, user)),
                   () -> {
-                    if (releases.expire(List.of(id), timeout) == 1) {
+                    if (cancellations.expire(List.of(id), timeout) == 1) {
                       won.add("EXPIRED");
                     }
                   }));
@@ -484,7 +484,7 @@ class LifecycleIT {
     forgetResult(id, 1);
     consumer
         .sql()
-        .sql("UPDATE give_back SET done_at = NULL WHERE order_id = ?")
+        .sql("UPDATE compensation SET done_at = NULL WHERE order_id = ?")
         .param(id.value())
         .update();
 
@@ -704,6 +704,6 @@ class LifecycleIT {
   }
 
   private static void awaitGivenBack() {
-    await().atMost(Duration.ofMinutes(2)).until(() -> orders.pendingGiveBacks() == 0);
+    await().atMost(Duration.ofMinutes(2)).until(() -> orders.pendingCompensations() == 0);
   }
 }

@@ -153,7 +153,7 @@ final class AdmittedSale {
         "quota", redis.hgetAll(RedisKeys.quota(sku, 0)),
         "records", redis.hgetAll(RedisKeys.orders(sku, 0)),
         "requests", redis.hgetAll(RedisKeys.requests(sku, 0)),
-        "given", redis.hgetAll(RedisKeys.given(sku, 0)));
+        "given", redis.hgetAll(RedisKeys.compensated(sku, 0)));
   }
 
   private int bucket(long user) {
@@ -166,6 +166,6 @@ final class AdmittedSale {
   }
 
   void forgetGiven(OrderMessage order) {
-    redis.hdel(RedisKeys.given(sku, bucket(order.userId())), order.orderId().toString());
+    redis.hdel(RedisKeys.compensated(sku, bucket(order.userId())), order.orderId().toString());
   }
 }

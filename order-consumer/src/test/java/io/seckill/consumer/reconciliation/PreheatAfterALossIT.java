@@ -8,8 +8,8 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.testing.InternalApi.Answer;
-import io.seckill.consumer.testing.Ledger;
 import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
@@ -81,7 +81,7 @@ class PreheatAfterALossIT {
   }
 
   private static void preheatsOnceStored(TestConsumer consumer, AdmittedSale sale) {
-    new Ledger(consumer.sql()).awaitOrders(sale.sku, 10);
+    new StoredInvariants(consumer.sql()).awaitOrders(sale.sku, 10);
     Answer done =
         await()
             .atMost(PATIENCE)

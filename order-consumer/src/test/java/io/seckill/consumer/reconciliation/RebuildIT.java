@@ -12,10 +12,10 @@ import io.seckill.common.sale.SaleLoading;
 import io.seckill.common.sale.SaleLoading.Begun;
 import io.seckill.common.sale.SaleLoading.Replacing;
 import io.seckill.common.sale.SaleToLoad;
-import io.seckill.common.sale.StoredOrders;
+import io.seckill.common.sale.StoredOrderCount;
 import io.seckill.consumer.testing.InternalApi.Answer;
-import io.seckill.consumer.testing.Ledger;
 import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
@@ -41,7 +41,7 @@ class RebuildIT {
   private static final AtomicLong SKUS = new AtomicLong(7_500);
 
   private static TestConsumer consumer;
-  private static Ledger ledger;
+  private static StoredInvariants ledger;
 
   private final AdmittedSale sale =
       new AdmittedSale(consumer, SKUS.incrementAndGet(), PurchasePolicy.LIMITED, 5, 100);
@@ -54,7 +54,7 @@ class RebuildIT {
             Map.of(
                 "seckill.reconciliation.barrier-timeout", "20s",
                 "seckill.dead-letter.drain-interval", "50ms"));
-    ledger = new Ledger(consumer.sql());
+    ledger = new StoredInvariants(consumer.sql());
   }
 
   @AfterAll
@@ -131,7 +131,7 @@ class RebuildIT {
 
     Begun begun =
         new SaleLoading(consumer.redis(), toLoad, settings)
-            .begin(new StoredOrders(0, 0), Replacing.ANYTHING);
+            .begin(new StoredOrderCount(0, 0), Replacing.ANYTHING);
 
     assertThat(begun).isEqualTo(new Begun.Running(state));
     assertThat(sale.field("epoch")).isEqualTo("1");

@@ -8,8 +8,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.testing.InternalApi.Answer;
-import io.seckill.consumer.testing.Ledger;
 import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
@@ -38,7 +38,7 @@ class ReconciliationIT {
 
   private static TestConsumer consumer;
   private static OrderFlood flood;
-  private static Ledger ledger;
+  private static StoredInvariants ledger;
 
   @BeforeAll
   static void start() {
@@ -47,9 +47,9 @@ class ReconciliationIT {
             Map.of(
                 "seckill.reconciliation.barrier-timeout", "20s",
                 "seckill.dead-letter.drain-interval", "50ms",
-                "seckill.give-back.sweep-interval", "100ms"));
+                "seckill.compensation.sweep-interval", "100ms"));
     flood = new OrderFlood(consumer.vhost());
-    ledger = new Ledger(consumer.sql());
+    ledger = new StoredInvariants(consumer.sql());
   }
 
   @AfterAll
@@ -191,12 +191,12 @@ class ReconciliationIT {
   }
 
   @Test
-  void replaysAGiveBackThatRedisLost() {
+  void replaysACompensationThatRedisLost() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
-    cancelledWithoutGiveBack(sale);
+    cancelledWithoutCompensation(sale);
     sale.setQuota(1, 2);
 
-    awaitKind(sale, "GIVE_BACK_REPLAYED");
+    awaitKind(sale, "COMPENSATION_REPLAYED");
 
     assertThat(sale.stock()).isEqualTo(100);
     assertThat(sale.quota(1)).isZero();
@@ -271,18 +271,18 @@ class ReconciliationIT {
   @Test
   void reportsEachRepairOnce() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
-    OrderMessage order = cancelledWithoutGiveBack(sale);
+    OrderMessage order = cancelledWithoutCompensation(sale);
     sale.setQuota(1, "x"); // to which nothing is given back
     consumer
         .sql()
-        .sql("UPDATE give_back SET created_at = NOW(6) - INTERVAL 1 MINUTE WHERE order_id = ?")
+        .sql("UPDATE compensation SET created_at = NOW(6) - INTERVAL 1 MINUTE WHERE order_id = ?")
         .param(order.orderId().value())
         .update();
 
     Answer report = reconcile(sale, false);
 
     assertThat(outcome(report)).isEqualTo("REPAIRED");
-    assertThat(report.body().at("/counts/GIVE_BACK_REPLAYED").asLong()).isEqualTo(1);
+    assertThat(report.body().at("/counts/COMPENSATION_REPLAYED").asLong()).isEqualTo(1);
     assertThat(report.body().path("repairs").size()).isEqualTo(2);
     assertThat(sale.stock()).isEqualTo(100);
     assertThat(sale.quota(1)).isZero();
@@ -642,7 +642,7 @@ class ReconciliationIT {
   @CsvSource({
     "seckill:{%d}:quota:%d:0, abc, 1",
     "seckill:{%d}:order:%d:0, 17, x",
-    "seckill:{%d}:given:%d:0, 17, 5",
+    "seckill:{%d}:compensated:%d:0, 17, 5",
     "seckill:{%d}:changes:%d, 17, 1:x:A"
   })
   void looksAtTheOtherSalesWhenOneCannotBeRead(String key, String field, String value) {
@@ -778,8 +778,8 @@ class ReconciliationIT {
         .collect(toSet());
   }
 
-  /** Two units that user 1 has bought of 100; Redis came back from before the give-back. */
-  private static OrderMessage cancelledWithoutGiveBack(AdmittedSale sale) {
+  /** Two units that user 1 has bought of 100; Redis came back from before the compensation. */
+  private static OrderMessage cancelledWithoutCompensation(AdmittedSale sale) {
     OrderMessage order = sale.admit(1, 2);
     flood.publish(order);
     await().atMost(PATIENCE).until(() -> sale.result(order).equals("C"));

@@ -8,7 +8,7 @@ import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
-import io.seckill.consumer.testing.StoredOrders;
+import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -41,7 +41,7 @@ class StockChangeIT {
   private static TcpProxy toRedis;
   private static TestConsumer consumer;
   private static InternalApi api;
-  private static StoredOrders orders;
+  private static StoredOrderFixture orders;
 
   private final long sku = NEXT_SKU.getAndIncrement();
 
@@ -58,7 +58,7 @@ class StockChangeIT {
                     "seckill.stock-change.sweep-interval",
                     "10m"));
     api = consumer.api();
-    orders = new StoredOrders(consumer);
+    orders = new StoredOrderFixture(consumer);
   }
 
   @AfterEach

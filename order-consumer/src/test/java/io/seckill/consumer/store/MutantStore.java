@@ -1,8 +1,10 @@
 package io.seckill.consumer.store;
 
 import io.seckill.common.order.OrderMessage;
+import java.sql.Connection;
+import java.sql.SQLException;
 
-/** Rejects orders for no reason; a mutation asks it for what was ordered. */
+/** What storage must never do; a mutation calls it instead of the method of the same name. */
 public final class MutantStore {
 
   private static final int EVERY = 20;
@@ -13,5 +15,18 @@ public final class MutantStore {
   /** Says of one order in 20 of a sale that it is above the limit. */
   static int quantity(OrderMessage order) {
     return order.seq() % EVERY == 0 ? ABOVE_ANY_LIMIT : order.quantity();
+  }
+
+  /** Starts with whatever the driver counts. */
+  static void checkAffectedRows(Connection connection) {}
+
+  /** Knows no limit. */
+  static int limit(SaleRules sale) {
+    return Integer.MAX_VALUE;
+  }
+
+  /** Keeps what the transaction had done when it failed. */
+  static void rollBack(Connection connection) throws SQLException {
+    connection.commit();
   }
 }

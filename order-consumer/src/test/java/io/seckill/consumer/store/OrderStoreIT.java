@@ -11,15 +11,15 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
-import io.seckill.consumer.giveback.GiveBacks;
+import io.seckill.consumer.compensation.Compensations;
 import io.seckill.consumer.store.StoreOutcome.Alias;
 import io.seckill.consumer.store.StoreOutcome.Failed;
 import io.seckill.consumer.store.StoreOutcome.Known;
 import io.seckill.consumer.store.StoreOutcome.Rejected;
 import io.seckill.consumer.store.StoreOutcome.Stored;
-import io.seckill.consumer.testing.Ledger;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.lang.reflect.Proxy;
@@ -51,7 +51,7 @@ class OrderStoreIT {
 
   private static TestConsumer consumer;
   private static OrderStore store;
-  private static Ledger ledger;
+  private static StoredInvariants ledger;
 
   private final long sku = NEXT_SKU.incrementAndGet();
 
@@ -59,7 +59,7 @@ class OrderStoreIT {
   static void start() {
     consumer = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
     store = consumer.bean(OrderStore.class);
-    ledger = new Ledger(consumer.sql());
+    ledger = new StoredInvariants(consumer.sql());
   }
 
   @AfterAll
@@ -128,15 +128,15 @@ class OrderStoreIT {
   }
 
   @Test
-  void writesPendingGiveBacksOfKnownOrdersAgain() throws Exception {
+  void writesPendingCompensationsOfKnownOrdersAgain() throws Exception {
     sale(LIMITED, 1, 100);
     OrderMessage refused = order(1, 2);
     StoredBatch first = store.store(List.of(refused));
 
     StoredBatch again = store.store(List.of(refused));
 
-    assertThat(first.owed()).hasSize(1);
-    assertThat(again.owed()).isEqualTo(first.owed());
+    assertThat(first.compensations()).hasSize(1);
+    assertThat(again.compensations()).isEqualTo(first.compensations());
     assertThat(again.outcomes())
         .containsExactly(new Known(refused, OrderStatus.REJECTED, RejectReason.QUOTA_EXCEEDED));
   }
@@ -165,7 +165,7 @@ class OrderStoreIT {
 
     assertThat(batch.outcomes())
         .containsExactlyInAnyOrder(new Stored(fits), new Rejected(tooLate, RejectReason.SOLD_OUT));
-    assertThat(batch.owed()).as("neither stock nor quota is owed").isEmpty();
+    assertThat(batch.compensations()).as("neither stock nor quota is owed").isEmpty();
     assertThat(ledger.number("SELECT COUNT(*) FROM user_quota WHERE sku_id = " + sku)).isZero();
   }
 
@@ -248,13 +248,13 @@ class OrderStoreIT {
   void callsAReadOnlyServerUnavailable() throws Exception { // fault 28, error 1290
     sale(LIMITED, 5, 100);
     OrderMessage order = order(1, 1);
-    LedgerProbe probe = consumer.bean(LedgerProbe.class);
+    DatabaseWriteProbe probe = consumer.bean(DatabaseWriteProbe.class);
     try (Connection root = TestServers.mysql().rootConnection();
         Statement sql = root.createStatement()) {
       sql.execute("SET GLOBAL read_only = 1");
       try {
         assertThatThrownBy(() -> store.store(List.of(order)))
-            .isInstanceOf(LedgerUnavailableException.class);
+            .isInstanceOf(DatabaseUnavailableException.class);
         assertThatThrownBy(probe::write).isInstanceOf(java.sql.SQLException.class);
       } finally {
         sql.execute("SET GLOBAL read_only = 0");
@@ -287,11 +287,11 @@ class OrderStoreIT {
 
     assertThat(batch.outcomes())
         .containsExactlyInAnyOrder(new Stored(first), new Alias(same, first.orderId(), true));
-    assertThat(batch.owed())
+    assertThat(batch.compensations())
         .singleElement()
         .satisfies(owed -> assertThat(owed.stockUnits() + owed.quotaUnits()).isEqualTo(6));
     assertThat(again.outcomes()).containsExactly(new Alias(same, first.orderId(), false));
-    assertThat(again.owed()).isEqualTo(batch.owed());
+    assertThat(again.compensations()).isEqualTo(batch.compensations());
   }
 
   /** Another order-consumer got the same delivery and commits between two of the reads. */
@@ -303,12 +303,12 @@ class OrderStoreIT {
     try (Connection connection = consumer.database().connect()) {
       connection.setAutoCommit(false);
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-      Map<Long, Terms> terms = ProductTable.terms(connection, List.of(sku));
-      OddOrders orders =
-          new OddOrders(
+      Map<Long, SaleRules> terms = ProductTable.terms(connection, List.of(sku));
+      PerOrderPath orders =
+          new PerOrderPath(
               beforeStatement(read, connection, () -> store.store(List.of(order))),
               terms,
-              consumer.bean(GiveBacks.class));
+              consumer.bean(Compensations.class));
       try {
         assertThat(orders.decide(List.of(order)).outcomes())
             .containsExactly(new Known(order, OrderStatus.CONFIRMED, null));

@@ -3,8 +3,8 @@ package io.seckill.relay.lane;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.publish.BrokerConnector;
-import io.seckill.relay.publish.BrokerLink;
 import io.seckill.relay.publish.BrokerTroubleException;
+import io.seckill.relay.publish.PublisherChannel;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
@@ -19,7 +19,7 @@ final class LaneConnections {
   private final RedisSettings redisSettings;
   private final BrokerConnector broker;
 
-  private volatile @Nullable BrokerLink link;
+  private volatile @Nullable PublisherChannel link;
   private @Nullable UnifiedJedis redis;
 
   /** Whether something was refused: a queue or binding may be missing. */
@@ -53,7 +53,7 @@ final class LaneConnections {
 
   /** Opens what is not open, and declares the topology again when something was refused. */
   void open() throws BrokerTroubleException {
-    BrokerLink current = link;
+    PublisherChannel current = link;
     if (current == null) {
       link = broker.open(name);
     } else if (redeclare) {
@@ -69,8 +69,8 @@ final class LaneConnections {
     return link != null && redis != null;
   }
 
-  BrokerLink link() {
-    BrokerLink current = link;
+  PublisherChannel link() {
+    PublisherChannel current = link;
     if (current == null) {
       throw new IllegalStateException("not connected to the broker");
     }
@@ -78,7 +78,7 @@ final class LaneConnections {
   }
 
   /** Null between the drop of one link and the opening of the next. */
-  @Nullable BrokerLink linkIfOpen() {
+  @Nullable PublisherChannel linkIfOpen() {
     return link;
   }
 
@@ -102,14 +102,14 @@ final class LaneConnections {
 
   /** Tells the circuit breaker when the link broke without the lane's doing. */
   void linkBroke(BrokerTroubleException cause) {
-    BrokerLink broken = link;
+    PublisherChannel broken = link;
     if (broken != null && broken.isAway()) {
       broker.linkBroken(cause);
     }
   }
 
   void dropLink() {
-    BrokerLink current = link;
+    PublisherChannel current = link;
     link = null;
     if (current != null) {
       current.close();
@@ -126,7 +126,7 @@ final class LaneConnections {
 
   /** Cuts the link to the broker under the lane. From any thread. */
   void sever() {
-    BrokerLink stuck = link;
+    PublisherChannel stuck = link;
     if (stuck != null) {
       stuck.sever();
     }

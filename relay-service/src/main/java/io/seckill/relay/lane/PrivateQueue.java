@@ -7,7 +7,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.publish.OutboundOrder;
-import io.seckill.relay.recovery.LifeOverException;
+import io.seckill.relay.recovery.LeaseFencedException;
 import io.seckill.relay.redis.BinaryScript;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -58,12 +58,13 @@ final class PrivateQueue {
    * @param most most orders to take, 0..4096
    * @param wait longest wait for the first order, whole seconds; zero does not wait. The caller's
    *     connection must be patient for longer
-   * @throws LifeOverException when this life was fenced; what was taken is the sweepers' business
+   * @throws LeaseFencedException when this life was fenced; what was taken is the sweepers'
+   *     business
    * @throws redis.clients.jedis.exceptions.JedisException when the outcome is unknown
    */
   @SuppressWarnings("deprecation") // BRPOPLPUSH is what claims are made with; works on 7 and 8
   Exchange exchange(UnifiedJedis redis, List<OutboundOrder> confirmed, int most, Duration wait)
-      throws LifeOverException {
+      throws LeaseFencedException {
     boolean blocking = most > 0 && wait.toSeconds() > 0;
     Settlement settlement = new Settlement(confirmed);
     List<byte[]> claimKeys = List.of(outbox, queue, lanes);
@@ -114,10 +115,10 @@ final class PrivateQueue {
   }
 
   /** The number a script answers, which is negative when this life is over. */
-  private long alive(List<Object> reply) throws LifeOverException {
+  private long alive(List<Object> reply) throws LeaseFencedException {
     long number = (Long) reply.get(0);
     if (number < 0) {
-      throw new LifeOverException(member);
+      throw new LeaseFencedException(member);
     }
     return number;
   }

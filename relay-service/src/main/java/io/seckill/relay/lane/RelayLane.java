@@ -4,13 +4,13 @@ import io.seckill.common.order.OrderTrail;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerConnector;
-import io.seckill.relay.publish.BrokerLink;
 import io.seckill.relay.publish.BrokerTroubleException;
 import io.seckill.relay.publish.OrdersRefusedException;
 import io.seckill.relay.publish.OutboundOrder;
+import io.seckill.relay.publish.PublisherChannel;
 import io.seckill.relay.recovery.DeadQueues;
 import io.seckill.relay.recovery.LaneLease;
-import io.seckill.relay.recovery.LifeOverException;
+import io.seckill.relay.recovery.LeaseFencedException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -127,7 +127,7 @@ final class RelayLane implements Runnable {
       while (!stopping()) {
         round();
       }
-    } catch (LifeOverException e) {
+    } catch (LeaseFencedException e) {
       lifeOver();
     } catch (OrdersRefusedException e) {
       refused(e);
@@ -158,7 +158,7 @@ final class RelayLane implements Runnable {
   private void recover()
       throws BrokerTroubleException,
           OrdersRefusedException,
-          LifeOverException,
+          LeaseFencedException,
           InterruptedException {
     while (strays && !stopping()) {
       while (outstanding > 0 && !stopping()) {
@@ -177,7 +177,7 @@ final class RelayLane implements Runnable {
   private void settleOnly()
       throws BrokerTroubleException,
           OrdersRefusedException,
-          LifeOverException,
+          LeaseFencedException,
           InterruptedException {
     awaitConfirms();
     if (!confirmed.isEmpty()) {
@@ -188,7 +188,7 @@ final class RelayLane implements Runnable {
   private void round()
       throws BrokerTroubleException,
           OrdersRefusedException,
-          LifeOverException,
+          LeaseFencedException,
           InterruptedException {
     awaitConfirms();
     if (link().isBlocked()) {
@@ -221,7 +221,7 @@ final class RelayLane implements Runnable {
     link().check();
   }
 
-  private Exchange exchange(int most, Duration wait) throws LifeOverException {
+  private Exchange exchange(int most, Duration wait) throws LeaseFencedException {
     Exchange exchange = queue().exchange(redis(), confirmed, most, wait);
     if (!confirmed.isEmpty() || !exchange.taken().isEmpty() || exchange.queueLength() == 0) {
       status.moved();
@@ -270,7 +270,7 @@ final class RelayLane implements Runnable {
   }
 
   /** Returns how many orders were taken over and published, 0..room. */
-  private int adoptUpTo(int room) throws BrokerTroubleException, LifeOverException {
+  private int adoptUpTo(int room) throws BrokerTroubleException, LeaseFencedException {
     int adopted = 0;
     for (String dead : lease.deadMembers()) {
       if (adopted < room && !dead.equals(queue().member())) {
@@ -280,7 +280,7 @@ final class RelayLane implements Runnable {
     return adopted;
   }
 
-  private int adopt(String dead, int room) throws BrokerTroubleException, LifeOverException {
+  private int adopt(String dead, int room) throws BrokerTroubleException, LeaseFencedException {
     List<byte[]> orders =
         DeadQueues.adopt(redis(), lease.partition(), queue().member(), dead, room);
     if (!orders.isEmpty()) {
@@ -345,7 +345,7 @@ final class RelayLane implements Runnable {
 
   private void brokerTrouble(BrokerTroubleException cause) throws InterruptedException {
     connections.linkBroke(cause);
-    BrokerLink broken = connections.linkIfOpen();
+    PublisherChannel broken = connections.linkIfOpen();
     if (broken != null) {
       broken.drainConfirmed(confirmed);
     }
@@ -396,7 +396,7 @@ final class RelayLane implements Runnable {
       }
     } catch (BrokerTroubleException
         | OrdersRefusedException
-        | LifeOverException
+        | LeaseFencedException
         | JedisException e) {
       log.warn(
           "lane {}: stops with {} orders in its private queue: {}",
@@ -435,7 +435,7 @@ final class RelayLane implements Runnable {
     }
   }
 
-  private BrokerLink link() {
+  private PublisherChannel link() {
     return connections.link();
   }
 

@@ -6,7 +6,7 @@ import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerConnector;
 import io.seckill.relay.recovery.LaneLease;
-import io.seckill.relay.recovery.LeaseKeeper;
+import io.seckill.relay.recovery.LaneLeaseRenewer;
 import io.seckill.relay.recovery.LeaseSettings;
 import io.seckill.relay.recovery.PartitionBacklog;
 import java.time.Duration;
@@ -31,7 +31,7 @@ public final class RelayLanes implements SmartLifecycle {
 
   private final RelaySettings settings;
   private final List<RelayLane> lanes = new ArrayList<>();
-  private final LeaseKeeper keeper;
+  private final LaneLeaseRenewer keeper;
   private volatile boolean running;
 
   RelayLanes(
@@ -49,7 +49,7 @@ public final class RelayLanes implements SmartLifecycle {
       lanes.add(
           new RelayLane(settings.name() + "-" + n, settings, redisSettings, broker, lease, meters));
     }
-    this.keeper = new LeaseKeeper(redisSettings, leaseSettings, leases);
+    this.keeper = new LaneLeaseRenewer(redisSettings, leaseSettings, leases);
     lanes.forEach(lane -> register(lane.status(), meters));
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       register(partition, meters);

@@ -1,5 +1,7 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -36,28 +38,32 @@ public record RelaySettings(
    * @throws IllegalArgumentException naming the property that is out of bounds
    */
   public RelaySettings {
-    check(name.matches("[A-Za-z0-9_.-]{1,40}"), "name must be 1..40 of [A-Za-z0-9_.-]: " + name);
-    check(lanesPerPartition >= 1 && lanesPerPartition <= 8, "lanes-per-partition must be 1..8");
-    check(maxUnconfirmed >= 1 && maxUnconfirmed <= 4096, "max-unconfirmed must be 1..4096");
+    check(
+        name.matches("[A-Za-z0-9_.-]{1,40}"),
+        "seckill.relay.name must be 1..40 of [A-Za-z0-9_.-]: " + name);
+    check(
+        lanesPerPartition >= 1 && lanesPerPartition <= 8,
+        "seckill.relay.lanes-per-partition must be 1..8");
+    check(
+        maxUnconfirmed >= 1 && maxUnconfirmed <= 4096,
+        "seckill.relay.max-unconfirmed must be 1..4096");
     check(
         pollInterval.toSeconds() >= 1
             && pollInterval.toSeconds() <= 10
             && pollInterval.toMillis() % 1000 == 0,
-        "poll-interval must be whole seconds, 1s..10s");
+        "seckill.relay.poll-interval must be whole seconds, 1s..10s");
     check(
         confirmTimeout.toSeconds() >= 1 && confirmTimeout.toMinutes() <= 5,
-        "confirm-timeout must be 1s..5m");
+        "seckill.relay.confirm-timeout must be 1s..5m");
     check(
         drainTimeout.compareTo(confirmTimeout) >= 0,
-        "drain-timeout must not be shorter than confirm-timeout");
-    check(!backOff.isNegative() && !backOff.isZero(), "back-off must be positive");
-    check(maxBackOff.compareTo(backOff) >= 0, "max-back-off must not be shorter than back-off");
-    check(!stuckAfter.isNegative() && !stuckAfter.isZero(), "stuck-after must be positive");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.relay." + otherwise);
-    }
+        "seckill.relay.drain-timeout must not be shorter than confirm-timeout");
+    check(!backOff.isNegative() && !backOff.isZero(), "seckill.relay.back-off must be positive");
+    check(
+        maxBackOff.compareTo(backOff) >= 0,
+        "seckill.relay.max-back-off must not be shorter than back-off");
+    check(
+        !stuckAfter.isNegative() && !stuckAfter.isZero(),
+        "seckill.relay.stuck-after must be positive");
   }
 }

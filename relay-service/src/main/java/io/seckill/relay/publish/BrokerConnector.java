@@ -53,13 +53,13 @@ public final class BrokerConnector {
    * @param name shown in the broker's list of connections, after that of this process
    * @throws BrokerTroubleException when it failed or the circuit breaker is open
    */
-  public BrokerLink open(String name) throws BrokerTroubleException {
+  public PublisherChannel open(String name) throws BrokerTroubleException {
     if (!breaker.tryAcquirePermission()) {
       throw new BrokerTroubleException("the circuit breaker is open", null);
     }
     long start = System.nanoTime();
     try {
-      BrokerLink link = connect(name);
+      PublisherChannel link = connect(name);
       breaker.onSuccess(System.nanoTime() - start, TimeUnit.NANOSECONDS);
       return link;
     } catch (IOException | TimeoutException | RuntimeException e) {
@@ -73,7 +73,7 @@ public final class BrokerConnector {
     breaker.onError(0, TimeUnit.NANOSECONDS, cause);
   }
 
-  private BrokerLink connect(String name) throws IOException, TimeoutException {
+  private PublisherChannel connect(String name) throws IOException, TimeoutException {
     LinkSocket socket = new LinkSocket();
     ConnectionFactory factory = template.clone();
     if (!factory.isSSL()) {
@@ -82,7 +82,7 @@ public final class BrokerConnector {
     factory.setSocketConfigurator(template.getSocketConfigurator().andThen(socket));
     Connection connection =
         factory.newConnection(ProcessName.withRole("relay-service") + " " + name);
-    return BrokerLink.over(connection, socket, window, confirmTimeout, meters);
+    return PublisherChannel.over(connection, socket, window, confirmTimeout, meters);
   }
 
   private static ConnectionFactory factory(BrokerSettings settings) {

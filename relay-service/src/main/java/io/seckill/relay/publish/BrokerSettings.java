@@ -1,5 +1,7 @@
 package io.seckill.relay.publish;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -32,22 +34,21 @@ public record BrokerSettings(
    */
   @SuppressWarnings("ConstantValue") // Spring's binder hands in null for what is not configured
   public BrokerSettings {
-    check(url != null && url.matches("amqps?://.+"), "url must be amqp[s]://...");
+    check(url != null && url.matches("amqps?://.+"), "seckill.broker.url must be amqp[s]://...");
     checkPositive(connectTimeout, "connect-timeout");
     checkPositive(handshakeTimeout, "handshake-timeout");
     checkPositive(rpcTimeout, "rpc-timeout");
-    check(heartbeat.toSeconds() >= 1 && heartbeat.toSeconds() <= 60, "heartbeat must be 1s..60s");
-    check(caFile == null || url.startsWith("amqps:"), "ca-file is of no use without amqps://");
+    check(
+        heartbeat.toSeconds() >= 1 && heartbeat.toSeconds() <= 60,
+        "seckill.broker.heartbeat must be 1s..60s");
+    check(
+        caFile == null || url.startsWith("amqps:"),
+        "seckill.broker.ca-file is of no use without amqps://");
   }
 
   private static void checkPositive(Duration value, String property) {
-    check(!value.isNegative() && !value.isZero(), property + " must be positive");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.broker." + otherwise);
-    }
+    check(
+        !value.isNegative() && !value.isZero(), "seckill.broker." + property + " must be positive");
   }
 
   /** Without the password. */

@@ -8,7 +8,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The socket of one {@link BrokerLink}, also when it was made elsewhere, as that of TLS is. */
+/**
+ * The socket of one {@link PublisherChannel}, also when it was made elsewhere, as that of TLS is.
+ */
 final class LinkSocket implements SocketConfigurator {
 
   private static final Logger log = LoggerFactory.getLogger(LinkSocket.class);

@@ -23,11 +23,11 @@ public final class DeadQueues {
    * @param dead member whose lease has ended, of the same partition
    * @param most 1..4096
    * @return orders moved; empty when nothing was left or the member is alive after all
-   * @throws LifeOverException when the adopter's own life is over; nothing was moved
+   * @throws LeaseFencedException when the adopter's own life is over; nothing was moved
    */
   public static List<byte[]> adopt(
       UnifiedJedis redis, int partition, String adopter, String dead, int most)
-      throws LifeOverException {
+      throws LeaseFencedException {
     List<byte[]> keys =
         List.of(
             bytes(RedisKeys.lanes(partition)),
@@ -35,7 +35,7 @@ public final class DeadQueues {
             bytes(RedisKeys.privateQueue(partition, dead)));
     List<Object> reply = ADOPT.call(redis, keys, List.of(bytes(adopter), bytes(dead), bytes(most)));
     if ((Long) reply.get(0) == OWN_LIFE_OVER) {
-      throw new LifeOverException(adopter);
+      throw new LeaseFencedException(adopter);
     }
     return reply.stream().skip(1).map(byte[].class::cast).toList();
   }

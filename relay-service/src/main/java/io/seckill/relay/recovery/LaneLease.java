@@ -10,7 +10,7 @@ import redis.clients.jedis.UnifiedJedis;
 /**
  * One lane's right to its private queue. A life begins with a new token, and so with a new private
  * queue; it is over when another relay has fenced it (adopt.lua) or the lane gave it up. The lane's
- * thread begins and ends lives; the {@link LeaseKeeper} renews them.
+ * thread begins and ends lives; the {@link LaneLeaseRenewer} renews them.
  *
  * <p>What tells lives apart is the token alone. Relay and lane number are for people: two relays of
  * one name do no harm, and a restarted relay finds its former queues as everybody else does.

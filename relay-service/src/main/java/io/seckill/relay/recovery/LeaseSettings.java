@@ -1,5 +1,7 @@
 package io.seckill.relay.recovery;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import io.seckill.common.redis.RedisKeys;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -30,19 +32,14 @@ public record LeaseSettings(
   public LeaseSettings {
     check(
         renewInterval.toMillis() >= 100 && renewInterval.toSeconds() <= 10,
-        "renew-interval must be 100ms..10s");
+        "seckill.relay.lease.renew-interval must be 100ms..10s");
     check(
         duration.compareTo(renewInterval.multipliedBy(3)) >= 0
             && duration.compareTo(RedisKeys.LONGEST_LANE_LEASE) <= 0,
-        "duration must be at least 3 times renew-interval, at most 5m");
+        "seckill.relay.lease.duration must be at least 3 times renew-interval, at most 5m");
     check(
-        !handOverAfter.isNegative() && !handOverAfter.isZero(), "hand-over-after must be positive");
-    check(quietPeriod.toSeconds() >= 10, "quiet-period must be at least 10s");
-  }
-
-  private static void check(boolean ok, String otherwise) {
-    if (!ok) {
-      throw new IllegalArgumentException("seckill.relay.lease." + otherwise);
-    }
+        !handOverAfter.isNegative() && !handOverAfter.isZero(),
+        "seckill.relay.lease.hand-over-after must be positive");
+    check(quietPeriod.toSeconds() >= 10, "seckill.relay.lease.quiet-period must be at least 10s");
   }
 }

@@ -1,7 +1,7 @@
 package io.seckill.relay.recovery;
 
 /**
- * What waits in one partition, as the {@link LeaseKeeper} saw it last.
+ * What waits in one partition, as the {@link LaneLeaseRenewer} saw it last.
  *
  * @param outbox orders not taken by any lane; -1 = unknown
  * @param oldestAgeMs age of the oldest of them since its admission; 0 when there is none

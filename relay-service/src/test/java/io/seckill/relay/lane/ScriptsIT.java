@@ -9,8 +9,8 @@ import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.recovery.DeadQueues;
-import io.seckill.relay.recovery.LeaseKeeper;
-import io.seckill.relay.recovery.LifeOverException;
+import io.seckill.relay.recovery.LaneLeaseRenewer;
+import io.seckill.relay.recovery.LeaseFencedException;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
@@ -70,8 +70,8 @@ class ScriptsIT {
     List<OutboundOrder> taken = read(exchange(List.of(), 1).taken());
     lease(OWN, -1);
 
-    assertThatThrownBy(() -> exchange(List.of(), 5)).isInstanceOf(LifeOverException.class);
-    assertThatThrownBy(() -> exchange(taken, 0)).isInstanceOf(LifeOverException.class);
+    assertThatThrownBy(() -> exchange(List.of(), 5)).isInstanceOf(LeaseFencedException.class);
+    assertThatThrownBy(() -> exchange(taken, 0)).isInstanceOf(LeaseFencedException.class);
     assertThat(outbox.waiting()).isEqualTo(1);
     assertThat(outbox.inPrivateQueues()).isEqualTo(1);
   }
@@ -80,7 +80,7 @@ class ScriptsIT {
   void aLifeUnknownToTheRegistryClaimsNothing() {
     outbox.admit(1, SKU);
     outbox.redis().del(RedisKeys.lanes(0));
-    assertThatThrownBy(() -> exchange(List.of(), 5)).isInstanceOf(LifeOverException.class);
+    assertThatThrownBy(() -> exchange(List.of(), 5)).isInstanceOf(LeaseFencedException.class);
     assertThat(outbox.waiting()).isEqualTo(1);
   }
 
@@ -134,7 +134,7 @@ class ScriptsIT {
 
     lease(OTHER, -1);
     lease(OWN, -1);
-    assertThatThrownBy(() -> adopt(3)).isInstanceOf(LifeOverException.class);
+    assertThatThrownBy(() -> adopt(3)).isInstanceOf(LeaseFencedException.class);
     assertThat(outbox.redis().llen(RedisKeys.privateQueue(0, OTHER))).isEqualTo(1);
   }
 
@@ -178,11 +178,11 @@ class ScriptsIT {
         .containsExactlyInAnyOrder(OWN, "dead:full", "dead:just-empty");
   }
 
-  private Exchange exchange(List<OutboundOrder> confirmed, int most) throws LifeOverException {
+  private Exchange exchange(List<OutboundOrder> confirmed, int most) throws LeaseFencedException {
     return queue.exchange(outbox.redis(), confirmed, most, AT_ONCE);
   }
 
-  private List<byte[]> adopt(int most) throws LifeOverException {
+  private List<byte[]> adopt(int most) throws LeaseFencedException {
     return DeadQueues.adopt(outbox.redis(), 0, OWN, OTHER, most);
   }
 
@@ -192,7 +192,7 @@ class ScriptsIT {
     args.addAll(List.of(members));
     List<?> reply =
         (List<?>)
-            LuaScript.from(LeaseKeeper.class, "renew.lua")
+            LuaScript.from(LaneLeaseRenewer.class, "renew.lua")
                 .call(outbox.redis(), List.of(RedisKeys.lanes(0)), args);
     deadOrders = (Long) reply.get(1);
     return reply.stream().skip(2).map(String.class::cast).toList();

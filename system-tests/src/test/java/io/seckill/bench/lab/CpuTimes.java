@@ -28,7 +28,7 @@ public final class CpuTimes {
   /** What stands in the command line of each; the baseline's class path names the services too. */
   private static final List<Map.Entry<String, CpuCost>> COMMANDS =
       List.of(
-          Map.entry("YardstickApplication", CpuCost.BASELINE),
+          Map.entry("BaselineApplication", CpuCost.BASELINE),
           Map.entry("gateway-service.jar", CpuCost.GATEWAY),
           Map.entry("relay-service.jar", CpuCost.RELAY),
           Map.entry("order-consumer.jar", CpuCost.CONSUMER),

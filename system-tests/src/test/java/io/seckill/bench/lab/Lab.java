@@ -195,22 +195,22 @@ public final class Lab implements AutoCloseable {
   }
 
   /** A new SKU on sale; gateway and consumer must run. */
-  public Sale newSale(long stock) {
+  public BenchSale newSale(long stock) {
     return open(newSku(), stock);
   }
 
   /** A new SKU on sale in a partition, 0..15. */
-  public Sale newSale(int partition, long stock) {
+  public BenchSale newSale(int partition, long stock) {
     return open(newSku(partition), stock);
   }
 
   /** So many SKUs on sale, over all partitions. */
-  public List<Sale> newSales(int count, long stockOfEach) {
+  public List<BenchSale> newSales(int count, long stockOfEach) {
     return openAll(LongStream.generate(this::newSku).limit(count).boxed().toList(), stockOfEach);
   }
 
   /** As many SKUs on sale as others, each in the partition of one of them. */
-  public List<Sale> newSalesBeside(List<Sale> others, long stockOfEach) {
+  public List<BenchSale> newSalesBeside(List<BenchSale> others, long stockOfEach) {
     return openAll(others.stream().map(other -> newSku(other.partition())).toList(), stockOfEach);
   }
 
@@ -225,19 +225,19 @@ public final class Lab implements AutoCloseable {
   }
 
   /** All at once: each waits for several answers and disks. */
-  private List<Sale> openAll(List<Long> skuIds, long stockOfEach) {
-    List<CompletableFuture<Sale>> opening =
+  private List<BenchSale> openAll(List<Long> skuIds, long stockOfEach) {
+    List<CompletableFuture<BenchSale>> opening =
         skuIds.stream().map(skuId -> supplyAsync(() -> open(skuId, stockOfEach))).toList();
     return opening.stream().map(CompletableFuture::join).toList();
   }
 
-  private Sale open(long skuId, long stock) {
+  private BenchSale open(long skuId, long stock) {
     AdminClient admin = pipeline.admin();
-    insist(() -> admin.putSku(skuId, PurchasePolicy.LIMITED, Sale.UNITS_PER_USER, stock));
+    insist(() -> admin.putSku(skuId, PurchasePolicy.LIMITED, BenchSale.UNITS_PER_USER, stock));
     insist(() -> admin.preheat(skuId));
     insist(() -> admin.open(skuId));
     String sku = RedisKeys.sku(skuId);
-    return new Sale(
+    return new BenchSale(
         skuId,
         stock,
         Long.parseLong(redis.hget(sku, "epoch")),

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * @param sales on sale, each with stock for its share
  * @param firstUser the first of {@code count} user ids
  */
-public record MadeOrders(List<Sale> sales, long firstUser, int count) {
+public record MadeOrders(List<BenchSale> sales, long firstUser, int count) {
 
   /** No gateway of the lab has it: they take the lowest ones that are free. */
   private static final int WORKER = 255;
@@ -30,7 +30,7 @@ public record MadeOrders(List<Sale> sales, long firstUser, int count) {
   }
 
   private OrderMessage order(int index) {
-    Sale sale = sales.get(index % sales.size());
+    BenchSale sale = sales.get(index % sales.size());
     long userId = firstUser + index;
     return new OrderMessage(
         IDS.next(sale.partition()),

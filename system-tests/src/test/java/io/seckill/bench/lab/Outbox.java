@@ -71,7 +71,7 @@ public final class Outbox {
   }
 
   /** Forgets the hashes of a sale that is over, many at a time. */
-  public void forget(Sale sale) {
+  public void forget(BenchSale sale) {
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (int bucket = 0; bucket < sale.buckets(); bucket++) {
         pipeline.unlink(RedisKeys.orders(sale.skuId(), bucket));
@@ -83,7 +83,7 @@ public final class Outbox {
   }
 
   /** Gives the orders the admission records that results are written over. */
-  public static void record(AbstractPipeline pipeline, Sale sale, OrderMessage order) {
+  public static void record(AbstractPipeline pipeline, BenchSale sale, OrderMessage order) {
     pipeline.hset(
         RedisKeys.orders(sale.skuId(), RedisKeys.bucket(order.userId(), sale.buckets())),
         order.orderId().toString(),

@@ -28,7 +28,7 @@ public final class Loader implements AutoCloseable {
   private static final int READ_BYTES = 64 * 1024;
 
   private final LoadPlan plan;
-  private final Consumer<Answer> listener;
+  private final Consumer<LoadAnswer> listener;
   private final InetSocketAddress target;
   private final Selector selector;
   private final List<LoaderConnection> all = new ArrayList<>();
@@ -42,7 +42,7 @@ public final class Loader implements AutoCloseable {
   private long startNanos;
   private long lastAnswerNanos;
 
-  private Loader(LoadPlan plan, Consumer<Answer> listener) throws IOException {
+  private Loader(LoadPlan plan, Consumer<LoadAnswer> listener) throws IOException {
     this.plan = plan;
     this.listener = listener;
     this.target = new InetSocketAddress(InetAddress.getLoopbackAddress(), plan.port());
@@ -55,7 +55,7 @@ public final class Loader implements AutoCloseable {
    *
    * @param listener called with every answer, on this thread; must be quick
    */
-  public static LoadResult run(LoadPlan plan, Consumer<Answer> listener) throws IOException {
+  public static LoadResult run(LoadPlan plan, Consumer<LoadAnswer> listener) throws IOException {
     try (Loader loader = new Loader(plan, listener)) {
       return loader.run();
     }
@@ -110,7 +110,7 @@ public final class Loader implements AutoCloseable {
 
   private void take(LoaderConnection connection) {
     lastAnswerNanos = System.nanoTime();
-    Answer answer = connection.answer(lastAnswerNanos);
+    LoadAnswer answer = connection.answer(lastAnswerNanos);
     done++;
     byStatus.merge(answer.status(), 1L, Long::sum);
     latencyMicros.recordValue(TimeUnit.NANOSECONDS.toMicros(answer.latencyNanos()));

@@ -61,8 +61,8 @@ final class LoaderConnection implements AutoCloseable {
     return response.take(buffer.flip());
   }
 
-  Answer answer(long nowNanos) {
-    return new Answer(index, response.status(), response.body(), dueNanos, nowNanos - dueNanos);
+  LoadAnswer answer(long nowNanos) {
+    return new LoadAnswer(index, response.status(), response.body(), dueNanos, nowNanos - dueNanos);
   }
 
   @Override

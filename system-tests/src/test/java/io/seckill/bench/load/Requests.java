@@ -1,6 +1,6 @@
 package io.seckill.bench.load;
 
-import io.seckill.system.shop.Tokens;
+import io.seckill.system.shop.ShopTokens;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -17,9 +17,9 @@ public final class Requests {
   private static final String END = "\r\n\r\n";
   private static final long TWELVE_DIGITS = 1_000_000_000_000L;
 
-  private final Tokens tokens;
+  private final ShopTokens tokens;
 
-  public Requests(Tokens tokens) {
+  public Requests(ShopTokens tokens) {
     this.tokens = tokens;
   }
 

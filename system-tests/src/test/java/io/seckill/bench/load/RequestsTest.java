@@ -3,7 +3,7 @@ package io.seckill.bench.load;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.seckill.system.shop.Tokens;
+import io.seckill.system.shop.ShopTokens;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 
 class RequestsTest {
 
-  private final Requests requests = new Requests(new Tokens("a secret of at least 32 characters"));
+  private final Requests requests =
+      new Requests(new ShopTokens("a secret of at least 32 characters"));
 
   @Test
   void announcesTheBodyItHas() {

@@ -38,7 +38,7 @@ final class ResponseReader {
   }
 
   String body() {
-    return Answer.text(bytes, headEnd, length);
+    return LoadAnswer.text(bytes, headEnd, length);
   }
 
   void reset() {
@@ -50,7 +50,7 @@ final class ResponseReader {
 
   private boolean isWhole() {
     return chunked
-        ? Answer.text(bytes, headEnd, length).endsWith(LAST_CHUNK)
+        ? LoadAnswer.text(bytes, headEnd, length).endsWith(LAST_CHUNK)
         : length - headEnd >= bodyLength;
   }
 
@@ -58,7 +58,7 @@ final class ResponseReader {
     for (int i = 3; i < length; i++) {
       if (bytes[i] == '\n' && bytes[i - 2] == '\n' && bytes[i - 1] == '\r') {
         headEnd = i + 1;
-        readHeaders(Answer.text(bytes, 0, headEnd).toLowerCase(Locale.ROOT));
+        readHeaders(LoadAnswer.text(bytes, 0, headEnd).toLowerCase(Locale.ROOT));
         return;
       }
     }

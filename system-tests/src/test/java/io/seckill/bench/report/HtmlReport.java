@@ -29,7 +29,7 @@ public final class HtmlReport {
     StringBuilder html = new StringBuilder(HEAD);
     appendMachine(html, machine);
     appendTable(html, rows, figures);
-    html.append("<h2>Beside the ceilings and yardsticks of the same run</h2>\n");
+    html.append("<h2>Beside the ceilings and baselines of the same run</h2>\n");
     for (Row row : rows) {
       if (!row.against().isEmpty() && figures.of(row.key()).isPresent()) {
         html.append(BarChart.of(row, figures));

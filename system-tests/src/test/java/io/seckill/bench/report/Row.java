@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param title what was measured
  * @param key its key in {@link Figures}
- * @param against ceilings and yardsticks of the same run, maybe none
+ * @param against ceilings and baselines of the same run, maybe none
  */
 public record Row(String title, String key, List<Against> against) {
 

@@ -1,8 +1,10 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.baseline.BaselineServer;
+import io.seckill.bench.baseline.RedisBenchmark;
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Outbox;
-import io.seckill.bench.lab.Sale;
 import io.seckill.bench.lab.Work;
 import io.seckill.bench.load.LoadPlan;
 import io.seckill.bench.load.LoadResult;
@@ -11,8 +13,6 @@ import io.seckill.bench.load.Wrk;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.Row.Against;
-import io.seckill.bench.yardstick.RedisBenchmark;
-import io.seckill.bench.yardstick.YardstickServer;
 import io.seckill.system.process.Service;
 import java.time.Duration;
 import java.util.List;
@@ -43,7 +43,7 @@ final class AdmissionAccepted implements Stage {
   @Override
   public void measure(Lab lab, Figures figures) throws Exception {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
-    try (YardstickServer baseline = YardstickServer.start(lab)) {
+    try (BaselineServer baseline = BaselineServer.start(lab)) {
       new Gateways(
               lab,
               figures,
@@ -60,7 +60,7 @@ final class AdmissionAccepted implements Stage {
       Lab lab,
       Figures figures,
       Duration run,
-      YardstickServer baseline,
+      BaselineServer baseline,
       PurchaseLoad ours,
       PurchaseLoad obvious) {
 
@@ -106,7 +106,7 @@ final class AdmissionAccepted implements Stage {
 
     private void everysec() throws Exception {
       lab.progress().now("admission: one hot SKU, AOF everysec");
-      List<Sale> sales = ours.newSales(run, 1); // opened before Redis is unsafe
+      List<BenchSale> sales = ours.newSales(run, 1); // opened before Redis is unsafe
       lab.redis().configSet("appendfsync", "everysec");
       try {
         ours.accepted(figures, ACCEPTED_EVERYSEC, FEW, run, sales);
@@ -127,7 +127,7 @@ final class AdmissionAccepted implements Stage {
 
     private void redis() throws Exception {
       lab.progress().now("admission: redis-benchmark of admit.lua, 64 purchases a call");
-      Sale sale = lab.newSale(lab.settings().choose(448_000, 128_000));
+      BenchSale sale = lab.newSale(lab.settings().choose(448_000, 128_000));
       RedisBenchmark.measure(lab, figures, REDIS, sale);
       forget(sale);
     }
@@ -135,7 +135,7 @@ final class AdmissionAccepted implements Stage {
     private void latencies() throws Exception {
       lab.progress().now("admission: latencies at 10 000/s");
       int count = (int) (OPEN_LOOP_PER_SECOND * run.toSeconds());
-      Sale sale = lab.newSale(count);
+      BenchSale sale = lab.newSale(count);
       LoadPlan plan = new ReadyPurchases(lab, sale, count).at(OPEN_LOOP_PER_SECOND);
       LoadResult result = Loader.run(plan, answer -> {});
       figures.add("admission.p50_ms", result.percentileMs(50));
@@ -152,7 +152,7 @@ final class AdmissionAccepted implements Stage {
       figures.add(LOADER, Loader.run(plan, answer -> {}).perSecond());
     }
 
-    private void forget(Sale sale) {
+    private void forget(BenchSale sale) {
       Outbox outbox = new Outbox(lab.redis());
       outbox.clear();
       outbox.forget(sale);

@@ -1,16 +1,16 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.baseline.BaselineServer;
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Outbox;
-import io.seckill.bench.lab.Sale;
 import io.seckill.bench.load.RequestFile;
 import io.seckill.bench.load.Requests;
 import io.seckill.bench.load.Wrk;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.Row.Against;
-import io.seckill.bench.yardstick.YardstickServer;
 import io.seckill.system.process.Service;
 import java.time.Duration;
 import java.util.List;
@@ -34,9 +34,9 @@ final class AdmissionRefused implements Stage {
   @Override
   public void measure(Lab lab, Figures figures) throws Exception {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
-    try (YardstickServer baseline = YardstickServer.start(lab)) {
+    try (BaselineServer baseline = BaselineServer.start(lab)) {
       lab.progress().now("refused: selling out");
-      Sale sale = lab.newSale(BUYERS);
+      BenchSale sale = lab.newSale(BUYERS);
       ReadyPurchases purchases = new ReadyPurchases(lab, sale, BUYERS);
       List<String> orderIds = sellOut(purchases);
       PurchaseLoad load = PurchaseLoad.onGateway(lab);
@@ -65,11 +65,11 @@ final class AdmissionRefused implements Stage {
   private record SoldOut(
       Lab lab,
       Figures figures,
-      Sale sale,
+      BenchSale sale,
       long firstUser,
       List<String> orderIds,
       PurchaseLoad load,
-      YardstickServer baseline) {
+      BaselineServer baseline) {
 
     void measure() throws Exception {
       lab.progress().now("refused: warming up");

@@ -1,19 +1,19 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
-import io.seckill.bench.lab.Ledger;
 import io.seckill.bench.lab.Outbox;
-import io.seckill.bench.lab.Sale;
+import io.seckill.bench.lab.StoredRows;
 import io.seckill.bench.lab.Waiting;
-import io.seckill.bench.load.Answer;
+import io.seckill.bench.load.LoadAnswer;
 import io.seckill.bench.load.Requests;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.OrderHistoryRow;
 import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.guarantee.SaleAtRest;
-import io.seckill.system.guarantee.StoredOrder;
 import io.seckill.system.process.Service;
 import java.time.Duration;
 import java.util.HashSet;
@@ -48,7 +48,7 @@ final class Burst implements Stage {
 
   private static void measureOnce(Lab lab, Figures figures) throws Exception {
     lab.progress().now("burst: 100 000 purchases for 10 000 units");
-    Sale sale = lab.newSale(UNITS);
+    BenchSale sale = lab.newSale(UNITS);
     ReadyPurchases purchases = new ReadyPurchases(lab, sale, PURCHASES);
     Judge judge = new Judge(sale, purchases.firstUser());
     PatientShoppers shoppers = new PatientShoppers(purchases, judge::take);
@@ -57,7 +57,7 @@ final class Burst implements Stage {
     figures.add(ANSWERS, shoppers.buy().perSecond());
     figures.count("burst.asked_again", shoppers.unanswered());
     shoppers.insist();
-    try (Ledger ledger = new Ledger(lab.mysql())) {
+    try (StoredRows ledger = new StoredRows(lab.mysql())) {
       ledger.missing(sale, judge.accepted());
     }
     figures.add("burst.seconds", (System.nanoTime() - start) / 1e9);
@@ -81,13 +81,13 @@ final class Burst implements Stage {
   /** Compares what the shoppers were told with what the stores hold. */
   private static final class Judge {
 
-    private final Sale sale;
+    private final BenchSale sale;
     private final long firstUser;
     private final Purchases purchases = new Purchases();
     private long accepted;
     private long wrong;
 
-    Judge(Sale sale, long firstUser) {
+    Judge(BenchSale sale, long firstUser) {
       this.sale = sale;
       this.firstUser = firstUser;
       for (int i = 0; i < PURCHASES; i++) {
@@ -96,7 +96,7 @@ final class Burst implements Stage {
       }
     }
 
-    void take(Answer answer) {
+    void take(LoadAnswer answer) {
       long userId = firstUser + answer.index();
       String key = Requests.key(userId);
       if (answer.status() == 202) {
@@ -128,7 +128,7 @@ final class Burst implements Stage {
       Waiting.until("private queues to be empty", LOOK, () -> outbox.waiting() == 0);
       SaleAtRest rest = lab.pipeline().sales().read(sale.offer());
       Set<String> lost = new HashSet<>(purchases.acceptedOrders());
-      rest.orders().stream().map(StoredOrder::orderId).forEach(lost::remove);
+      rest.orders().stream().map(OrderHistoryRow::orderId).forEach(lost::remove);
       figures.count("burst.lost", lost.size());
       figures.count("burst.oversold", Math.max(0, rest.ownedUnits() - sale.stock()));
       figures.count("burst.broken_guarantees", broken(lab, rest));

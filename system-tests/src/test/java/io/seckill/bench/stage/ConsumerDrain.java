@@ -1,18 +1,18 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.baseline.DirectStore;
+import io.seckill.bench.baseline.ManyThreads;
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
-import io.seckill.bench.lab.Ledger;
 import io.seckill.bench.lab.MadeOrders;
 import io.seckill.bench.lab.OrderQueues;
 import io.seckill.bench.lab.Outbox;
-import io.seckill.bench.lab.Sale;
+import io.seckill.bench.lab.StoredRows;
 import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.Row.Against;
-import io.seckill.bench.yardstick.DirectStore;
-import io.seckill.bench.yardstick.ManyThreads;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.system.process.Service;
 import java.time.Duration;
@@ -81,8 +81,8 @@ final class ConsumerDrain implements Stage {
       throws Exception {
     lab.progress().now("consumer: filling the queues, " + skus + " SKUs");
     int ahead = count / 2;
-    List<Sale> aheadOf = lab.newSales(skus, ahead);
-    List<Sale> sales = lab.newSalesBeside(aheadOf, count);
+    List<BenchSale> aheadOf = lab.newSales(skus, ahead);
+    List<BenchSale> sales = lab.newSalesBeside(aheadOf, count);
     List<OrderMessage> first = recorded(lab, new MadeOrders(aheadOf, lab.newUsers(ahead), ahead));
     List<OrderMessage> measured = recorded(lab, new MadeOrders(sales, lab.newUsers(count), count));
     try (OrderQueues queues = OrderQueues.open(lab.vhost())) {
@@ -96,7 +96,7 @@ final class ConsumerDrain implements Stage {
     lab.progress().now("consumer: storing " + count + " orders of " + skus + " SKUs");
     long start = System.nanoTime();
     CpuTimes before = CpuTimes.now();
-    try (Ledger ledger = new Ledger(lab.mysql())) {
+    try (StoredRows ledger = new StoredRows(lab.mysql())) {
       double lockWaits = ledger.rowLockWaits();
       Waiting.missing(count, () -> ledger.stored(sales));
       Duration drained = Duration.ofNanos(System.nanoTime() - start);
@@ -110,8 +110,8 @@ final class ConsumerDrain implements Stage {
 
   /** The orders, each with the admission record in Redis that its result is written over. */
   private static List<OrderMessage> recorded(Lab lab, MadeOrders orders) {
-    Map<Long, Sale> bySku =
-        orders.sales().stream().collect(Collectors.toMap(Sale::skuId, Function.identity()));
+    Map<Long, BenchSale> bySku =
+        orders.sales().stream().collect(Collectors.toMap(BenchSale::skuId, Function.identity()));
     List<OrderMessage> all = orders.stream().toList();
     for (int from = 0; from < all.size(); from += CHUNK) {
       try (AbstractPipeline pipeline = lab.redis().pipelined()) {

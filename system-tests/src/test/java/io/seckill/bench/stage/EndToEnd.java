@@ -1,8 +1,8 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.Lab;
-import io.seckill.bench.lab.Ledger;
-import io.seckill.bench.lab.Sale;
+import io.seckill.bench.lab.StoredRows;
 import io.seckill.bench.load.Loader;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
@@ -59,9 +59,9 @@ final class EndToEnd implements Stage {
       throws Exception {
     lab.progress().now("end to end: click to row at " + perSecond + "/s");
     int count = perSecond * seconds;
-    Sale sale = lab.newSale(count);
+    BenchSale sale = lab.newSale(count);
     ReadyPurchases purchases = new ReadyPurchases(lab, sale, count);
-    try (Ledger ledger = new Ledger(lab.mysql())) {
+    try (StoredRows ledger = new StoredRows(lab.mysql())) {
       RowWatch rows = RowWatch.start(ledger::confirmedBetween, LOOK, PATIENCE);
       Loader.run(purchases.at(perSecond), rows::answered);
       Outcome outcome = rows.outcome(count);

@@ -1,7 +1,7 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.Lab;
-import io.seckill.bench.lab.Sale;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.Row.Against;
@@ -27,7 +27,7 @@ final class FirstSeconds implements Stage {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
     for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
       PurchaseLoad load = PurchaseLoad.onGateway(lab);
-      List<Sale> sales = load.newSales(RUN, 1); // on sale before the gateway is
+      List<BenchSale> sales = load.newSales(RUN, 1); // on sale before the gateway is
       lab.runOnly(Service.CONSUMER);
       lab.runOnly(Service.CONSUMER, Service.GATEWAY);
       lab.progress().now("start: the first seconds");

@@ -1,8 +1,8 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Outbox;
-import io.seckill.bench.lab.Sale;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.common.redis.RedisKeys;
@@ -28,7 +28,7 @@ final class Memory implements Stage {
   public void measure(Lab lab, Figures figures) throws Exception {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
     lab.progress().now("memory: selling 50 000 units while no relay runs");
-    Sale sale = lab.newSale(UNITS);
+    BenchSale sale = lab.newSale(UNITS);
     String outbox = RedisKeys.outbox(sale.partition());
     long before = usedBytes(lab.redis());
     buy(lab, sale, UNITS);
@@ -43,7 +43,7 @@ final class Memory implements Stage {
     orders.forget(sale);
   }
 
-  private static void buy(Lab lab, Sale sale, int count) throws Exception {
+  private static void buy(Lab lab, BenchSale sale, int count) throws Exception {
     PatientShoppers shoppers =
         new PatientShoppers(new ReadyPurchases(lab, sale, count), answer -> {});
     shoppers.buy();

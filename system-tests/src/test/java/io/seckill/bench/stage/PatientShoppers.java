@@ -1,6 +1,6 @@
 package io.seckill.bench.stage;
 
-import io.seckill.bench.load.Answer;
+import io.seckill.bench.load.LoadAnswer;
 import io.seckill.bench.load.LoadPlan;
 import io.seckill.bench.load.LoadResult;
 import io.seckill.bench.load.Loader;
@@ -20,13 +20,13 @@ final class PatientShoppers {
   private static final int UNKNOWN = 503;
 
   private final ReadyPurchases purchases;
-  private final Consumer<Answer> listener;
+  private final Consumer<LoadAnswer> listener;
   private final BitSet answered = new BitSet();
 
   /**
    * @param listener told every yes and no, once for each purchase
    */
-  PatientShoppers(ReadyPurchases purchases, Consumer<Answer> listener) {
+  PatientShoppers(ReadyPurchases purchases, Consumer<LoadAnswer> listener) {
     this.purchases = purchases;
     this.listener = listener;
   }
@@ -55,7 +55,7 @@ final class PatientShoppers {
     return purchases.count() - answered.cardinality();
   }
 
-  private void take(Answer answer) {
+  private void take(LoadAnswer answer) {
     if (answer.status() != UNKNOWN) {
       answered.set((int) answer.index());
       listener.accept(answer);

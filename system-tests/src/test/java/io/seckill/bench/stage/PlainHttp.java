@@ -1,12 +1,12 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.baseline.BaselineServer;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.load.RequestFile;
 import io.seckill.bench.load.Requests;
 import io.seckill.bench.load.Wrk;
 import io.seckill.bench.report.Figures;
-import io.seckill.bench.yardstick.YardstickServer;
-import io.seckill.system.shop.Tokens;
+import io.seckill.system.shop.ShopTokens;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -27,7 +27,7 @@ final class PlainHttp {
   private PlainHttp() {}
 
   /** Adds answers per second, and the CPU time for each. */
-  static void measure(Figures figures, YardstickServer baseline, Duration run)
+  static void measure(Figures figures, BaselineServer baseline, Duration run)
       throws IOException, InterruptedException {
     byte[] request = request(baseline.tokens());
     try (RequestFile file = RequestFile.write(COPIES, i -> request)) {
@@ -38,7 +38,7 @@ final class PlainHttp {
     }
   }
 
-  static byte[] request(Tokens tokens) {
+  static byte[] request(ShopTokens tokens) {
     String purchase =
         new String(new Requests(tokens).purchase(1_000_000_000, 1), StandardCharsets.US_ASCII);
     return purchase.replace("/api/v1/", "/plain/").getBytes(StandardCharsets.US_ASCII);

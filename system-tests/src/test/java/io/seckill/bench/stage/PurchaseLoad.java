@@ -1,15 +1,15 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Outbox;
-import io.seckill.bench.lab.Sale;
 import io.seckill.bench.load.RequestFile;
 import io.seckill.bench.load.Requests;
 import io.seckill.bench.load.Wrk;
 import io.seckill.bench.report.Figures;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.system.shop.Tokens;
+import io.seckill.system.shop.ShopTokens;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -27,7 +27,7 @@ final class PurchaseLoad {
 
   private final Lab lab;
   private final int port;
-  private final Tokens tokens;
+  private final ShopTokens tokens;
   private long mostPerSecond = FEWEST_PER_SECOND;
   private boolean warm;
 
@@ -35,7 +35,7 @@ final class PurchaseLoad {
    * @param port of the gateway, ours or another
    * @param tokens signs as it expects
    */
-  PurchaseLoad(Lab lab, int port, Tokens tokens) {
+  PurchaseLoad(Lab lab, int port, ShopTokens tokens) {
     this.lab = lab;
     this.port = port;
     this.tokens = tokens;
@@ -47,7 +47,7 @@ final class PurchaseLoad {
   }
 
   /** New SKUs on sale, with stock for all purchases of a run. */
-  List<Sale> newSales(Duration run, int skus) {
+  List<BenchSale> newSales(Duration run, int skus) {
     return lab.newSales(skus, mostPerSecond * run.toSeconds() / skus);
   }
 
@@ -57,7 +57,7 @@ final class PurchaseLoad {
    * lost the accepted ones that are not in the outbox; no relay may run.
    */
   Wrk.Result accepted(
-      Figures figures, String rateKey, int connections, Duration run, List<Sale> sales)
+      Figures figures, String rateKey, int connections, Duration run, List<BenchSale> sales)
       throws IOException, InterruptedException {
     Outbox outbox = new Outbox(lab.redis());
     Measured measured = run(connections, run, sales);
@@ -74,7 +74,7 @@ final class PurchaseLoad {
   /**
    * Purchases from a sale that is sold out; adds refusals per second, and the CPU time for each.
    */
-  Wrk.Result refused(Figures figures, String rateKey, int connections, Duration run, Sale sale)
+  Wrk.Result refused(Figures figures, String rateKey, int connections, Duration run, BenchSale sale)
       throws IOException, InterruptedException {
     Measured measured = run(connections, run, List.of(sale));
     Wrk.Result result = measured.result;
@@ -88,7 +88,7 @@ final class PurchaseLoad {
    */
   private record Measured(CpuTimes before, Wrk.Result result) {}
 
-  private Measured run(int connections, Duration run, List<Sale> sales)
+  private Measured run(int connections, Duration run, List<BenchSale> sales)
       throws IOException, InterruptedException {
     long count = mostPerSecond * run.toSeconds();
     long firstUser = lab.newUsers(count);
@@ -108,7 +108,7 @@ final class PurchaseLoad {
     }
   }
 
-  private long admitted(List<Sale> sales) {
+  private long admitted(List<BenchSale> sales) {
     return sales.stream()
         .mapToLong(
             sale -> sale.stock() - Long.parseLong(lab.redis().get(RedisKeys.stock(sale.skuId()))))

@@ -1,9 +1,9 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
-import io.seckill.bench.lab.Ledger;
-import io.seckill.bench.lab.Sale;
+import io.seckill.bench.lab.StoredRows;
 import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.load.LoadPlan;
 import io.seckill.bench.load.LoadResult;
@@ -44,9 +44,9 @@ final class RateTrial implements SustainedRate.Trial {
   public boolean keepsUp(double perSecond) throws SQLException {
     lab.progress().now("end to end: trying %.0f orders/s".formatted(perSecond));
     int count = (int) (perSecond * length.toSeconds());
-    Sale sale = lab.newSale(count);
+    BenchSale sale = lab.newSale(count);
     LoadPlan plan = new ReadyPurchases(lab, sale, count).at(perSecond);
-    try (Ledger ledger = new Ledger(lab.mysql())) {
+    try (StoredRows ledger = new StoredRows(lab.mysql())) {
       CpuTimes before = CpuTimes.now();
       CompletableFuture<LoadResult> load = CompletableFuture.supplyAsync(() -> run(plan));
       BacklogTrend backlog = watch(sale, ledger);
@@ -65,7 +65,7 @@ final class RateTrial implements SustainedRate.Trial {
     return cpu;
   }
 
-  private BacklogTrend watch(Sale sale, Ledger ledger) throws SQLException {
+  private BacklogTrend watch(BenchSale sale, StoredRows ledger) throws SQLException {
     BacklogTrend trend = new BacklogTrend();
     long start = System.nanoTime();
     Waiting.pass(length.dividedBy(FILLING));
@@ -76,7 +76,7 @@ final class RateTrial implements SustainedRate.Trial {
     return trend;
   }
 
-  private long onTheWay(Sale sale, Ledger ledger) throws SQLException {
+  private long onTheWay(BenchSale sale, StoredRows ledger) throws SQLException {
     long admitted = sale.stock() - Long.parseLong(lab.redis().get(RedisKeys.stock(sale.skuId())));
     return admitted - ledger.stored(sale);
   }

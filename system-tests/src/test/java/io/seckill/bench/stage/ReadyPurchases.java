@@ -1,7 +1,7 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.Lab;
-import io.seckill.bench.lab.Sale;
 import io.seckill.bench.load.LoadPlan;
 import io.seckill.bench.load.Requests;
 import java.util.List;
@@ -15,7 +15,7 @@ final class ReadyPurchases {
   private final long firstUser;
   private final byte[][] requests;
 
-  ReadyPurchases(Lab lab, Sale sale, int count) {
+  ReadyPurchases(Lab lab, BenchSale sale, int count) {
     this.port = lab.pipeline().shopPort();
     this.requests = new byte[count][];
     Requests signed = new Requests(lab.pipeline().tokens());

@@ -1,19 +1,19 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.baseline.ManyThreads;
+import io.seckill.bench.baseline.OneByOneRelay;
+import io.seckill.bench.baseline.PerfTest;
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.MadeOrders;
 import io.seckill.bench.lab.OrderQueues;
 import io.seckill.bench.lab.Outbox;
-import io.seckill.bench.lab.Sale;
 import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.lab.Work;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.Row.Against;
-import io.seckill.bench.yardstick.ManyThreads;
-import io.seckill.bench.yardstick.OneByOneRelay;
-import io.seckill.bench.yardstick.PerfTest;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.system.process.Service;
 import java.time.Duration;
@@ -53,7 +53,7 @@ final class RelayDrain implements Stage {
   public void measure(Lab lab, Figures figures) throws Exception {
     // The relay of the stages before goes on, if it runs.
     lab.runOnly(Service.values());
-    List<Sale> sales =
+    List<BenchSale> sales =
         IntStream.range(0, LANES).mapToObj(partition -> lab.newSale(partition, 1_000)).toList();
     lab.runOnly(Service.GATEWAY, Service.RELAY);
     try (OrderQueues queues = OrderQueues.open(lab.vhost())) {
@@ -62,7 +62,7 @@ final class RelayDrain implements Stage {
   }
 
   /** The relay and what it is compared with, over the same queues. */
-  private record Relays(Lab lab, Figures figures, OrderQueues queues, List<Sale> sales) {
+  private record Relays(Lab lab, Figures figures, OrderQueues queues, List<BenchSale> sales) {
 
     void measure() throws Exception {
       warmUp();
@@ -99,12 +99,13 @@ final class RelayDrain implements Stage {
           : List.of(many, new PerfTest.Goal(PERF_TEST_MILLION, MOST));
     }
 
-    private void drain(String rateKey, List<Sale> from, int count) throws Exception {
+    private void drain(String rateKey, List<BenchSale> from, int count) throws Exception {
       drain(figures, rateKey, from, count);
     }
 
     /** From the moment the orders are in the outbox to the last removal. */
-    private void drain(Figures into, String rateKey, List<Sale> from, int count) throws Exception {
+    private void drain(Figures into, String rateKey, List<BenchSale> from, int count)
+        throws Exception {
       lab.progress().now("relay: filling the outbox with " + count + " orders");
       Outbox outbox = new Outbox(lab.redis());
       outbox.prepare(new MadeOrders(from, lab.newUsers(count), count));
@@ -135,7 +136,7 @@ final class RelayDrain implements Stage {
       outbox.prepare(new MadeOrders(sales, lab.newUsers(enough), enough));
       CpuTimes before = CpuTimes.now();
       ManyThreads.Result result =
-          new OneByOneRelay(lab.redis(), sales.stream().map(Sale::partition).toList())
+          new OneByOneRelay(lab.redis(), sales.stream().map(BenchSale::partition).toList())
               .run(lab, run);
       into.add(ONE_BY_ONE, result.perSecond());
       before.addSince(into, ONE_BY_ONE, result.count());

@@ -1,9 +1,9 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.MadeOrders;
-import io.seckill.bench.lab.Sale;
 import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.report.CpuCost;
 import io.seckill.bench.report.Figures;
@@ -34,7 +34,7 @@ final class RelayIdle {
   private RelayIdle() {}
 
   /** The relay must run, warm, and have nothing to do; leaves its orders in the order queues. */
-  static void measure(Lab lab, Figures figures, List<Sale> sales) {
+  static void measure(Lab lab, Figures figures, List<BenchSale> sales) {
     lab.progress().now("relay: single orders into an idle outbox");
     Histogram micros = singleOrders(lab, sales, lab.settings().choose(200, 150));
     figures.add(P50, micros.getValueAtPercentile(50) / 1_000.0);
@@ -45,19 +45,19 @@ final class RelayIdle {
     figures.add(CPU, cpuPercent(lab.settings().seconds(30, 10)));
   }
 
-  private static Histogram singleOrders(Lab lab, List<Sale> sales, int count) {
+  private static Histogram singleOrders(Lab lab, List<BenchSale> sales, int count) {
     Histogram micros = new Histogram(3);
     long firstUser = lab.newUsers(count);
     long start = System.nanoTime();
     for (int i = 0; i < count; i++) {
-      Sale sale = sales.get(i % sales.size());
+      BenchSale sale = sales.get(i % sales.size());
       sleepUntil(start + i * INTERVAL_NANOS);
       micros.recordValue(micros(lab.redis(), sale, message(sale, firstUser + i)));
     }
     return micros;
   }
 
-  private static String message(Sale sale, long user) {
+  private static String message(BenchSale sale, long user) {
     return OrderMessageCodec.encode(
         new MadeOrders(List.of(sale), user, 1).stream().findFirst().orElseThrow());
   }
@@ -66,7 +66,7 @@ final class RelayIdle {
    * From before the LPUSH to after the first look that finds the order counted as published, which
    * happens in one script call with its removal from the private queue.
    */
-  private static long micros(UnifiedJedis redis, Sale sale, String message) {
+  private static long micros(UnifiedJedis redis, BenchSale sale, String message) {
     String sku = RedisKeys.sku(sale.skuId());
     String before = redis.hget(sku, "publishedOrders");
     long start = System.nanoTime();

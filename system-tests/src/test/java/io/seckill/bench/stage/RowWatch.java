@@ -1,6 +1,6 @@
 package io.seckill.bench.stage;
 
-import io.seckill.bench.load.Answer;
+import io.seckill.bench.load.LoadAnswer;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
@@ -70,7 +70,7 @@ final class RowWatch {
   }
 
   /** Notes an answer; from one thread. */
-  void answered(Answer answer) {
+  void answered(LoadAnswer answer) {
     String orderId = answer.status() == 202 ? answer.orderId() : "";
     if (!orderId.isEmpty()) {
       accepted++;

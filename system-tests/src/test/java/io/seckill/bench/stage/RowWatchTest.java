@@ -3,7 +3,7 @@ package io.seckill.bench.stage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.seckill.bench.load.Answer;
+import io.seckill.bench.load.LoadAnswer;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -36,8 +36,8 @@ class RowWatchTest {
   void countsRefusedAndUnansweredPurchasesAsFailed() throws Exception {
     confirmed.add(7L);
     watch.answered(accepted(7));
-    watch.answered(new Answer(1, 503, "", System.nanoTime(), 1));
-    watch.answered(new Answer(2, 202, "{}", System.nanoTime(), 1));
+    watch.answered(new LoadAnswer(1, 503, "", System.nanoTime(), 1));
+    watch.answered(new LoadAnswer(2, 202, "{}", System.nanoTime(), 1));
 
     RowWatch.Outcome outcome = watch.outcome(4);
 
@@ -81,7 +81,7 @@ class RowWatchTest {
     return confirmed.stream().filter(id -> id >= first && id <= last).toList();
   }
 
-  private static Answer accepted(long orderId) {
-    return new Answer(0, 202, "{\"orderId\":\"" + orderId + "\"}", System.nanoTime(), 1);
+  private static LoadAnswer accepted(long orderId) {
+    return new LoadAnswer(0, 202, "{\"orderId\":\"" + orderId + "\"}", System.nanoTime(), 1);
   }
 }

@@ -48,7 +48,7 @@ class BrokerFaultsIT {
       rabbit.kill();
       run.fault("RabbitMQ killed with orders in its queues");
       lab.consumers().forEach(ServiceInstance::thaw);
-      run.crowd().awaitAccepted(1_800);
+      run.load().awaitAccepted(1_800);
       assertThat(run.waitingInRedis()).as("orders that wait in Redis").isPositive();
       rabbit.restart();
       run.judge();
@@ -122,7 +122,7 @@ class BrokerFaultsIT {
       broker
           .channel()
           .queueUnbind(queue, BrokerTopology.ORDERS_EXCHANGE, BrokerTopology.routingKey(partition));
-      run.crowd().awaitAccepted(1_000);
+      run.load().awaitAccepted(1_000);
       run.fault("queue unbound; orders returned and kept");
       run.judge();
       assertThat(returns()).as("returned orders").isGreaterThan(before);
@@ -180,7 +180,7 @@ class BrokerFaultsIT {
       Signals.await("nacks", () -> sum("seckill_relay_nacks_total") > before);
       run.fault("queues full: publishes refused");
       lab.consumers().forEach(consumer -> consumer.links().rabbit().heal());
-      run.crowd().awaitAccepted(1_500);
+      run.load().awaitAccepted(1_500);
       lab.servers().vhost().clearPolicy("full");
       run.judge();
     }
@@ -193,13 +193,13 @@ class BrokerFaultsIT {
       deliveryTimeout(2_000, 500);
       run.begin(200);
       ServiceInstance consumer = lab.activeConsumer();
-      consumer.agent().arm(Points.BEFORE_ACK, PointAction.PAUSE, 1);
-      consumer.agent().awaitReached(Points.BEFORE_ACK, Duration.ofSeconds(30));
-      run.crowd().awaitAccepted(1_900);
-      run.crowd().lastCall();
+      consumer.agent().arm(Failpoints.BEFORE_ACK, PointAction.PAUSE, 1);
+      consumer.agent().awaitReached(Failpoints.BEFORE_ACK, Duration.ofSeconds(30));
+      run.load().awaitAccepted(1_900);
+      run.load().lastCall();
       Signals.await("others to settle what was held", () -> run.inBroker() == 0);
       run.fault("acks held until the broker delivered to the other consumer");
-      consumer.agent().release(Points.BEFORE_ACK);
+      consumer.agent().release(Failpoints.BEFORE_ACK);
       run.judge();
     } finally {
       deliveryTimeout(1_800_000, 60_000);
@@ -234,11 +234,11 @@ class BrokerFaultsIT {
       }
       statement.execute("UNLOCK TABLES");
       Signals.await("dead letters in MySQL, and counted", () -> droppedByBroker() > before);
-      run.crowd().lastCall();
+      run.load().lastCall();
       Signals.await(
           "all other orders to be stored, and all dead letters to be in MySQL",
           () ->
-              run.crowd().isServed()
+              run.load().isServed()
                   && run.waitingInRedis() == 0
                   && run.inBroker() == 0
                   && lab.servers().vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() == 0);

@@ -73,19 +73,21 @@ class ConsumerFaultsIT {
   @Test
   @DisplayName("23: consumer killed before COMMIT")
   void killedBeforeCommit() {
-    haltsAt("23 consumer killed before COMMIT", Points.BEFORE_COMMIT);
+    haltsAt("23 consumer killed before COMMIT", Failpoints.BEFORE_COMMIT);
   }
 
   @Test
   @DisplayName("23: consumer killed after COMMIT")
   void killedAfterCommit() {
-    haltsAt("23 consumer killed after COMMIT", Points.COMMITTED_NOT_ACKED);
+    haltsAt("23 consumer killed after COMMIT", Failpoints.COMMITTED_NOT_ACKED);
   }
 
   @Test
-  @DisplayName("23: consumer killed between the give-back of a cancelled order and its mark")
-  void killedBetweenGiveBackAndItsMark() {
-    haltsAt("23 consumer killed between a give-back and its mark", Points.GIVEN_BACK_NOT_MARKED);
+  @DisplayName("23: consumer killed between the compensation of a cancelled order and its mark")
+  void killedBetweenCompensationAndItsMark() {
+    haltsAt(
+        "23 consumer killed between a compensation and its mark",
+        Failpoints.COMPENSATED_NOT_MARKED);
   }
 
   private void haltsAt(String row, String point) {
@@ -105,13 +107,14 @@ class ConsumerFaultsIT {
    * second gets the orders of the first again.
    */
   @Test
-  @DisplayName("23: consumers killed between a rejected order's result, its give-back and its mark")
-  void killedBetweenResultGiveBackAndItsMark() throws Exception {
+  @DisplayName(
+      "23: consumers killed between a rejected order's result, its compensation and its mark")
+  void killedBetweenResultCompensationAndItsMark() throws Exception {
     Map<ServiceInstance, String> points =
         Map.of(
-            lab.consumer(1), Points.TOLD_NOT_GIVEN_BACK,
-            lab.consumer(2), Points.GIVEN_BACK_NOT_MARKED);
-    try (FaultRun run = lab.run("23 consumers killed around a give-back")) {
+            lab.consumer(1), Failpoints.TOLD_NOT_COMPENSATED,
+            lab.consumer(2), Failpoints.COMPENSATED_NOT_MARKED);
+    try (FaultRun run = lab.run("23 consumers killed around a compensation")) {
       SaleOffer sale = run.sale(1);
       lab.redis().hset(RedisKeys.sku(sale.skuId()), "limit", "100");
       points.forEach((consumer, point) -> consumer.agent().arm(point, PointAction.HALT, 1));
@@ -142,16 +145,16 @@ class ConsumerFaultsIT {
   void frozenInMidTransaction() {
     try (FaultRun run = lab.run("23 consumer frozen in mid-transaction").begin(100)) {
       ServiceInstance consumer = lab.activeConsumer();
-      consumer.agent().arm(Points.BEFORE_COMMIT, PointAction.PAUSE, 1);
-      consumer.agent().awaitReached(Points.BEFORE_COMMIT, LIMIT);
+      consumer.agent().arm(Failpoints.BEFORE_COMMIT, PointAction.PAUSE, 1);
+      consumer.agent().awaitReached(Failpoints.BEFORE_COMMIT, LIMIT);
       consumer.freeze();
       run.fault(consumer.name() + " frozen with an open transaction");
-      run.crowd().awaitAccepted(run.crowd().accepted() + 500);
+      run.load().awaitAccepted(run.load().accepted() + 500);
       await("the spare to have drained all queues")
           .atMost(FROM_FREEZE_TO_DRAINED)
           .until(() -> run.waitingInRedis() == 0 && run.inBroker() == 0);
       consumer.thaw();
-      consumer.agent().release(Points.BEFORE_COMMIT);
+      consumer.agent().release(Failpoints.BEFORE_COMMIT);
       run.fault(consumer.name() + " awake, with a batch that another one has stored");
       run.judge();
       assertThat(consumer.isAlive()).isTrue();
@@ -252,11 +255,11 @@ class ConsumerFaultsIT {
   void listenerThrowsOnce() {
     try (FaultRun run = lab.run("25 listener throws once").begin(100)) {
       ServiceInstance consumer = lab.activeConsumer();
-      for (String point : List.of(Points.BEFORE_STORE, Points.COMMITTED_NOT_ACKED)) {
+      for (String point : List.of(Failpoints.BEFORE_STORE, Failpoints.COMMITTED_NOT_ACKED)) {
         consumer.agent().arm(point, PointAction.THROW, 1);
         consumer.agent().awaitReached(point, LIMIT);
         run.fault(consumer.name() + " threw at " + point);
-        run.crowd().awaitAccepted(run.crowd().accepted() + 200);
+        run.load().awaitAccepted(run.load().accepted() + 200);
       }
       run.judge();
     }
@@ -268,11 +271,11 @@ class ConsumerFaultsIT {
     try (FaultRun run = lab.run("25 the threads of an intake meet an Error").begin(100)) {
       ServiceInstance consumer = lab.activeConsumer();
       for (String point :
-          List.of(Points.BEFORE_STORE, Points.COMMITTED_NOT_ACKED, Points.BEFORE_ACK)) {
+          List.of(Failpoints.BEFORE_STORE, Failpoints.COMMITTED_NOT_ACKED, Failpoints.BEFORE_ACK)) {
         consumer.agent().arm(point, PointAction.ERROR, 1);
         consumer.agent().awaitReached(point, LIMIT);
         run.fault(consumer.name() + " met an Error at " + point);
-        run.crowd().awaitAccepted(run.crowd().accepted() + 100);
+        run.load().awaitAccepted(run.load().accepted() + 100);
       }
       run.judge();
     }
@@ -357,13 +360,13 @@ class ConsumerFaultsIT {
    */
   private Set<Long> losesACommit(ServiceInstance consumer, TcpProxy link, Runnable loss)
       throws SQLException {
-    consumer.agent().arm(Points.BEFORE_COMMIT, PointAction.PAUSE, 1);
-    consumer.agent().awaitReached(Points.BEFORE_COMMIT, LIMIT);
+    consumer.agent().arm(Failpoints.BEFORE_COMMIT, PointAction.PAUSE, 1);
+    consumer.agent().awaitReached(Failpoints.BEFORE_COMMIT, LIMIT);
     loss.run();
     Set<Long> open = uncommitted();
     assertThat(open).as("orders in open transactions").isNotEmpty();
     long before = link.droppedBytes();
-    consumer.agent().release(Points.BEFORE_COMMIT);
+    consumer.agent().release(Failpoints.BEFORE_COMMIT);
     Signals.await("the link to lose bytes", () -> link.droppedBytes() > before);
     return open;
   }

@@ -97,7 +97,7 @@ class DataLossIT {
       run.begin(300);
       replica.lag();
       awaitMySqlAheadOf(run.sales());
-      run.crowd().awaitAccepted(run.crowd().accepted() + 600);
+      run.load().awaitAccepted(run.load().accepted() + 600);
       replica.assertMissedSomething();
       losesRedis(run, replica::promote, "a replica was promoted that lagged by 600 orders");
     }
@@ -115,10 +115,10 @@ class DataLossIT {
       replica.awaitInStep();
       run.begin(300);
       lab.consumers().forEach(ServiceInstance::freeze);
-      run.crowd().awaitAccepted(run.crowd().accepted() + 200);
+      run.load().awaitAccepted(run.load().accepted() + 200);
       replica.awaitAdmissions(run.sales());
       replica.lag();
-      run.crowd().awaitAccepted(run.crowd().accepted() + 600);
+      run.load().awaitAccepted(run.load().accepted() + 600);
       replica.assertMissedSomething();
       Set<String> onlyInRedis = stopsAtRedis(run);
       Map<SaleOffer, Long> epochs = epochs(run);
@@ -261,7 +261,7 @@ class DataLossIT {
    */
   private void losesRedis(FaultRun run, Runnable loss, String fault) {
     lab.relays().forEach(relay -> relay.links().redis().cut());
-    run.crowd().awaitAccepted(run.crowd().accepted() + 200);
+    run.load().awaitAccepted(run.load().accepted() + 200);
     // Redis is seen to be behind as far as MySQL is ahead; what was in the broker is not lost.
     Signals.await("MySQL to have what was published", () -> run.inBroker() == 0);
     Set<String> onlyInRedis = stopsAtRedis(run);
@@ -278,7 +278,7 @@ class DataLossIT {
 
   /** Cuts everybody off from Redis, and says which orders are only there. */
   private Set<String> stopsAtRedis(FaultRun run) {
-    run.crowd().expectLoss();
+    run.load().expectLoss();
     lab.relays().forEach(relay -> relay.links().redis().cut());
     lab.gateways().forEach(gateway -> gateway.links().redis().cut());
     lab.consumers().forEach(consumer -> consumer.links().redis().cut());
@@ -320,9 +320,9 @@ class DataLossIT {
                     gateway ->
                         gateway.sum("seckill_redis_verified") == 1
                             && gateway.sum("seckill_held_skus") > 0));
-    int accepted = run.crowd().accepted();
-    run.crowd().awaitProblems(UNAVAILABLE, run.crowd().problems(UNAVAILABLE) + 100);
-    assertThat(run.crowd().accepted())
+    int accepted = run.load().accepted();
+    run.load().awaitProblems(UNAVAILABLE, run.load().problems(UNAVAILABLE) + 100);
+    assertThat(run.load().accepted())
         .as("accepted while Redis was not rebuilt")
         .isEqualTo(accepted);
   }
@@ -368,15 +368,15 @@ class DataLossIT {
       lab.servers().vhost().recreate();
       lab.heal();
       run.fault("RabbitMQ came back without its data, with 500 orders among it");
-      run.crowd().lastCall();
+      run.load().lastCall();
       Signals.await(
-          "the rest to be stored", () -> run.crowd().isServed() && run.waitingInRedis() == 0);
+          "the rest to be stored", () -> run.load().isServed() && run.waitingInRedis() == 0);
       run.sales().forEach(this::reconcile);
       assertThat(sentAgain())
           .as("orders found to be nowhere, and sent again")
           .isGreaterThan(before);
       // Shoppers cancel meanwhile, and a reconciliation may be faster than what gives units back.
-      run.judge(Explained.NOTHING.withRepairs("ORDER_SENT_AGAIN", "GIVE_BACK_REPLAYED"));
+      run.judge(Explained.NOTHING.withRepairs("ORDER_SENT_AGAIN", "COMPENSATION_REPLAYED"));
     } finally {
       rabbit.putQueuesOnDisk();
     }

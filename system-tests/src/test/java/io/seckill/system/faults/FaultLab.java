@@ -9,7 +9,7 @@ import io.seckill.system.process.Service;
 import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
-import io.seckill.system.shop.Tokens;
+import io.seckill.system.shop.ShopTokens;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RedisServer;
@@ -45,7 +45,7 @@ final class FaultLab implements AutoCloseable {
   private final String internalToken = "internal-" + UUID.randomUUID();
 
   /** Valid also for a gateway whose clock is an hour ahead. */
-  private final Tokens tokens = new Tokens(jwtSecret, Duration.ofHours(6));
+  private final ShopTokens tokens = new ShopTokens(jwtSecret, Duration.ofHours(6));
 
   private final AgentServer agents = new AgentServer();
   private LabServers servers = LabServers.start();
@@ -163,7 +163,7 @@ final class FaultLab implements AutoCloseable {
         internalToken);
   }
 
-  /** A run of 2 400 purchases over three seconds; the crowd has not begun. */
+  /** A run of 2 400 purchases over three seconds; the load has not begun. */
   FaultRun run(String row) {
     return run(row, 2_400, Duration.ofSeconds(3));
   }
@@ -214,7 +214,7 @@ final class FaultLab implements AutoCloseable {
     return consumers;
   }
 
-  /** Whose orders the crowd's are at the moment: the consumer that is handed most of them. */
+  /** Whose orders the load's are at the moment: the consumer that is handed most of them. */
   ServiceInstance activeConsumer() {
     Map<ServiceInstance, Double> before = new HashMap<>();
     consumers.forEach(consumer -> before.put(consumer, deliveries(consumer)));

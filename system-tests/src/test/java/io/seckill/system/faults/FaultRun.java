@@ -6,10 +6,10 @@ import static org.awaitility.Awaitility.await;
 import io.seckill.system.guarantee.Explained;
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
+import io.seckill.system.guarantee.OrderHistoryRow;
 import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleOffer;
-import io.seckill.system.guarantee.StoredOrder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -19,7 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One row of the fault matrix: four sales, a crowd that buys from them, faults, and the judgement
+ * One row of the fault matrix: four sales, a load that buys from them, faults, and the judgement
  * when all is healed. The test does the faults between {@link #begin} and {@link #judge}.
  */
 final class FaultRun implements AutoCloseable {
@@ -45,7 +45,7 @@ final class FaultRun implements AutoCloseable {
   private final String row;
   private final List<SaleOffer> sales;
   private final Purchases purchases = new Purchases();
-  private final Crowd crowd;
+  private final LoadGenerator load;
   private final AlwaysHolds always;
   private final List<String> faults = new CopyOnWriteArrayList<>();
   private final List<FaultReport.Promise> promises = new CopyOnWriteArrayList<>();
@@ -54,20 +54,20 @@ final class FaultRun implements AutoCloseable {
     this.lab = lab;
     this.row = row;
     this.sales = sales;
-    List<PlannedPurchase> plan = PlannedPurchase.of(sales, planned + Crowd.MOST_LATECOMERS);
-    this.crowd = new Crowd(lab.shops(), purchases, plan, planned, over);
+    List<PlannedPurchase> plan = PlannedPurchase.of(sales, planned + LoadGenerator.MOST_LATECOMERS);
+    this.load = new LoadGenerator(lab.shops(), purchases, plan, planned, over);
     this.always = new AlwaysHolds(lab.database(), lab.redis(), sales);
   }
 
-  /** Lets the crowd in, and waits until so many purchases are accepted. */
+  /** Lets the load in, and waits until so many purchases are accepted. */
   FaultRun begin(int accepted) {
-    crowd.start();
-    crowd.awaitAccepted(accepted);
+    load.start();
+    load.awaitAccepted(accepted);
     return this;
   }
 
-  Crowd crowd() {
-    return crowd;
+  LoadGenerator load() {
+    return load;
   }
 
   List<SaleOffer> sales() {
@@ -132,11 +132,11 @@ final class FaultRun implements AutoCloseable {
   void judge(List<Guarantee> guarantees, List<Guarantee> afterwards) {
     assertThat(faults).as("faults that happened").isNotEmpty();
     lab.heal();
-    crowd.lastCall();
+    load.lastCall();
     long healed = System.nanoTime();
     lab.awaitStarted();
     long started = System.nanoTime();
-    Judgement judgement = new Judgement(lab, sales, crowd, purchases, guarantees);
+    Judgement judgement = new Judgement(lab, sales, load, purchases, guarantees);
     awaitRest(judgement);
     List<String> complaints = new ArrayList<>(judgement.complaints());
     if (complaints.isEmpty()) {
@@ -189,7 +189,7 @@ final class FaultRun implements AutoCloseable {
     Set<String> stored = new HashSet<>();
     Set<String> missing = new HashSet<>(purchases.acceptedOrders());
     for (SaleAtRest sale : atRest) {
-      sale.orders().stream().map(StoredOrder::orderId).forEach(stored::add);
+      sale.orders().stream().map(OrderHistoryRow::orderId).forEach(stored::add);
       missing.removeAll(sale.aliases());
     }
     missing.removeAll(stored);
@@ -200,20 +200,20 @@ final class FaultRun implements AutoCloseable {
             new FaultReport.Row(
                 row,
                 List.copyOf(faults),
-                crowd.arrived(),
-                crowd.accepted(),
+                load.arrived(),
+                load.accepted(),
                 stored.size(),
                 missing.size(),
                 unpromised.size(),
                 always.looks(),
                 restMs,
-                crowd.answers(),
+                load.answers(),
                 List.copyOf(promises)));
   }
 
   @Override
   public void close() {
-    crowd.close();
+    load.close();
     always.close();
   }
 }

@@ -42,14 +42,14 @@ class GatewayFaultsIT {
   void killedAfterAdmissionBeforeAnswering() {
     try (FaultRun run = lab.run("1 gateway killed after admission, before answering")) {
       ServiceInstance gateway = lab.gateway(1);
-      gateway.agent().arm(Points.ADMITTED_NOT_ANSWERED, PointAction.HALT, 20);
+      gateway.agent().arm(Failpoints.ADMITTED_NOT_ANSWERED, PointAction.HALT, 20);
       run.begin(0);
       gateway.awaitDeath();
-      assertThat(gateway.agent().hasReached(Points.ADMITTED_NOT_ANSWERED)).isTrue();
+      assertThat(gateway.agent().hasReached(Failpoints.ADMITTED_NOT_ANSWERED)).isTrue();
       run.fault("gateway-1 killed between admission and answer");
       Signals.await(
           "orders it had admitted to be answered by the other gateway",
-          () -> run.crowd().foundAgain() > 0);
+          () -> run.load().foundAgain() > 0);
       run.judge();
     }
   }
@@ -61,10 +61,10 @@ class GatewayFaultsIT {
       for (ServiceInstance gateway : lab.gateways()) {
         TcpProxy link = gateway.links().redis();
         long before = link.droppedBytes();
-        int unavailable = run.crowd().problems("ADMISSION_UNAVAILABLE");
+        int unavailable = run.load().problems("ADMISSION_UNAVAILABLE");
         link.dropToClient(true);
         Signals.await("replies to be lost", () -> link.droppedBytes() > before);
-        run.crowd().awaitProblems("ADMISSION_UNAVAILABLE", unavailable + 40);
+        run.load().awaitProblems("ADMISSION_UNAVAILABLE", unavailable + 40);
         run.fault("replies of Redis to " + gateway.name() + " lost");
         link.heal();
       }
@@ -93,8 +93,8 @@ class GatewayFaultsIT {
       assertThat(gateway.sum("hikaricp_connections_max")).isEqualTo(1);
       assertThat(consumer.sum("hikaricp_connections_max", LEDGER)).isEqualTo(2);
       exhaust(run, gateway, consumer);
-      run.crowd().lastCall();
-      Signals.await("the orders to be stored", () -> run.crowd().isDone() && run.inBroker() == 0);
+      run.load().lastCall();
+      Signals.await("the orders to be stored", () -> run.load().isDone() && run.inBroker() == 0);
       consumer.kill();
       gateway.kill();
       run.judge();
@@ -120,7 +120,7 @@ class GatewayFaultsIT {
     run.fault("one connection of a gateway to Redis: purchases that found none free");
     gateway.links().redis().heal();
     consumer.links().mysql().heal();
-    run.crowd().awaitAccepted(1_500);
+    run.load().awaitAccepted(1_500);
   }
 
   @Test
@@ -134,7 +134,7 @@ class GatewayFaultsIT {
     try (FaultRun run = lab.run("32 clocks jump by an hour").begin(200)) {
       jump(AN_HOUR, AN_HOUR.negated(), late);
       run.fault("time of day of one of each an hour ahead, of the others an hour behind");
-      run.crowd().awaitAccepted(800);
+      run.load().awaitAccepted(800);
       for (ShopClient shop : lab.shops()) {
         assertSellsByTheClockOfRedis(shop, early, late);
       }
@@ -143,7 +143,7 @@ class GatewayFaultsIT {
           .isAfter(Instant.now().plus(AN_HOUR).minus(A_MINUTE));
       jump(AN_HOUR.negated(), AN_HOUR, late);
       run.fault("and back by two hours");
-      run.crowd().awaitAccepted(1_400);
+      run.load().awaitAccepted(1_400);
       run.judge();
     } finally {
       shift(Duration.ZERO, Duration.ZERO);

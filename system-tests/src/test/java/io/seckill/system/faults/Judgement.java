@@ -22,7 +22,7 @@ final class Judgement {
 
   private final FaultLab lab;
   private final List<SaleOffer> sales;
-  private final Crowd crowd;
+  private final LoadGenerator load;
   private final Purchases purchases;
   private final List<Guarantee> guarantees;
 
@@ -33,12 +33,12 @@ final class Judgement {
   Judgement(
       FaultLab lab,
       List<SaleOffer> sales,
-      Crowd crowd,
+      LoadGenerator load,
       Purchases purchases,
       List<Guarantee> guarantees) {
     this.lab = lab;
     this.sales = sales;
-    this.crowd = crowd;
+    this.load = load;
     this.purchases = purchases;
     this.guarantees = guarantees;
   }
@@ -64,8 +64,8 @@ final class Judgement {
         read.add(one);
       }
     }
-    if (!crowd.isDone()) {
-      found.add("the crowd is not done: " + crowd);
+    if (!load.isDone()) {
+      found.add("the load is not done: " + load);
     }
     if (read.isEmpty() || !read.equals(atRest) || isOnTheWay(read)) {
       movedAt = System.nanoTime();

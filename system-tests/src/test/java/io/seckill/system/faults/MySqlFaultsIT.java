@@ -146,7 +146,7 @@ class MySqlFaultsIT {
       double seconds = sum(BATCH_TIME + "_sum");
       double opened = breakersOpened();
       double stored = sum("seckill_consumer_stored_total");
-      run.crowd().awaitAccepted(1_500);
+      run.load().awaitAccepted(1_500);
       Signals.await(
           "orders to be stored meanwhile",
           () -> sum("seckill_consumer_stored_total") > stored + 600);
@@ -175,9 +175,9 @@ class MySqlFaultsIT {
   void probeThrows() {
     try (FaultRun run = lab.run("28 MySQL read-only, its probe throws").begin(100)) {
       ServiceInstance consumer = lab.activeConsumer();
-      consumer.agent().arm(Points.BEFORE_PROBE, PointAction.THROW, 1);
+      consumer.agent().arm(Failpoints.BEFORE_PROBE, PointAction.THROW, 1);
       mysql.setReadOnly(true);
-      consumer.agent().awaitReached(Points.BEFORE_PROBE, FaultRun.DRAIN_LIMIT);
+      consumer.agent().awaitReached(Failpoints.BEFORE_PROBE, FaultRun.DRAIN_LIMIT);
       run.fault(consumer.name() + " met a defect when it asked MySQL");
       mysql.setReadOnly(false);
       run.judge();
@@ -193,7 +193,7 @@ class MySqlFaultsIT {
         Connection session = lab.database().connect();
         Statement statement = session.createStatement()) {
       statement.execute("LOCK TABLES products WRITE, orders WRITE");
-      run.crowd().awaitAccepted(1_900);
+      run.load().awaitAccepted(1_900);
       assertThat(run.inBroker()).as("orders that wait in the broker").isPositive();
       run.fault("products and orders locked until nearly all was admitted");
       statement.execute("UNLOCK TABLES");
@@ -238,7 +238,7 @@ class MySqlFaultsIT {
   private void awaitPause(FaultRun run, String fault) {
     Signals.await("intake to pause", () -> paused() > 0);
     double before = sum("seckill_consumer_deliveries_total");
-    run.crowd().awaitAccepted(1_800);
+    run.load().awaitAccepted(1_800);
     assertThat(sum("seckill_consumer_deliveries_total") - before)
         .as("orders tried while MySQL was away")
         .isLessThan(8_000);

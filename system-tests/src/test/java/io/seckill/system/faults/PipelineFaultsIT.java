@@ -39,10 +39,10 @@ class PipelineFaultsIT {
     List<Integer> files = openFiles();
     List<Integer> threads = threads();
     try (FaultRun run = lab.run("22 connection churn", 2_400, CHURN).begin(100)) {
-      int enough = run.crowd().accepted() + 500;
+      int enough = run.load().accepted() + 500;
       List<TcpProxy> links = linksInUse();
       List<Long> broken = links.stream().map(TcpProxy::resetConnections).toList();
-      int resets = churn(links, () -> run.crowd().accepted() >= enough);
+      int resets = churn(links, () -> run.load().accepted() >= enough);
       for (int i = 0; i < links.size(); i++) {
         assertThat(links.get(i).resetConnections())
             .as("connections of a link that were reset")

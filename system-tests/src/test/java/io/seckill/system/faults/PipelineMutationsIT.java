@@ -132,15 +132,15 @@ class PipelineMutationsIT {
             .caughtBy("NeverOversold: .*that shoppers own", "AlwaysHolds: I1"),
         MutatedRun.of(
                 "units are given back again",
-                lab -> new ConsumerFaultsIT(lab).killedBetweenGiveBackAndItsMark())
-            .with(CONSUMER, ConsumerMutations.GIVEN_BACK_AGAIN)
+                lab -> new ConsumerFaultsIT(lab).killedBetweenCompensationAndItsMark())
+            .with(CONSUMER, ConsumerMutations.COMPENSATED_AGAIN)
             .caughtBy("NothingRepaired: .*STOCK_SET|OutcomesStay: .*SOLD_OUT"),
         MutatedRun.of(
-                "give-backs are not noted",
-                lab -> new ConsumerFaultsIT(lab).killedBetweenGiveBackAndItsMark())
-            .with(CONSUMER, ConsumerMutations.GIVE_BACK_NOT_NOTED)
+                "compensations are not noted",
+                lab -> new ConsumerFaultsIT(lab).killedBetweenCompensationAndItsMark())
+            .with(CONSUMER, ConsumerMutations.COMPENSATION_NOT_NOTED)
             .with(CONSUMER, NO_RECONCILIATION)
-            .caughtBy("GivenBackOnce: .*given back in Redis"),
+            .caughtBy("CompensatedOnce: .*given back in Redis"),
         MutatedRun.of("key not looked up", lab -> new GatewayFaultsIT(lab).admissionReplyLost())
             .with(GATEWAY, GatewayMutations.KEY_NOT_LOOKED_UP)
             .caughtBy("RequestsKeepTheirOrder: ", "AdmittedOnce: "),
@@ -153,7 +153,7 @@ class PipelineMutationsIT {
             .caughtBy("WorksAgain: .*lanes with a lease"),
         MutatedRun.of(
                 "useAffectedRows off",
-                lab -> new ConsumerFaultsIT(lab).killedBetweenResultGiveBackAndItsMark())
+                lab -> new ConsumerFaultsIT(lab).killedBetweenResultCompensationAndItsMark())
             .with(CONSUMER, ConsumerMutations.AFFECTED_ROWS_OFF)
             .caughtBy("QuotaHeld: .*quota of SKU"),
         MutatedRun.of("the message asks for one unit", brokerRestarted)

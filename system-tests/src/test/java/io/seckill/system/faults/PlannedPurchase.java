@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one shopper of the crowd wants.
+ * What one shopper of the load wants.
  *
  * @param after what he does once the order is his
  */

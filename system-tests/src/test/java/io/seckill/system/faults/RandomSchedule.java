@@ -19,9 +19,7 @@ import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Mischief at random times, planned from a seed alone; what is done and when depends on no clock.
- */
+/** Fault at random times, planned from a seed alone; what is done and when depends on no clock. */
 final class RandomSchedule {
 
   private static final int SHORTEST_PAUSE_MS = 150;
@@ -32,17 +30,14 @@ final class RandomSchedule {
 
   private final List<Event> events;
 
-  /** A mischief from one moment to another, both counted from the start. */
-  record Event(Duration from, Duration until, Mischief mischief) {
+  /** A fault from one moment to another, both counted from the start. */
+  record Event(Duration from, Duration until, Fault fault) {
 
     @Override
     public String toString() {
       return "%6.2f s .. %6.2f s  %s: %s"
           .formatted(
-              from.toMillis() / 1000.0,
-              until.toMillis() / 1000.0,
-              mischief.target(),
-              mischief.name());
+              from.toMillis() / 1000.0, until.toMillis() / 1000.0, fault.target(), fault.name());
     }
   }
 
@@ -61,7 +56,7 @@ final class RandomSchedule {
       this.seen = seen;
     }
 
-    /** Looks at once, before the mischief can have ended, and then every now and then. */
+    /** Looks at once, before the fault can have ended, and then every now and then. */
     void add(Event event, BooleanSupplier effect) {
       unseen.put(event, effect);
       look(event);
@@ -76,7 +71,7 @@ final class RandomSchedule {
       }
     }
 
-    /** Who cannot be asked, because of another mischief, is asked again. */
+    /** Who cannot be asked, because of another fault, is asked again. */
     private static boolean isSeen(@Nullable BooleanSupplier effect) {
       try {
         return effect != null && effect.getAsBoolean();
@@ -102,17 +97,17 @@ final class RandomSchedule {
     this.events = events;
   }
 
-  static RandomSchedule plan(Random random, List<Mischief> choice, Duration length) {
+  static RandomSchedule plan(Random random, List<Fault> choice, Duration length) {
     List<Event> events = new ArrayList<>();
     Map<String, Duration> busyUntil = new HashMap<>();
     Duration now = Duration.ofMillis(SHORTEST_PAUSE_MS);
     while (now.compareTo(length) < 0) {
       // Drawn before it is known whether the target is free, so that the seed alone decides.
-      Mischief mischief = choice.get(random.nextInt(choice.size()));
+      Fault fault = choice.get(random.nextInt(choice.size()));
       Duration until = now.plusMillis(between(random, SHORTEST_MS, LONGEST_MS));
-      if (busyUntil.getOrDefault(mischief.target(), Duration.ZERO).compareTo(now) <= 0) {
-        events.add(new Event(now, until, mischief));
-        busyUntil.put(mischief.target(), until.plus(mischief.recovery()));
+      if (busyUntil.getOrDefault(fault.target(), Duration.ZERO).compareTo(now) <= 0) {
+        events.add(new Event(now, until, fault));
+        busyUntil.put(fault.target(), until.plus(fault.recovery()));
       }
       now = now.plusMillis(between(random, SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS));
     }
@@ -129,12 +124,11 @@ final class RandomSchedule {
 
   /**
    * Does all of it and returns when everything has ended. Each target has a thread of its own, so
-   * that what begins or ends late, as on a busy machine, never meets the next mischief of its
-   * target.
+   * that what begins or ends late, as on a busy machine, never meets the next fault of its target.
    *
-   * @param seen told of each mischief when its effect has been seen
+   * @param seen told of each fault when its effect has been seen
    * @return those of which no effect was seen, such as bytes lost on a link that carried none
-   * @throws IllegalStateException when a mischief could not be begun or ended; says which and why
+   * @throws IllegalStateException when a fault could not be begun or ended; says which and why
    */
   List<Event> run(Consumer<Event> seen) throws InterruptedException {
     Map<String, ScheduledExecutorService> threads = new HashMap<>();
@@ -143,7 +137,7 @@ final class RandomSchedule {
       for (Event event : events) {
         ScheduledExecutorService thread =
             threads.computeIfAbsent(
-                event.mischief().target(), target -> Executors.newScheduledThreadPool(1));
+                event.fault().target(), target -> Executors.newScheduledThreadPool(1));
         steps.add(at(event.from(), thread, () -> begin(event, watch)));
         steps.add(at(event.until(), thread, () -> end(event)));
       }
@@ -161,11 +155,11 @@ final class RandomSchedule {
   }
 
   private static void begin(Event event, EffectWatch watch) {
-    attempt("begin", event, () -> watch.add(event, event.mischief().begin().get()));
+    attempt("begin", event, () -> watch.add(event, event.fault().begin().get()));
   }
 
   private static void end(Event event) {
-    attempt("end", event, event.mischief().end());
+    attempt("end", event, event.fault().end());
   }
 
   private static void attempt(String what, Event event, Runnable step) {
@@ -182,7 +176,7 @@ final class RandomSchedule {
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
-      throw new IllegalStateException("mischief does not end", e);
+      throw new IllegalStateException("fault does not end", e);
     }
   }
 }

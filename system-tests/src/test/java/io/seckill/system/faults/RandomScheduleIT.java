@@ -67,7 +67,7 @@ class RandomScheduleIT {
     say(name);
     int purchases = (int) ROUND.toSeconds() * PURCHASES_PER_SECOND;
     try (FaultRun run = lab.run(name, purchases, ROUND)) {
-      List<Mischief> choice = Mischief.all(lab, run.sale(3), disk);
+      List<Fault> choice = Fault.all(lab, run.sale(3), disk);
       RandomSchedule schedule = RandomSchedule.plan(random, choice, ROUND);
       schedule.events().forEach(event -> say("planned " + event));
       run.begin(0);
@@ -75,7 +75,7 @@ class RandomScheduleIT {
           .run(
               event -> {
                 say("seen    " + event);
-                run.fault(event.mischief().target() + ": " + event.mischief().name());
+                run.fault(event.fault().target() + ": " + event.fault().name());
               })
           .forEach(event -> say("without effect " + event));
       run.judge();

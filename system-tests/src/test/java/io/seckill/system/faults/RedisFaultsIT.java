@@ -49,7 +49,7 @@ class RedisFaultsIT {
     String before = lab.redis().info("all");
     try (FaultRun run = lab.run("3 script cache gone under load").begin(0)) {
       for (int flush = 1; flush <= FLUSHES; flush++) {
-        run.crowd().awaitAccepted(75 * flush);
+        run.load().awaitAccepted(75 * flush);
         redis(Command.SCRIPT, "FLUSH", "SYNC");
       }
       run.fault("SCRIPT FLUSH, " + FLUSHES + " times");
@@ -95,7 +95,7 @@ class RedisFaultsIT {
       lab.relays().forEach(relay -> relay.links().redis().cut());
       run.begin(600);
       config("maxmemory", "1mb");
-      run.crowd().awaitProblems(UNAVAILABLE, 200);
+      run.load().awaitProblems(UNAVAILABLE, 200);
       assertThat(run.waitingInRedis()).isPositive();
       lab.relays().forEach(relay -> relay.links().redis().heal());
       Signals.await("the full Redis to be drained", () -> run.waitingInRedis() == 0);
@@ -127,11 +127,11 @@ class RedisFaultsIT {
     run.begin(200);
     config("appendfsync", "everysec");
     disk.fill();
-    run.crowd().awaitProblems(UNAVAILABLE, 100);
+    run.load().awaitProblems(UNAVAILABLE, 100);
     assertThat(redis.isRunning()).isTrue();
     run.fault("disk full with everysec: writes refused");
     disk.makeRoom();
-    run.crowd().awaitAccepted(run.crowd().accepted() + 100);
+    run.load().awaitAccepted(run.load().accepted() + 100);
     config("appendfsync", "always");
     disk.fill();
     Signals.await("Redis to give up", () -> !redis.isRunning());
@@ -197,7 +197,7 @@ class RedisFaultsIT {
 
     /** Waits until each gateway has seen it, and decides all the same on every purchase. */
     void answered() {
-      run.crowd().awaitProblems(UNAVAILABLE, run.crowd().problems(UNAVAILABLE) + 1_000);
+      run.load().awaitProblems(UNAVAILABLE, run.load().problems(UNAVAILABLE) + 1_000);
       for (ServiceInstance gateway : lab.gateways()) {
         Signals.await(
             gateway.name() + " to stop calling Redis", () -> opened(gateway) > opened.get(gateway));
@@ -213,10 +213,10 @@ class RedisFaultsIT {
     /** Waits until each gateway admits again. */
     void over() {
       long since = System.nanoTime();
-      int[] accepted = {run.crowd().acceptedAt(0), run.crowd().acceptedAt(1)};
+      int[] accepted = {run.load().acceptedAt(0), run.load().acceptedAt(1)};
       Signals.await(
           "both gateways to admit again",
-          () -> run.crowd().acceptedAt(0) > accepted[0] && run.crowd().acceptedAt(1) > accepted[1]);
+          () -> run.load().acceptedAt(0) > accepted[0] && run.load().acceptedAt(1) > accepted[1]);
       run.took("both gateways admit again", since, ADMITS_AGAIN);
     }
 
@@ -276,7 +276,7 @@ class RedisFaultsIT {
   private void nothingIsTaken(FaultRun run, long sku) {
     long stock = Long.parseLong(lab.redis().get(RedisKeys.stock(sku)));
     String seq = lab.redis().hget(RedisKeys.sku(sku), "seq");
-    run.crowd().awaitProblems(UNAVAILABLE, 100);
+    run.load().awaitProblems(UNAVAILABLE, 100);
     assertThat(lab.redis().hget(RedisKeys.sku(sku), "seq")).isEqualTo(seq);
     assertThat(Long.parseLong(lab.redis().get(RedisKeys.stock(sku))))
         .as("stock, to which units may come back")

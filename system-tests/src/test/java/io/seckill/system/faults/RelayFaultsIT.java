@@ -46,13 +46,13 @@ class RelayFaultsIT {
     try (FaultRun run = lab.run("10 relay killed between claim and publish")) {
       ServiceInstance relay = lab.relay(1);
       lab.relay(2).links().redis().cut();
-      relay.agent().arm(Points.CLAIMED_NOT_PUBLISHED, PointAction.HALT, 5);
+      relay.agent().arm(Failpoints.CLAIMED_NOT_PUBLISHED, PointAction.HALT, 5);
       run.begin(0);
       relay.awaitDeath();
-      assertThat(relay.agent().hasReached(Points.CLAIMED_NOT_PUBLISHED)).isTrue();
+      assertThat(relay.agent().hasReached(Failpoints.CLAIMED_NOT_PUBLISHED)).isTrue();
       Set<String> left = inHand(relay);
       assertThat(left).as("claimed orders that the dead relay left").isNotEmpty();
-      run.fault("the only relay killed at " + Points.CLAIMED_NOT_PUBLISHED);
+      run.fault("the only relay killed at " + Failpoints.CLAIMED_NOT_PUBLISHED);
       relay.restart();
       relay.awaitReady();
       Signals.await(
@@ -69,13 +69,13 @@ class RelayFaultsIT {
         PublishedOrders published = new PublishedOrders(lab.servers())) {
       ServiceInstance relay = lab.relay(1);
       double duplicates = duplicates();
-      relay.agent().arm(Points.CONFIRMED_NOT_REMOVED, PointAction.HALT, 100);
+      relay.agent().arm(Failpoints.CONFIRMED_NOT_REMOVED, PointAction.HALT, 100);
       run.begin(0);
       relay.awaitDeath();
-      assertThat(relay.agent().hasReached(Points.CONFIRMED_NOT_REMOVED)).isTrue();
+      assertThat(relay.agent().hasReached(Failpoints.CONFIRMED_NOT_REMOVED)).isTrue();
       Set<String> left = published.of(inHand(relay), true);
       assertThat(left).as("orders in the broker and in a private queue").isNotEmpty();
-      run.fault("relay-1 killed at " + Points.CONFIRMED_NOT_REMOVED);
+      run.fault("relay-1 killed at " + Failpoints.CONFIRMED_NOT_REMOVED);
       relay.restart();
       Signals.await("one of them to be published twice", () -> published.hasTwice(left));
       Signals.await("the consumer to count it", () -> duplicates() > duplicates);
@@ -88,9 +88,9 @@ class RelayFaultsIT {
   void neverComesBack() {
     try (FaultRun run = lab.run("12 relay never comes back")) {
       ServiceInstance dead = lab.relay(1);
-      dead.agent().arm(Points.CLAIMED_NOT_PUBLISHED, PointAction.PAUSE, 3);
+      dead.agent().arm(Failpoints.CLAIMED_NOT_PUBLISHED, PointAction.PAUSE, 3);
       run.begin(0);
-      dead.agent().awaitReached(Points.CLAIMED_NOT_PUBLISHED, LIMIT);
+      dead.agent().awaitReached(Failpoints.CLAIMED_NOT_PUBLISHED, LIMIT);
       double before = adopted(lab.relay(2));
       dead.kill();
       long killed = System.nanoTime();
@@ -99,7 +99,7 @@ class RelayFaultsIT {
       Signals.await(
           "relay-2 to adopt them", () -> adopted(lab.relay(2)) > before && inHand(dead).isEmpty());
       run.took("another relay has adopted", killed, ADOPTED);
-      run.crowd().lastCall();
+      run.load().lastCall();
       Signals.await("the private queues to be empty", () -> run.waitingInRedis() == 0);
       assertThat(dead.isAlive()).isFalse();
       run.judge();
@@ -112,12 +112,12 @@ class RelayFaultsIT {
     try (FaultRun run = lab.run("13 relay frozen beyond its lease");
         PublishedOrders published = new PublishedOrders(lab.servers())) {
       ServiceInstance frozen = lab.relay(1);
-      frozen.agent().arm(Points.CONFIRMED_NOT_REMOVED, PointAction.PAUSE, 40);
+      frozen.agent().arm(Failpoints.CONFIRMED_NOT_REMOVED, PointAction.PAUSE, 40);
       run.begin(0);
-      frozen.agent().awaitReached(Points.CONFIRMED_NOT_REMOVED, LIMIT);
+      frozen.agent().awaitReached(Failpoints.CONFIRMED_NOT_REMOVED, LIMIT);
       // Last, for a lane that stands still hands its claims over after four seconds.
-      frozen.agent().arm(Points.CLAIMED_NOT_PUBLISHED, PointAction.PAUSE, 1);
-      frozen.agent().awaitReached(Points.CLAIMED_NOT_PUBLISHED, LIMIT);
+      frozen.agent().arm(Failpoints.CLAIMED_NOT_PUBLISHED, PointAction.PAUSE, 1);
+      frozen.agent().awaitReached(Failpoints.CLAIMED_NOT_PUBLISHED, LIMIT);
       double before = adopted(lab.relay(2));
       double livesLost = livesLost(frozen);
       frozen.freeze();
@@ -131,9 +131,9 @@ class RelayFaultsIT {
                   && published.of(claimed, false).isEmpty());
       run.fault("relay-1 frozen beyond its lease; relay-2 adopted what it had");
       frozen.thaw();
-      frozen.agent().release(Points.CLAIMED_NOT_PUBLISHED);
+      frozen.agent().release(Failpoints.CLAIMED_NOT_PUBLISHED);
       Signals.await("a late publish of relay-1", () -> published.hasTwice(claimed));
-      frozen.agent().release(Points.CONFIRMED_NOT_REMOVED);
+      frozen.agent().release(Failpoints.CONFIRMED_NOT_REMOVED);
       run.fault("late publish and late removal of relay-1");
       run.judge();
       assertThat(livesLost(frozen)).as("lives of relay-1 that were over").isGreaterThan(livesLost);

@@ -41,7 +41,7 @@ final class ServiceInstance implements AutoCloseable {
       int healthPort,
       Map<String, String> environment) {
     List<String> flags = new ArrayList<>(product.jvmFlags(service));
-    flags.add(agents.jvmFlag(service, name, Points.of(service)));
+    flags.add(agents.jvmFlag(service, name, Failpoints.of(service)));
     ServiceProcess process =
         ServiceProcess.start(
             service, product.runs(service), "faults-" + name, healthPort, environment, flags);

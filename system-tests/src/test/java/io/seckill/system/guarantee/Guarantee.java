@@ -26,7 +26,7 @@ public interface Guarantee {
         new AdmittedOnce(explained),
         new QuotaHeld(),
         new StoresAgree(),
-        new GivenBackOnce(),
+        new CompensatedOnce(),
         new RequestsKeepTheirOrder(),
         new RefusalsAreTrue(),
         new OutcomesStay(explained),

@@ -92,18 +92,18 @@ class GuaranteesTest {
         breaks(new StoresAgree(), h -> h.redisQuota.remove(1L), "quota of SKU 7001 in Redis"),
         breaks(new StoresAgree(), h -> h.outboxed = 1, "orders left in the outbox"),
         breaks(new StoresAgree(), h -> h.inPrivateQueues = 1, "orders left in private queues"),
-        breaks(new GivenBackOnce(), h -> h.giveBacks.remove("3"), "whose units go back"),
-        breaks(new GivenBackOnce(), h -> h.giveBacks.put("1", true), "whose units go back"),
+        breaks(new CompensatedOnce(), h -> h.compensations.remove("3"), "whose units go back"),
+        breaks(new CompensatedOnce(), h -> h.compensations.put("1", true), "whose units go back"),
         breaks(
-            new GivenBackOnce(),
+            new CompensatedOnce(),
             h -> h.replace(0, h.order("1", 1, "first", 1, "EXPIRED", "")),
             "whose units go back"),
         breaks(
-            new GivenBackOnce(),
+            new CompensatedOnce(),
             h -> h.replace(0, h.order("1", 1, "first", 1, "REJECTED", "QUOTA_EXCEEDED")),
             "whose units go back"),
-        breaks(new GivenBackOnce(), h -> h.giveBacks.put("3", false), "has not confirmed"),
-        breaks(new GivenBackOnce(), h -> h.givenBack.add("1"), "given back in Redis"),
+        breaks(new CompensatedOnce(), h -> h.compensations.put("3", false), "has not confirmed"),
+        breaks(new CompensatedOnce(), h -> h.compensated.add("1"), "given back in Redis"),
         breaks(
             new RequestsKeepTheirOrder(), h -> h.requests.put("1:first", "99"), "order of Request"),
         breaks(new RequestsKeepTheirOrder(), h -> h.requests.clear(), "order of Request"),
@@ -207,15 +207,15 @@ class GuaranteesTest {
   private static final class History {
 
     private final Purchases purchases = new Purchases();
-    private final List<StoredOrder> orders = new ArrayList<>();
+    private final List<OrderHistoryRow> orders = new ArrayList<>();
     private final Set<String> aliases = new HashSet<>();
     private final Map<String, Long> charges = new HashMap<>(Map.of("2", PRICE));
     private final Map<Long, Long> mysqlQuota = new HashMap<>(Map.of(1L, 1L, 2L, 1L, 3L, 0L));
     private final Map<Long, Long> redisQuota = new HashMap<>(Map.of(1L, 1L, 2L, 1L));
     private final Set<String> admitted = new HashSet<>(Set.of("1", "2", "3"));
     private final Map<String, String> requests = new HashMap<>();
-    private final Set<String> givenBack = new HashSet<>(Set.of("3"));
-    private final Map<String, Boolean> giveBacks = new HashMap<>(Map.of("3", true));
+    private final Set<String> compensated = new HashSet<>(Set.of("3"));
+    private final Map<String, Boolean> compensations = new HashMap<>(Map.of("3", true));
     private final List<Repaired> repairs = new ArrayList<>();
     private SaleCounters counters = counters(3, 3, 3, 0, 3, 3);
     private long stock = 10;
@@ -243,20 +243,21 @@ class GuaranteesTest {
       orders.add(order(orderId, userId, key, quantity, status, ""));
     }
 
-    StoredOrder order(
+    OrderHistoryRow order(
         String orderId, long userId, String key, int quantity, String status, String reason) {
-      return new StoredOrder(orderId, userId, key, quantity, status, reason, PRICE, ADMITTED_AT);
+      return new OrderHistoryRow(
+          orderId, userId, key, quantity, status, reason, PRICE, ADMITTED_AT);
     }
 
-    void replace(int index, StoredOrder order) {
+    void replace(int index, OrderHistoryRow order) {
       orders.set(index, order);
     }
 
     /** The first order, as if MySQL had refused it, with its units back. */
     void reject(String reason) {
       replace(0, order("1", 1, "first", 1, "REJECTED", reason));
-      giveBacks.put("1", true);
-      givenBack.add("1");
+      compensations.put("1", true);
+      compensated.add("1");
       mysqlQuota.remove(1L);
       redisQuota.remove(1L);
       mysqlStock++;
@@ -267,8 +268,8 @@ class GuaranteesTest {
     void alias() {
       aliases.add("98");
       admitted.add("98");
-      giveBacks.put("98", true);
-      givenBack.add("98");
+      compensations.put("98", true);
+      compensated.add("98");
       counters = counters(4, 4, 4, 1, 4, 4);
     }
 
@@ -292,8 +293,8 @@ class GuaranteesTest {
               outboxed,
               inPrivateQueues,
               requests,
-              givenBack,
-              giveBacks,
+              compensated,
+              compensations,
               repairs,
               counters);
       guarantees.forEach(guarantee -> guarantee.judge(sale, purchases));

@@ -14,7 +14,7 @@ import tools.jackson.databind.JsonNode;
  */
 public final class LedgerBalances implements Guarantee {
 
-  /** Acks, give-backs and the posts of other consumers are a matter of a second or two. */
+  /** Acks, compensations and the posts of other consumers are a matter of a second or two. */
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final AdminClient admin;

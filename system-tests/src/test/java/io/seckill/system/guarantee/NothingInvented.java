@@ -9,7 +9,7 @@ public final class NothingInvented implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
-    for (StoredOrder order : sale.orders()) {
+    for (OrderHistoryRow order : sale.orders()) {
       assertThat(purchases.quantityOf(Request.of(sale.skuId(), order)))
           .as("units that were asked for by the purchase of %s", order)
           .isEqualTo(order.quantity());

@@ -17,7 +17,7 @@ public final class OutcomesStay implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
-    for (StoredOrder order : sale.orders()) {
+    for (OrderHistoryRow order : sale.orders()) {
       String told = purchases.outcomes().get(order.orderId());
       boolean rejectedWithReason =
           order.status().equals("REJECTED") && explained.rejections().contains(order.reason());

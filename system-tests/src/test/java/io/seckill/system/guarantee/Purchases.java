@@ -15,7 +15,7 @@ public final class Purchases {
   /** What names one purchase: every try of it carries the same. */
   record Request(long skuId, long userId, String key) {
 
-    static Request of(long skuId, StoredOrder order) {
+    static Request of(long skuId, OrderHistoryRow order) {
       return new Request(skuId, order.userId(), order.requestId());
     }
   }

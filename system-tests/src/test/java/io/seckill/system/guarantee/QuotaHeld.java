@@ -17,8 +17,8 @@ public final class QuotaHeld implements Guarantee {
     }
     Map<Long, Long> owned =
         sale.orders().stream()
-            .filter(StoredOrder::owns)
-            .collect(groupingBy(StoredOrder::userId, summingLong(StoredOrder::quantity)));
+            .filter(OrderHistoryRow::owns)
+            .collect(groupingBy(OrderHistoryRow::userId, summingLong(OrderHistoryRow::quantity)));
     assertThat(withoutZeros(sale.mysqlQuota()))
         .as("quota of SKU %d in MySQL", sale.skuId())
         .isEqualTo(owned);

@@ -28,7 +28,7 @@ public final class RefusalsAreTrue implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
-    for (StoredOrder order : sale.orders()) {
+    for (OrderHistoryRow order : sale.orders()) {
       Refusal refusal = purchases.refused().get(Request.of(sale.skuId(), order));
       if (refusal != null) {
         assertThat(order.admittedAtMs())
@@ -41,7 +41,8 @@ public final class RefusalsAreTrue implements Guarantee {
         sale.orders().stream()
             .collect(
                 groupingBy(
-                    StoredOrder::userId, collectingAndThen(toList(), RefusalsAreTrue::takenBy)));
+                    OrderHistoryRow::userId,
+                    collectingAndThen(toList(), RefusalsAreTrue::takenBy)));
     purchases
         .refused()
         .forEach(
@@ -62,11 +63,11 @@ public final class RefusalsAreTrue implements Guarantee {
   }
 
   /** From a moment of admission to the units that orders had taken by then, if none came back. */
-  private static NavigableMap<Long, Long> takenBy(List<StoredOrder> orders) {
+  private static NavigableMap<Long, Long> takenBy(List<OrderHistoryRow> orders) {
     NavigableMap<Long, Long> taken = new TreeMap<>();
     long units = 0;
-    for (StoredOrder order :
-        orders.stream().sorted(comparingLong(StoredOrder::admittedAtMs)).toList()) {
+    for (OrderHistoryRow order :
+        orders.stream().sorted(comparingLong(OrderHistoryRow::admittedAtMs)).toList()) {
       units += order.quantity();
       taken.put(order.admittedAtMs(), units);
     }

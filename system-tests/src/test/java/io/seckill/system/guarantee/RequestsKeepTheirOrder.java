@@ -19,7 +19,7 @@ public final class RequestsKeepTheirOrder implements Guarantee {
             .isEqualTo(promise.getValue());
       }
     }
-    for (StoredOrder order : sale.orders()) {
+    for (OrderHistoryRow order : sale.orders()) {
       String promised = purchases.accepted().get(Request.of(sale.skuId(), order));
       if (promised != null && !sale.aliases().contains(promised)) {
         assertThat(order.orderId())

@@ -20,15 +20,15 @@ import java.util.Set;
  * @param outboxed orders left in the partition's outbox (O)
  * @param inPrivateQueues orders left in the partition's private queues, registered or not (P)
  * @param requests {@code user:key} to the order id Redis keeps for it
- * @param givenBack order ids Redis has given back (Cs and Cq)
- * @param giveBacks order ids whose units MySQL owes or owed to Redis, to whether they are there
+ * @param compensated order ids Redis has given back (Cs and Cq)
+ * @param compensations order ids whose units MySQL owes or owed to Redis, to whether they are there
  * @param repairs what reconciliations have made right
  * @param counters what the services counted on the way
  */
 public record SaleAtRest(
     SaleOffer offer,
     long mysqlStock,
-    List<StoredOrder> orders,
+    List<OrderHistoryRow> orders,
     Set<String> aliases,
     Map<String, Long> charges,
     Map<Long, Long> mysqlQuota,
@@ -38,8 +38,8 @@ public record SaleAtRest(
     long outboxed,
     long inPrivateQueues,
     Map<String, String> requests,
-    Set<String> givenBack,
-    Map<String, Boolean> giveBacks,
+    Set<String> compensated,
+    Map<String, Boolean> compensations,
     List<Repaired> repairs,
     SaleCounters counters) {
 
@@ -49,6 +49,6 @@ public record SaleAtRest(
 
   /** Units of CONFIRMED and PAID orders: q(M). */
   public long ownedUnits() {
-    return orders.stream().filter(StoredOrder::owns).mapToLong(StoredOrder::quantity).sum();
+    return orders.stream().filter(OrderHistoryRow::owns).mapToLong(OrderHistoryRow::quantity).sum();
   }
 }

@@ -17,18 +17,18 @@ public final class StoredOnce implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
-    Map<Request, List<StoredOrder>> rows =
+    Map<Request, List<OrderHistoryRow>> rows =
         sale.orders().stream().collect(groupingBy(order -> Request.of(sale.skuId(), order)));
     rows.forEach(
         (request, orders) ->
             assertThat(orders).as("orders of one purchase, %s", request).hasSize(1));
-    for (StoredOrder order : sale.orders()) {
+    for (OrderHistoryRow order : sale.orders()) {
       long due = order.status().equals("PAID") ? order.quantity() * order.priceCents() : 0;
       assertThat(sale.charges().getOrDefault(order.orderId(), 0L))
           .as("cents charged for %s", order)
           .isEqualTo(due);
     }
-    Set<String> stored = sale.orders().stream().map(StoredOrder::orderId).collect(toSet());
+    Set<String> stored = sale.orders().stream().map(OrderHistoryRow::orderId).collect(toSet());
     assertThat(stored).as("orders that were charged").containsAll(sale.charges().keySet());
   }
 }

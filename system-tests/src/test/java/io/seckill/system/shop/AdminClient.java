@@ -17,9 +17,9 @@ public final class AdminClient {
 
   private final HttpCalls calls;
   private final HttpCalls patient;
-  private final Tokens tokens;
+  private final ShopTokens tokens;
 
-  public AdminClient(String adminUrl, Tokens tokens) {
+  public AdminClient(String adminUrl, ShopTokens tokens) {
     this.calls = new HttpCalls(adminUrl);
     this.patient = new HttpCalls(adminUrl, PATIENCE);
     this.tokens = tokens;

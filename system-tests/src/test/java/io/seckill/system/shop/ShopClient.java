@@ -13,9 +13,9 @@ public final class ShopClient {
       CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS);
 
   private final HttpCalls calls;
-  private final Tokens tokens;
+  private final ShopTokens tokens;
 
-  public ShopClient(String gatewayUrl, Tokens tokens) {
+  public ShopClient(String gatewayUrl, ShopTokens tokens) {
     this.calls = new HttpCalls(gatewayUrl);
     this.tokens = tokens;
   }
@@ -23,7 +23,7 @@ public final class ShopClient {
   /**
    * @param patience how long a shopper waits for an answer
    */
-  public ShopClient(String gatewayUrl, Tokens tokens, Duration patience) {
+  public ShopClient(String gatewayUrl, ShopTokens tokens, Duration patience) {
     this.calls = new HttpCalls(gatewayUrl, patience);
     this.tokens = tokens;
   }

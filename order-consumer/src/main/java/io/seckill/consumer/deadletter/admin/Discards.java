@@ -2,11 +2,11 @@ package io.seckill.consumer.deadletter.admin;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.RejectReason;
-import io.seckill.consumer.giveback.GiveBacks;
+import io.seckill.consumer.compensation.Compensations;
 import io.seckill.consumer.internal.ProblemException;
 import io.seckill.consumer.results.OrderResult;
 import io.seckill.consumer.results.OrderResults;
-import io.seckill.consumer.store.LedgerUnavailableException;
+import io.seckill.consumer.store.DatabaseUnavailableException;
 import io.seckill.consumer.store.OrderStore;
 import io.seckill.consumer.store.StoreOutcome;
 import io.seckill.consumer.store.StoreOutcome.Alias;
@@ -27,12 +27,12 @@ class Discards {
   private static final Logger log = LoggerFactory.getLogger(Discards.class);
 
   private final OrderStore store;
-  private final GiveBacks giveBacks;
+  private final Compensations compensations;
   private final OrderResults results;
 
-  Discards(OrderStore store, GiveBacks giveBacks, OrderResults results) {
+  Discards(OrderStore store, Compensations compensations, OrderResults results) {
     this.store = store;
-    this.giveBacks = giveBacks;
+    this.compensations = compensations;
     this.results = results;
   }
 
@@ -50,13 +50,13 @@ class Discards {
         result(order, outcome).map(List::of).orElse(List.of()),
         batch.progress(),
         batch.settledNow());
-    giveBacks.deliver(batch.owed());
+    compensations.deliver(batch.compensations());
   }
 
   private StoredBatch stored(OrderMessage order) {
     try {
       return store.discard(order);
-    } catch (LedgerUnavailableException e) {
+    } catch (DatabaseUnavailableException e) {
       log.warn("Cannot discard order {}: {}", order.orderId(), e.toString());
       throw unavailable();
     }

@@ -15,13 +15,13 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.deadletter.DeadLetterHeaders;
-import io.seckill.consumer.testing.Admissions;
+import io.seckill.consumer.testing.AdmissionFixture;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
-import io.seckill.consumer.testing.StoredOrders;
+import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.security.MessageDigest;
@@ -60,8 +60,8 @@ class DeadLetterAdminIT {
   private static TestConsumer consumer;
   private static InternalApi api;
   private static OrderFlood flood;
-  private static StoredOrders orders;
-  private static Admissions admissions;
+  private static StoredOrderFixture orders;
+  private static AdmissionFixture admissions;
   private static Connection broker;
 
   private final long sku = NEXT_SKU.getAndIncrement();
@@ -75,8 +75,8 @@ class DeadLetterAdminIT {
                 "seckill.broker.confirm-timeout", "60s"));
     api = consumer.api();
     flood = new OrderFlood(consumer.vhost());
-    orders = new StoredOrders(consumer);
-    admissions = new Admissions(consumer.redis());
+    orders = new StoredOrderFixture(consumer);
+    admissions = new AdmissionFixture(consumer.redis());
     ConnectionFactory factory = new ConnectionFactory();
     factory.setUri(consumer.vhost().url());
     broker = factory.newConnection();
@@ -213,7 +213,7 @@ class DeadLetterAdminIT {
     assertThat(admissions.result(order)).isEqualTo("RD");
     assertThat(admissions.stock(sku)).isEqualTo(10);
     assertThat(admissions.quota(sku, 7)).isZero();
-    await().atMost(PATIENCE).until(() -> orders.pendingGiveBacks() == 0);
+    await().atMost(PATIENCE).until(() -> orders.pendingCompensations() == 0);
   }
 
   @Test
@@ -385,7 +385,7 @@ class DeadLetterAdminIT {
     }
 
     long left = 1_000L - stored;
-    await().atMost(PATIENCE).until(() -> orders.pendingGiveBacks() == 0);
+    await().atMost(PATIENCE).until(() -> orders.pendingCompensations() == 0);
     assertThat(orders.stockInMySql(sku)).isEqualTo(left);
     assertThat(admissions.stock(sku)).isEqualTo(left);
   }

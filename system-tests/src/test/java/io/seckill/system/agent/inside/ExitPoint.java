@@ -2,13 +2,13 @@ package io.seckill.system.agent.inside;
 
 import net.bytebuddy.asm.Advice;
 
-/** Tells {@link Points} that a method is about to return. */
+/** Tells {@link FailpointRegistry} that a method is about to return. */
 public final class ExitPoint {
 
   private ExitPoint() {}
 
   @Advice.OnMethodExit
   public static void exit(@Name String name) {
-    Points.reached(name);
+    FailpointRegistry.reached(name);
   }
 }

@@ -81,8 +81,10 @@ public final class FaultAgent {
 
   private static void obey(String[] words) {
     switch (words[0]) {
-      case "arm" -> Points.arm(words[1], PointAction.valueOf(words[2]), Integer.parseInt(words[3]));
-      case "release" -> Points.release(words[1]);
+      case "arm" ->
+          FailpointRegistry.arm(
+              words[1], PointAction.valueOf(words[2]), Integer.parseInt(words[3]));
+      case "release" -> FailpointRegistry.release(words[1]);
       case "clock" -> WallClock.shift(words[1]);
       default -> throw new IllegalArgumentException("the agent does not know " + words[0]);
     }

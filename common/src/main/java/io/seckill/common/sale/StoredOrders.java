@@ -1,9 +1,0 @@
-package io.seckill.common.sale;
-
-/**
- * How much of a SKU's orders MySQL holds, whatever became of them.
- *
- * @param orders rows, aliases included
- * @param units their quantities together
- */
-public record StoredOrders(long orders, long units) {}

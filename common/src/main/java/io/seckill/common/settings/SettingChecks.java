@@ -1,0 +1,18 @@
+package io.seckill.common.settings;
+
+/** Refuses bad settings in the constructors of the records they are bound to. */
+public final class SettingChecks {
+
+  private SettingChecks() {}
+
+  /**
+   * @param ok whether the setting is within its bounds
+   * @param otherwise what it must be, beginning with its full name
+   * @throws IllegalArgumentException with that text when it is not; the service does not start
+   */
+  public static void check(boolean ok, String otherwise) {
+    if (!ok) {
+      throw new IllegalArgumentException(otherwise);
+    }
+  }
+}

@@ -1,0 +1,3 @@
+/** What all services check their settings with. */
+@org.jspecify.annotations.NullMarked
+package io.seckill.common.settings;

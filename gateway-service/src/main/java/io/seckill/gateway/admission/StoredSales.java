@@ -1,0 +1,82 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.common.sale.SaleExpiry;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** What MySQL knows of the sales; read only. */
+final class StoredSales {
+
+  /** Those whose rules Redis still has to have: without them nothing can be sold. */
+  private static final String SALES =
+      "SELECT sku_id, state, epoch, last_seq FROM products WHERE state <> 'NEW'"
+          + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s - "
+          + SaleExpiry.RULES_LEAD.toSeconds()
+          + " SECOND";
+
+  private static final String PROVEN_SERVERS =
+      "SELECT partition_no, replication_id FROM redis_server";
+
+  private final JdbcTemplate mysql;
+
+  /**
+   * @param state PREHEATED, OPEN, PAUSED or CLOSED
+   * @param lastSeq highest admission sequence stored, or where a rebuild let it go on
+   */
+  record Sale(long skuId, String state, long epoch, long lastSeq) {
+
+    Sale in(String otherState) {
+      return new Sale(skuId, otherState, epoch, lastSeq);
+    }
+
+    boolean sells() {
+      return state.equals("OPEN");
+    }
+
+    boolean isClosed() {
+      return state.equals("CLOSED");
+    }
+
+    /** Whether some order of it may have been admitted, so that its repeat must not get a no. */
+    boolean hasSold() {
+      return sells() || state.equals("PAUSED") || lastSeq > 0;
+    }
+  }
+
+  StoredSales(JdbcTemplate mysql) {
+    this.mysql = mysql;
+  }
+
+  /**
+   * @throws DataAccessException when MySQL cannot be asked
+   */
+  List<Sale> all() {
+    return mysql.query(
+        SALES,
+        (row, i) ->
+            new Sale(
+                row.getLong("sku_id"),
+                row.getString("state"),
+                row.getLong("epoch"),
+                row.getLong("last_seq")));
+  }
+
+  /**
+   * By partition the replication id of the server before which MySQL has everything that was ever
+   * published; empty for a partition of which no server is known yet.
+   *
+   * @throws DataAccessException when MySQL cannot be asked
+   */
+  Map<Integer, String> provenServers() {
+    Map<Integer, String> proven = new HashMap<>();
+    mysql.query(
+        PROVEN_SERVERS,
+        row -> {
+          proven.put(row.getInt(1), row.getString(2));
+        });
+    return proven;
+  }
+}

@@ -1,0 +1,70 @@
+package io.seckill.gateway.orders;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An order as Redis has it, with how far its SKU's queue has come.
+ *
+ * @param buckets of the SKU's hashes
+ * @param text the record as it stands in Redis
+ * @param settled orders of the SKU settled, on the scale of {@code record.seq()}
+ * @param rate orders settled per second lately; 0 when unknown
+ * @param rateAt Redis's clock when the rate was written, Unix ms; 0 when unknown
+ * @param nowMs Redis's clock at the reading, Unix ms
+ */
+record RedisOrder(
+    OrderId id,
+    long skuId,
+    int buckets,
+    AdmissionRecord record,
+    String text,
+    long settled,
+    double rate,
+    long rateAt,
+    long nowMs) {
+
+  /**
+   * Reads {@code sku|buckets|settled|rate|rateAt|record}, as the scripts reply.
+   *
+   * @return null for the empty text: not there
+   */
+  static @Nullable RedisOrder parse(OrderId id, String reply, long nowMs) {
+    if (reply.isEmpty()) {
+      return null;
+    }
+    String[] part = reply.split("\\|", 6);
+    return new RedisOrder(
+        id,
+        Long.parseLong(part[0]),
+        Integer.parseInt(part[1]),
+        AdmissionRecord.parse(part[5]),
+        part[5],
+        Long.parseLong(part[2]),
+        part[3].isEmpty() ? 0 : Double.parseDouble(part[3]),
+        part[4].isEmpty() ? 0 : Long.parseLong(part[4]),
+        nowMs);
+  }
+
+  /** Place in the SKU's queue, from 1. */
+  long position() {
+    return Math.max(1, record.seq() - settled);
+  }
+
+  /**
+   * Expected wait in ms, or -1 when the rate is unknown or too old.
+   *
+   * @param maxAgeMs oldest rate that is believed
+   */
+  long expectedWaitMs(long maxAgeMs) {
+    if (rate <= 0 || nowMs - rateAt > maxAgeMs) {
+      return -1;
+    }
+    return (long) Math.ceil(position() * 1000 / rate);
+  }
+
+  long ageMs() {
+    return nowMs - record.admittedAt();
+  }
+}

@@ -1,0 +1,160 @@
+package io.seckill.gateway.orders;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.redis.PendingRequest;
+import io.seckill.gateway.redis.RedisBreaker;
+import io.seckill.gateway.redis.RequestBatcher;
+import io.seckill.gateway.redis.RequestBatcherProperties;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Reads orders from Redis: concurrent readers of a partition share one script call. Nobody waits
+ * longer than {@code seckill.orders.answer-within}, and nobody at all while the breaker is open.
+ */
+@Component
+final class RedisOrders implements DisposableBean {
+
+  private static final Logger log = LoggerFactory.getLogger(RedisOrders.class);
+  private static final LuaScript STATUS = LuaScript.from(RedisOrders.class, "order_status.lua");
+  private static final LuaScript RESULT = LuaScript.from(RedisOrders.class, "order_result.lua");
+  private static final int MAX_BATCH = 64;
+
+  private final UnifiedJedis redis;
+  private final RedisBreaker breaker;
+  private final RequestBatcher<Read> reads;
+
+  RedisOrders(UnifiedJedis redis, RedisBreaker breaker, OrderProperties settings) {
+    this.redis = redis;
+    this.breaker = breaker;
+    this.reads =
+        new RequestBatcher<>(
+            "status",
+            new RequestBatcherProperties(
+                settings.threads(),
+                1,
+                MAX_BATCH,
+                settings.queueCapacity(),
+                settings.answerWithin(),
+                settings.answerWithin()),
+            RedisBreaker.areApart(redis),
+            this::execute);
+  }
+
+  /** What a reading found. */
+  sealed interface Answer {
+    /** There, as it says. */
+    record Found(RedisOrder order) implements Answer {}
+
+    /** Redis holds no such order for this user. */
+    record Absent() implements Answer {}
+
+    /** Redis did not answer. */
+    record Unavailable() implements Answer {}
+  }
+
+  private static final Answer ABSENT = new Answer.Absent();
+  private static final Answer UNAVAILABLE = new Answer.Unavailable();
+
+  /** One reader's place in a batch. */
+  private static final class Read extends PendingRequest {
+    private final OrderId id;
+    private final String user;
+    private final String skuHint;
+    private final CompletableFuture<Answer> answer = new CompletableFuture<>();
+
+    Read(OrderId id, long userId, @Nullable Long skuHint) {
+      this.id = id;
+      this.user = Long.toString(userId);
+      this.skuHint = skuHint == null ? "" : skuHint.toString();
+    }
+
+    void answer(Answer found) {
+      if (settle()) {
+        answer.complete(found);
+      }
+    }
+
+    @Override
+    public void fail(Failure failure) {
+      answer(UNAVAILABLE);
+    }
+  }
+
+  /**
+   * The order as Redis has it in the user's bucket; whose it is, the record says. The future never
+   * fails.
+   *
+   * @param skuHint where to look first, or null
+   */
+  CompletableFuture<Answer> read(OrderId id, long userId, @Nullable Long skuHint) {
+    Read read = new Read(id, userId, skuHint);
+    if (breaker.isOpen(id.partition()) || !reads.offer(id.partition(), read)) {
+      return CompletableFuture.completedFuture(UNAVAILABLE);
+    }
+    return read.answer;
+  }
+
+  /**
+   * Writes a result over the record it was computed from, unless another came first. Blocks.
+   *
+   * @param record the new record, whose status may replace the old one's
+   * @return whether it was written
+   */
+  boolean writeBack(RedisOrder seen, String record) {
+    String key =
+        RedisKeys.orders(seen.skuId(), RedisKeys.bucket(seen.record().userId(), seen.buckets()));
+    Object written =
+        RESULT.call(redis, List.of(key), List.of(seen.id().toString(), seen.text(), record));
+    return Long.valueOf(1).equals(written);
+  }
+
+  private void execute(int partition, List<Read> batch) {
+    List<String> keys = List.of(RedisKeys.skus(partition));
+    List<String> args = args(partition, batch);
+    answer(batch, (List<?>) breaker.call(partition, () -> STATUS.call(redis, keys, args)));
+  }
+
+  private static void answer(List<Read> batch, List<?> reply) {
+    long now = Long.parseLong(String.valueOf(reply.get(0)));
+    for (int i = 0; i < batch.size(); i++) {
+      batch.get(i).answer(found(batch.get(i).id, String.valueOf(reply.get(i + 1)), now));
+    }
+  }
+
+  /** A record that cannot be read is no answer for its own order, and for no other. */
+  private static Answer found(OrderId id, String reply, long now) {
+    try {
+      RedisOrder found = RedisOrder.parse(id, reply, now);
+      return found == null ? ABSENT : new Answer.Found(found);
+    } catch (IllegalArgumentException e) {
+      log.warn("the record of order {} in redis cannot be read", id);
+      return UNAVAILABLE;
+    }
+  }
+
+  private static List<String> args(int partition, List<Read> batch) {
+    List<String> args = new ArrayList<>(1 + 3 * batch.size());
+    args.add(RedisKeys.prefix(partition));
+    for (Read read : batch) {
+      args.add(read.id.toString());
+      args.add(read.user);
+      args.add(read.skuHint);
+    }
+    return args;
+  }
+
+  @Override
+  public void destroy() {
+    reads.close();
+  }
+}

@@ -1,0 +1,54 @@
+package io.seckill.gateway;
+
+import io.seckill.testing.TestServers;
+import io.seckill.testing.mutation.Mutants;
+import io.seckill.testing.mutation.Mutation;
+import io.seckill.testing.mutation.MutationCase;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Each gate that admission leaves out turns a test red. */
+@ExtendWith(TestServers.class)
+class GatewayMutationsIT {
+
+  private static final String ADMIT = "io/seckill/gateway/admission/admit.lua";
+  private static final String ADMIT_IT = "io.seckill.gateway.admission.AdmitCallIT#";
+
+  private static final Mutants MUTANTS = new Mutants();
+
+  static List<MutationCase> mutations() {
+    return Mutants.chosen(
+        Mutation.named("admission checks no quota at the first purchase")
+            .text(ADMIT, "if used + n > s.quota then", "if used > 0 and used + n > s.quota then")
+            .caughtBy(
+                ADMIT_IT + "countsUnitsOverSeveralOrdersWhereALimitIsTheRule", "QUOTA_EXCEEDED"),
+        GatewayMutations.SELLS_WHAT_IS_SOLD_OUT.caughtBy(
+            ADMIT_IT + "sellsTheLastUnitAndThenNone", "TOO_FEW_LEFT"),
+        GatewayMutations.KEY_NOT_LOOKED_UP.caughtBy(
+            ADMIT_IT + "answersARepeatWithTheFirstOrderAndItsStatusOfNow", "Repeated"),
+        Mutation.named("admission forgets the keys of the same call")
+            .text(ADMIT, "if first then", "if false then")
+            .caughtBy(ADMIT_IT + "decidesLaterPurchasesOfACallOnWhatEarlierOnesTook", "Repeated"),
+        Mutation.named("admission decides on the data of a server that is not verified")
+            .text(
+                ADMIT,
+                "if match(call('INFO', 'replication'), 'master_replid:(%x+)') ~= expected then",
+                "if not match(call('INFO', 'replication'), 'master_replid:(%x+)') then")
+            .caughtBy(
+                ADMIT_IT + "decidesNothingOnTheDataOfAServerThatIsNotVerified", "UNVERIFIED"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("mutations")
+  void isCaught(MutationCase mutation) {
+    MUTANTS.prove(mutation);
+  }
+
+  @AfterAll
+  static void report() {
+    MUTANTS.report();
+  }
+}

@@ -1,0 +1,225 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.testing.ConsumerProcess;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.ChildProcessesOnly;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.RedisCluster;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.TestServers;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A sale on a Redis Cluster, from preheat to compensation; every node holds some of the partitions.
+ */
+@ChildProcessesOnly
+class AdmissionClusterIT {
+
+  private static final Duration SOON = Duration.ofMinutes(2);
+  private static final long FIRST_SKU = 1_600;
+  private static final int PARTITIONS = 16;
+
+  private static RedisCluster cluster;
+  private static ConsumerProcess consumer;
+  private static TestGateway gateway;
+
+  @BeforeAll
+  static void start() {
+    cluster = RedisCluster.start("appendonly yes", "appendfsync always");
+    String nodes = String.join(",", cluster.nodes());
+    RedisDatabase nobody = new RedisDatabase("127.0.0.1", 1, 0); // the nodes tell who serves what
+    MySqlDatabase mysql = TestServers.mysql().newDatabase();
+    consumer =
+        ConsumerProcess.start(
+            nobody.url(),
+            TestServers.rabbit().newVhost(),
+            mysql,
+            Map.of("SECKILL_REDIS_MODE", "cluster", "SECKILL_REDIS_NODES", nodes));
+    gateway =
+        TestGateway.start(
+            nobody,
+            mysql,
+            consumer.url(),
+            "seckill.redis.mode=cluster",
+            "seckill.redis.nodes=" + nodes,
+            "seckill.admission.sold-out-shield=1h", // only a message can lift it
+            "seckill.admission.worker-lease=2s", // shorter than a node is away
+            "seckill.limits.user-per-second=0", // one shopper asks as often as he can
+            "seckill.preheat.allow-unsafe-redis=false");
+    await().atMost(SOON).until(() -> gateway.bean(RestockNews.class).isListening());
+    await().atMost(SOON).until(() -> gateway.bean(VerifiedServers.class).allVerified());
+  }
+
+  @AfterAll
+  static void stop() {
+    gateway.close();
+    consumer.close();
+    cluster.close();
+  }
+
+  @Test
+  void sellsAndTakesBackInEveryPartition() {
+    skus().forEach(AdmissionClusterIT::putOnSale);
+
+    skus()
+        .forEach(
+            sku -> {
+              GatewayAnswer first = gateway.buy(1, sku, 2, "key-of-user-1");
+              assertThat(first.status()).as(first.toString()).isEqualTo(202);
+              assertThat(gateway.buy(1, sku, 2, "key-of-user-1").text("orderId"))
+                  .isEqualTo(first.text("orderId"));
+              assertThat(gateway.buy(1, sku, 2, "key-two-user-1").code())
+                  .isEqualTo("QUOTA_EXCEEDED");
+              assertThat(gateway.buy(2, sku, 2, "key-of-user-2").code()).isEqualTo("SOLD_OUT");
+              assertThat(gateway.get(1, "/api/v1/orders/" + first.text("orderId")).text("status"))
+                  .isEqualTo("QUEUED");
+            });
+    assertThat(gateway.adminGet("/admin/v1/lanes").json().path("outboxes").size())
+        .isEqualTo(PARTITIONS);
+    skus().forEach(AdmissionClusterIT::takeTheLastUnit);
+    skus().forEach(AdmissionClusterIT::moreCome);
+    skus().forEach(sku -> await().atMost(SOON).until(() -> buyWithoutKey(sku).status() == 202));
+    skus()
+        .forEach(
+            sku -> assertThat(gateway.buy(2, sku, 2, "key-of-user-2").status()).isEqualTo(202));
+  }
+
+  private static LongStream skus() {
+    return LongStream.range(FIRST_SKU, FIRST_SKU + PARTITIONS);
+  }
+
+  private static void putOnSale(long sku) {
+    expect(
+        201,
+        gateway.operate(
+            "PUT", GatewayStage.admin(sku), GatewayStage.product(PurchasePolicy.LIMITED, 3, 3)));
+    expect(200, gateway.operate("POST", GatewayStage.admin(sku) + "/preheat", null));
+    expect(200, gateway.operate("POST", GatewayStage.admin(sku) + "/open", null));
+  }
+
+  private static void takeTheLastUnit(long sku) {
+    expect(202, gateway.buy(3, sku, 1, "key-of-user-3"));
+    expect(409, buyWithoutKey(sku));
+    assertThat(gateway.bean(SoldOutShield.class).covers(sku)).isTrue();
+  }
+
+  private static GatewayAnswer buyWithoutKey(long sku) {
+    return gateway.call(4, "POST", "/api/v1/skus/" + sku + "/orders", "{\"quantity\":1}");
+  }
+
+  /** Past MySQL's row first, then into Redis by the consumer. */
+  private static void moreCome(long sku) {
+    expect(
+        200,
+        gateway.send(
+            gateway
+                .admin(GatewayStage.admin(sku) + "/stock")
+                .header("Authorization", TestGateway.operator())
+                .header("Content-Type", "application/json")
+                .header("Idempotency-Key", "change-" + sku)
+                .POST(BodyPublishers.ofString("{\"delta\":5,\"reason\":\"more came\"}"))));
+  }
+
+  private static void expect(int status, GatewayAnswer answer) {
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(status);
+  }
+
+  @Test
+  void answersWithoutTheNodeThatIsGoneAndAgainWithIt() {
+    long sku = FIRST_SKU + PARTITIONS;
+    putOnSale(sku);
+    cluster.node(0).kill();
+    cluster.node(1).kill();
+    cluster.node(2).kill();
+    assertThat(gateway.buy(1, sku, 1, "key-while-gone").status()).isEqualTo(503);
+
+    for (int node = 0; node < 3; node++) {
+      cluster.node(node).restart();
+    }
+    cluster.awaitAgreement();
+
+    await().atMost(SOON).until(() -> gateway.buy(1, sku, 1, "key-while-gone").status() == 202);
+  }
+
+  /** Frozen, not killed: each call for its partitions lasts as long as the time-out. */
+  @Test
+  void keepsAdmittingOnTheOtherNodesWhileOneIsFrozen() throws Exception {
+    List<Long> all =
+        skus()
+            .map(sku -> sku + 2 * PARTITIONS)
+            .peek(AdmissionClusterIT::putInPlenty)
+            .boxed()
+            .toList();
+    int node = cluster.nodeOf(RedisKeys.sku(all.get(0)));
+    Map<Boolean, List<Long>> byReach =
+        all.stream()
+            .collect(Collectors.partitioningBy(sku -> cluster.nodeOf(RedisKeys.sku(sku)) != node));
+    List<Long> reachable = byReach.get(true);
+    List<Long> away = byReach.get(false);
+    assertThat(away).hasSizeGreaterThan(3); // as many as there are threads
+
+    cluster.node(node).freeze();
+    AtomicBoolean done = new AtomicBoolean();
+    ExecutorService shoppers = Executors.newFixedThreadPool(away.size());
+    try {
+      away.forEach(sku -> shoppers.execute(() -> buyUntil(done, sku)));
+      reachable.forEach(
+          sku -> await().atMost(SOON).until(() -> buyWithoutKey(sku).status() == 202));
+      long until = System.nanoTime() + Duration.ofSeconds(8).toNanos(); // four worker leases
+      int bought = 0;
+      int admitted = 0;
+      while (System.nanoTime() < until) {
+        for (long sku : reachable) {
+          bought++;
+          admitted += buyWithoutKey(sku).status() == 202 ? 1 : 0;
+        }
+      }
+      assertThat(admitted).as("of %d", bought).isGreaterThan(bought * 9 / 10);
+      assertThat(gateway.send(gateway.admin("/actuator/health/readiness").GET()).status())
+          .isEqualTo(200);
+    } finally {
+      done.set(true);
+      shoppers.shutdown();
+      cluster.node(node).thaw();
+    }
+    assertThat(shoppers.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
+    cluster.awaitAgreement();
+    all.forEach(sku -> await().atMost(SOON).until(() -> buyWithoutKey(sku).status() == 202));
+  }
+
+  private static void putInPlenty(long sku) {
+    expect(
+        201,
+        gateway.operate(
+            "PUT",
+            GatewayStage.admin(sku),
+            GatewayStage.product(PurchasePolicy.UNLIMITED, 0, 1_000_000)));
+    expect(200, gateway.operate("POST", GatewayStage.admin(sku) + "/preheat", null));
+    expect(200, gateway.operate("POST", GatewayStage.admin(sku) + "/open", null));
+  }
+
+  private static void buyUntil(AtomicBoolean done, long sku) {
+    while (!done.get()) {
+      buyWithoutKey(sku);
+    }
+  }
+}

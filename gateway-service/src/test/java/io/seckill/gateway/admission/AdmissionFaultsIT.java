@@ -1,0 +1,400 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class AdmissionFaultsIT {
+
+  /** Two seconds are promised; only a gateway that does not recover gets here. */
+  private static final Duration RECOVERY = Duration.ofSeconds(30);
+
+  private RedisServer server;
+  private TcpProxy link;
+  private UnifiedJedis redis;
+  private SeededDatabase ledger;
+  private GatewayProcess gateway;
+
+  @BeforeEach
+  void start(MySqlServer mysql) throws IOException {
+    server = RedisServer.start("appendonly yes", "appendfsync always");
+    link = TcpProxy.to(server);
+    redis = RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + server.port()), "test");
+    ledger = SeededDatabase.create(mysql);
+    gateway = GatewayProcess.start("redis://127.0.0.1:" + link.port(), ledger);
+  }
+
+  @AfterEach
+  void stop() {
+    gateway.close();
+    redis.close();
+    link.close();
+    server.close();
+  }
+
+  @Test
+  @DisplayName("A purchase whose answer was lost has happened (FACTS 3, fault 2)")
+  void givesTheFirstAnswerWhenTheAnswerOfRedisWasLost() {
+    TestSale sale = TestSale.unlimited(redis, 10);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+
+    link.dropToClient(true);
+    HttpResponse<String> lost = gateway.buy(sale.sku(), 7, "key-0007", 1);
+    link.heal();
+    link.reset();
+
+    assertThat(lost.statusCode()).isEqualTo(503);
+    assertThat(lost.body()).contains("ADMISSION_UNAVAILABLE");
+    assertThat(lost.headers().firstValue("Retry-After")).isPresent();
+    assertThat(lost.headers().firstValue("Idempotency-Key")).contains("key-0007");
+    awaitAdmitted(sale, 7, "key-0007");
+    assertThat(sale.outbox()).extracting(OrderMessage::userId).containsExactly(1L, 7L);
+    assertThat(sale.stock()).isEqualTo(8);
+  }
+
+  @Test
+  @DisplayName("Scripts vanish under load and no request fails (FACTS 8, fault 3)")
+  void failsNobodyWhenScriptsAreFlushedUnderLoad() throws Exception {
+    gateway.close();
+    gateway = startPatient(); // a slow machine's 503 would be no answer of a vanished script
+    TestSale sale = TestSale.unlimited(redis, 1_000_000);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+    AtomicBoolean done = new AtomicBoolean();
+    AtomicInteger bought = new AtomicInteger();
+    ExecutorService shoppers = Executors.newFixedThreadPool(8);
+    List<Future<List<String>>> wrong = new ArrayList<>();
+    for (int s = 0; s < 8; s++) {
+      int user = 100 + s;
+      wrong.add(shoppers.submit(() -> buyUntil(done, bought, sale, user)));
+    }
+    for (int flush = 0; flush < 20; flush++) {
+      int before = bought.get();
+      redis.scriptFlush(RedisKeys.outbox(sale.partition()));
+      Promise.soon(() -> bought.get() >= before + 10);
+    }
+    done.set(true);
+    for (Future<List<String>> answers : wrong) {
+      assertThat(answers.get()).isEmpty();
+    }
+    shoppers.shutdown();
+    assertThat(sale.outbox()).hasSize(bought.get() + 1);
+  }
+
+  private GatewayProcess startPatient(String... more) {
+    List<String> settings =
+        new ArrayList<>(
+            List.of(
+                "seckill.redis.socket-timeout=10s",
+                "seckill.redis-breaker.slow-call=10s",
+                "seckill.admission.queue-wait=10s",
+                "seckill.admission.answer-within=10s"));
+    settings.addAll(List.of(more));
+    return GatewayProcess.start(
+        "redis://127.0.0.1:" + link.port(), ledger, settings.toArray(String[]::new));
+  }
+
+  /** Returns the answers that were no admission. */
+  private List<String> buyUntil(
+      AtomicBoolean done, AtomicInteger bought, TestSale sale, long user) {
+    List<String> failed = new ArrayList<>();
+    for (int i = 0; !done.get(); i++) {
+      HttpResponse<String> answer = gateway.buy(sale.sku(), user, "key-number-" + i, 1);
+      if (answer.statusCode() == 202) {
+        bought.incrementAndGet();
+      } else {
+        failed.add(answer.body());
+      }
+    }
+    return failed;
+  }
+
+  @Test
+  @DisplayName("A frozen Redis: 503 meanwhile, no growth, recovery (FACTS 41, fault 6)")
+  void answersWhileRedisIsFrozenAndRecovers() {
+    TestSale sale = TestSale.unlimited(redis, 1_000);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+    int threads = Thread.activeCount();
+
+    server.freeze();
+    assertUnavailable(sale, 25);
+    assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads + 3);
+    assertThat(depth()).isZero();
+    server.thaw();
+
+    await().atMost(RECOVERY).until(() -> admits(sale, 5_000));
+    assertThat(transitions("open")).isPositive();
+  }
+
+  @Test
+  @DisplayName("A dead Redis: 503 meanwhile; all accepted orders are there after kill -9 (fault 6)")
+  void answersWhileRedisIsDeadAndLosesNoAcceptedOrder() {
+    TestSale sale = TestSale.unlimited(redis, 1_000);
+    ledger.sale(sale.sku(), "OPEN", 1, 0);
+    int accepted = 0;
+    for (int i = 0; i < 20; i++) {
+      accepted += gateway.buy(sale.sku(), i + 1, "key-0001", 1).statusCode() == 202 ? 1 : 0;
+    }
+
+    server.kill();
+    assertUnavailable(sale, 25);
+    restart();
+
+    await().atMost(RECOVERY).until(() -> admits(sale, 5_000));
+    assertThat(accepted).isEqualTo(20);
+    assertThat(sale.outbox().stream().filter(order -> order.requestId().equals("key-0001")))
+        .hasSize(20);
+  }
+
+  @Test
+  void answersBeforeASlowRedisDoes() {
+    TestSale sale = TestSale.unlimited(redis, 1_000);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+
+    link.delay(Duration.ofMillis(400));
+    assertUnavailable(sale, 10);
+    link.heal();
+
+    await().atMost(RECOVERY).until(() -> admits(sale, 5_000));
+  }
+
+  @Test
+  @DisplayName(
+      "A full Redis refuses as a whole, repeats keep their answer (FACTS 1 and 6, fault 4)")
+  void leavesNothingHalfDoneWhenRedisIsFull() {
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10);
+    String first = gateway.buy(sale.sku(), 1, "key-0001", 1).body();
+
+    redis.configSet("maxmemory", "1mb");
+    HttpResponse<String> full = gateway.buy(sale.sku(), 2, "key-0001", 1);
+    HttpResponse<String> again = gateway.buy(sale.sku(), 1, "key-0001", 1);
+    redis.configSet("maxmemory", "0");
+
+    assertThat(full.statusCode()).isEqualTo(503);
+    assertThat(again.body()).isEqualTo(first);
+    assertThat(sale.stock()).isEqualTo(9);
+    assertThat(sale.quota(2)).isNull();
+    assertThat(sale.outbox()).hasSize(1);
+    assertThat(sale.counter("seq")).isEqualTo(1);
+    assertThat(gateway.buy(sale.sku(), 2, "key-0001", 1).statusCode()).isEqualTo(202);
+  }
+
+  @Test
+  @DisplayName("An empty Redis sells nothing until it is rebuilt (fault 7)")
+  void holdsASaleThatRedisHasLost() {
+    TestSale sale = TestSale.unlimited(redis, 1_000);
+    TestSale other = TestSale.open(redis, 1_002, PurchasePolicy.UNLIMITED, 0, 10);
+    ledger.sale(sale.sku(), "OPEN", 1, 1);
+    ledger.sale(other.sku(), "CLOSED", 1, 0);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+
+    server.wipe();
+    restart();
+
+    await().atMost(RECOVERY).until(() -> verified());
+    HttpResponse<String> held = gateway.buy(sale.sku(), 1, "key-0001", 1);
+    assertThat(held.statusCode()).isEqualTo(503);
+    assertThat(held.body()).as("unknown is no refusal").contains("ADMISSION_UNAVAILABLE");
+    assertThat(gateway.buy(other.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(404);
+
+    ledger.sale(sale.sku(), "OPEN", 2, 1);
+    TestSale.unlimited(redis, 999).with("epoch", 2).with("seq", 1);
+    Promise.soon(() -> admits(sale, 5_000));
+  }
+
+  @Test
+  @DisplayName("A Redis older than MySQL sells nothing; the others go on (fault 7)")
+  void holdsASaleWhoseSequenceIsBehindMySql() {
+    TestSale behind = TestSale.unlimited(redis, 1_000).with("seq", 5);
+    TestSale older = TestSale.open(redis, 1_002, PurchasePolicy.UNLIMITED, 0, 10).with("epoch", 2);
+    TestSale closed = TestSale.open(redis, 1_003, PurchasePolicy.UNLIMITED, 0, 10);
+    TestSale good = TestSale.open(redis, 1_004, PurchasePolicy.UNLIMITED, 0, 10).with("seq", 7);
+    ledger.sale(behind.sku(), "OPEN", 1, 6);
+    ledger.sale(older.sku(), "OPEN", 3, 0);
+    ledger.sale(closed.sku(), "CLOSED", 1, 0);
+    ledger.sale(good.sku(), "OPEN", 1, 7);
+
+    restart();
+
+    await().atMost(RECOVERY).until(() -> admits(good, 5_000));
+    for (TestSale sale : List.of(behind, older, closed)) {
+      HttpResponse<String> held = gateway.buy(sale.sku(), 1, "key-0001", 1);
+      assertThat(held.statusCode()).as(held.body()).isEqualTo(503);
+      assertThat(sale.outbox()).isEmpty();
+    }
+    behind.with("seq", 6);
+    Promise.soon(() -> admits(behind, 5_000));
+  }
+
+  @Test
+  void noticesWithoutARestartThatMySqlKnowsMore() {
+    TestSale sale = TestSale.unlimited(redis, 1_000);
+    ledger.sale(sale.sku(), "OPEN", 1, 0);
+    assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(202);
+
+    ledger.sale(sale.sku(), "OPEN", 1, 50);
+
+    Promise.soon(() -> gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode() == 503);
+    assertThat(gateway.bean(MeterRegistry.class).get("seckill.held.skus").gauge().value())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void decidesNothingOnRestoredDataWhileMySqlCannotBeAsked(MySqlServer mysql) throws IOException {
+    gateway.close();
+    try (TcpProxy toMySql = TcpProxy.to(mysql)) {
+      gateway = GatewayProcess.start("redis://127.0.0.1:" + link.port(), ledger.via(toMySql));
+      TestSale sale = TestSale.unlimited(redis, 1_000);
+      toMySql.cut();
+      assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode())
+          .as("a sale under way does not need MySQL")
+          .isEqualTo(202);
+
+      restart();
+      for (int i = 0; i < 20; i++) {
+        assertThat(gateway.buy(sale.sku(), 2, "key-0001", 1).statusCode()).isEqualTo(503);
+      }
+      assertThat(sale.outbox()).hasSize(1);
+
+      toMySql.heal();
+      Promise.soon(() -> admits(sale, 5_000));
+    }
+  }
+
+  @Test
+  @DisplayName("A running sale does not need MySQL, however long it hangs")
+  void goesOnAdmittingWhileMySqlHangsForLongerThanTheWorkerLease() throws IOException {
+    gateway.close();
+    gateway = startPatient("seckill.admission.worker-lease=3s");
+    TestSale sale = TestSale.unlimited(redis, 1_000_000);
+    Closeable lock = ledger.lockProducts();
+    try {
+      Promise.soon(ledger::isWaitedFor);
+      long hungMs = leaseEndMs();
+      for (int i = 0; leaseEndMs() < hungMs + 2 * 3_000; i++) {
+        HttpResponse<String> answer = gateway.buy(sale.sku(), 1, "key-number-" + i, 1);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(202);
+      }
+      assertThat(ledger.isWaitedFor()).as("it hung all the time").isTrue();
+    } finally {
+      lock.close();
+    }
+  }
+
+  /** By Redis's clock; moves on with each renewal. */
+  private long leaseEndMs() {
+    return redis.hvals(RedisKeys.workers(0)).stream()
+        .mapToLong(value -> Long.parseLong(value.split("\\|", -1)[1]))
+        .max()
+        .orElseThrow();
+  }
+
+  /** The test's own connections of before are dead. */
+  private void restart() {
+    server.restart();
+    ((RedisClient) redis).getPool().clear();
+  }
+
+  @Test
+  void answersBusyAtOnceWhenTheQueueIsFullAndTakesNothing() throws Exception {
+    gateway.close();
+    gateway =
+        GatewayProcess.start(
+            "redis://127.0.0.1:" + link.port(),
+            ledger,
+            "seckill.admission.threads=1",
+            "seckill.admission.batches-per-partition=1",
+            "seckill.admission.max-batch=1",
+            "seckill.admission.queue-capacity=1");
+    TestSale sale = TestSale.unlimited(redis, 1_000);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+    link.delay(Duration.ofMillis(40));
+    ExecutorService shoppers = Executors.newFixedThreadPool(12);
+    List<Future<HttpResponse<String>>> answers = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      int user = 10 + i;
+      answers.add(shoppers.submit(() -> gateway.buy(sale.sku(), user, "key-0001", 1)));
+    }
+    List<String> busy = new ArrayList<>();
+    for (Future<HttpResponse<String>> answer : answers) {
+      if (answer.get().body().contains("\"code\":\"BUSY\"")) {
+        assertThat(answer.get().statusCode()).isEqualTo(503);
+        assertThat(answer.get().headers().firstValue("Retry-After")).isPresent();
+        assertThat(answer.get().body())
+            .as("of an earlier attempt with the same key nothing is known")
+            .contains("repeat with the same idempotency key")
+            .doesNotContain("nothing was taken");
+        busy.add(answer.get().body());
+      }
+    }
+    shoppers.shutdown();
+    link.heal();
+
+    assertThat(busy).isNotEmpty();
+    assertThat(sale.outbox().size()).as("busy takes nothing").isLessThanOrEqualTo(13 - busy.size());
+  }
+
+  /** Each is answered, one after the other, while Redis is as it is. */
+  private void assertUnavailable(TestSale sale, int purchases) {
+    for (int i = 0; i < purchases; i++) {
+      HttpResponse<String> answer = gateway.buy(sale.sku(), 1_000 + i, "key-0009", 1);
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(503);
+    }
+  }
+
+  private boolean admits(TestSale sale, long user) {
+    return gateway.buy(sale.sku(), user, "key-0010", 1).statusCode() == 202;
+  }
+
+  private void awaitAdmitted(TestSale sale, long user, String key) {
+    await().atMost(RECOVERY).until(() -> gateway.buy(sale.sku(), user, key, 1).statusCode() == 202);
+  }
+
+  private boolean verified() {
+    VerifiedServers servers = gateway.bean(VerifiedServers.class);
+    return Calls.replicationId(redis).equals(servers.replicationId(0));
+  }
+
+  private double depth() {
+    return gateway.bean(MeterRegistry.class).get("seckill.queue.depth").gauges().stream()
+        .mapToDouble(gauge -> gauge.value())
+        .sum();
+  }
+
+  private double transitions(String to) {
+    return gateway
+        .bean(MeterRegistry.class)
+        .get("seckill.breaker.transitions")
+        .tag("to", to)
+        .counter()
+        .count();
+  }
+}

@@ -1,0 +1,77 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class AdmissionStartIT {
+
+  @ParameterizedTest
+  @CsvSource({
+    "seckill.security.hs256-secret=, either hs256-secret or jwk-set-uri",
+    "seckill.security.hs256-secret=0123456789012345678901234567890, at least 32 bytes",
+    "seckill.admission.max-batch=65, max-batch must be 1..64",
+    "seckill.admission.replicas=-1, replicas must be 0..16",
+    "seckill.limits.trusted-proxies=everyone, not a network",
+    "seckill.redis.url=http://localhost, url must be redis"
+  })
+  void refusesToStartWithASettingThatCannotBeRight(String property, String message) {
+    assertThatThrownBy(() -> startWithoutStores(property)).hasStackTraceContaining(message);
+  }
+
+  private static void startWithoutStores(String property) {
+    GatewayProcess.startAt("redis://127.0.0.1:1", "jdbc:mysql://127.0.0.1:1/x", "u", "p", property)
+        .close();
+  }
+
+  @Test
+  void startsWithoutRedisAndSellsOnceItIsThere(RedisServer server, MySqlServer mysql)
+      throws IOException {
+    int database = server.newDatabase().number();
+    try (TcpProxy link = TcpProxy.to(server);
+        UnifiedJedis redis =
+            RedisClients.open(
+                RedisSettings.single("redis://127.0.0.1:" + server.port() + "/" + database),
+                "test")) {
+      TestSale sale = TestSale.unlimited(redis, 10);
+      link.cut();
+      try (GatewayProcess gateway =
+          GatewayProcess.startHeld(
+              "redis://127.0.0.1:" + link.port() + "/" + database, SeededDatabase.create(mysql))) {
+        assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(503);
+
+        link.heal();
+        Promise.soon(() -> gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode() == 202);
+      }
+    }
+  }
+
+  @Test
+  void givesItsWorkerNumberBackWhenItStops(RedisServer server, MySqlServer mysql) {
+    String url = server.newDatabase().url();
+    try (UnifiedJedis redis = RedisClients.open(RedisSettings.single(url), "test")) {
+      GatewayProcess.start(url, SeededDatabase.create(mysql)).close();
+
+      for (int partition = 0; partition < Partition.COUNT; partition++) {
+        assertThat(redis.hvals(RedisKeys.workers(partition)))
+            .hasSize(1)
+            .allMatch(v -> v.startsWith("|1|"));
+      }
+    }
+  }
+}

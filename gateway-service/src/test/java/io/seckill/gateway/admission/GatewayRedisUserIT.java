@@ -1,0 +1,56 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class GatewayRedisUserIT {
+
+  /** All that admission needs; preheat and status look-ups need more. */
+  private static final String COMMANDS =
+      "+@connection +evalsha +eval +wait +info +time +config|get"
+          + " +hget +hmget +hset +hincrby +hlen +get +set +decrby +llen +lpush +pexpireat"
+          + " +subscribe +unsubscribe";
+
+  @Test
+  @DisplayName("ACL rules apply inside scripts: these commands and keys are enough (FACTS 14)")
+  void admitsWithNoMoreRightsThanItNeeds(MySqlServer mysql) {
+    try (RedisServer server =
+            RedisServer.start(
+                "user gateway on >secret-word resetchannels &seckill:restocked ~seckill:* -@all "
+                    + COMMANDS);
+        UnifiedJedis redis =
+            RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + server.port()), "test")) {
+      TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 2);
+      String url = "redis://gateway:secret-word@127.0.0.1:" + server.port();
+      try (GatewayProcess gateway = GatewayProcess.start(url, SeededDatabase.create(mysql))) {
+        assertThat(gateway.buy(sale.sku(), 1, "key-0001", 2).statusCode()).isEqualTo(202);
+        assertThat(gateway.buy(sale.sku(), 1, "key-0001", 2).statusCode()).isEqualTo(202);
+        assertThat(gateway.buy(sale.sku(), 1, "key-0002", 1).statusCode()).isEqualTo(409);
+        assertThat(gateway.buy(sale.sku(), 2, "key-0002", 1).statusCode()).isEqualTo(409);
+        assertThat(gateway.buy(sale.sku(), 1, "key-0001", 2).statusCode()).isEqualTo(202);
+        assertThat(sale.outbox()).hasSize(1);
+        Promise.soon(() -> gateway.bean(RestockNews.class).isListening());
+        assertThat(
+                gateway
+                    .bean(MeterRegistry.class)
+                    .get("seckill.redis.errors")
+                    .tag("kind", "reply")
+                    .counter()
+                    .count())
+            .isZero();
+      }
+    }
+  }
+}

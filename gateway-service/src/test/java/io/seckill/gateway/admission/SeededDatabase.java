@@ -1,0 +1,154 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.TcpProxy;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A MySQL database with the schema of order-consumer's migrations, and rows a test wants there. */
+final class SeededDatabase {
+
+  private final MySqlDatabase database;
+
+  private SeededDatabase(MySqlDatabase database) {
+    this.database = database;
+  }
+
+  static SeededDatabase create(MySqlServer server) {
+    SeededDatabase ledger = new SeededDatabase(server.newDatabase());
+    ledger.migrations().forEach(ledger::execute);
+    return ledger;
+  }
+
+  SeededDatabase via(TcpProxy proxy) {
+    return new SeededDatabase(database.via(proxy));
+  }
+
+  String url() {
+    return database.jdbcUrl();
+  }
+
+  String username() {
+    return database.username();
+  }
+
+  String password() {
+    return database.password();
+  }
+
+  /** Writes a sale, over what stands there. */
+  void sale(long sku, String state, long epoch, long lastSeq) {
+    String sql =
+        "REPLACE INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+            + " limit_per_user, opens_at, closes_at, state, epoch, last_seq)"
+            + " VALUES (?, 'thing', 100, 100, 100, 'UNLIMITED', 0, UTC_TIMESTAMP(),"
+            + " UTC_TIMESTAMP() + INTERVAL 1 DAY, ?, ?, ?)";
+    try (Connection connection = database.connect();
+        PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setLong(1, sku);
+      statement.setString(2, state);
+      statement.setLong(3, epoch);
+      statement.setLong(4, lastSeq);
+      statement.executeUpdate();
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Writes the server of a partition before which everything published is stored. */
+  void provenServer(int partition, String replicationId) {
+    execute(
+        "REPLACE INTO redis_server VALUES (%d, '%s', UTC_TIMESTAMP(3))"
+            .formatted(partition, replicationId));
+  }
+
+  /**
+   * Nobody reads or writes products until this is closed.
+   *
+   * @return closes the connection that holds the lock
+   */
+  Closeable lockProducts() {
+    try {
+      Connection connection = database.connect();
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("LOCK TABLES products WRITE");
+      }
+      return () -> close(connection);
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void close(Connection connection) throws IOException {
+    try {
+      connection.close();
+    } catch (SQLException e) {
+      throw new IOException(e);
+    }
+  }
+
+  /** Whether somebody waits for products, see {@link #lockProducts}. */
+  boolean isWaitedFor() {
+    String sql =
+        "SELECT COUNT(*) FROM information_schema.processlist"
+            + " WHERE db = DATABASE() AND state LIKE 'Waiting for table%'";
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement();
+        ResultSet found = statement.executeQuery(sql)) {
+      return found.next() && found.getInt(1) > 0;
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private void execute(String sql) {
+    try (Connection connection = database.connect();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new AssertionError(sql, e);
+    }
+  }
+
+  private List<String> migrations() {
+    Path directory =
+        Path.of(
+            System.getProperty("seckill.root"), "order-consumer/src/main/resources/db/migration");
+    try (Stream<Path> files = Files.list(directory)) {
+      return files
+          .sorted(Comparator.comparingInt(SeededDatabase::version))
+          .map(SeededDatabase::read)
+          // A statement ends where its line does: texts in it may hold semicolons.
+          .flatMap(text -> Stream.of(text.replaceAll("--[^\n]*", "").split("(?m);\\s*$", -1)))
+          .filter(statement -> !statement.isBlank())
+          .toList();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Of {@code V11__state_version.sql} 11; by name it would come before 2. */
+  private static int version(Path file) {
+    String name = file.getFileName().toString();
+    return Integer.parseInt(name, 1, name.indexOf("__"), 10);
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

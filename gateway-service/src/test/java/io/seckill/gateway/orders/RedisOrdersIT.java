@@ -1,0 +1,78 @@
+package io.seckill.gateway.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.redis.RedisBreakers;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
+
+/** Orders as Redis has them, read by one thread. */
+@ExtendWith(TestServers.class)
+class RedisOrdersIT {
+
+  private static final int PARTITION = 9;
+  private static final long SKU = 16_000 + PARTITION;
+  private static final long USER = 7;
+
+  private static final OrderProperties SETTINGS =
+      new OrderProperties(
+          1,
+          16,
+          Duration.ofSeconds(5),
+          Duration.ofSeconds(2),
+          Duration.ofSeconds(15),
+          0,
+          1,
+          Duration.ofMillis(250),
+          Duration.ofSeconds(15));
+
+  @Test
+  void anUnreadableRecordSpoilsNoOtherReadOfItsBatch(RedisServer server) throws IOException {
+    try (TcpProxy link = TcpProxy.to(server);
+        UnifiedJedis redis =
+            RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test")) {
+      OrderId good = order(redis, 1, null);
+      OrderId bad = order(redis, 2, "7|no|record");
+      RedisOrders orders =
+          new RedisOrders(redis, RedisBreakers.of(redis, new SimpleMeterRegistry()), SETTINGS);
+      try {
+        link.delay(Duration.ofMillis(200)); // while the first is read, the others make a batch
+        CompletableFuture<RedisOrders.Answer> first = orders.read(good, USER, SKU);
+        CompletableFuture<RedisOrders.Answer> second = orders.read(bad, USER, SKU);
+        CompletableFuture<RedisOrders.Answer> third = orders.read(good, USER, SKU);
+
+        assertThat(first.join()).isInstanceOf(RedisOrders.Answer.Found.class);
+        assertThat(second.join()).isInstanceOf(RedisOrders.Answer.Unavailable.class);
+        assertThat(third.join()).isInstanceOf(RedisOrders.Answer.Found.class);
+      } finally {
+        orders.destroy();
+      }
+    }
+  }
+
+  private static OrderId order(UnifiedJedis redis, int sequence, String text) {
+    OrderId id = OrderId.of(System.currentTimeMillis(), PARTITION, 1, sequence);
+    redis.sadd(RedisKeys.skus(PARTITION), Long.toString(SKU));
+    redis.hset(RedisKeys.sku(SKU), Map.of("buckets", "1", "settled", "0"));
+    AdmissionRecord record =
+        new AdmissionRecord(
+            USER, "key-0001", 1, 1, id.timeMs(), 1, OrderStatus.QUEUED, null, id.timeMs(), null);
+    redis.hset(RedisKeys.orders(SKU, 0), id.toString(), text == null ? record.format() : text);
+    return id;
+  }
+}

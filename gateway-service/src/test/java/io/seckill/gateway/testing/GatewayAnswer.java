@@ -1,0 +1,41 @@
+package io.seckill.gateway.testing;
+
+import java.net.http.HttpResponse;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What the gateway said. */
+public record GatewayAnswer(HttpResponse<String> http) {
+
+  private static final JsonMapper JSON = JsonMapper.shared();
+
+  public int status() {
+    return http.statusCode();
+  }
+
+  public String body() {
+    return http.body();
+  }
+
+  public String header(String name) {
+    return http.headers().firstValue(name).orElse("");
+  }
+
+  public JsonNode json() {
+    return JSON.readTree(http.body());
+  }
+
+  public String text(String member) {
+    return json().path(member).asString("");
+  }
+
+  /** The problem code, or the status when it is no problem. */
+  public String code() {
+    return status() >= 400 ? text("code") : Integer.toString(status());
+  }
+
+  @Override
+  public String toString() {
+    return status() + " " + body();
+  }
+}

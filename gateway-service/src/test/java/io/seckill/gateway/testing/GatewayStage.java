@@ -1,0 +1,185 @@
+package io.seckill.gateway.testing;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.TestServers;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Redis, MySQL, RabbitMQ, the real order-consumer and one gateway, started once per test JVM and
+ * shared; tests keep apart by their SKUs and users. Without a relay, orders stay where admission
+ * puts them until a test moves them on.
+ */
+public final class GatewayStage {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(1_000);
+  private static final AtomicLong NEXT_USER = new AtomicLong(1);
+  private static final AtomicInteger NEXT_KEY = new AtomicInteger(1_000);
+
+  private static @Nullable GatewayStage shared;
+
+  private final RedisDatabase redisDatabase = TestServers.redis().newDatabase();
+  private final MySqlDatabase mysqlDatabase = TestServers.mysql().newDatabase();
+  private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
+  private final ConsumerProcess consumer =
+      ConsumerProcess.start(redisDatabase, rabbit, mysqlDatabase);
+  private final TestGateway gateway =
+      TestGateway.start(redisDatabase, mysqlDatabase, consumer.url());
+  private final UnifiedJedis redis =
+      RedisClients.open(RedisSettings.single(redisDatabase.url()), "test");
+  private final JdbcClient mysql =
+      JdbcClient.create(
+          new DriverManagerDataSource(
+              mysqlDatabase.jdbcUrl(), mysqlDatabase.username(), mysqlDatabase.password()));
+
+  private GatewayStage() {
+    Runtime.getRuntime().addShutdownHook(new Thread(this::stop, "stop-stage"));
+  }
+
+  /** The one of this JVM; only under {@code @ExtendWith(TestServers.class)}. */
+  public static synchronized GatewayStage shared() {
+    if (shared == null) {
+      shared = new GatewayStage();
+    }
+    return shared;
+  }
+
+  private void stop() {
+    gateway.close();
+    consumer.close();
+  }
+
+  public TestGateway gateway() {
+    return gateway;
+  }
+
+  public ConsumerProcess consumer() {
+    return consumer;
+  }
+
+  public RedisDatabase redisDatabase() {
+    return redisDatabase;
+  }
+
+  public MySqlDatabase mysqlDatabase() {
+    return mysqlDatabase;
+  }
+
+  public UnifiedJedis redis() {
+    return redis;
+  }
+
+  public JdbcClient mysql() {
+    return mysql;
+  }
+
+  /** A SKU id nobody else uses. */
+  public long newSku() {
+    return NEXT_SKU.incrementAndGet();
+  }
+
+  /** A user id nobody else uses. */
+  public long newUser() {
+    return NEXT_USER.incrementAndGet();
+  }
+
+  /** The body of a product that is on sale from a minute ago for a day. */
+  public static String product(PurchasePolicy policy, int limit, long stock) {
+    Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    return product(
+        policy,
+        limit,
+        stock,
+        now.minusSeconds(60).toString(),
+        now.plus(1, ChronoUnit.DAYS).toString());
+  }
+
+  public static String product(
+      PurchasePolicy policy, int limit, long stock, String opensAt, String closesAt) {
+    return """
+        {"name":"A thing","priceCents":1999,"stock":%d,"policy":"%s","limitPerUser":%d,
+         "opensAt":"%s","closesAt":"%s"}"""
+        .formatted(stock, policy, limit, opensAt, closesAt);
+  }
+
+  /** A new SKU, preheated and open. */
+  public long onSale(PurchasePolicy policy, int limit, long stock) {
+    long sku = newSku();
+    expect(gateway.operate("PUT", admin(sku), product(policy, limit, stock)), 201);
+    expect(gateway.operate("POST", admin(sku) + "/preheat", null), 200);
+    expect(gateway.operate("POST", admin(sku) + "/open", null), 200);
+    return sku;
+  }
+
+  /** A purchase by a new user. */
+  public Placed buy(long sku, int quantity) {
+    return buy(newUser(), sku, quantity);
+  }
+
+  public Placed buy(long user, long sku, int quantity) {
+    String key = "key-" + NEXT_KEY.incrementAndGet() + "-of-" + user;
+    GatewayAnswer answer = gateway.buy(user, sku, quantity, key);
+    expect(answer, 202);
+    return new Placed(OrderId.parse(answer.text("orderId")), user, sku, key);
+  }
+
+  /** Puts a new order into MySQL, past Redis. */
+  public Placed store(
+      long sku, long user, int quantity, long seq, String status, @Nullable String reason) {
+    long made = System.currentTimeMillis();
+    int n = NEXT_KEY.incrementAndGet();
+    OrderId id = OrderId.of(made + n, Partition.ofSku(sku), 200, n % 1024);
+    Placed order = new Placed(id, user, sku, "key-" + n + "-stored");
+    store(order, quantity, status, reason, seq);
+    return order;
+  }
+
+  /** What order-consumer would do with a queued order, without telling Redis. */
+  public void store(Placed order, int quantity, String status, @Nullable String reason) {
+    store(order, quantity, status, reason, 1);
+  }
+
+  private void store(Placed order, int quantity, String status, @Nullable String reason, long seq) {
+    mysql
+        .sql(
+            """
+            INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
+                status, reason, epoch, seq, admitted_at, created_at, updated_at)
+            VALUES (?, ?, ?, ?, 1999, ?, ?, ?, 1, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(6),
+                UTC_TIMESTAMP(6))
+            """)
+        .params(
+            order.id().value(),
+            order.user(),
+            order.sku(),
+            quantity,
+            order.key(),
+            status,
+            reason,
+            seq)
+        .update();
+  }
+
+  public static String admin(long sku) {
+    return "/admin/v1/skus/" + sku;
+  }
+
+  private static void expect(GatewayAnswer answer, int status) {
+    if (answer.status() != status) {
+      throw new AssertionError("expected " + status + " but got " + answer);
+    }
+  }
+}

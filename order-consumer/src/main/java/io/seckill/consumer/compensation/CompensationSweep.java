@@ -1,0 +1,76 @@
+package io.seckill.consumer.compensation;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.results.OrderResult;
+import io.seckill.consumer.results.OrderResults;
+import java.util.List;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.stereotype.Component;
+
+/**
+ * Delivers what was owed to Redis and not confirmed: after a crash, and after Redis was away. The
+ * result that made the units free goes before them, for it may have been lost as well. One thread;
+ * a second process may sweep the same rows, Redis takes each once.
+ */
+@Component
+class CompensationSweep {
+
+  /** The first delivery, right after COMMIT, gets this long before the sweep steps in. */
+  private static final int MIN_AGE_SECONDS = 1;
+
+  private final JdbcTemplate jdbc;
+  private final Compensations compensations;
+  private final OrderResults results;
+  private final CompensationProperties settings;
+  private volatile long pending;
+
+  CompensationSweep(
+      DataSource dataSource,
+      Compensations compensations,
+      OrderResults results,
+      CompensationProperties settings,
+      MeterRegistry meters) {
+    this.jdbc = new JdbcTemplate(dataSource);
+    this.compensations = compensations;
+    this.results = results;
+    this.settings = settings;
+    Gauge.builder("seckill.consumer.compensations.pending", this, sweep -> sweep.pending)
+        .description("Compensations Redis has not confirmed, at the last sweep")
+        .register(meters);
+  }
+
+  /** Delivers everything pending, page by page; a page that cannot be delivered is left behind. */
+  void sweep() {
+    long after = 0;
+    List<Compensation> page;
+    do {
+      page = page(after);
+      if (results.write(resultsOf(page))) {
+        compensations.deliver(page);
+      }
+      after = page.isEmpty() ? after : page.get(page.size() - 1).orderId().value();
+    } while (page.size() == settings.sweepPage() && !Thread.currentThread().isInterrupted());
+    pending = query(CompensationTable::countPending);
+  }
+
+  private List<OrderResult> resultsOf(List<Compensation> page) {
+    return query(connection -> PendingResults.of(connection, page));
+  }
+
+  private List<Compensation> page(long after) {
+    return query(
+        connection ->
+            CompensationTable.pending(connection, after, MIN_AGE_SECONDS, settings.sweepPage()));
+  }
+
+  private <T> T query(ConnectionCallback<T> query) {
+    T found = jdbc.execute(query);
+    if (found == null) {
+      throw new IllegalStateException("a query of compensations answers");
+    }
+    return found;
+  }
+}

@@ -1,0 +1,156 @@
+package io.seckill.consumer.intake;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.seckill.common.breaker.BreakerMeters;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.store.DatabaseUnavailableException;
+import io.seckill.consumer.store.DatabaseWriteProbe;
+import io.seckill.consumer.store.OrderStore;
+import io.seckill.consumer.store.StoreOutcome;
+import io.seckill.consumer.store.StoreOutcome.Stored;
+import io.seckill.consumer.store.StoredBatch;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * The way from intake to MySQL, with a breaker in it. While it is open no orders are taken from the
+ * broker, so none are held, requeued or tried in a loop; a probe a second finds out when MySQL
+ * writes again. Shared by all queues, thread-safe.
+ */
+@Component
+class DatabaseGate {
+
+  private static final Logger log = LoggerFactory.getLogger(DatabaseGate.class);
+
+  /** MySQL's return is noticed after this and the probe's own time-out, at the latest. */
+  private static final Duration PROBE_PAUSE = Duration.ofSeconds(1);
+
+  private final OrderStore store;
+  private final DatabaseWriteProbe probe;
+  private final Clock clock;
+  private final CircuitBreaker breaker;
+  private final Timer lag;
+  private final Counter deliveries;
+
+  DatabaseGate(OrderStore store, DatabaseWriteProbe probe, Clock clock, MeterRegistry meters) {
+    this.store = store;
+    this.clock = clock;
+    this.breaker = CircuitBreaker.of("mysql", config());
+    this.probe = probe;
+    this.lag =
+        Timer.builder("seckill.consumer.lag")
+            .description("From admission in Redis to COMMIT in MySQL")
+            .serviceLevelObjectives(
+                Duration.ofMillis(50),
+                Duration.ofMillis(200),
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(30))
+            .register(meters);
+    this.deliveries =
+        Counter.builder("seckill.consumer.deliveries")
+            .description("Orders handed to MySQL, whatever came of it")
+            .register(meters);
+    BreakerMeters.bind(breaker, meters);
+    breaker
+        .getEventPublisher()
+        .onStateTransition(event -> log.warn("MySQL breaker: {}", event.getStateTransition()));
+  }
+
+  /**
+   * Small and quick: the library's defaults (100 calls, 60 s) would hide an outage. A timer ends
+   * the open state; the library's other way is the time of day, which an operator may set back. A
+   * refused order is no failure of MySQL.
+   */
+  static CircuitBreakerConfig config() {
+    return CircuitBreakerConfig.custom()
+        .slidingWindowType(SlidingWindowType.COUNT_BASED)
+        .slidingWindowSize(4)
+        .minimumNumberOfCalls(2)
+        .failureRateThreshold(50)
+        .slowCallRateThreshold(100)
+        .slowCallDurationThreshold(Duration.ofMinutes(1))
+        .waitDurationInOpenState(PROBE_PAUSE)
+        .automaticTransitionFromOpenToHalfOpenEnabled(true)
+        .permittedNumberOfCallsInHalfOpenState(1)
+        .build();
+  }
+
+  /**
+   * As {@link OrderStore#store}, and remembers how MySQL did.
+   *
+   * @throws DatabaseUnavailableException when MySQL cannot decide now; look at {@link
+   *     #isOpenToOrders} before trying again
+   */
+  StoredBatch store(List<OrderMessage> orders) throws DatabaseUnavailableException {
+    long start = System.nanoTime();
+    deliveries.increment(orders.size());
+    try {
+      StoredBatch stored = store.store(orders);
+      breaker.onSuccess(System.nanoTime() - start, TimeUnit.NANOSECONDS);
+      closeAfterSuccess();
+      recordLag(stored);
+      return stored;
+    } catch (DatabaseUnavailableException e) {
+      log.warn("{}", e.getMessage());
+      breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
+      throw e;
+    }
+  }
+
+  /**
+   * A success may be the second call that the breaker wants to have seen, and after one failure it
+   * opens then. The caller goes on, and nobody would ask MySQL.
+   */
+  private void closeAfterSuccess() {
+    if (breaker.getState() != CircuitBreaker.State.CLOSED) {
+      breaker.transitionToClosedState();
+    }
+  }
+
+  /** By two clocks, Redis's and ours: never below 0 whatever they say. */
+  private void recordLag(StoredBatch stored) {
+    long now = clock.millis();
+    for (StoreOutcome outcome : stored.outcomes()) {
+      if (outcome instanceof Stored confirmed) {
+        lag.record(Math.max(0, now - confirmed.order().admittedAt()), TimeUnit.MILLISECONDS);
+      }
+    }
+  }
+
+  /**
+   * True at once while MySQL is thought well. Else asks it, at most once a second over all callers,
+   * and says what came out. Whatever that is, the breaker hears it: it lets nobody else ask before.
+   */
+  boolean isOpenToOrders() {
+    if (breaker.getState() == CircuitBreaker.State.CLOSED) {
+      return true;
+    }
+    if (!breaker.tryAcquirePermission()) {
+      return false;
+    }
+    long start = System.nanoTime();
+    try {
+      probe.write();
+      breaker.onSuccess(System.nanoTime() - start, TimeUnit.NANOSECONDS);
+    } catch (SQLException e) {
+      breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
+      log.info("MySQL is still not writable: {}", e.getMessage());
+    } catch (RuntimeException | Error e) {
+      breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
+      throw e;
+    }
+    return breaker.getState() == CircuitBreaker.State.CLOSED;
+  }
+}

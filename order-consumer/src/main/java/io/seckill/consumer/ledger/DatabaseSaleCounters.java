@@ -1,0 +1,54 @@
+package io.seckill.consumer.ledger;
+
+import io.seckill.common.order.OrderStatus;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A SKU as MySQL has it, all of one moment.
+ *
+ * @param state of the sale
+ * @param stock units still sellable (sd)
+ * @param total opening stock + added - withdrawn (S)
+ * @param added units of additions that are in the total
+ * @param withdrawn units of withdrawals that are in the total
+ * @param settled orders settled, on the scale of {@link RedisSaleCounters#seq}
+ * @param orders rows by status; a status without orders is absent
+ * @param aliases orders that another one answers
+ * @param deadLetters readable open dead letters whose order is not stored
+ * @param compensating units that Redis is to get back and has not confirmed, of the present epoch
+ * @param unfinished stock changes of which one store does not know yet
+ */
+public record DatabaseSaleCounters(
+    long skuId,
+    String state,
+    long epoch,
+    long stock,
+    long total,
+    long added,
+    long withdrawn,
+    long settled,
+    Map<OrderStatus, OrderTotals> orders,
+    OrderTotals aliases,
+    OrderTotals deadLetters,
+    long compensating,
+    List<UnfinishedChange> unfinished) {
+
+  /**
+   * A stock change on its way from one store to the other.
+   *
+   * @param delta units, positive adds
+   * @param inMySql whether stock and total contain it
+   */
+  public record UnfinishedChange(String changeId, long delta, long epoch, boolean inMySql) {}
+
+  /** Rows of a status. */
+  public OrderTotals of(OrderStatus status) {
+    return orders.getOrDefault(status, OrderTotals.NONE);
+  }
+
+  /** All rows and aliases: whatever MySQL has decided for good. */
+  public OrderTotals decided() {
+    return orders.values().stream().reduce(aliases, OrderTotals::plus);
+  }
+}

@@ -1,9 +1,0 @@
-package io.seckill.consumer.ledger;
-
-/**
- * What the broker holds of one order queue.
- *
- * @param unacked delivered to the queue's active consumer and not acked; stored already, some of
- *     them
- */
-public record QueueTerms(String queue, long ready, long unacked) {}

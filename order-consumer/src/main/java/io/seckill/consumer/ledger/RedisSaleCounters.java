@@ -1,0 +1,25 @@
+package io.seckill.consumer.ledger;
+
+/**
+ * A SKU as Redis counts it.
+ *
+ * @param epoch 0 while a preheat loads it
+ * @param stock units admissible; 0 while it is being loaded
+ * @param seq admissions so far, on the scale of {@link DatabaseSaleCounters#settled}
+ * @param admitted all that was admitted, with what earlier epochs had stored
+ * @param published those of the admitted that the broker has confirmed
+ */
+public record RedisSaleCounters(
+    long skuId,
+    long stock,
+    long epoch,
+    String state,
+    long seq,
+    OrderTotals admitted,
+    OrderTotals published) {
+
+  /** Admitted and not counted as published: in the outbox or in a private queue. */
+  public OrderTotals awaitingRelay() {
+    return admitted.minus(published);
+  }
+}

@@ -1,0 +1,222 @@
+package io.seckill.consumer.lifecycle;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.OrderTrail;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.compensation.Compensation;
+import io.seckill.consumer.compensation.Compensations;
+import io.seckill.consumer.results.OrderResult;
+import io.seckill.consumer.results.OrderResults;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * Ends CONFIRMED orders without a payment and returns their units: in MySQL in the transaction that
+ * ends them, in Redis by compensation after it.
+ *
+ * <p>Locks are taken as the batch store takes them: orders, quota by (user, SKU), products by SKU
+ * last, and payments right after orders, as payments do; the number of statements under a product's
+ * lock does not grow with the number of orders. Rows are chosen and locked by one statement on
+ * their status, so of payment, cancel and expiry exactly one finds the order CONFIRMED.
+ */
+@Component
+class Cancellations {
+
+  /** By primary key, so that everybody locks in the same order and nobody scans all who wait. */
+  private static final String CHOOSE =
+      "SELECT order_id, user_id, sku_id, quantity FROM orders FORCE INDEX (PRIMARY)"
+          + " WHERE order_id IN (:ids) AND status = 'CONFIRMED'";
+
+  private final JdbcClient jdbc;
+  private final DeadlockRetry transaction;
+  private final PaymentTable payments;
+  private final Compensations compensations;
+  private final OrderResults results;
+  private final LifecycleMeters meters;
+
+  Cancellations(
+      JdbcClient jdbc,
+      DeadlockRetry transaction,
+      PaymentTable payments,
+      Compensations compensations,
+      OrderResults results,
+      LifecycleMeters meters) {
+    this.jdbc = jdbc;
+    this.transaction = transaction;
+    this.payments = payments;
+    this.compensations = compensations;
+    this.results = results;
+    this.meters = meters;
+  }
+
+  /** Units of one order on their way back. */
+  private record EndedOrder(OrderId orderId, long userId, long skuId, int quantity) {}
+
+  /**
+   * Cancels an order of this user.
+   *
+   * @return false when it was not CONFIRMED, or not the user's
+   */
+  boolean cancel(OrderId orderId, long userId) {
+    return end(
+            OrderStatus.CANCELLED,
+            List.of(orderId),
+            CHOOSE + " AND user_id = :user",
+            Map.of("user", userId))
+        == 1;
+  }
+
+  /**
+   * Expires those of these orders that are CONFIRMED and were stored at least this long ago, by
+   * MySQL's clock; all of them or, when this throws, none.
+   *
+   * @return how many that were
+   * @throws IllegalStateException when one of them has no quota or product to give its units back
+   *     to
+   */
+  int expire(Collection<OrderId> orders, Duration timeout) {
+    return end(
+        OrderStatus.EXPIRED,
+        orders,
+        CHOOSE + " AND created_at <= NOW(6) - INTERVAL :micros MICROSECOND",
+        Map.of("micros", timeout.toMillis() * 1_000));
+  }
+
+  private int end(
+      OrderStatus status, Collection<OrderId> orders, String choose, Map<String, Object> params) {
+    if (orders.isEmpty()) {
+      return 0;
+    }
+    List<Compensation> owed =
+        transaction.run(
+            () -> {
+              List<EndedOrder> freed = choose(orders, choose, params);
+              return freed.isEmpty() ? List.of() : release(freed, status);
+            });
+    // The result first: while units are owed, the sweep of compensations writes their results
+    // again.
+    boolean heard =
+        results.write(
+            owed.stream()
+                .map(back -> OrderResult.of(back.orderId(), back.skuId(), back.userId(), status))
+                .toList());
+    if (heard) {
+      compensations.deliver(owed);
+    }
+    meters.ended(status, owed.size());
+    String stage = status.name().toLowerCase(Locale.ROOT);
+    owed.forEach(back -> OrderTrail.mark(back.orderId(), back.skuId(), null, stage));
+    return owed.size();
+  }
+
+  /** Locks the orders; sorted by user and SKU, the order of the quota locks. */
+  private List<EndedOrder> choose(
+      Collection<OrderId> orders, String sql, Map<String, Object> parameters) {
+    Map<String, Object> all = new HashMap<>(parameters);
+    all.put("ids", orders.stream().map(OrderId::value).sorted().toList());
+    return jdbc
+        .sql(sql + " FOR UPDATE")
+        .params(all)
+        .query(
+            (row, number) ->
+                new EndedOrder(
+                    new OrderId(row.getLong("order_id")),
+                    row.getLong("user_id"),
+                    row.getLong("sku_id"),
+                    row.getInt("quantity")))
+        .list()
+        .stream()
+        .sorted(Comparator.comparingLong(EndedOrder::userId).thenComparingLong(EndedOrder::skuId))
+        .toList();
+  }
+
+  private List<Compensation> release(List<EndedOrder> freed, OrderStatus status) {
+    jdbc.sql("UPDATE orders SET status = :status, single_buyer = NULL WHERE order_id IN (:ids)")
+        .params(
+            Map.of(
+                "status",
+                status.name(),
+                "ids",
+                freed.stream().map(order -> order.orderId().value()).sorted().toList()))
+        .update();
+    payments.ended(freed.stream().map(EndedOrder::orderId).toList());
+    Set<Long> withQuota = keepingQuota(freed);
+    freed.stream().filter(order -> withQuota.contains(order.skuId())).forEach(this::lowerQuota);
+    Map<Long, Long> epochs = returnStock(freed);
+    List<Compensation> owed =
+        freed.stream()
+            .map(order -> compensation(order, epochs, withQuota.contains(order.skuId())))
+            .toList();
+    compensations.record(owed);
+    return owed;
+  }
+
+  /** Read without a lock: a sale's policy never changes. */
+  private Set<Long> keepingQuota(List<EndedOrder> freed) {
+    Set<Long> skus = freed.stream().map(EndedOrder::skuId).collect(Collectors.toSet());
+    return jdbc.sql("SELECT sku_id FROM products WHERE sku_id IN (:skus) AND policy <> :without")
+        .params(Map.of("skus", skus, "without", PurchasePolicy.UNLIMITED.name()))
+        .query(Long.class)
+        .set();
+  }
+
+  private void lowerQuota(EndedOrder order) {
+    int lowered =
+        jdbc.sql(
+                "UPDATE user_quota SET owned_count = owned_count - ?"
+                    + " WHERE user_id = ? AND sku_id = ?")
+            .params(order.quantity(), order.userId(), order.skuId())
+            .update();
+    if (lowered != 1) {
+      throw new IllegalStateException("order " + order.orderId() + " has no quota to give back");
+    }
+  }
+
+  /**
+   * @return the epoch of each sale, read under the lock of its row: later preheats count these
+   *     units, earlier ones did not
+   */
+  private Map<Long, Long> returnStock(List<EndedOrder> freed) {
+    Map<Long, Long> units = new TreeMap<>();
+    freed.forEach(order -> units.merge(order.skuId(), (long) order.quantity(), Long::sum));
+    Map<Long, Long> epochs = new HashMap<>();
+    units.forEach(
+        (sku, returned) -> {
+          jdbc.sql("UPDATE products SET stock = stock + ? WHERE sku_id = ?")
+              .params(returned, sku)
+              .update();
+          jdbc.sql("SELECT epoch FROM products WHERE sku_id = ?")
+              .param(sku)
+              .query(Long.class)
+              .optional()
+              .ifPresent(epoch -> epochs.put(sku, epoch));
+        });
+    return epochs;
+  }
+
+  private static Compensation compensation(
+      EndedOrder order, Map<Long, Long> epochs, boolean withQuota) {
+    Long epoch = epochs.get(order.skuId());
+    if (epoch == null) {
+      throw new IllegalStateException("order " + order.orderId() + " has no product");
+    }
+    return new Compensation(
+        order.orderId(),
+        order.skuId(),
+        order.userId(),
+        epoch,
+        order.quantity(),
+        withQuota ? order.quantity() : 0);
+  }
+}

@@ -1,0 +1,53 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.LoadSettings;
+import io.seckill.common.sale.SaleToLoad;
+import java.time.Instant;
+
+/**
+ * A row of {@code products}.
+ *
+ * @param state NEW, PREHEATED, OPEN, PAUSED or CLOSED
+ * @param stateVersion number of changes of the state so far
+ * @param ended whether the closing time has passed, by MySQL's clock
+ * @param loading as the last preheat did it
+ */
+record ProductSnapshot(
+    long skuId,
+    String state,
+    long stateVersion,
+    PurchasePolicy policy,
+    int limitPerUser,
+    Instant opensAt,
+    Instant closesAt,
+    long epoch,
+    long stock,
+    long initialStock,
+    long lastSeq,
+    long settled,
+    boolean ended,
+    LoadSettings loading) {
+
+  /**
+   * Whether Redis has to have it: a closed sale is shown from MySQL. So is one that nobody closed:
+   * after its closing time nothing is admitted, and Redis lets its rules expire.
+   */
+  boolean isWanted() {
+    return !ended && (state.equals("PREHEATED") || isRunning());
+  }
+
+  boolean isRunning() {
+    return state.equals("OPEN") || state.equals("PAUSED");
+  }
+
+  /** Whether nobody has preheated, rebuilt or closed the sale between the two. */
+  boolean isSameLifeAs(ProductSnapshot other) {
+    return epoch == other.epoch && other.isWanted();
+  }
+
+  SaleToLoad toLoad(long shelf) {
+    return new SaleToLoad(
+        skuId, policy, limitPerUser, opensAt, closesAt, epoch, shelf, initialStock, lastSeq);
+  }
+}

@@ -1,0 +1,88 @@
+#!lua flags=allow-oom
+-- compensate.lua: return the units of one order to the shelf and to the user's quota, once.
+--
+-- KEYS  1 the SKU's hash; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
+-- ARGV  1 key prefix "seckill:{p}:"  2 SKU  3 user  4 order id  5 epoch of the sale the units belong to
+--       6 units for the stock  7 units for the quota
+-- reply 1 compensated now
+--       2 compensated before: nothing changed
+--       3 of an older epoch, whose stock was counted anew since: nothing changed
+--       4 the sale is gone from Redis: nothing changed, nothing left to compensate
+--      -1 Redis has an older epoch than the units, or data it cannot read: nothing changed, try again later
+--
+-- A quota never goes below 0, and its field goes with its last unit. The record of what was given gets the expiry
+-- of the sale. Ids stay texts: a Lua number holds 53 bits. All checks come before the first write.
+-- Headed allow-oom: when Redis is full, giving back must still work.
+-- Published: the SKU on seckill:restocked when its stock was 0, so that gateways stop refusing from memory.
+
+local prefix, sku, user, id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local epoch, stockUnits, quotaUnits = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+
+local function is(key, kind)
+  return redis.call('TYPE', key).ok == kind
+end
+
+local function isOrAbsent(key, kind)
+  local found = redis.call('TYPE', key).ok
+  return found == kind or found == 'none'
+end
+
+-- user mod buckets, for users up to 2^63-1.
+local function bucketOf(buckets)
+  if #user <= 15 then
+    return tonumber(user) % buckets
+  end
+  local high, low = tonumber(string.sub(user, 1, -10)), tonumber(string.sub(user, -9))
+  return ((high % buckets) * (1000000000 % buckets) + low) % buckets
+end
+
+local kind = redis.call('TYPE', KEYS[1]).ok
+if kind == 'none' then
+  return 4
+elseif kind ~= 'hash' then
+  return -1
+end
+local f = redis.call('HMGET', KEYS[1], 'epoch', 'buckets', 'expiresAt')
+local current, buckets, expiresAt = tonumber(f[1] or ''), tonumber(f[2] or ''), tonumber(f[3] or '')
+if not current or not buckets or buckets < 1 or not expiresAt then
+  return -1
+elseif current > epoch then
+  return 3
+elseif current < epoch then
+  return -1
+end
+
+local bucket = sku .. ':' .. string.format('%.0f', bucketOf(buckets))
+local stockKey, quotaKey, compensatedKey =
+  prefix .. 'stock:' .. sku, prefix .. 'quota:' .. bucket, prefix .. 'compensated:' .. bucket
+local stock = is(stockKey, 'string') and tonumber(redis.call('GET', stockKey))
+if not stock or not isOrAbsent(quotaKey, 'hash') or not isOrAbsent(compensatedKey, 'hash') then
+  return -1
+end
+if redis.call('HEXISTS', compensatedKey, id) == 1 then
+  return 2
+end
+local owned = 0
+if quotaUnits > 0 then
+  owned = tonumber(redis.call('HGET', quotaKey, user) or '0')
+  if not owned then
+    return -1
+  end
+end
+
+redis.call('HSET', compensatedKey, id, ARGV[6] .. ':' .. ARGV[7])
+redis.call('PEXPIREAT', compensatedKey, f[3])
+if stockUnits > 0 then
+  redis.call('INCRBY', stockKey, ARGV[6])
+end
+if quotaUnits > 0 and owned > 0 then
+  if owned > quotaUnits then
+    redis.call('HINCRBY', quotaKey, user, '-' .. ARGV[7])
+  else
+    redis.call('HDEL', quotaKey, user)
+  end
+end
+if stock == 0 and stockUnits > 0 then
+  redis.pcall('PUBLISH', 'seckill:restocked', sku) -- last, and allowed to fail: it only saves a moment
+end
+return 1

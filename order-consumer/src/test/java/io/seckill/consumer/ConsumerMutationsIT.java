@@ -1,0 +1,94 @@
+package io.seckill.consumer;
+
+import io.seckill.consumer.intake.MutantIntake;
+import io.seckill.consumer.store.MutantStore;
+import io.seckill.testing.TestServers;
+import io.seckill.testing.mutation.Mutants;
+import io.seckill.testing.mutation.Mutation;
+import io.seckill.testing.mutation.MutationCase;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Each way to lose, oversell or repeat an order between the broker and MySQL turns a test red. */
+@ExtendWith(TestServers.class)
+class ConsumerMutationsIT {
+
+  private static final String INTAKE = "io.seckill.consumer.intake.";
+  private static final String STORE = "io.seckill.consumer.store.";
+  private static final String LIFECYCLE = "io.seckill.consumer.lifecycle.";
+  private static final String START_CHECK = STORE + "AffectedRowsCheck";
+  private static final String TABLES = "db/migration/V1__ledger_of_record.sql";
+  private static final String QUOTA_CHECK = "CHECK (owned_count <= limit_units)";
+  private static final String FIRST_PURCHASE =
+      INTAKE + "GuardsIT#refusesAFirstPurchaseAboveTheLimit";
+  private static final String COMPENSATION = "io/seckill/consumer/compensation/compensate.lua";
+  private static final String COMPENSATION_IT =
+      "io.seckill.consumer.compensation.CompensationScriptIT#";
+
+  private static final Mutants MUTANTS = new Mutants();
+
+  static List<MutationCase> mutations() {
+    return Mutants.chosen(
+        ConsumerMutations.AFFECTED_ROWS_OFF.caughtBy(
+            STORE + "OrderStoreIT#addsUpOrdersOfOneUserInABatch", "but was: 5"),
+        Mutation.named("the service starts without useAffectedRows")
+            .calls(
+                START_CHECK + "#afterPropertiesSet",
+                START_CHECK + "#checkAffectedRows",
+                MutantStore.class)
+            .caughtBy(
+                STORE + "AffectedRowsCheckIT#refusesToStartWithoutUseAffectedRows",
+                "Expecting code to raise a throwable"),
+        ConsumerMutations.ACKED_BEFORE_COMMIT.caughtBy(
+            INTAKE + "IntakeFaultsIT#pausesWhileMySqlIsAwayAndResumes",
+            "orders back at the broker"),
+        Mutation.named("an ack settles all deliveries before it")
+            .calls(
+                INTAKE + "IntakeSession#ack",
+                "com.rabbitmq.client.Channel#basicAck",
+                MutantIntake.class)
+            .caughtBy(
+                INTAKE + "IntakeFaultsIT#keepsAFailedOrderAtTheBrokerWhileThoseBehindItAreAcked",
+                "orders still at the broker"),
+        Mutation.named("the first purchase is not held to the limit, in a batch")
+            .firstCall(STORE + "BulkPath#raises", STORE + "SaleRules#limit", MutantStore.class)
+            .text(TABLES, QUOTA_CHECK, "CHECK (owned_count > 0)")
+            .caughtBy(FIRST_PURCHASE, "REJECTED QUOTA_EXCEEDED"),
+        Mutation.named("the first purchase is not held to the limit, one by one")
+            .calls(STORE + "PerOrderPath#place", STORE + "SaleRules#limit", MutantStore.class)
+            .text(TABLES, QUOTA_CHECK, "CHECK (owned_count > 0)")
+            .caughtBy(FIRST_PURCHASE, "REJECTED QUOTA_EXCEEDED"),
+        ConsumerMutations.STOCK_NOT_GUARDED.caughtBy(
+            STORE + "OrderStoreIT#keepsNoQuotaOfUnlimitedSkus", "SOLD_OUT"),
+        Mutation.named("a failed batch is committed as far as it came")
+            .calls(STORE + "Transactions#run", STORE + "Transactions#rollBack", MutantStore.class)
+            .caughtBy(STORE + "OrderStoreIT#waitsOutALockWithoutKeepingHalfABatch", "half a batch"),
+        ConsumerMutations.COMPENSATED_AGAIN.caughtBy(
+            COMPENSATION_IT + "givesStockAndQuotaOncePerOrder", "expected: 2L"),
+        Mutation.named("an older epoch is compensated")
+            .text(COMPENSATION, "elseif current > epoch then", "elseif false then")
+            .caughtBy(COMPENSATION_IT + "changesNothingForAnOlderEpoch", "expected: 3L"),
+        Mutation.named("a payment pays for an order that has ended")
+            .constant(LIFECYCLE + "Orders", " AND status = 'CONFIRMED'", "")
+            .caughtBy(
+                LIFECYCLE + "LifecycleIT#aCrashAfterTheChargeEndsAsARefundWhenTheOrderHasExpired",
+                "EXPIRED"),
+        Mutation.named("a cancel returns units of an order that is paid")
+            .constant(LIFECYCLE + "Cancellations", " AND status = 'CONFIRMED'", "")
+            .caughtBy(LIFECYCLE + "LifecycleIT#aPaidOrderIsNotCancellable", "409"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("mutations")
+  void isCaught(MutationCase mutation) {
+    MUTANTS.prove(mutation);
+  }
+
+  @AfterAll
+  static void report() {
+    MUTANTS.report();
+  }
+}

@@ -1,0 +1,66 @@
+package io.seckill.consumer.testing;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.redis.RedisKeys;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.UnifiedJedis;
+
+/** Leaves in Redis what an admission leaves, for sales of one bucket. */
+public final class AdmissionFixture {
+
+  private static final int BUCKET = 0;
+
+  private final UnifiedJedis redis;
+
+  public AdmissionFixture(UnifiedJedis redis) {
+    this.redis = redis;
+  }
+
+  /** Takes stock and quota and remembers the order, whatever the rules say. */
+  public void admit(List<OrderMessage> orders) {
+    for (OrderMessage order : orders) {
+      redis.hset(
+          RedisKeys.orders(order.skuId(), BUCKET),
+          order.orderId().toString(),
+          AdmissionRecord.queued(order).format());
+      redis.decrBy(RedisKeys.stock(order.skuId()), order.quantity());
+      if (order.policy().keepsQuota()) {
+        redis.hincrBy(
+            RedisKeys.quota(order.skuId(), BUCKET),
+            Long.toString(order.userId()),
+            order.quantity());
+      }
+    }
+  }
+
+  public void admit(OrderMessage... orders) {
+    admit(List.of(orders));
+  }
+
+  public AdmissionRecord record(OrderMessage order) {
+    return AdmissionRecord.parse(
+        redis.hget(RedisKeys.orders(order.skuId(), BUCKET), order.orderId().toString()));
+  }
+
+  /** Letters of status and reason, as Redis has them. */
+  public String result(OrderMessage order) {
+    return redis.hget(RedisKeys.orders(order.skuId(), BUCKET), order.orderId().toString())
+        .split("\\|", -1)[6];
+  }
+
+  public long stock(long skuId) {
+    return Long.parseLong(redis.get(RedisKeys.stock(skuId)));
+  }
+
+  public long quota(long skuId, long userId) {
+    String units = redis.hget(RedisKeys.quota(skuId, BUCKET), Long.toString(userId));
+    return units == null ? 0 : Long.parseLong(units);
+  }
+
+  /** What was given back for the order, {@code <stock>:<quota>}; null when nothing was. */
+  public @Nullable String compensated(OrderMessage order) {
+    return redis.hget(RedisKeys.compensated(order.skuId(), BUCKET), order.orderId().toString());
+  }
+}

@@ -1,0 +1,148 @@
+package io.seckill.consumer.testing;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.RedisKeys;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Orders as the pipeline leaves them when they are CONFIRMED: in MySQL with quota and stock taken,
+ * in Redis with their admission record. Sales have one bucket, see {@link Sales#openInRedis}.
+ */
+public final class StoredOrderFixture {
+
+  private static final AtomicInteger NEXT = new AtomicInteger();
+
+  private final TestConsumer consumer;
+
+  public StoredOrderFixture(TestConsumer consumer) {
+    this.consumer = consumer;
+  }
+
+  /** Admits and stores an order of this user. */
+  public OrderId confirmed(long skuId, long userId, int quantity) {
+    int number = NEXT.incrementAndGet();
+    OrderId id =
+        OrderId.of(
+            OrderId.EPOCH_MS + 1_000_000 + number / 1024, (int) (skuId % 16), 1, number % 1024);
+    String key = "request-" + number;
+    String policy = product(skuId, "policy");
+    store(id, skuId, userId, quantity, key, policy);
+    admit(id, skuId, userId, quantity, key, !policy.equals("UNLIMITED"));
+    return id;
+  }
+
+  private void store(OrderId id, long skuId, long userId, int quantity, String key, String policy) {
+    consumer
+        .sql()
+        .sql(
+            "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
+                + " status, single_buyer, epoch, seq, admitted_at)"
+                + " VALUES (?, ?, ?, ?, 9900, ?, 'CONFIRMED', ?, 1, ?, NOW(3))")
+        .params(
+            id.value(),
+            userId,
+            skuId,
+            quantity,
+            key,
+            policy.equals("ONE_PER_USER") ? userId : null,
+            NEXT.get())
+        .update();
+    if (!policy.equals("UNLIMITED")) {
+      consumer
+          .sql()
+          .sql(
+              "INSERT INTO user_quota (user_id, sku_id, owned_count, limit_units)"
+                  + " SELECT ?, sku_id, ?, limit_per_user FROM products WHERE sku_id = ?"
+                  + " ON DUPLICATE KEY UPDATE owned_count = owned_count + VALUES(owned_count)")
+          .params(userId, quantity, skuId)
+          .update();
+    }
+    consumer
+        .sql()
+        .sql(
+            "UPDATE products SET stock = stock - ?, last_seq = last_seq + 1, settled = settled + 1"
+                + " WHERE sku_id = ?")
+        .params(quantity, skuId)
+        .update();
+  }
+
+  private void admit(
+      OrderId id, long skuId, long userId, int quantity, String key, boolean withQuota) {
+    String record = userId + "|" + key + "|" + quantity + "|1|1767225600000|1|C|1767225600000";
+    consumer.redis().hset(RedisKeys.orders(skuId, 0), Map.of(id.toString(), record));
+    consumer.redis().decrBy(RedisKeys.stock(skuId), quantity);
+    consumer.redis().hincrBy(RedisKeys.sku(skuId), "seq", 1);
+    if (withQuota) {
+      consumer.redis().hincrBy(RedisKeys.quota(skuId, 0), Long.toString(userId), quantity);
+    }
+  }
+
+  /** Makes an order old. */
+  public void age(OrderId id, long seconds) {
+    consumer
+        .sql()
+        .sql("UPDATE orders SET created_at = created_at - INTERVAL ? SECOND WHERE order_id = ?")
+        .params(seconds, id.value())
+        .update();
+  }
+
+  public String status(OrderId id) {
+    return consumer
+        .sql()
+        .sql("SELECT status FROM orders WHERE order_id = ?")
+        .param(id.value())
+        .query(String.class)
+        .single();
+  }
+
+  /** The status letter Redis has. */
+  public String letter(long skuId, OrderId id) {
+    String record = consumer.redis().hget(RedisKeys.orders(skuId, 0), id.toString());
+    return String.valueOf(AdmissionRecord.parse(record).status().letter());
+  }
+
+  /** A column of products. */
+  public String product(long skuId, String column) {
+    return consumer
+        .sql()
+        .sql("SELECT " + column + " FROM products WHERE sku_id = ?")
+        .param(skuId)
+        .query(String.class)
+        .single();
+  }
+
+  public long stockInMySql(long skuId) {
+    return Long.parseLong(product(skuId, "stock"));
+  }
+
+  public long stockInRedis(long skuId) {
+    return Long.parseLong(consumer.redis().get(RedisKeys.stock(skuId)));
+  }
+
+  /** Units the user owns by MySQL, 0 without a row. */
+  public long quotaInMySql(long skuId, long userId) {
+    return consumer
+        .sql()
+        .sql("SELECT owned_count FROM user_quota WHERE sku_id = ? AND user_id = ?")
+        .params(skuId, userId)
+        .query(Long.class)
+        .optional()
+        .orElse(0L);
+  }
+
+  public long quotaInRedis(long skuId, long userId) {
+    String units = consumer.redis().hget(RedisKeys.quota(skuId, 0), Long.toString(userId));
+    return units == null ? 0 : Long.parseLong(units);
+  }
+
+  /** Compensations Redis has not confirmed. */
+  public long pendingCompensations() {
+    return consumer
+        .sql()
+        .sql("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL")
+        .query(Long.class)
+        .single();
+  }
+}

@@ -1,0 +1,248 @@
+package io.seckill.relay.publish;
+
+import com.rabbitmq.client.AlreadyClosedException;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ShutdownSignalException;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.relay.metrics.RelayMeters;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One connection with one channel in confirm mode, for one lane. Only the lane's thread publishes;
+ * answers come on the connection's thread, which makes no channel calls. A link with trouble stays
+ * so: the lane closes it and opens another.
+ *
+ * <p>A connection of its own, because an alarm blocks connections, not channels, and because the
+ * fate of one lane must not be that of its neighbours.
+ */
+public final class PublisherChannel implements AutoCloseable {
+
+  private static final int ABORT_TIMEOUT_MS = 1_000;
+
+  private final Connection connection;
+  private final Channel channel;
+  private final LinkSocket socket;
+  private final UnconfirmedWindow window;
+  private final RelayMeters meters;
+  private final long confirmTimeoutNanos;
+
+  /** When the broker blocked this connection, nanoTime; 0 = it does not. */
+  private volatile long blockedSince;
+
+  /** Confirms are only missed from here on: nothing comes while blocked, all comes after. */
+  private volatile long answeringSince = System.nanoTime();
+
+  /** No confirm came in time. */
+  private volatile boolean silent;
+
+  private PublisherChannel(
+      Connection connection,
+      Channel channel,
+      LinkSocket socket,
+      int window,
+      Duration confirmTimeout,
+      RelayMeters meters) {
+    this.connection = connection;
+    this.channel = channel;
+    this.socket = socket;
+    this.window = new UnconfirmedWindow(window);
+    this.confirmTimeoutNanos = confirmTimeout.toNanos();
+    this.meters = meters;
+  }
+
+  /** Declares the topology and switches confirms on; closes the connection when that fails. */
+  static PublisherChannel over(
+      Connection connection,
+      LinkSocket socket,
+      int window,
+      Duration confirmTimeout,
+      RelayMeters meters)
+      throws IOException {
+    try {
+      Channel channel = connection.createChannel();
+      if (channel == null) {
+        throw new IOException("the broker allows no channel");
+      }
+      BrokerTopology.declare(channel);
+      channel.confirmSelect();
+      PublisherChannel link =
+          new PublisherChannel(connection, channel, socket, window, confirmTimeout, meters);
+      link.listen();
+      return link;
+    } catch (IOException | RuntimeException e) {
+      connection.abort(ABORT_TIMEOUT_MS);
+      throw e;
+    }
+  }
+
+  private void listen() {
+    channel.addConfirmListener(
+        (tag, multiple) -> window.answer(tag, multiple, true, meters::confirmed),
+        (tag, multiple) -> meters.nacked(window.answer(tag, multiple, false, meters::confirmed)));
+    channel.addReturnListener(
+        returned -> {
+          meters.returned();
+          window.returned(
+              String.valueOf(returned.getProperties().getMessageId()),
+              returned.getReplyText() + " (routing key " + returned.getRoutingKey() + ")");
+        });
+    connection.addBlockedListener(reason -> blocked(), this::unblocked);
+    channel.addShutdownListener(cause -> window.fail("closed: " + briefly(cause)));
+  }
+
+  private synchronized void blocked() {
+    if (blockedSince == 0) {
+      long now = System.nanoTime();
+      meters.blocked(now);
+      blockedSince = now;
+    }
+  }
+
+  private synchronized void unblocked() {
+    long since = blockedSince;
+    answeringSince = System.nanoTime();
+    blockedSince = 0;
+    if (since != 0) {
+      meters.unblocked(since);
+    }
+  }
+
+  /** Whether an alarm of the broker holds this connection: publish nothing, expect no confirms. */
+  public boolean isBlocked() {
+    return blockedSince != 0;
+  }
+
+  /**
+   * Publishes persistent and mandatory; at most {@link #room} orders.
+   *
+   * @throws BrokerTroubleException when the link broke; some, all or none may have been sent
+   */
+  public void publish(List<OutboundOrder> orders) throws BrokerTroubleException {
+    try {
+      socket.writes().holdBack();
+      try {
+        for (OutboundOrder order : orders) {
+          window.enter(channel.getNextPublishSeqNo(), order, System.nanoTime());
+          channel.basicPublish(
+              order.exchange(), order.routingKey(), true, order.properties(), order.body());
+        }
+      } finally {
+        socket.writes().release();
+      }
+    } catch (IOException | AlreadyClosedException e) {
+      window.fail("publishing failed: " + briefly(e));
+      throw new BrokerTroubleException(String.valueOf(window.trouble()), e);
+    }
+  }
+
+  /** Publishes that the window has room for. */
+  public int room() {
+    return window.room();
+  }
+
+  /** Publishes without an answer. */
+  public int pending() {
+    return window.pending();
+  }
+
+  /**
+   * Takes what was confirmed (acked and not returned) since the last call.
+   *
+   * @return publishes still without an answer at that moment
+   */
+  public int drainConfirmed(List<OutboundOrder> into) {
+    return window.drainConfirmed(into);
+  }
+
+  /** Waits until this many are confirmed, nothing is pending, trouble came, or time is up. */
+  public void awaitConfirmed(int enough, Duration wait) throws InterruptedException {
+    window.awaitConfirmed(enough, wait.toNanos());
+  }
+
+  /** Waits until nothing is pending, trouble came, or time is up. */
+  public void awaitAnswered(Duration wait) throws InterruptedException {
+    window.awaitAnswered(wait.toNanos());
+  }
+
+  /**
+   * @throws BrokerTroubleException when this link must be replaced: closed, or no confirm within
+   *     the time-out (not counting time blocked)
+   * @throws OrdersRefusedException when something was nacked or returned since the last check
+   */
+  public void check() throws BrokerTroubleException, OrdersRefusedException {
+    checkTrouble();
+    String refusal = window.takeRefusal();
+    if (refusal != null) {
+      throw new OrdersRefusedException(refusal);
+    }
+  }
+
+  /**
+   * @throws BrokerTroubleException as {@link #check}
+   */
+  public void checkTrouble() throws BrokerTroubleException {
+    if (window.trouble() == null && !isBlocked() && silentNanos() > confirmTimeoutNanos) {
+      silent = true;
+      window.fail("no confirm for " + TimeUnit.NANOSECONDS.toMillis(silentNanos()) + " ms");
+    }
+    String trouble = window.trouble();
+    if (trouble != null) {
+      throw new BrokerTroubleException(trouble, null);
+    }
+  }
+
+  /** The next {@link #check} says nothing of what was nacked or returned until now. */
+  public void forgetRefusal() {
+    window.takeRefusal();
+  }
+
+  /**
+   * Declares what is missing, after something was returned.
+   *
+   * @throws BrokerTroubleException when the broker refuses or is away
+   */
+  public void declareTopology() throws BrokerTroubleException {
+    try {
+      BrokerTopology.declare(channel);
+    } catch (IOException | AlreadyClosedException e) {
+      window.fail("declaring the topology failed: " + briefly(e));
+      throw new BrokerTroubleException(String.valueOf(window.trouble()), e);
+    }
+  }
+
+  private long silentNanos() {
+    return Math.min(window.silentNanos(), System.nanoTime() - answeringSince);
+  }
+
+  /** Whether the broker is away or silent, as opposed to refusing this lane's orders. */
+  public boolean isAway() {
+    return silent || !connection.isOpen();
+  }
+
+  /** Cuts the link, also under a thread that hangs in writing; from any thread. */
+  public void sever() {
+    socket.sever();
+  }
+
+  /** Ends the connection; waits a second for the broker at most. */
+  @Override
+  public void close() {
+    unblocked();
+    if (silent) {
+      sever(); // saying goodbye could hang behind what a silent broker does not read
+    }
+    connection.abort(ABORT_TIMEOUT_MS);
+  }
+
+  private static String briefly(Throwable cause) {
+    if (cause instanceof ShutdownSignalException signal && signal.getReason() != null) {
+      return String.valueOf(signal.getReason());
+    }
+    Throwable told = cause.getCause() == null ? cause : cause.getCause();
+    return told.getMessage() == null ? told.getClass().getSimpleName() : told.getMessage();
+  }
+}

@@ -1,0 +1,243 @@
+package io.seckill.relay.recovery;
+
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.PipelineReplies;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * One thread per relay that renews the leases of all its lanes, finds dead private queues for them
+ * to adopt, and looks at what waits. A thread of its own, so that a lane waiting for the broker
+ * does not lose its lease; a lane that cannot work for too long does.
+ */
+public final class LaneLeaseRenewer implements Runnable {
+
+  private static final Logger log = LoggerFactory.getLogger(LaneLeaseRenewer.class);
+  private static final LuaScript RENEW = LuaScript.from(LaneLeaseRenewer.class, "renew.lua");
+
+  private final RedisSettings redisSettings;
+  private final LeaseSettings settings;
+  private final List<LaneLease> leases;
+  private final OrphanSearch orphans = new OrphanSearch();
+  private final CountDownLatch stop = new CountDownLatch(1);
+  private final PartitionBacklog[] backlogs = new PartitionBacklog[Partition.COUNT];
+  private volatile long seenAt = System.nanoTime();
+
+  private @Nullable UnifiedJedis redis;
+  private boolean away;
+
+  /** Partitions that the last round could not renew, while it could others. */
+  private Map<Integer, JedisException> failing = Map.of();
+
+  /** Where the last round began: another partition each time, that none waits behind another. */
+  private int first;
+
+  /**
+   * @param leases of all lanes of this relay
+   */
+  public LaneLeaseRenewer(
+      RedisSettings redisSettings, LeaseSettings settings, List<LaneLease> leases) {
+    this.redisSettings = redisSettings.withMaxConnections(1);
+    this.settings = settings;
+    this.leases = List.copyOf(leases);
+    Arrays.fill(backlogs, PartitionBacklog.NONE);
+  }
+
+  @Override
+  public void run() {
+    try {
+      do {
+        round();
+      } while (!stop.await(settings.renewInterval().toMillis(), TimeUnit.MILLISECONDS));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      disconnect();
+    }
+  }
+
+  /** Ends the thread after its present round. */
+  public void requestStop() {
+    stop.countDown();
+  }
+
+  private void round() {
+    try {
+      renewAll(connected());
+      orphans.step(connected());
+      seen();
+    } catch (JedisException e) {
+      lost(e);
+    }
+  }
+
+  /**
+   * Each partition by itself: what is wrong with one, or with its node of a cluster, does not keep
+   * the others from being renewed and adopted.
+   *
+   * @throws JedisException when none could be renewed
+   */
+  private void renewAll(UnifiedJedis jedis) {
+    Map<Integer, JedisException> failures = new TreeMap<>();
+    JedisException nodeAway = null;
+    first = (first + 1) % Partition.COUNT;
+    for (int i = 0; i < Partition.COUNT; i++) {
+      int partition = (first + i) % Partition.COUNT;
+      if (nodeAway != null && isLink(failing.get(partition))) {
+        failures.put(partition, nodeAway); // one time-out per round is enough
+        continue;
+      }
+      try {
+        renew(jedis, partition);
+      } catch (JedisException e) {
+        if (isLink(e) && redisSettings.mode() != RedisSettings.Mode.CLUSTER) {
+          throw e; // one server has all partitions
+        }
+        failures.put(partition, e);
+        nodeAway = isLink(e) ? e : nodeAway;
+      }
+    }
+    if (failures.size() == Partition.COUNT) {
+      throw failures.values().iterator().next();
+    }
+    if (nodeAway != null) {
+      disconnect(); // the next round may find another node in its place
+    }
+    report(failures);
+  }
+
+  /** Whether the way to the server failed, as opposed to an error that it answered. */
+  private static boolean isLink(@Nullable JedisException cause) {
+    return cause != null && !(cause instanceof JedisDataException);
+  }
+
+  private void report(Map<Integer, JedisException> failures) {
+    failures.forEach(
+        (partition, cause) -> {
+          backlogs[partition] = PartitionBacklog.UNKNOWN;
+          if (!failing.containsKey(partition)) {
+            log.error(
+                "leases of partition {} cannot be renewed, nothing is adopted there: {}",
+                partition,
+                cause.toString());
+          }
+        });
+    failing.keySet().stream()
+        .filter(partition -> !failures.containsKey(partition))
+        .forEach(partition -> log.info("leases of partition {} are renewed again", partition));
+    failing = failures;
+  }
+
+  private void renew(UnifiedJedis jedis, int partition) {
+    List<LaneLease> lanes =
+        leases.stream().filter(lease -> lease.partition() == partition).toList();
+    List<String> keys = List.of(RedisKeys.lanes(partition));
+    List<String> args = new ArrayList<>();
+    args.add(Long.toString(settings.duration().toMillis()));
+    args.add(Long.toString(settings.quietPeriod().toMillis()));
+    args.add(RedisKeys.privateQueue(partition, ""));
+    lanes.stream()
+        .filter(lease -> lease.workedWithin(settings.handOverAfter()))
+        .map(LaneLease::member)
+        .filter(Objects::nonNull)
+        .forEach(args::add);
+    Response<Object> renewed;
+    Response<Long> depth;
+    Response<String> oldest;
+    try (AbstractPipeline pipeline = jedis.pipelined()) {
+      renewed = RENEW.queue(pipeline, keys, args);
+      depth = pipeline.llen(RedisKeys.outbox(partition));
+      oldest = pipeline.lindex(RedisKeys.outbox(partition), -1);
+      pipeline.sync();
+    }
+    List<?> reply = (List<?>) RENEW.answer(renewed, jedis, keys, args);
+    List<String> dead = reply.subList(2, reply.size()).stream().map(String.class::cast).toList();
+    lanes.forEach(lease -> lease.deadMembers(dead));
+    backlogs[partition] = backlog((Long) reply.get(0), (Long) reply.get(1), depth, oldest);
+  }
+
+  private static PartitionBacklog backlog(
+      long now, long dead, Response<Long> depth, Response<String> oldest) {
+    try {
+      return new PartitionBacklog(
+          PipelineReplies.get(depth), age(PipelineReplies.get(oldest), now), dead);
+    } catch (JedisDataException e) {
+      return PartitionBacklog.UNKNOWN; // a foreign key in its place: its lane says so
+    }
+  }
+
+  private static long age(@Nullable String entry, long now) {
+    if (entry == null) {
+      return 0;
+    }
+    try {
+      return Math.max(0, now - OrderMessageCodec.decode(entry).admittedAt());
+    } catch (UnreadableMessageException e) {
+      return 0; // counted where it is published, as a dead letter
+    }
+  }
+
+  private UnifiedJedis connected() {
+    UnifiedJedis current = redis;
+    if (current == null) {
+      current = RedisClients.openForOneMaster(redisSettings, "relay-leases");
+      redis = current;
+    }
+    return current;
+  }
+
+  private void disconnect() {
+    UnifiedJedis current = redis;
+    redis = null;
+    if (current != null) {
+      current.close();
+    }
+  }
+
+  private void seen() {
+    seenAt = System.nanoTime();
+    if (away) {
+      away = false;
+      log.info("leases are renewed again");
+    }
+  }
+
+  private void lost(JedisException cause) {
+    disconnect(); // the next round may find another master
+    if (!away) {
+      away = true;
+      log.warn("leases cannot be renewed: {}", cause.toString());
+    }
+  }
+
+  /** What waits in a partition, as of the last successful round. */
+  public PartitionBacklog backlog(int partition) {
+    return backlogs[partition];
+  }
+
+  /** Time since the last successful round. */
+  public Duration sinceSeen() {
+    return Duration.ofNanos(System.nanoTime() - seenAt);
+  }
+}

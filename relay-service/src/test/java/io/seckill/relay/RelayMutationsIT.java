@@ -1,0 +1,69 @@
+package io.seckill.relay;
+
+import io.seckill.relay.lane.MutantLane;
+import io.seckill.relay.publish.MutantLink;
+import io.seckill.testing.TestServers;
+import io.seckill.testing.mutation.Mutants;
+import io.seckill.testing.mutation.Mutation;
+import io.seckill.testing.mutation.MutationCase;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Each way to lose an order between the outbox and the broker turns a test red. */
+@ExtendWith(TestServers.class)
+class RelayMutationsIT {
+
+  private static final String LANE = "io.seckill.relay.lane.RelayLane";
+  private static final String LINK = "io.seckill.relay.publish.PublisherChannel";
+  private static final String UNCONFIRMED = "io.seckill.relay.lane.UnconfirmedOrdersIT#";
+  private static final String FENCED =
+      "io.seckill.relay.lane.ScriptsIT#aFencedLifeClaimsAndSettlesNothing";
+
+  private static final Mutants MUTANTS = new Mutants();
+
+  static List<MutationCase> mutations() {
+    return Mutants.chosen(
+        RelayMutations.REMOVED_BEFORE_CONFIRM.caughtBy(
+            UNCONFIRMED + "sendsAgainWhatWasNotConfirmedInTime", "unconfirmed, so kept"),
+        Mutation.named("the private queue is not drained after an error")
+            .calls(LANE + "#attempt", LANE + "#recover", MutantLane.class)
+            .calls(LANE + "#round", LANE + "#recover", MutantLane.class)
+            .caughtBy(
+                "io.seckill.relay.lane.RedisTroubleIT#publishesAnOrderWhoseClaimWasNotAnswered",
+                "orders delivered"),
+        Mutation.named("the client of RabbitMQ connects again by itself")
+            .calls(
+                "io.seckill.relay.publish.BrokerConnector#factory",
+                "com.rabbitmq.client.ConnectionFactory#setAutomaticRecoveryEnabled",
+                MutantLink.class)
+            .caughtBy(
+                "io.seckill.relay.publish.PublisherChannelIT#staysBrokenWhenTheBrokerIsThereAgain",
+                "connections"),
+        RelayMutations.NOT_MANDATORY.caughtBy(
+            UNCONFIRMED + "keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage", "orders delivered"),
+        Mutation.named("a returned order counts as confirmed")
+            .calls(
+                LINK + "#listen",
+                "io.seckill.relay.publish.UnconfirmedWindow#returned",
+                MutantLink.class)
+            .caughtBy(
+                UNCONFIRMED + "keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage",
+                "orders delivered"),
+        RelayMutations.FENCED_CLAIMS.caughtBy(FENCED, "Expecting code to raise a throwable"),
+        RelayMutations.FENCED_SETTLES.caughtBy(FENCED, "expected: 1L"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("mutations")
+  void isCaught(MutationCase mutation) {
+    MUTANTS.prove(mutation);
+  }
+
+  @AfterAll
+  static void report() {
+    MUTANTS.report();
+  }
+}

@@ -1,0 +1,129 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.redis.RedisSettings.Mode;
+import io.seckill.relay.lane.TestRelay.Tuning;
+import io.seckill.testing.ChildProcessesOnly;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisCluster;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Each lane works in its partition's slot, wherever that is; leases span all nodes. */
+@ChildProcessesOnly
+class LanesClusterIT {
+
+  private static final Duration SOON = Duration.ofMinutes(2);
+
+  private RedisCluster cluster;
+  private RabbitVhost rabbit;
+  private TestBroker broker;
+  private TestOutbox outbox;
+
+  @BeforeEach
+  void start(RabbitServer rabbitServer) throws Exception {
+    cluster = RedisCluster.start("appendonly yes", "appendfsync always");
+    rabbit = rabbitServer.newVhost();
+    broker = TestBroker.consuming(rabbit.url());
+    outbox = new TestOutbox(settings());
+  }
+
+  @AfterEach
+  void stop() {
+    outbox.close();
+    broker.close();
+    cluster.close();
+  }
+
+  @Test
+  void carriesOrdersOfEveryNodeAndCountsThem() {
+    long[] skus = TestOutbox.skusOfEveryPartition();
+    for (long sku : skus) {
+      outbox.preheat(sku);
+    }
+    List<String> admitted = outbox.admit(1_600, skus);
+    try (TestRelay relay = startRelay()) {
+      everythingArrives(admitted);
+      await().atMost(SOON).until(() -> relay.count("settled") == admitted.size());
+      assertThat(broker.duplicates()).isZero();
+      for (long sku : skus) {
+        assertThat(outbox.counter(sku, "publishedOrders")).as("sku " + sku).isEqualTo(100);
+      }
+      assertThat(relay.relayLanes().backlog(0).outbox()).isZero();
+    }
+  }
+
+  @Test
+  void findsPrivateQueuesThatNobodyKnowsOnEveryNode() {
+    long[] skus = TestOutbox.skusOfEveryPartition();
+    for (long sku : skus) {
+      outbox.claimLate("gone:0:0123456789abcdef", sku);
+    }
+    try (TestRelay relay = startRelay()) {
+      await().atMost(SOON).until(() -> broker.seen() == skus.length);
+      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      assertThat(relay.count("adopted")).isEqualTo(skus.length);
+    }
+  }
+
+  @Test
+  void adoptsOnTheOtherNodesWhileOneIsAway() {
+    long[] skus = TestOutbox.skusOfEveryPartition();
+    try (TestRelay relay = startRelay()) {
+      List<String> admitted = outbox.admit(160, skus);
+      everythingArrives(admitted);
+      cluster.node(0).kill();
+
+      long[] reachable =
+          Arrays.stream(skus).filter(sku -> cluster.nodeOf(RedisKeys.sku(sku)) != 0).toArray();
+      for (long sku : reachable) {
+        String gone = "gone:0:0123456789abcdef";
+        outbox.redis().zadd(RedisKeys.lanes(Partition.ofSku(sku)), 1, gone); // its lease has ended
+        admitted.add(outbox.claimLate(gone, sku));
+      }
+      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      assertThat(relay.count("adopted")).isEqualTo(reachable.length);
+
+      cluster.node(0).restart();
+      cluster.awaitAgreement();
+      outbox.close();
+      outbox = new TestOutbox(settings()); // a pipeline over connections of before loses commands
+      admitted.addAll(outbox.admit(160, skus));
+      everythingArrives(admitted);
+    }
+  }
+
+  private TestRelay startRelay() {
+    return TestRelay.start(settings(), TestRelay.broker(rabbit.url(), null), Tuning.PATIENT);
+  }
+
+  private RedisSettings settings() {
+    return new RedisSettings(
+        Mode.CLUSTER,
+        "redis://127.0.0.1:1", // nobody: the nodes tell who serves what
+        cluster.nodes(),
+        null,
+        0,
+        null,
+        null,
+        null,
+        null,
+        null);
+  }
+
+  private void everythingArrives(List<String> admitted) {
+    await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+    assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+    await().atMost(SOON).until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+  }
+}

@@ -1,0 +1,90 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.redis.RedisSettings.Mode;
+import io.seckill.testing.ChildProcessesOnly;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisReplicaSet;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.exceptions.JedisException;
+
+/** A relay follows a failover by Sentinel: what the promoted replica has, it publishes. */
+@ChildProcessesOnly
+class LanesSentinelIT {
+
+  private static final Duration SOON = Duration.ofMinutes(2);
+
+  private RedisReplicaSet redis;
+  private RabbitVhost rabbit;
+  private TestBroker broker;
+  private TestOutbox outbox;
+
+  @BeforeEach
+  void start(RabbitServer rabbitServer) throws Exception {
+    redis = RedisReplicaSet.start("appendonly yes", "appendfsync always");
+    rabbit = rabbitServer.newVhost();
+    broker = TestBroker.consuming(rabbit.url());
+    outbox = new TestOutbox(settings());
+  }
+
+  @AfterEach
+  void stop() {
+    outbox.close();
+    broker.close();
+    redis.close();
+  }
+
+  @Test
+  void publishesFromThePromotedReplica() {
+    long[] skus = TestOutbox.skusOfEveryPartition();
+    List<String> admitted = outbox.admit(8_000, skus);
+    redis.awaitReplicated();
+    try (TestRelay relay =
+        TestRelay.start(
+            settings(), TestRelay.broker(rabbit.url(), null), TestRelay.Tuning.DEFAULT)) {
+      await().atMost(SOON).until(() -> broker.seen() > 100);
+
+      redis.failOver();
+
+      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+      await()
+          .atMost(SOON)
+          .ignoreExceptionsInstanceOf(JedisException.class) // pooled before the failover
+          .until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+      List<String> later = outbox.admit(160, skus);
+      await().atMost(SOON).until(() -> broker.deliveries().keySet().containsAll(later));
+      assertThat(relay.count("settled")).isGreaterThanOrEqualTo(later.size());
+      assertThat(listeners()).as("none but that of the test's own client").isEqualTo(1);
+    }
+  }
+
+  /** Jedis leaves them behind where clients come and go, as they do under a failover. */
+  private static long listeners() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().contains("SentinelListener"))
+        .count();
+  }
+
+  private RedisSettings settings() {
+    return new RedisSettings(
+        Mode.SENTINEL,
+        "redis://127.0.0.1:1", // nobody: the Sentinel tells who is the master
+        redis.sentinels(),
+        redis.name(),
+        0,
+        null,
+        null,
+        null,
+        null,
+        null);
+  }
+}

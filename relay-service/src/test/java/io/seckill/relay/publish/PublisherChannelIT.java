@@ -1,0 +1,85 @@
+package io.seckill.relay.publish;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.broker.ProcessName;
+import io.seckill.relay.metrics.RelayMeters;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** One link to a real broker, without a lane. */
+@ExtendWith(TestServers.class)
+class PublisherChannelIT {
+
+  private static final Duration SOON = Duration.ofMinutes(2);
+
+  /**
+   * FACTS 15: a link that came back by itself would number its publishes from 1 again, and take
+   * confirms of the new ones for those of the old.
+   */
+  @Test
+  void staysBrokenWhenTheBrokerIsThereAgain(RabbitServer broker) throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(broker);
+        PublisherChannel link = connector(broker.newVhost().via(proxy).url()).open("test")) {
+      proxy.reset();
+      await()
+          .atMost(SOON)
+          .untilAsserted(
+              () -> assertThatThrownBy(link::check).isInstanceOf(BrokerTroubleException.class));
+
+      await("nobody but the lane opens a link")
+          .during(Duration.ofSeconds(1))
+          .atMost(Duration.ofMinutes(2))
+          .untilAsserted(() -> assertThat(proxy.openConnections()).as("connections").isZero());
+
+      assertThatThrownBy(() -> link.publish(List.of(order())))
+          .isInstanceOf(BrokerTroubleException.class);
+      assertThat(link.isAway()).isTrue();
+    }
+  }
+
+  /** Lanes of two relays differ by host and process. */
+  @Test
+  void theBrokerShowsWhoPublishes(RabbitServer broker) throws Exception {
+    RabbitVhost vhost = broker.newVhost();
+    try (PublisherChannel link = connector(vhost.url()).open("lane-1")) {
+      link.check();
+      await()
+          .atMost(SOON)
+          .until(
+              () ->
+                  vhost
+                      .connectionNames()
+                      .contains(ProcessName.withRole("relay-service") + " lane-1"));
+    }
+  }
+
+  private static OutboundOrder order() {
+    return OutboundOrder.of(new byte[] {'{', '}'});
+  }
+
+  private static BrokerConnector connector(String url) {
+    return new BrokerConnector(
+        new BrokerSettings(
+            url,
+            Duration.ofSeconds(2),
+            Duration.ofSeconds(5),
+            Duration.ofSeconds(5),
+            Duration.ofSeconds(1),
+            null),
+        16,
+        Duration.ofSeconds(3),
+        CircuitBreaker.ofDefaults("broker"),
+        new RelayMeters(new SimpleMeterRegistry()));
+  }
+}

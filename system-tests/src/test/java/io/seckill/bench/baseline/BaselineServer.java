@@ -1,0 +1,115 @@
+package io.seckill.bench.baseline;
+
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.bench.lab.Lab;
+import io.seckill.system.process.Service;
+import io.seckill.system.shop.ShopTokens;
+import io.seckill.testing.Ports;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.stream.Collectors;
+
+/**
+ * {@link BaselineApplication} in its own JVM, with the flags of the services and the gateway's
+ * libraries.
+ */
+public final class BaselineServer implements AutoCloseable {
+
+  private static final Duration START_LIMIT = Duration.ofSeconds(60);
+  private static final String LIBRARIES = "BOOT-INF/lib/";
+
+  private final String secret = "baseline-" + UUID.randomUUID();
+  private final int port = Ports.free();
+  private final Process process;
+
+  private BaselineServer(String redisUrl) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(System.getProperty("java.home") + "/bin/java");
+    command.addAll(
+        Arrays.asList(System.getProperty("seckill.service.flags", "-Xmx512m").split(" ")));
+    command.addAll(
+        List.of(
+            "-cp",
+            classPath(),
+            "-D" + BaselineApplication.REDIS_URL + "=" + redisUrl,
+            "-D" + BaselineApplication.SECRET + "=" + secret,
+            "-Dseckill.root=" + System.getProperty("seckill.root"),
+            "-Dserver.port=" + port,
+            "-Dspring.main.web-application-type=reactive",
+            BaselineApplication.class.getName()));
+    process =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(Path.of("baseline.log").toFile())
+            .start();
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill-baseline"));
+  }
+
+  /** Starts it over the lab's Redis and waits until it takes connections. */
+  public static BaselineServer start(Lab lab) throws IOException {
+    BaselineServer server =
+        new BaselineServer("redis://127.0.0.1:" + lab.redisServer().port() + "/0");
+    await("the baseline application")
+        .atMost(START_LIMIT)
+        .pollInterval(Duration.ofMillis(100))
+        .failFast("it died, see baseline.log", () -> !server.process.isAlive())
+        .until(server::listens);
+    return server;
+  }
+
+  public int port() {
+    return port;
+  }
+
+  /** Signs as it expects. */
+  public ShopTokens tokens() {
+    return new ShopTokens(secret);
+  }
+
+  /**
+   * Of this class path, what is built here and the libraries that the gateway ships too. The rest,
+   * tools of other tests, changes the HTTP stack: OpenTelemetry switches instrumentation on.
+   */
+  private static String classPath() throws IOException {
+    Set<String> shipped = libraries(Service.GATEWAY.jar());
+    String root = System.getProperty("seckill.root") + File.separator;
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+        .filter(entry -> entry.startsWith(root) || shipped.contains(new File(entry).getName()))
+        .collect(Collectors.joining(File.pathSeparator));
+  }
+
+  private static Set<String> libraries(Path executableJar) throws IOException {
+    try (JarFile jar = new JarFile(executableJar.toFile())) {
+      return jar.stream()
+          .map(JarEntry::getName)
+          .filter(name -> name.startsWith(LIBRARIES))
+          .map(name -> name.substring(LIBRARIES.length()))
+          .collect(Collectors.toSet());
+    }
+  }
+
+  private boolean listens() {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}

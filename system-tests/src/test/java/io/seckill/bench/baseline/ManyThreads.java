@@ -1,0 +1,71 @@
+package io.seckill.bench.baseline;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** Counts how often some threads get their work done in a given time. */
+public final class ManyThreads {
+
+  /**
+   * What was done.
+   *
+   * @param count pieces of work
+   */
+  public record Result(long count, double perSecond) {}
+
+  /** One piece of work; false when there is nothing left to do. */
+  @FunctionalInterface
+  interface Work {
+    boolean once() throws Exception;
+  }
+
+  /** Makes the work of one thread, with what it needs for itself. */
+  @FunctionalInterface
+  interface Maker {
+    Work of(int thread) throws Exception;
+  }
+
+  private ManyThreads() {}
+
+  static Result run(int threads, Duration duration, Maker maker) {
+    ExecutorService pool = Executors.newFixedThreadPool(threads);
+    try {
+      List<Work> works = new ArrayList<>();
+      for (int thread = 0; thread < threads; thread++) {
+        works.add(maker.of(thread));
+      }
+      long start = System.nanoTime();
+      long end = start + duration.toNanos();
+      List<Callable<Long>> counters =
+          works.stream().map(work -> (Callable<Long>) () -> countUntil(end, work)).toList();
+      long done = 0;
+      for (Future<Long> count : pool.invokeAll(counters)) {
+        done += count.get();
+      }
+      return new Result(done, done * 1e9 / (System.nanoTime() - start));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  private static long countUntil(long endNanos, Work work) throws Exception {
+    long done = 0;
+    while (System.nanoTime() < endNanos && work.once()) {
+      done++;
+    }
+    return done;
+  }
+}

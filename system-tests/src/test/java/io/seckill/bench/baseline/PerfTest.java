@@ -1,0 +1,156 @@
+package io.seckill.bench.baseline;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.seckill.bench.lab.CpuTimes;
+import io.seckill.bench.lab.Lab;
+import io.seckill.bench.report.Figures;
+import io.seckill.testing.RabbitVhost;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What the broker itself can do: RabbitMQ's own PerfTest, in its own JVM, with the relay's number
+ * of publishers, window and message size, into quorum queues of a vhost of its own that nobody
+ * reads.
+ */
+public final class PerfTest {
+
+  /** Class path written by scripts/bench. */
+  private static final String CLASS_PATH_FILE = "seckill.bench.perftest.classpath";
+
+  /** One line a second. */
+  private static final Pattern CONFIRMED = Pattern.compile("confirmed:? ([0-9.]+)(k?) ?msg/s");
+
+  private static final String NAME = "perf-";
+  private static final int QUEUES = 4;
+
+  /** It is stopped long before. */
+  private static final int MOST_SECONDS = 600;
+
+  private PerfTest() {}
+
+  /**
+   * A figure to be measured.
+   *
+   * @param messages confirmed when it is
+   */
+  public record Goal(String rateKey, int messages) {}
+
+  /**
+   * Publishes for as long as the relay warms up, while its queues are emptied every second, and
+   * then until the messages of the last goal are confirmed and lie in them. Adds the messages
+   * confirmed a second, and the CPU time for each.
+   *
+   * @param publishers one channel each, over 4 queues
+   * @param window most unconfirmed of each
+   * @param bytes of a message
+   * @param goals by ascending number of messages
+   */
+  public static void measure(
+      Lab lab, Figures figures, int publishers, int window, int bytes, List<Goal> goals)
+      throws IOException, InterruptedException, TimeoutException {
+    RabbitVhost vhost = lab.rabbitServer().newVhost();
+    int queues = Math.min(publishers, QUEUES);
+    Process process =
+        new ProcessBuilder(command(vhost, publishers, queues, window, bytes))
+            .redirectErrorStream(true)
+            .start();
+    try (Connection connection = Lab.broker(vhost).newConnection("perf-test");
+        BufferedReader said = process.inputReader()) {
+      Channel channel = connection.createChannel();
+      warmUp(said, channel, queues, lab.settings().warmUp().toSeconds());
+      CpuTimes before = CpuTimes.now();
+      List<Double> confirmed = new ArrayList<>();
+      for (Goal goal : goals) {
+        readUntil(said, goal.messages(), confirmed);
+        figures.add(goal.rateKey(), sum(confirmed) / confirmed.size());
+        before.addSince(figures, goal.rateKey(), (long) sum(confirmed));
+      }
+      process.destroy();
+      process.waitFor();
+      for (int queue = 0; queue < queues; queue++) {
+        channel.queueDelete(NAME + queue);
+      }
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private static void warmUp(BufferedReader said, Channel channel, int queues, long seconds)
+      throws IOException {
+    for (long second = 0; second < seconds; second++) {
+      nextConfirmed(said);
+      for (int queue = 0; queue < queues; queue++) {
+        channel.queuePurge(NAME + queue);
+      }
+    }
+    nextConfirmed(said); // what the last purge has disturbed
+  }
+
+  /** Adds a number for each second until they are so many. */
+  static void readUntil(BufferedReader said, int messages, List<Double> confirmed)
+      throws IOException {
+    while (sum(confirmed) < messages) {
+      confirmed.add(nextConfirmed(said));
+    }
+  }
+
+  private static double sum(List<Double> confirmed) {
+    return confirmed.stream().mapToDouble(Double::doubleValue).sum();
+  }
+
+  /**
+   * @return messages confirmed in the next second that it tells of
+   */
+  private static double nextConfirmed(BufferedReader said) throws IOException {
+    StringBuilder other = new StringBuilder();
+    for (String line = said.readLine(); line != null; line = said.readLine()) {
+      Matcher found = CONFIRMED.matcher(line);
+      if (found.find()) {
+        return Double.parseDouble(found.group(1)) * (found.group(2).isEmpty() ? 1 : 1_000);
+      }
+      other.append(line).append('\n');
+    }
+    throw new IllegalStateException("PerfTest ended early: " + other);
+  }
+
+  private static List<String> command(
+      RabbitVhost vhost, int publishers, int queues, int window, int bytes) throws IOException {
+    return List.of(
+        System.getProperty("java.home") + "/bin/java",
+        "-cp",
+        Files.readString(Path.of(System.getProperty(CLASS_PATH_FILE))).strip(),
+        "com.rabbitmq.perf.PerfTest",
+        "--uri",
+        vhost.url(),
+        "--queue-pattern",
+        NAME + "%d",
+        "--queue-pattern-from",
+        "0",
+        "--queue-pattern-to",
+        "" + (queues - 1),
+        "--quorum-queue",
+        "--producers",
+        "" + publishers,
+        "--consumers",
+        "0",
+        "--confirm",
+        "" + window,
+        "--flag",
+        "persistent",
+        "--flag",
+        "mandatory",
+        "--size",
+        "" + bytes,
+        "--time",
+        "" + MOST_SECONDS);
+  }
+}

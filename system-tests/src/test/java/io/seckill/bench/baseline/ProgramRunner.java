@@ -1,0 +1,28 @@
+package io.seckill.bench.baseline;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** Runs a program to its end. */
+final class ProgramRunner {
+
+  private ProgramRunner() {}
+
+  /**
+   * @return what it printed, errors too
+   * @throws IllegalStateException with that, when it ends with another code than 0
+   */
+  static String output(List<String> command) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    try {
+      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      if (process.waitFor() != 0) {
+        throw new IllegalStateException(command.get(0) + " failed: " + said);
+      }
+      return said;
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package io.seckill.bench.baseline;
+
+import io.seckill.bench.lab.BenchSale;
+import io.seckill.bench.lab.CpuTimes;
+import io.seckill.bench.lab.Lab;
+import io.seckill.bench.lab.Outbox;
+import io.seckill.bench.report.Figures;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What Redis itself can do: redis-benchmark calls the admission script with as many purchases as
+ * the gateway puts into one call at most.
+ */
+public final class RedisBenchmark {
+
+  private static final Pattern RATE = Pattern.compile("([0-9.]+) requests per second");
+  private static final int CLIENTS = 50;
+
+  /** {@code admit.lua} takes no more. */
+  private static final int PURCHASES = 64;
+
+  /** Twelve digits in the place of each, another number each time. */
+  private static final String RANDOM = "__rand_int__";
+
+  private static final int RANDOM_BELOW = 2_000_000_000;
+
+  private RedisBenchmark() {}
+
+  /**
+   * Buys a whole sale. Adds purchases per second, and the CPU time for each.
+   *
+   * @param sale whose stock is a multiple of 64; the outboxes are empty
+   * @throws IllegalStateException when not all of it was sold
+   */
+  public static void measure(Lab lab, Figures figures, String rateKey, BenchSale sale)
+      throws IOException, InterruptedException {
+    AdmitScript script = AdmitScript.loadInto(lab.redis());
+    long calls = sale.stock() / PURCHASES;
+    List<String> command = new ArrayList<>(List.of("redis-benchmark", "-q"));
+    command.addAll(List.of("-p", "" + lab.redisServer().port(), "-c", "" + CLIENTS));
+    command.addAll(List.of("-n", "" + calls, "-r", "" + RANDOM_BELOW));
+    command.addAll(List.of("EVALSHA", script.sha(), "1"));
+    command.addAll(script.callOf(sale.partition(), randomPurchases(sale)));
+    CpuTimes before = CpuTimes.now();
+    double callsPerSecond = lastRate(ProgramRunner.output(command));
+    before.addSince(figures, rateKey, sale.stock());
+    figures.add(rateKey, callsPerSecond * PURCHASES);
+    long admitted = new Outbox(lab.redis()).waiting();
+    if (admitted != sale.stock()) {
+      throw new IllegalStateException("of " + sale.stock() + " units " + admitted + " were sold");
+    }
+  }
+
+  private static List<String> randomPurchases(BenchSale sale) {
+    List<String> one =
+        AdmitScript.purchase(
+            "" + sale.skuId(), RANDOM, "bench-0000000-0000-0000-" + RANDOM, "2511173" + RANDOM);
+    return Collections.nCopies(PURCHASES, one).stream().flatMap(List::stream).toList();
+  }
+
+  static double lastRate(String said) {
+    Matcher found = RATE.matcher(said);
+    double rate = Double.NaN;
+    while (found.find()) {
+      rate = Double.parseDouble(found.group(1));
+    }
+    if (Double.isNaN(rate)) {
+      throw new IllegalStateException("redis-benchmark said no rate: " + said);
+    }
+    return rate;
+  }
+}

@@ -1,0 +1,25 @@
+package io.seckill.bench.lab;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.guarantee.SaleOffer;
+
+/**
+ * A SKU on sale, LIMITED to five units a user.
+ *
+ * @param epoch as raised by its preheat
+ * @param buckets of its hashes in Redis
+ */
+public record BenchSale(long skuId, long stock, long epoch, int buckets) {
+
+  static final int UNITS_PER_USER = 5;
+
+  /** As guarantees know it. */
+  public SaleOffer offer() {
+    return new SaleOffer(skuId, PurchasePolicy.LIMITED, UNITS_PER_USER, stock);
+  }
+
+  public int partition() {
+    return Partition.ofSku(skuId);
+  }
+}

@@ -1,0 +1,101 @@
+package io.seckill.bench.lab;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** What MySQL has stored, read past the services. One connection, one thread. */
+public final class StoredRows implements AutoCloseable {
+
+  private final Connection mysql;
+
+  public StoredRows(Connection mysql) {
+    this.mysql = mysql;
+  }
+
+  /** Units of a SKU stored as orders: as many as orders, since each is for one. */
+  public long stored(BenchSale sale) throws SQLException {
+    return number("SELECT initial_stock - stock FROM products WHERE sku_id = " + sale.skuId());
+  }
+
+  /** Units stored of all these. */
+  public long stored(Collection<BenchSale> sales) throws SQLException {
+    return number(
+        "SELECT SUM(initial_stock - stock) FROM products WHERE sku_id IN (" + ids(sales) + ")");
+  }
+
+  /** Confirmed orders of all these. */
+  public long confirmed(Collection<BenchSale> sales) throws SQLException {
+    return number(
+        "SELECT COUNT(*) FROM orders WHERE status = 'CONFIRMED' AND sku_id IN ("
+            + ids(sales)
+            + ")");
+  }
+
+  /** Of all sessions since the server started. */
+  public long rowLockWaits() throws SQLException {
+    return number("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'", 2);
+  }
+
+  /**
+   * Waits until so many orders of a SKU are stored, at most 3 minutes.
+   *
+   * @return how many are not; 0 also when more are
+   */
+  public long missing(BenchSale sale, long orders) {
+    return Waiting.missing(orders, () -> stored(sale));
+  }
+
+  /** Rows of these SKUs a second, from the first to the last row written. */
+  public double rowsPerSecond(Collection<BenchSale> sales) throws SQLException {
+    return number(
+        "SELECT COUNT(*) * 1000000.0"
+            + " / TIMESTAMPDIFF(MICROSECOND, MIN(created_at), MAX(created_at))"
+            + " FROM orders WHERE sku_id IN ("
+            + ids(sales)
+            + ")");
+  }
+
+  /** The ids of the confirmed orders from one id to another, both included. */
+  public List<Long> confirmedBetween(long firstId, long lastId) throws SQLException {
+    List<Long> ids = new ArrayList<>();
+    String sql =
+        "SELECT order_id FROM orders WHERE order_id BETWEEN ? AND ? AND status = 'CONFIRMED'";
+    try (PreparedStatement select = mysql.prepareStatement(sql)) {
+      select.setLong(1, firstId);
+      select.setLong(2, lastId);
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          ids.add(rows.getLong(1));
+        }
+      }
+    }
+    return ids;
+  }
+
+  private long number(String sql) throws SQLException {
+    return number(sql, 1);
+  }
+
+  private long number(String sql, int column) throws SQLException {
+    try (PreparedStatement select = mysql.prepareStatement(sql);
+        ResultSet rows = select.executeQuery()) {
+      rows.next();
+      return rows.getLong(column);
+    }
+  }
+
+  private static String ids(Collection<BenchSale> sales) {
+    return sales.stream().map(sale -> "" + sale.skuId()).collect(Collectors.joining(","));
+  }
+
+  @Override
+  public void close() throws SQLException {
+    mysql.close();
+  }
+}

@@ -1,0 +1,72 @@
+package io.seckill.system.faults;
+
+import io.seckill.system.agent.Advised;
+import io.seckill.system.process.Service;
+import java.util.List;
+
+/** The moments of an order's life at which a test can stop a process or a thread. */
+final class Failpoints {
+
+  /** Redis has admitted a batch; no shopper has been told. */
+  static final String ADMITTED_NOT_ANSWERED = "admitted-not-answered";
+
+  /** Orders lie in a lane's private queue; none of them has been published. */
+  static final String CLAIMED_NOT_PUBLISHED = "claimed-not-published";
+
+  /** The broker has confirmed an order; it still lies in the private queue. */
+  static final String CONFIRMED_NOT_REMOVED = "confirmed-not-removed";
+
+  /** A consumer's transaction has done everything but its COMMIT. */
+  static final String BEFORE_COMMIT = "before-commit";
+
+  /** A batch is committed; nobody has been told and nothing is acked. */
+  static final String COMMITTED_NOT_ACKED = "committed-not-acked";
+
+  /** Redis knows how orders ended; it does not have back the units that they freed. */
+  static final String TOLD_NOT_COMPENSATED = "told-not-compensated";
+
+  /** Redis has units back; MySQL does not know that it has. */
+  static final String COMPENSATED_NOT_MARKED = "compensated-not-marked";
+
+  /** Results are in Redis; the broker has not been told. */
+  static final String BEFORE_ACK = "before-ack";
+
+  /** A batch is about to be stored. */
+  static final String BEFORE_STORE = "before-store";
+
+  /** A consumer is about to ask whether MySQL writes again. */
+  static final String BEFORE_PROBE = "before-probe";
+
+  private Failpoints() {}
+
+  static List<Advised> of(Service service) {
+    return switch (service) {
+      case GATEWAY ->
+          List.of(
+              Advised.before(
+                  ADMITTED_NOT_ANSWERED, "io.seckill.gateway.admission.AdmitCall", "answer"));
+      case RELAY ->
+          List.of(
+              Advised.before(
+                  CLAIMED_NOT_PUBLISHED, "io.seckill.relay.publish.BrokerLink", "publish"),
+              Advised.before(
+                  CONFIRMED_NOT_REMOVED, "io.seckill.relay.lane.PrivateQueue$Settlement", "add"));
+      case CONSUMER ->
+          List.of(
+              Advised.after(BEFORE_COMMIT, "io.seckill.consumer.store.ProductTable", "progress"),
+              Advised.before(COMMITTED_NOT_ACKED, "io.seckill.consumer.intake.Settler", "announce"),
+              Advised.before(
+                  TOLD_NOT_COMPENSATED,
+                  "io.seckill.consumer.compensation.Compensations",
+                  "deliverChunk"),
+              Advised.before(
+                  COMPENSATED_NOT_MARKED,
+                  "io.seckill.consumer.compensation.CompensationTable",
+                  "markDone"),
+              Advised.before(BEFORE_ACK, "io.seckill.consumer.intake.Settler", "finish"),
+              Advised.before(BEFORE_STORE, "io.seckill.consumer.store.OrderStore", "store"),
+              Advised.before(
+                  BEFORE_PROBE, "io.seckill.consumer.store.DatabaseWriteProbe", "write"));
+    };
+  }
+}

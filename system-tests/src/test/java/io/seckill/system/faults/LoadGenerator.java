@@ -1,0 +1,392 @@
+package io.seckill.system.faults;
+
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.system.guarantee.Purchases;
+import io.seckill.system.shop.Answer;
+import io.seckill.system.shop.ShopClient;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.Supplier;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Shoppers who arrive at a steady pace, each at one of the gateways, and do what a patient shopper
+ * does: repeat with the same key, at the next gateway, until there is a yes or a no. When all who
+ * were planned are there, latecomers drop in until the last call, so that a fault that takes its
+ * time still meets traffic.
+ */
+final class LoadGenerator implements AutoCloseable {
+
+  /** No and finally so; everything else but 202 is repeated. */
+  private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "QUOTA_EXCEEDED");
+
+  /** How many may drop in after those who were planned: two minutes' worth. */
+  static final int MOST_LATECOMERS = 2_400;
+
+  private static final Duration PACE = Duration.ofMillis(10);
+  private static final int TICKS_PER_LATECOMER = 5;
+  private static final int MOST_UNDECIDED = 400;
+
+  /** Within which a gateway answers. */
+  private static final long PROMISED_MS = 300;
+
+  private static final long LONGEST_MS = 60_000;
+  private static final long FIRST_PAUSE_MS = 50;
+  private static final long LONGEST_PAUSE_MS = 800;
+
+  private final List<ShopClient> gateways;
+  private final Purchases purchases;
+  private final int planned;
+  private final Iterator<PlannedPurchase> plan;
+  private final int perTick;
+  private int ticks; // of latecomers, on the clock's thread
+  private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+  private final AtomicInteger undecided = new AtomicInteger();
+  private final AtomicInteger arrived = new AtomicInteger();
+  private final AtomicInteger accepted = new AtomicInteger();
+  private final AtomicInteger refused = new AtomicInteger();
+  private final AtomicInteger errands = new AtomicInteger();
+  private final AtomicInteger unanswered = new AtomicInteger();
+  private final AtomicInteger foundAgain = new AtomicInteger();
+  private final AtomicIntegerArray acceptedAt;
+  private final Histogram answersMs = new ConcurrentHistogram(LONGEST_MS, 2);
+  private final Map<String, AtomicInteger> problems = new ConcurrentHashMap<>();
+  private volatile boolean lastCalled;
+  private volatile boolean lossExpected;
+  private volatile boolean closed;
+
+  /**
+   * @param plan of those who are planned, and of latecomers
+   * @param planned how many of them come whatever happens
+   * @param over how long it takes until these have arrived, unless so many are undecided that the
+   *     next must wait
+   */
+  LoadGenerator(
+      List<ShopClient> gateways,
+      Purchases purchases,
+      List<PlannedPurchase> plan,
+      int planned,
+      Duration over) {
+    this.gateways = List.copyOf(gateways);
+    this.acceptedAt = new AtomicIntegerArray(gateways.size());
+    this.purchases = purchases;
+    this.planned = planned;
+    this.plan = List.copyOf(plan).iterator();
+    this.perTick = (int) Math.max(1, planned * PACE.toMillis() / Math.max(1, over.toMillis()));
+  }
+
+  void start() {
+    var unused = clock.scheduleAtFixedRate(this::arrive, 0, PACE.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private void arrive() {
+    for (int i = 0; i < nextAtOnce() && plan.hasNext(); i++) {
+      undecided.incrementAndGet();
+      PlannedPurchase purchase = plan.next();
+      purchases.attempt(purchase.skuId(), purchase.userId(), purchase.key(), purchase.quantity());
+      buy(purchase, arrived.getAndIncrement(), 0, false);
+    }
+  }
+
+  private int nextAtOnce() {
+    if (undecided.get() >= MOST_UNDECIDED) {
+      return 0;
+    }
+    if (arrived.get() < planned) {
+      return perTick;
+    }
+    boolean latecomerIsDue = ticks++ % TICKS_PER_LATECOMER == 0;
+    return latecomerIsDue && !lastCalled ? 1 : 0;
+  }
+
+  /**
+   * @param afterLost whether the try before this one got no answer
+   */
+  private void buy(PlannedPurchase purchase, int gateway, int tries, boolean afterLost) {
+    long start = System.nanoTime();
+    long sentAtMs = System.currentTimeMillis();
+    var unused =
+        send(gateway, purchase, purchase.quantity())
+            .whenComplete(
+                (answer, failure) -> {
+                  if (answer == null) {
+                    unanswered.incrementAndGet();
+                  } else {
+                    answered(gateway, answer, System.nanoTime() - start);
+                    if (afterLost && isFoundAgain(answer, sentAtMs)) {
+                      foundAgain.incrementAndGet();
+                    }
+                  }
+                  if (!decided(purchase, answer, sentAtMs)) {
+                    boolean lost = answer == null;
+                    later(tries).execute(() -> buy(purchase, gateway + 1, tries + 1, lost));
+                  }
+                });
+  }
+
+  private CompletableFuture<Answer> send(int gateway, PlannedPurchase purchase, int quantity) {
+    return at(gateway).buyAsync(purchase.userId(), purchase.skuId(), quantity, purchase.key());
+  }
+
+  private ShopClient at(int gateway) {
+    return gateways.get(gateway % gateways.size());
+  }
+
+  /** Whether the order was there before this try of its purchase was sent. */
+  private static boolean isFoundAgain(Answer answer, long sentAtMs) {
+    return answer.status() == 202 && OrderId.parse(answer.text("orderId")).timeMs() < sentAtMs;
+  }
+
+  private void answered(int gateway, Answer answer, long nanos) {
+    answersMs.recordValue(Math.min(LONGEST_MS, TimeUnit.NANOSECONDS.toMillis(nanos)));
+    if (answer.status() == 202) {
+      acceptedAt.incrementAndGet(gateway % gateways.size());
+    } else {
+      problems.computeIfAbsent(answer.code(), code -> new AtomicInteger()).incrementAndGet();
+    }
+  }
+
+  private boolean decided(PlannedPurchase purchase, @Nullable Answer answer, long sentAtMs) {
+    if (closed) {
+      return true;
+    }
+    if (answer != null && answer.status() == 202) {
+      accept(purchase, answer.text("orderId"));
+      undecided.decrementAndGet();
+      return true;
+    }
+    if (answer != null && REFUSALS.contains(answer.code())) {
+      refused.incrementAndGet();
+      purchases.refused(
+          purchase.skuId(),
+          purchase.userId(),
+          purchase.key(),
+          answer.code(),
+          sentAtMs,
+          System.currentTimeMillis());
+      undecided.decrementAndGet();
+      return true;
+    }
+    if (answer != null && answer.status() != 503) {
+      purchases.contradiction(purchase + " was answered " + answer.status() + " " + answer.code());
+    }
+    return false;
+  }
+
+  private void accept(PlannedPurchase purchase, String orderId) {
+    accepted.incrementAndGet();
+    promised(purchase, orderId);
+    switch (purchase.after()) {
+      case NOTHING -> {}
+      case REPEAT -> errand(tries -> repeat(purchase, tries));
+      case OTHER_QUANTITY -> errand(tries -> otherQuantity(purchase, tries));
+      case PAY -> errand(tries -> end(purchase, orderId, "PAID", tries));
+      case CANCEL -> errand(tries -> end(purchase, orderId, "CANCELLED", tries));
+    }
+  }
+
+  private void promised(PlannedPurchase purchase, String orderId) {
+    purchases.accepted(purchase.skuId(), purchase.userId(), purchase.key(), orderId);
+  }
+
+  /** One try of what follows a purchase; true in the end, when there is nothing more to do. */
+  @FunctionalInterface
+  private interface Errand {
+    CompletableFuture<Boolean> run(int tries);
+  }
+
+  private void errand(Errand errand) {
+    errands.incrementAndGet();
+    run(errand, 0);
+  }
+
+  private void run(Errand errand, int tries) {
+    var unused =
+        errand
+            .run(tries)
+            .whenComplete(
+                (done, failure) -> {
+                  if (closed || Boolean.TRUE.equals(done)) {
+                    errands.decrementAndGet();
+                  } else {
+                    later(tries + 1).execute(() -> run(errand, tries + 1));
+                  }
+                });
+  }
+
+  private CompletableFuture<Boolean> repeat(PlannedPurchase purchase, int tries) {
+    return send(tries, purchase, purchase.quantity())
+        .thenApply(
+            answer -> {
+              if (answer.status() == 202) {
+                promised(purchase, answer.text("orderId"));
+              } else if (answer.status() != 503) {
+                purchases.contradiction(
+                    "the repeat of " + purchase + " was answered " + answer.code());
+              }
+              return answer.status() != 503;
+            });
+  }
+
+  private CompletableFuture<Boolean> otherQuantity(PlannedPurchase purchase, int tries) {
+    if (lossExpected) {
+      return CompletableFuture.completedFuture(true); // a Redis that lost the key may well admit it
+    }
+    return send(tries, purchase, purchase.quantity() + 1)
+        .thenApply(
+            answer -> {
+              if (answer.status() != 503 && !answer.code().equals("IDEMPOTENCY_KEY_REUSED")) {
+                purchases.contradiction(
+                    purchase + " with another quantity was answered " + answer.status());
+              }
+              return answer.status() != 503;
+            });
+  }
+
+  /** Pays or cancels; looks at the order when that was not answered with yes. */
+  private CompletableFuture<Boolean> end(
+      PlannedPurchase purchase, String orderId, String wanted, int tries) {
+    ShopClient gateway = at(tries);
+    long user = purchase.userId();
+    Supplier<CompletableFuture<Answer>> act =
+        wanted.equals("PAID")
+            ? () -> gateway.payAsync(user, orderId)
+            : () -> gateway.cancelAsync(user, orderId);
+    return act.get()
+        .thenCompose(
+            answer ->
+                answer.status() == 200
+                    ? CompletableFuture.completedFuture(answer)
+                    : gateway.orderAsync(user, orderId))
+        .thenApply(
+            answer -> {
+              String status = answer.status() == 200 ? answer.text("status") : "";
+              boolean lost = lossExpected && answer.status() == 404;
+              if (status.equals(wanted)) {
+                purchases.ended(orderId, wanted);
+              } else if (lost) {
+                purchases.unansweredEnd(orderId, wanted); // a try may still be on its way
+              }
+              return status.equals(wanted) || status.equals("REJECTED") || lost;
+            });
+  }
+
+  private Executor later(int tries) {
+    long pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(tries, 5));
+    return CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS);
+  }
+
+  /** No latecomers from now on: those who were planned are all. */
+  void lastCall() {
+    lastCalled = true;
+  }
+
+  /**
+   * From now on an order may be gone that was promised. Who wants to pay for it gives up when it
+   * is, and nobody sends its key with another quantity any more.
+   */
+  void expectLoss() {
+    lossExpected = true;
+  }
+
+  /** Purchases begun so far. */
+  int arrived() {
+    return arrived.get();
+  }
+
+  int accepted() {
+    return accepted.get();
+  }
+
+  /** Requests that got no answer: cut off, or too late. */
+  int unanswered() {
+    return unanswered.get();
+  }
+
+  /** Answers of a problem code so far. */
+  int problems(String code) {
+    AtomicInteger count = problems.get(code);
+    return count == null ? 0 : count.get();
+  }
+
+  /**
+   * Orders that a shopper got from the next gateway after a try that was not answered, and that
+   * were admitted before he asked there.
+   */
+  int foundAgain() {
+    return foundAgain.get();
+  }
+
+  /** Yes as a gateway's answer, repeats not counted. */
+  int acceptedAt(int gateway) {
+    return acceptedAt.get(gateway);
+  }
+
+  FaultReport.Answers answers() {
+    Histogram all = answersMs.copy();
+    return new FaultReport.Answers(
+        unanswered(),
+        Math.round(10 * all.getPercentileAtOrBelowValue(PROMISED_MS)) / 10.0,
+        all.getValueAtPercentile(50),
+        all.getValueAtPercentile(99),
+        all.getMaxValue());
+  }
+
+  /** Nobody comes any more, and all know whether they have bought. */
+  boolean isServed() {
+    return lastCalled && arrived.get() >= planned && undecided.get() == 0;
+  }
+
+  /** Served, and with nothing left to repeat, pay or cancel. */
+  boolean isDone() {
+    return isServed() && errands.get() == 0;
+  }
+
+  void awaitAccepted(int purchases) {
+    await(purchases + " accepted purchases")
+        .atMost(Duration.ofMinutes(2))
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> accepted() >= purchases);
+  }
+
+  void awaitProblems(String code, int answers) {
+    await(answers + " answers " + code)
+        .atMost(Duration.ofMinutes(2))
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> problems(code) >= answers);
+  }
+
+  @Override
+  public String toString() {
+    return "%d arrived, %d accepted, %d refused, %d undecided, %d errands, %d without answer, %s"
+        .formatted(
+            arrived(),
+            accepted(),
+            refused.get(),
+            undecided.get(),
+            errands.get(),
+            unanswered(),
+            problems);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    clock.shutdownNow();
+  }
+}

@@ -1,0 +1,37 @@
+package io.seckill.system.guarantee;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * I7: units come back from exactly the orders that ended without an owner, and Redis has had each
+ * once; that no unit came twice shows in {@link StoresAgree} and in the counters of {@link
+ * CountersAgree}.
+ */
+public final class CompensatedOnce implements Guarantee {
+
+  @Override
+  public void judge(SaleAtRest sale, Purchases purchases) {
+    Set<String> ended = new HashSet<>(sale.aliases());
+    sale.orders().stream()
+        .filter(order -> !order.owns())
+        .filter(order -> holdsUnits(sale.offer(), order))
+        .forEach(order -> ended.add(order.orderId()));
+    assertThat(sale.compensations().keySet())
+        .as("orders of SKU %d whose units go back", sale.skuId())
+        .isEqualTo(ended);
+    assertThat(sale.compensations().values())
+        .as("compensations of SKU %d that Redis has not confirmed", sale.skuId())
+        .doesNotContain(false);
+    assertThat(sale.compensated())
+        .as("orders of SKU %d given back in Redis", sale.skuId())
+        .isEqualTo(sale.compensations().keySet());
+  }
+
+  /** An order rejected for want of stock was admitted on units that only Redis had. */
+  private static boolean holdsUnits(SaleOffer offer, OrderHistoryRow order) {
+    return !order.reason().equals("SOLD_OUT") || offer.policy().keepsQuota();
+  }
+}
