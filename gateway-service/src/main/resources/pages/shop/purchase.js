@@ -37,10 +37,10 @@ export function forget(sku) {
 /**
  * Sends it until there is an answer that says yes or no.
  * @param {() => boolean} isWanted asked after every wait; false ends it
- * @param {(answer: object) => void} onTrouble before each wait
+ * @param {(answer: object) => void} onFailure before each wait
  * @returns {Promise<{accepted?: object, refused?: object, signIn?: boolean}>} empty when not wanted any more
  */
-export async function submit(wanted, token, isWanted, onTrouble) {
+export async function submit(wanted, token, isWanted, onFailure) {
   for (let attempt = 0; isWanted(); attempt++) {
     const answer = await call('POST', `api/v1/skus/${wanted.sku}/orders`, {
       token,
@@ -57,7 +57,7 @@ export async function submit(wanted, token, isWanted, onTrouble) {
       forget(wanted.sku); // a refused key leaves no trace
       return {refused: answer};
     }
-    onTrouble(answer);
+    onFailure(answer);
     await pause(backOffMs(attempt, answer.retryAfterMs));
   }
   return {};

@@ -16,18 +16,20 @@ public final class RelayMutations {
   public static final Mutation REMOVED_BEFORE_CONFIRM =
       Mutation.named("orders leave the private queue before their confirm")
           .calls(
-              LANE + "#exchange", "io.seckill.relay.lane.PrivateQueue#exchange", MutantLane.class);
+              LANE + "#settleAndClaim",
+              "io.seckill.relay.lane.PrivateQueue#settleAndClaim",
+              MutantLane.class);
 
   public static final Mutation NOT_MANDATORY =
       Mutation.named("orders are published without mandatory")
           .calls(PUBLISH, BASIC_PUBLISH, MutantLink.class);
 
   public static final Mutation FENCED_CLAIMS =
-      Mutation.named("a fenced life takes orders")
+      Mutation.named("a fenced lease takes orders")
           .text(SCRIPTS + "claim.lua", "tonumber(score) <= 0", "false");
 
   public static final Mutation FENCED_SETTLES =
-      Mutation.named("a fenced life removes orders")
+      Mutation.named("a fenced lease removes orders")
           .text(SCRIPTS + "settle.lua", "tonumber(score) <= 0", "false");
 
   public static final Mutation SENT_NOWHERE =

@@ -20,7 +20,7 @@ class RelayMutationsIT {
   private static final String LINK = "io.seckill.relay.publish.PublisherChannel";
   private static final String UNCONFIRMED = "io.seckill.relay.lane.UnconfirmedOrdersIT#";
   private static final String FENCED =
-      "io.seckill.relay.lane.ScriptsIT#aFencedLifeClaimsAndSettlesNothing";
+      "io.seckill.relay.lane.ScriptsIT#aFencedLeaseClaimsAndSettlesNothing";
 
   private static final Mutants MUTANTS = new Mutants();
 
@@ -32,7 +32,7 @@ class RelayMutationsIT {
             .calls(LANE + "#attempt", LANE + "#recover", MutantLane.class)
             .calls(LANE + "#round", LANE + "#recover", MutantLane.class)
             .caughtBy(
-                "io.seckill.relay.lane.RedisTroubleIT#publishesAnOrderWhoseClaimWasNotAnswered",
+                "io.seckill.relay.lane.RedisFailureIT#publishesAnOrderWhoseClaimWasNotAnswered",
                 "orders delivered"),
         Mutation.named("the client of RabbitMQ connects again by itself")
             .calls(

@@ -60,7 +60,7 @@ public final class RedisClients {
 
   /**
    * As {@link #open}, but in sentinel mode for the master of this moment: for callers who close a
-   * client at every trouble and open another. Jedis's own sentinel client starts a thread that
+   * client at every failure and open another. Jedis's own sentinel client starts a thread that
    * listens for failovers, and leaves it behind for ever when it is closed soon after.
    *
    * @throws JedisException when no Sentinel answers, or none knows the master set
@@ -73,7 +73,7 @@ public final class RedisClients {
 
   private static HostAndPort presentMaster(RedisSettings settings, String clientName) {
     JedisClientConfig config = sentinelConfig(settings, clientName);
-    JedisException trouble = null;
+    JedisException failure = null;
     for (HostAndPort node : nodes(settings)) {
       try (Jedis sentinel = new Jedis(node, config)) {
         List<String> master = sentinel.sentinelGetMasterAddrByName(settings.master());
@@ -81,12 +81,12 @@ public final class RedisClients {
           return new HostAndPort(master.get(0), Integer.parseInt(master.get(1)));
         }
       } catch (JedisException e) {
-        trouble = e;
+        failure = e;
       }
     }
     throw new JedisConnectionException(
         "no Sentinel of " + settings.nodes() + " names the master of " + settings.master(),
-        trouble);
+        failure);
   }
 
   private static UnifiedJedis single(

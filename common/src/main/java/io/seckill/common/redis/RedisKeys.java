@@ -82,10 +82,10 @@ public final class RedisKeys {
   /**
    * List: orders a lane has taken and the broker has not confirmed.
    *
-   * @param member the lane's name in {@link #lanes}: {@code <relay>:<n>:<token>}
+   * @param leaseToken as it stands in {@link #lanes}: {@code <relay>:<n>:<token>}
    */
-  public static String privateQueue(int partition, String member) {
-    return of(partition, "lane:" + member);
+  public static String privateQueue(int partition, String leaseToken) {
+    return of(partition, "lane:" + leaseToken);
   }
 
   /** Sorted set: {@code <relay>:<n>:<token>} with the end of its lease (Redis's clock, Unix ms). */

@@ -40,13 +40,13 @@ final class WorkerLease {
   private final ReentrantLock changing = new ReentrantLock();
   private volatile @Nullable Held held;
   private boolean released;
-  private Trouble trouble = Trouble.NONE;
+  private Failure failure = Failure.NONE;
 
   /** Latest time used under numbers that were lost: should one come back to us, ids go on above. */
   private long lastTimeMs;
 
   /** Why no lease was had when one was last asked for. */
-  private enum Trouble {
+  private enum Failure {
     NONE,
     REDIS,
     ALL_LEASED
@@ -95,7 +95,7 @@ final class WorkerLease {
       Held now = held;
       return (now != null && renew(now)) || (!released && take());
     } catch (JedisException | CallNotPermittedException e) {
-      if (changed(Trouble.REDIS)) {
+      if (changed(Failure.REDIS)) {
         log.warn(
             "partition {}: worker lease not renewed, trying again: {}", partition, e.toString());
       }
@@ -106,9 +106,9 @@ final class WorkerLease {
   }
 
   /** Notes what stands in the way; true when that is news, and so worth a line. */
-  private boolean changed(Trouble now) {
-    boolean news = trouble != now;
-    trouble = now;
+  private boolean changed(Failure now) {
+    boolean news = failure != now;
+    failure = now;
     return news;
   }
 
@@ -151,7 +151,7 @@ final class WorkerLease {
       return false;
     }
     held = new Held(now.ids(), until(sentNanos), Long.parseLong(reply.get(2)));
-    if (changed(Trouble.NONE)) {
+    if (changed(Failure.NONE)) {
       log.info("worker {} renewed", now.ids().worker());
     }
     return true;
@@ -162,7 +162,7 @@ final class WorkerLease {
     int start = ThreadLocalRandom.current().nextInt(1 << OrderId.WORKER_BITS);
     List<String> reply = call("take", Math.max(clock.millis(), lastTimeMs) + 2 * leaseMs, start);
     if (reply.isEmpty()) {
-      if (changed(Trouble.ALL_LEASED)) {
+      if (changed(Failure.ALL_LEASED)) {
         log.error(
             "partition {}: all worker numbers are leased: no order ids, no admission; trying again",
             partition);
@@ -173,7 +173,7 @@ final class WorkerLease {
     long usedUpTo = Math.max(Long.parseLong(reply.get(1)), lastTimeMs);
     SnowflakeIds ids = new SnowflakeIds(worker, usedUpTo, clock);
     held = new Held(ids, until(sentNanos), Long.parseLong(reply.get(2)));
-    trouble = Trouble.NONE;
+    failure = Failure.NONE;
     log.info("partition {}: worker {} leased", partition, worker);
     return true;
   }

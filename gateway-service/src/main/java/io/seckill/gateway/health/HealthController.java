@@ -100,7 +100,7 @@ final class HealthController {
             .toList();
     return without.isEmpty()
         ? Component.UP
-        : Component.degraded("No lane lives for partitions " + without + ".");
+        : Component.degraded("No lane holds a lease for partitions " + without + ".");
   }
 
   private Mono<Component> mysql() {

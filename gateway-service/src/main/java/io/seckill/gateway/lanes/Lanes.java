@@ -16,10 +16,10 @@ public record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
   }
 
   /**
-   * One life of a lane.
+   * One lease of a lane.
    *
    * @param lane its number within the relay
-   * @param token of this life
+   * @param token of this lease
    * @param state of its lease
    * @param leaseLeftMs below 0 once it has lapsed, or above any lease when Redis's clock was set
    *     back; 0 for a dead lane
@@ -42,7 +42,7 @@ public record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
      * over yet.
      */
     LAPSED,
-    /** Its life is over; living relays sweep its private queue until it stays empty. */
+    /** It is over; living relays sweep its private queue until it stays empty. */
     DEAD
   }
 

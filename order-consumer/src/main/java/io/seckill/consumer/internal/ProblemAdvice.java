@@ -31,7 +31,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
   /** MySQL or Redis is away, slow or refuses: whether the request was carried out is unknown. */
   @ExceptionHandler({DataAccessException.class, TransactionException.class, JedisException.class})
-  ResponseEntity<Object> onStoreTrouble(RuntimeException e) {
+  ResponseEntity<Object> onStoreFailure(RuntimeException e) {
     log.warn("A store failed under a request of the internal port: {}", e.toString());
     return ProblemResponses.response(
         ProblemException.unavailable("A store does not answer; send the same request again.")

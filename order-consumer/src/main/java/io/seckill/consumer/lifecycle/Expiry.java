@@ -1,7 +1,7 @@
 package io.seckill.consumer.lifecycle;
 
 import io.seckill.common.order.OrderId;
-import io.seckill.consumer.store.SqlTrouble;
+import io.seckill.consumer.store.SqlFailure;
 import java.sql.SQLException;
 import java.util.List;
 import org.slf4j.Logger;
@@ -69,7 +69,7 @@ class Expiry {
     boolean odd =
         e instanceof DataAccessException failed
             ? failed.getMostSpecificCause() instanceof SQLException sql
-                && SqlTrouble.of(sql) == SqlTrouble.ROW
+                && SqlFailure.of(sql) == SqlFailure.ROW
             : e instanceof IllegalStateException;
     if (!odd) {
       throw e;

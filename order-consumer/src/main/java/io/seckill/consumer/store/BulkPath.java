@@ -23,7 +23,7 @@ final class BulkPath {
   /**
    * @param orders of known SKUs, each id once, sorted by user and SKU
    * @return null when the batch is not that simple; the caller rolls back
-   * @throws SQLException of a refused row for the same reason, or of any trouble
+   * @throws SQLException of a refused row for the same reason, or of any failure
    */
   static @Nullable StoredBatch store(
       Connection connection, List<OrderMessage> orders, Map<Long, SaleRules> terms)

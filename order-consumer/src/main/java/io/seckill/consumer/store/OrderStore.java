@@ -243,7 +243,7 @@ public class OrderStore {
       try {
         return transactions.run(work);
       } catch (SQLException e) {
-        switch (SqlTrouble.of(e)) {
+        switch (SqlFailure.of(e)) {
           case ROW -> throw new RowRefusedException(e);
           case UNAVAILABLE -> throw unavailable(e);
           case TRY_AGAIN -> pauseOrGiveUp(tries, e);

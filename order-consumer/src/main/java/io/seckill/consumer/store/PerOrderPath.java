@@ -63,7 +63,7 @@ final class PerOrderPath {
   /**
    * @param orders of known SKUs, each id once, sorted by user and SKU; not empty
    * @throws SQLException of a duplicate key when somebody else has stored one of them meanwhile, or
-   *     of any trouble
+   *     of any failure
    */
   StoredBatch decide(List<OrderMessage> orders) throws SQLException {
     screen(orders);

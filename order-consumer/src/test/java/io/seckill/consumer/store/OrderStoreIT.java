@@ -313,7 +313,7 @@ class OrderStoreIT {
         assertThat(orders.decide(List.of(order)).outcomes())
             .containsExactly(new Known(order, OrderStatus.CONFIRMED, null));
       } catch (SQLException e) { // decided anew
-        assertThat(SqlTrouble.of(e)).as("%s", e).isEqualTo(SqlTrouble.ROW);
+        assertThat(SqlFailure.of(e)).as("%s", e).isEqualTo(SqlFailure.ROW);
       }
       connection.rollback();
     }

@@ -32,14 +32,14 @@ class LanesHealthIndicator implements HealthIndicator {
 
   @Override
   public Health health() {
-    Optional<String> trouble = trouble();
-    report(trouble);
-    return trouble
+    Optional<String> failure = failure();
+    report(failure);
+    return failure
         .map(reason -> Health.down().withDetail("reason", reason).build())
         .orElseGet(() -> Health.up().build());
   }
 
-  private Optional<String> trouble() {
+  private Optional<String> failure() {
     if (lanes.sinceRedisSeen().compareTo(stuckAfter) > 0) {
       return Optional.of("Redis not seen for " + lanes.sinceRedisSeen().toSeconds() + " s");
     }
@@ -61,13 +61,13 @@ class LanesHealthIndicator implements HealthIndicator {
             lane.reason());
   }
 
-  private synchronized void report(Optional<String> trouble) {
-    if (trouble.isPresent() == up) {
-      up = trouble.isEmpty();
+  private synchronized void report(Optional<String> failure) {
+    if (failure.isPresent() == up) {
+      up = failure.isEmpty();
       if (up) {
         log.info("ready again: all lanes move");
       } else {
-        log.error("not ready: {}", trouble.get());
+        log.error("not ready: {}", failure.get());
       }
     }
   }

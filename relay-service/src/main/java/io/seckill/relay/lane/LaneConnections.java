@@ -3,7 +3,7 @@ package io.seckill.relay.lane;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.publish.BrokerConnector;
-import io.seckill.relay.publish.BrokerTroubleException;
+import io.seckill.relay.publish.BrokerFailureException;
 import io.seckill.relay.publish.PublisherChannel;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +52,7 @@ final class LaneConnections {
   }
 
   /** Opens what is not open, and declares the topology again when something was refused. */
-  void open() throws BrokerTroubleException {
+  void open() throws BrokerFailureException {
     PublisherChannel current = link;
     if (current == null) {
       link = broker.open(name);
@@ -101,7 +101,7 @@ final class LaneConnections {
   }
 
   /** Tells the circuit breaker when the link broke without the lane's doing. */
-  void linkBroke(BrokerTroubleException cause) {
+  void linkBroke(BrokerFailureException cause) {
     PublisherChannel broken = link;
     if (broken != null && broken.isAway()) {
       broker.linkBroken(cause);

@@ -9,9 +9,9 @@ public enum LaneState {
   /** Connected, but an alarm of the broker blocks publishing. Takes nothing. */
   BLOCKED,
   /** The broker is away or refuses. Takes nothing, tries again. */
-  BROKER_TROUBLE,
+  BROKER_UNAVAILABLE,
   /** Redis is away or refuses. Tries again. */
-  REDIS_TROUBLE,
+  REDIS_UNAVAILABLE,
   /** Ended. */
   STOPPED
 }

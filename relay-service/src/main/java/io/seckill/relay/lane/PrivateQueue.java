@@ -22,7 +22,7 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * The Redis half of a lane's rounds, for one life of the lane. After any exception of Redis the
+ * The Redis half of a lane's rounds, for one lease of the lane. After any exception of Redis the
  * outcome is unknown: orders may lie in the private queue that the caller has not seen.
  */
 final class PrivateQueue {
@@ -32,23 +32,23 @@ final class PrivateQueue {
   private static final byte[] NONE = bytes(0);
 
   private final int partition;
-  private final String member;
-  private final byte[] memberBytes;
+  private final String token;
+  private final byte[] tokenBytes;
   private final byte[] outbox;
   private final byte[] queue;
   private final byte[] lanes;
 
-  PrivateQueue(int partition, String member) {
+  PrivateQueue(int partition, String token) {
     this.partition = partition;
-    this.member = member;
-    this.memberBytes = bytes(member);
+    this.token = token;
+    this.tokenBytes = bytes(token);
     this.outbox = bytes(RedisKeys.outbox(partition));
-    this.queue = bytes(RedisKeys.privateQueue(partition, member));
+    this.queue = bytes(RedisKeys.privateQueue(partition, token));
     this.lanes = bytes(RedisKeys.lanes(partition));
   }
 
-  String member() {
-    return member;
+  String token() {
+    return token;
   }
 
   /**
@@ -58,17 +58,18 @@ final class PrivateQueue {
    * @param most most orders to take, 0..4096
    * @param wait longest wait for the first order, whole seconds; zero does not wait. The caller's
    *     connection must be patient for longer
-   * @throws LeaseFencedException when this life was fenced; what was taken is the sweepers'
+   * @throws LeaseFencedException when this lease was fenced; what was taken is the sweepers'
    *     business
    * @throws redis.clients.jedis.exceptions.JedisException when the outcome is unknown
    */
   @SuppressWarnings("deprecation") // BRPOPLPUSH is what claims are made with; works on 7 and 8
-  Exchange exchange(UnifiedJedis redis, List<OutboundOrder> confirmed, int most, Duration wait)
+  ClaimResult settleAndClaim(
+      UnifiedJedis redis, List<OutboundOrder> confirmed, int most, Duration wait)
       throws LeaseFencedException {
     boolean blocking = most > 0 && wait.toSeconds() > 0;
     Settlement settlement = new Settlement(confirmed);
     List<byte[]> claimKeys = List.of(outbox, queue, lanes);
-    List<byte[]> claimArgs = List.of(memberBytes, bytes(blocking ? most - 1 : most));
+    List<byte[]> claimArgs = List.of(tokenBytes, bytes(blocking ? most - 1 : most));
     Response<Object> settled = null;
     Response<byte[]> first = null;
     Response<Object> claimed;
@@ -95,7 +96,7 @@ final class PrivateQueue {
     for (int i = 1; i < reply.size(); i++) {
       taken.add((byte[]) reply.get(i));
     }
-    return new Exchange(taken, length, refused);
+    return new ClaimResult(taken, length, refused);
   }
 
   /** Returns false when Redis is full and refused; claim.lua, behind it, is still allowed to. */
@@ -114,11 +115,11 @@ final class PrivateQueue {
     }
   }
 
-  /** The number a script answers, which is negative when this life is over. */
+  /** The number a script answers, which is negative when this lease is over. */
   private long alive(List<Object> reply) throws LeaseFencedException {
     long number = (Long) reply.get(0);
     if (number < 0) {
-      throw new LeaseFencedException(member);
+      throw new LeaseFencedException(token);
     }
     return number;
   }
@@ -140,7 +141,7 @@ final class PrivateQueue {
       args = new ArrayList<>(1 + 3 * confirmed.size());
       keys.add(lanes);
       keys.add(queue);
-      args.add(memberBytes);
+      args.add(tokenBytes);
       confirmed.forEach(this::add);
     }
 

@@ -4,7 +4,7 @@ import io.seckill.common.order.OrderTrail;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerConnector;
-import io.seckill.relay.publish.BrokerTroubleException;
+import io.seckill.relay.publish.BrokerFailureException;
 import io.seckill.relay.publish.OrdersRefusedException;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.publish.PublisherChannel;
@@ -40,7 +40,7 @@ final class RelayLane implements Runnable {
    */
   private static final Duration CONFIRM_PAUSE = Duration.ofMillis(4);
 
-  /** Time without trouble after which a lane counts as running again. */
+  /** Time without failures after which a lane counts as running again. */
   private static final Duration CALM = Duration.ofSeconds(1);
 
   /**
@@ -73,14 +73,14 @@ final class RelayLane implements Runnable {
   /** Refusals since the lane was running. */
   private int refusals;
 
-  /** When the last trouble came, nanoTime; 0 = never. */
-  private long troubledAt;
+  /** When the last a failure came, nanoTime; 0 = never. */
+  private long failedAt;
 
   /** Looks in a row that found no new confirm; a silent broker is looked at less often. */
   private int quietRounds;
 
   /** Whether the private queue may hold orders that are not among the outstanding. */
-  private boolean strays = true;
+  private boolean unresolved = true;
 
   RelayLane(
       String name,
@@ -128,26 +128,26 @@ final class RelayLane implements Runnable {
         round();
       }
     } catch (LeaseFencedException e) {
-      lifeOver();
+      leaveFencedLease();
     } catch (OrdersRefusedException e) {
       refused(e);
-    } catch (BrokerTroubleException e) {
-      brokerTrouble(e);
+    } catch (BrokerFailureException e) {
+      brokerFailed(e);
     } catch (JedisException e) {
-      redisTrouble(e);
+      redisFailed(e);
     } catch (RuntimeException e) {
       log.error("lane {}: a defect; the lane starts over", name, e);
       connections.dropLink();
       forgetOutstanding();
-      redisTrouble(e);
+      redisFailed(e);
     }
   }
 
-  private void connect() throws BrokerTroubleException {
+  private void connect() throws BrokerFailureException {
     connections.open();
     if (queue == null) {
       queue = new PrivateQueue(lease.partition(), lease.begin(redis()));
-      strays = false;
+      unresolved = false;
     }
   }
 
@@ -156,11 +156,11 @@ final class RelayLane implements Runnable {
    * First waits for the fate of what is in flight, so that only the unknown is sent twice.
    */
   private void recover()
-      throws BrokerTroubleException,
+      throws BrokerFailureException,
           OrdersRefusedException,
           LeaseFencedException,
           InterruptedException {
-    while (strays && !stopping()) {
+    while (unresolved && !stopping()) {
       while (outstanding > 0 && !stopping()) {
         settleOnly();
       }
@@ -168,25 +168,25 @@ final class RelayLane implements Runnable {
         return;
       }
       List<byte[]> left = queue().contents(redis(), settings.maxUnconfirmed());
-      strays = !left.isEmpty();
+      unresolved = !left.isEmpty();
       meters.republished(left.size());
       publish(left);
     }
   }
 
   private void settleOnly()
-      throws BrokerTroubleException,
+      throws BrokerFailureException,
           OrdersRefusedException,
           LeaseFencedException,
           InterruptedException {
     awaitConfirms();
     if (!confirmed.isEmpty()) {
-      exchange(0, Duration.ZERO);
+      settleAndClaim(0, Duration.ZERO);
     }
   }
 
   private void round()
-      throws BrokerTroubleException,
+      throws BrokerFailureException,
           OrdersRefusedException,
           LeaseFencedException,
           InterruptedException {
@@ -201,18 +201,18 @@ final class RelayLane implements Runnable {
       return;
     }
     boolean idle = outstanding == 0;
-    Exchange exchange = exchange(room, idle ? settings.pollInterval() : Duration.ZERO);
-    publish(exchange.taken());
-    strays = exchange.queueLength() > outstanding;
+    ClaimResult claimed = settleAndClaim(room, idle ? settings.pollInterval() : Duration.ZERO);
+    publish(claimed.taken());
+    unresolved = claimed.queueLength() > outstanding;
     recover();
-    if (exchange.refused() && exchange.taken().isEmpty()) {
+    if (claimed.refused() && claimed.taken().isEmpty()) {
       stop.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS);
     }
   }
 
   /** Waits a moment for confirms; returns at once when nothing is in flight. */
   private void awaitConfirms()
-      throws BrokerTroubleException, OrdersRefusedException, InterruptedException {
+      throws BrokerFailureException, OrdersRefusedException, InterruptedException {
     Duration pause = quietRounds < 4 ? CONFIRM_PAUSE : PAUSE;
     link().awaitConfirmed(Math.max(1, settings.maxUnconfirmed() / 4), pause);
     link().drainConfirmed(confirmed);
@@ -221,9 +221,9 @@ final class RelayLane implements Runnable {
     link().check();
   }
 
-  private Exchange exchange(int most, Duration wait) throws LeaseFencedException {
-    Exchange exchange = queue().exchange(redis(), confirmed, most, wait);
-    if (!confirmed.isEmpty() || !exchange.taken().isEmpty() || exchange.queueLength() == 0) {
+  private ClaimResult settleAndClaim(int most, Duration wait) throws LeaseFencedException {
+    ClaimResult claimed = queue().settleAndClaim(redis(), confirmed, most, wait);
+    if (!confirmed.isEmpty() || !claimed.taken().isEmpty() || claimed.queueLength() == 0) {
       status.moved();
       calm();
     }
@@ -233,10 +233,10 @@ final class RelayLane implements Runnable {
     confirmed.clear();
     status.outstanding(outstanding, link().pending());
     backoff.reset();
-    return exchange;
+    return claimed;
   }
 
-  private void publish(List<byte[]> entries) throws BrokerTroubleException {
+  private void publish(List<byte[]> entries) throws BrokerFailureException {
     if (entries.isEmpty()) {
       return;
     }
@@ -270,19 +270,18 @@ final class RelayLane implements Runnable {
   }
 
   /** Returns how many orders were taken over and published, 0..room. */
-  private int adoptUpTo(int room) throws BrokerTroubleException, LeaseFencedException {
+  private int adoptUpTo(int room) throws BrokerFailureException, LeaseFencedException {
     int adopted = 0;
-    for (String dead : lease.deadMembers()) {
-      if (adopted < room && !dead.equals(queue().member())) {
+    for (String dead : lease.deadLeases()) {
+      if (adopted < room && !dead.equals(queue().token())) {
         adopted += adopt(dead, room - adopted);
       }
     }
     return adopted;
   }
 
-  private int adopt(String dead, int room) throws BrokerTroubleException, LeaseFencedException {
-    List<byte[]> orders =
-        DeadQueues.adopt(redis(), lease.partition(), queue().member(), dead, room);
+  private int adopt(String dead, int room) throws BrokerFailureException, LeaseFencedException {
+    List<byte[]> orders = DeadQueues.adopt(redis(), lease.partition(), queue().token(), dead, room);
     if (!orders.isEmpty()) {
       log.info("lane {}: adopted {} orders of {}", name, orders.size(), dead);
       meters.adopted(orders.size());
@@ -299,10 +298,9 @@ final class RelayLane implements Runnable {
     }
   }
 
-  private void lifeOver() throws InterruptedException {
-    log.warn(
-        "lane {}: life {} was fenced by another lane, beginning a new one", name, lease.member());
-    meters.lifeLost();
+  private void leaveFencedLease() throws InterruptedException {
+    log.warn("lane {}: lease {} was fenced by another lane, taking a new one", name, lease.token());
+    meters.leaseFenced();
     connections.dropLink(); // answers still to come concern orders that are somebody else's now
     confirmed.clear();
     forgetOutstanding();
@@ -312,38 +310,38 @@ final class RelayLane implements Runnable {
       pause();
     } catch (JedisException e) {
       log.warn(
-          "lane {}: cannot tell of the ended life, the orphan search will: {}", name, e.toString());
+          "lane {}: cannot retire the ended lease, the orphan search will: {}", name, e.toString());
     }
   }
 
   private void refused(OrdersRefusedException cause) throws InterruptedException {
     try {
       awaitEndOfRefusedBatch();
-    } catch (BrokerTroubleException e) {
-      brokerTrouble(e);
+    } catch (BrokerFailureException e) {
+      brokerFailed(e);
       return;
     }
     outstanding = link().drainConfirmed(confirmed) + confirmed.size();
-    strays = true;
+    unresolved = true;
     connections.declareAgain();
     if (++refusals % REFUSALS_PER_LINK == 0) {
       connections.dropLink();
       forgetOutstanding();
     }
-    trouble(LaneState.BROKER_TROUBLE, String.valueOf(cause.getMessage()));
+    enterAndPause(LaneState.BROKER_UNAVAILABLE, String.valueOf(cause.getMessage()));
   }
 
   /** What else of the batch is refused counts as the same refusal. */
-  private void awaitEndOfRefusedBatch() throws BrokerTroubleException, InterruptedException {
+  private void awaitEndOfRefusedBatch() throws BrokerFailureException, InterruptedException {
     while (link().pending() > 0 && !stopping()) {
       link().awaitAnswered(PAUSE);
       lease.worked();
-      link().checkTrouble();
+      link().checkFailure();
     }
     link().forgetRefusal();
   }
 
-  private void brokerTrouble(BrokerTroubleException cause) throws InterruptedException {
+  private void brokerFailed(BrokerFailureException cause) throws InterruptedException {
     connections.linkBroke(cause);
     PublisherChannel broken = connections.linkIfOpen();
     if (broken != null) {
@@ -351,26 +349,26 @@ final class RelayLane implements Runnable {
     }
     connections.dropLink();
     forgetOutstanding();
-    trouble(LaneState.BROKER_TROUBLE, String.valueOf(cause.getMessage()));
+    enterAndPause(LaneState.BROKER_UNAVAILABLE, String.valueOf(cause.getMessage()));
   }
 
-  private void redisTrouble(RuntimeException cause) throws InterruptedException {
+  private void redisFailed(RuntimeException cause) throws InterruptedException {
     connections.dropRedis(); // the next connection may find another master
-    strays = true;
-    trouble(LaneState.REDIS_TROUBLE, cause.toString());
+    unresolved = true;
+    enterAndPause(LaneState.REDIS_UNAVAILABLE, cause.toString());
   }
 
-  private void trouble(LaneState state, String reason) throws InterruptedException {
+  private void enterAndPause(LaneState state, String reason) throws InterruptedException {
     status.enter(state, reason);
     pause();
-    troubledAt = System.nanoTime();
+    failedAt = System.nanoTime();
   }
 
   /**
-   * Trouble is over when it has not come back for a while: one log line per change, not per try.
+   * A failure is over when it has not come back for a while: one log line per change, not per try.
    */
   private void calm() {
-    if (troubledAt == 0 || System.nanoTime() - troubledAt > CALM.toNanos()) {
+    if (failedAt == 0 || System.nanoTime() - failedAt > CALM.toNanos()) {
       status.enter(LaneState.RUNNING, "");
       refusals = 0;
     }
@@ -379,7 +377,7 @@ final class RelayLane implements Runnable {
   /** What is not confirmed is unknown from now on. */
   private void forgetOutstanding() {
     outstanding = confirmed.size();
-    strays = true;
+    unresolved = true;
     status.outstanding(outstanding, 0);
   }
 
@@ -394,7 +392,7 @@ final class RelayLane implements Runnable {
       while (connections.areOpen() && outstanding > 0 && System.nanoTime() < deadline) {
         settleOnly();
       }
-    } catch (BrokerTroubleException
+    } catch (BrokerFailureException
         | OrdersRefusedException
         | LeaseFencedException
         | JedisException e) {
@@ -446,7 +444,7 @@ final class RelayLane implements Runnable {
   private PrivateQueue queue() {
     PrivateQueue current = queue;
     if (current == null) {
-      throw new IllegalStateException("between lives");
+      throw new IllegalStateException("the lane holds no lease");
     }
     return current;
   }

@@ -37,7 +37,7 @@ public final class RelayMeters {
   private final Counter republished;
   private final Counter adopted;
   private final Counter unreadable;
-  private final Counter livesLost;
+  private final Counter leasesFenced;
   private final BlockedTime blocked = new BlockedTime();
 
   public RelayMeters(MeterRegistry registry) {
@@ -53,7 +53,7 @@ public final class RelayMeters {
     this.republished = counter("republished", "orders published again from a private queue");
     this.adopted = counter("adopted", "orders taken over from dead private queues");
     this.unreadable = counter("unreadable", "outbox entries sent to the dead-letter exchange");
-    this.livesLost = counter("lives.lost", "lanes that found their life fenced by another");
+    this.leasesFenced = counter("leases.fenced", "leases of lanes that another lane has fenced");
     FunctionCounter.builder(
             "seckill.relay.blocked.seconds",
             blocked,
@@ -105,8 +105,8 @@ public final class RelayMeters {
     unreadable.increment();
   }
 
-  public void lifeLost() {
-    livesLost.increment();
+  public void leaseFenced() {
+    leasesFenced.increment();
   }
 
   /**

@@ -51,11 +51,11 @@ public final class BrokerConnector {
    * Connects, declares the topology, switches confirms on.
    *
    * @param name shown in the broker's list of connections, after that of this process
-   * @throws BrokerTroubleException when it failed or the circuit breaker is open
+   * @throws BrokerFailureException when it failed or the circuit breaker is open
    */
-  public PublisherChannel open(String name) throws BrokerTroubleException {
+  public PublisherChannel open(String name) throws BrokerFailureException {
     if (!breaker.tryAcquirePermission()) {
-      throw new BrokerTroubleException("the circuit breaker is open", null);
+      throw new BrokerFailureException("the circuit breaker is open", null);
     }
     long start = System.nanoTime();
     try {
@@ -64,12 +64,12 @@ public final class BrokerConnector {
       return link;
     } catch (IOException | TimeoutException | RuntimeException e) {
       breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
-      throw new BrokerTroubleException("connecting failed: " + rootMessage(e), e);
+      throw new BrokerFailureException("connecting failed: " + rootMessage(e), e);
     }
   }
 
   /** Tells the circuit breaker that a link broke without its lane's doing. */
-  public void linkBroken(BrokerTroubleException cause) {
+  public void linkBroken(BrokerFailureException cause) {
     breaker.onError(0, TimeUnit.NANOSECONDS, cause);
   }
 

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One connection with one channel in confirm mode, for one lane. Only the lane's thread publishes;
- * answers come on the connection's thread, which makes no channel calls. A link with trouble stays
- * so: the lane closes it and opens another.
+ * answers come on the connection's thread, which makes no channel calls. A link that has
+ * failed stays so: the lane closes it and opens another.
  *
  * <p>A connection of its own, because an alarm blocks connections, not channels, and because the
  * fate of one lane must not be that of its neighbours.
@@ -119,9 +119,9 @@ public final class PublisherChannel implements AutoCloseable {
   /**
    * Publishes persistent and mandatory; at most {@link #room} orders.
    *
-   * @throws BrokerTroubleException when the link broke; some, all or none may have been sent
+   * @throws BrokerFailureException when the link broke; some, all or none may have been sent
    */
-  public void publish(List<OutboundOrder> orders) throws BrokerTroubleException {
+  public void publish(List<OutboundOrder> orders) throws BrokerFailureException {
     try {
       socket.writes().holdBack();
       try {
@@ -135,7 +135,7 @@ public final class PublisherChannel implements AutoCloseable {
       }
     } catch (IOException | AlreadyClosedException e) {
       window.fail("publishing failed: " + briefly(e));
-      throw new BrokerTroubleException(String.valueOf(window.trouble()), e);
+      throw new BrokerFailureException(String.valueOf(window.failure()), e);
     }
   }
 
@@ -158,23 +158,23 @@ public final class PublisherChannel implements AutoCloseable {
     return window.drainConfirmed(into);
   }
 
-  /** Waits until this many are confirmed, nothing is pending, trouble came, or time is up. */
+  /** Waits until this many are confirmed, nothing is pending, a failure came, or time is up. */
   public void awaitConfirmed(int enough, Duration wait) throws InterruptedException {
     window.awaitConfirmed(enough, wait.toNanos());
   }
 
-  /** Waits until nothing is pending, trouble came, or time is up. */
+  /** Waits until nothing is pending, a failure came, or time is up. */
   public void awaitAnswered(Duration wait) throws InterruptedException {
     window.awaitAnswered(wait.toNanos());
   }
 
   /**
-   * @throws BrokerTroubleException when this link must be replaced: closed, or no confirm within
+   * @throws BrokerFailureException when this link must be replaced: closed, or no confirm within
    *     the time-out (not counting time blocked)
    * @throws OrdersRefusedException when something was nacked or returned since the last check
    */
-  public void check() throws BrokerTroubleException, OrdersRefusedException {
-    checkTrouble();
+  public void check() throws BrokerFailureException, OrdersRefusedException {
+    checkFailure();
     String refusal = window.takeRefusal();
     if (refusal != null) {
       throw new OrdersRefusedException(refusal);
@@ -182,16 +182,16 @@ public final class PublisherChannel implements AutoCloseable {
   }
 
   /**
-   * @throws BrokerTroubleException as {@link #check}
+   * @throws BrokerFailureException as {@link #check}
    */
-  public void checkTrouble() throws BrokerTroubleException {
-    if (window.trouble() == null && !isBlocked() && silentNanos() > confirmTimeoutNanos) {
+  public void checkFailure() throws BrokerFailureException {
+    if (window.failure() == null && !isBlocked() && silentNanos() > confirmTimeoutNanos) {
       silent = true;
       window.fail("no confirm for " + TimeUnit.NANOSECONDS.toMillis(silentNanos()) + " ms");
     }
-    String trouble = window.trouble();
-    if (trouble != null) {
-      throw new BrokerTroubleException(trouble, null);
+    String failure = window.failure();
+    if (failure != null) {
+      throw new BrokerFailureException(failure, null);
     }
   }
 
@@ -203,14 +203,14 @@ public final class PublisherChannel implements AutoCloseable {
   /**
    * Declares what is missing, after something was returned.
    *
-   * @throws BrokerTroubleException when the broker refuses or is away
+   * @throws BrokerFailureException when the broker refuses or is away
    */
-  public void declareTopology() throws BrokerTroubleException {
+  public void declareTopology() throws BrokerFailureException {
     try {
       BrokerTopology.declare(channel);
     } catch (IOException | AlreadyClosedException e) {
       window.fail("declaring the topology failed: " + briefly(e));
-      throw new BrokerTroubleException(String.valueOf(window.trouble()), e);
+      throw new BrokerFailureException(String.valueOf(window.failure()), e);
     }
   }
 

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confirmed means acked and not returned: the return of an unroutable message comes before its
  * ack. What was nacked or returned leaves the window; the lane learns that there was a refusal and
- * publishes again what its private queue still holds. Trouble is worse: it never goes away, the
- * lane replaces the channel.
+ * publishes again what its private queue still holds. A failure is final: the lane replaces
+ * the channel.
  */
 final class UnconfirmedWindow {
 
@@ -39,7 +39,7 @@ final class UnconfirmedWindow {
   private long answeredAt = System.nanoTime();
   private final List<OutboundOrder> confirmed = new ArrayList<>();
   private @Nullable String refusal;
-  private @Nullable String trouble;
+  private @Nullable String failure;
 
   UnconfirmedWindow(int capacity) {
     orders = new OutboundOrder[capacity];
@@ -149,8 +149,8 @@ final class UnconfirmedWindow {
   void fail(String reason) {
     lock.lock();
     try {
-      if (trouble == null) {
-        trouble = reason;
+      if (failure == null) {
+        failure = reason;
       }
       wakeWhoHasEnough();
     } finally {
@@ -171,10 +171,10 @@ final class UnconfirmedWindow {
   }
 
   /** Why this channel cannot be used any longer, or null. */
-  @Nullable String trouble() {
+  @Nullable String failure() {
     lock.lock();
     try {
-      return trouble;
+      return failure;
     } finally {
       lock.unlock();
     }
@@ -217,7 +217,7 @@ final class UnconfirmedWindow {
     await(enough, nanos);
   }
 
-  /** Waits until nothing is pending, trouble came, or time is up. */
+  /** Waits until nothing is pending, a failure came, or time is up. */
   void awaitAnswered(long nanos) throws InterruptedException {
     await(ALL, nanos);
   }
@@ -244,7 +244,7 @@ final class UnconfirmedWindow {
 
   private boolean hasEnough() {
     boolean confirmedOrRefused = wanted != ALL && (confirmed.size() >= wanted || refusal != null);
-    return confirmedOrRefused || pending == 0 || trouble != null;
+    return confirmedOrRefused || pending == 0 || failure != null;
   }
 
   private int slot(long tag) {

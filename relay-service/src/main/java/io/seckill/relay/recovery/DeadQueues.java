@@ -7,23 +7,23 @@ import io.seckill.relay.redis.BinaryScript;
 import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Takes over what lies in the private queues of lives that are over. */
+/** Takes over what lies in private queues whose leases are over. */
 public final class DeadQueues {
 
   private static final BinaryScript ADOPT = BinaryScript.from(DeadQueues.class, "adopt.lua");
-  private static final long OWN_LIFE_OVER = -1;
+  private static final long OWN_LEASE_OVER = -1;
 
   private DeadQueues() {}
 
   /**
    * Moves orders from a dead private queue to the adopter's own, oldest first, and fences the dead
-   * life.
+   * lease.
    *
-   * @param adopter member of the adopting lane
-   * @param dead member whose lease has ended, of the same partition
+   * @param adopter token of the adopting lane
+   * @param dead token of a lease that has ended, of the same partition
    * @param most 1..4096
-   * @return orders moved; empty when nothing was left or the member is alive after all
-   * @throws LeaseFencedException when the adopter's own life is over; nothing was moved
+   * @return orders moved; empty when nothing was left or that lease is alive after all
+   * @throws LeaseFencedException when the adopter's own lease is over; nothing was moved
    */
   public static List<byte[]> adopt(
       UnifiedJedis redis, int partition, String adopter, String dead, int most)
@@ -34,7 +34,7 @@ public final class DeadQueues {
             bytes(RedisKeys.privateQueue(partition, adopter)),
             bytes(RedisKeys.privateQueue(partition, dead)));
     List<Object> reply = ADOPT.call(redis, keys, List.of(bytes(adopter), bytes(dead), bytes(most)));
-    if ((Long) reply.get(0) == OWN_LIFE_OVER) {
+    if ((Long) reply.get(0) == OWN_LEASE_OVER) {
       throw new LeaseFencedException(adopter);
     }
     return reply.stream().skip(1).map(byte[].class::cast).toList();

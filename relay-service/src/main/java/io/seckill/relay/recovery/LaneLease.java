@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * One lane's right to its private queue. A life begins with a new token, and so with a new private
+ * One lane's right to its private queue. A lease begins with a new token, and so with a new private
  * queue; it is over when another relay has fenced it (adopt.lua) or the lane gave it up. The lane's
- * thread begins and ends lives; the {@link LaneLeaseRenewer} renews them.
+ * thread begins and ends leases; the {@link LaneLeaseRenewer} renews them.
  *
- * <p>What tells lives apart is the token alone. Relay and lane number are for people: two relays of
- * one name do no harm, and a restarted relay finds its former queues as everybody else does.
+ * <p>What distinguishes leases is the token alone. Relay and lane number are for people: two relays
+ * of one name do no harm, and a restarted relay finds its former queues as everybody else does.
  */
 public final class LaneLease {
 
@@ -24,14 +24,14 @@ public final class LaneLease {
   private final String prefix;
   private final Duration lease;
 
-  private volatile @Nullable String member;
+  private volatile @Nullable String token;
   private volatile long workedAt = System.nanoTime();
-  private volatile List<String> deadMembers = List.of();
+  private volatile List<String> deadLeases = List.of();
 
   /**
    * @param relay name of the relay, {@code [A-Za-z0-9_.-]+}
    * @param lane number of the lane within its relay
-   * @param lease how long a life lasts without renewal
+   * @param lease how long a lease lasts without renewal
    */
   public LaneLease(String relay, int lane, int partition, Duration lease) {
     this.prefix = relay + ':' + lane + ':';
@@ -44,35 +44,35 @@ public final class LaneLease {
     return partition;
   }
 
-  /** The present life's member of the lanes registry, or null between lives. */
-  public @Nullable String member() {
-    return member;
+  /** The present lease's token in the lanes registry, or null without a lease. */
+  public @Nullable String token() {
+    return token;
   }
 
-  /** Begins a life; it is registered before anything can lie in its private queue. */
+  /** Begins a lease; it is registered before anything can lie in its private queue. */
   public String begin(UnifiedJedis redis) {
-    byte[] token = new byte[TOKEN_BYTES];
-    RANDOM.nextBytes(token);
-    String begun = prefix + HexFormat.of().formatHex(token);
+    byte[] unique = new byte[TOKEN_BYTES];
+    RANDOM.nextBytes(unique);
+    String begun = prefix + HexFormat.of().formatHex(unique);
     Registry.enter(redis, partition, begun, lease);
     worked();
-    member = begun;
+    token = begun;
     return begun;
   }
 
   /**
-   * Ends the present life and hands its private queue to the sweepers, at once and also when it was
-   * forgotten already: a claim may have come late. Does nothing between lives.
+   * Ends the present lease and hands its private queue to the sweepers, at once and also when it
+   * was forgotten already: a claim may have come late. Does nothing without a lease.
    */
   public void end(UnifiedJedis redis) {
-    String ended = member;
-    member = null;
+    String ended = token;
+    token = null;
     if (ended != null) {
       Registry.retire(redis, partition, ended);
     }
   }
 
-  /** Tells that the lane is able to work; without it the life is not renewed for long. */
+  /** Tells that the lane is able to work; without it the lease is not renewed for long. */
   public void worked() {
     workedAt = System.nanoTime();
   }
@@ -82,12 +82,12 @@ public final class LaneLease {
     return System.nanoTime() - workedAt < time.toNanos();
   }
 
-  /** Dead lives of the partition with orders left, as the keeper saw last. */
-  public List<String> deadMembers() {
-    return deadMembers;
+  /** Dead leases of the partition with orders left, as the keeper saw last. */
+  public List<String> deadLeases() {
+    return deadLeases;
   }
 
-  void deadMembers(List<String> members) {
-    deadMembers = members;
+  void deadLeases(List<String> tokens) {
+    deadLeases = tokens;
   }
 }

@@ -159,7 +159,7 @@ public final class LaneLeaseRenewer implements Runnable {
     args.add(RedisKeys.privateQueue(partition, ""));
     lanes.stream()
         .filter(lease -> lease.workedWithin(settings.handOverAfter()))
-        .map(LaneLease::member)
+        .map(LaneLease::token)
         .filter(Objects::nonNull)
         .forEach(args::add);
     Response<Object> renewed;
@@ -173,7 +173,7 @@ public final class LaneLeaseRenewer implements Runnable {
     }
     List<?> reply = (List<?>) RENEW.answer(renewed, jedis, keys, args);
     List<String> dead = reply.subList(2, reply.size()).stream().map(String.class::cast).toList();
-    lanes.forEach(lease -> lease.deadMembers(dead));
+    lanes.forEach(lease -> lease.deadLeases(dead));
     backlogs[partition] = backlog((Long) reply.get(0), (Long) reply.get(1), depth, oldest);
   }
 

@@ -11,8 +11,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * When a lane counts as gone. A relay that dies is adopted within {@code duration} + 2 × {@code
  * renewInterval} + the lanes' poll interval.
  *
- * @param duration life without renewal, at least 3 × renewInterval, up to 5 min; the same in all
- *     relays, for the shortest counts
+ * @param duration how long a lease lasts without renewal, at least 3 × renewInterval, up to 5 min;
+ *     the same in all relays, for the shortest counts
  * @param renewInterval also how often dead queues are looked for, 100 ms..10 s
  * @param handOverAfter a lane that cannot work for so long (no broker, stuck) is not renewed any
  *     more, so that a relay with a better link takes its private queue over

@@ -5,7 +5,7 @@ package io.seckill.relay.recovery;
  *
  * @param outbox orders not taken by any lane; -1 = unknown
  * @param oldestAgeMs age of the oldest of them since its admission; 0 when there is none
- * @param dead orders in private queues of lives that are over, to be adopted
+ * @param dead orders in private queues whose leases are over, to be adopted
  */
 public record PartitionBacklog(long outbox, long oldestAgeMs, long dead) {
 

@@ -13,23 +13,23 @@ final class Registry {
 
   private Registry() {}
 
-  /** Enters a new life, before anything can lie in its private queue. */
-  static void enter(UnifiedJedis redis, int partition, String member, Duration lease) {
-    call(redis, partition, member, lease.toMillis());
+  /** Registers a new lease, before anything can lie in its private queue. */
+  static void enter(UnifiedJedis redis, int partition, String token, Duration lease) {
+    call(redis, partition, token, lease.toMillis());
   }
 
-  /** Hands a life that is over to the sweepers, also when it was forgotten already. */
-  static void retire(UnifiedJedis redis, int partition, String member) {
-    call(redis, partition, member, 0);
+  /** Hands a lease that is over to the sweepers, also when it was forgotten already. */
+  static void retire(UnifiedJedis redis, int partition, String token) {
+    call(redis, partition, token, 0);
   }
 
-  /** Enters a private queue nobody knew. Returns false when the member was known after all. */
-  static boolean enterOrphan(UnifiedJedis redis, int partition, String member) {
-    return call(redis, partition, member, -1);
+  /** Enters a private queue nobody knew. Returns false when the token was known after all. */
+  static boolean enterOrphan(UnifiedJedis redis, int partition, String token) {
+    return call(redis, partition, token, -1);
   }
 
-  private static boolean call(UnifiedJedis redis, int partition, String member, long leaseMs) {
-    List<String> args = List.of(member, Long.toString(leaseMs));
+  private static boolean call(UnifiedJedis redis, int partition, String token, long leaseMs) {
+    List<String> args = List.of(token, Long.toString(leaseMs));
     return (Long) REGISTER.call(redis, List.of(RedisKeys.lanes(partition)), args) == 1;
   }
 }

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
 -- renew.lua: renew leases of one relay's lanes in a partition and look for dead private queues.
 -- KEYS  1 lanes
--- ARGV  1 lease in ms  2 quiet period in ms  3 prefix of private queues  4.. members to renew
--- reply {now in ms, orders in dead queues, dead member...}: lives that are over, or whose lease has ended, with
+-- ARGV  1 lease in ms  2 quiet period in ms  3 prefix of private queues  4.. tokens to renew
+-- reply {now in ms, orders in dead queues, dead token...}: leases that are over, or whose time has ended, with
 --       orders left
--- A lapsed lease is renewed as long as nobody fenced it (adopt.lua): fencing is what takes a life's
+-- A lapsed lease is renewed as long as nobody fenced it (adopt.lua): fencing is what takes a lease's
 -- rights away, the clock only allows it. An empty dead queue is forgotten after the quiet period;
 -- a claim that comes even later is found by the orphan search.
 -- A lease that ends later than one given now was given before this server's clock was set back. It is cut to one given
@@ -18,8 +18,8 @@ for i = 4, #ARGV do
     redis.call('ZADD', KEYS[1], latest, ARGV[i])
   end
 end
-for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. latest, '+inf')) do
-  redis.call('ZADD', KEYS[1], latest, member)
+for _, token in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. latest, '+inf')) do
+  redis.call('ZADD', KEYS[1], latest, token)
 end
 local reply = {now, 0}
 local ended = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'WITHSCORES')

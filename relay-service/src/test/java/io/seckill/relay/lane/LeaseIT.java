@@ -113,7 +113,7 @@ class LeaseIT {
           .untilAsserted(
               () -> assertThat(broker.deliveries()).containsOnlyKeys(registered, orphan));
       assertThat(relay.relayLanes().sinceRedisSeen()).isLessThan(Duration.ofSeconds(10));
-      await().atMost(SOON).until(() -> relay.lane(3).state() == LaneState.REDIS_TROUBLE);
+      await().atMost(SOON).until(() -> relay.lane(3).state() == LaneState.REDIS_UNAVAILABLE);
       assertThat(relay.lane(3).reason()).contains("WRONGTYPE");
       assertThat(relay.relayLanes().backlog(3).isWork()).isTrue();
 
@@ -158,10 +158,10 @@ class LeaseIT {
         await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
         toRedis.heal();
         toRabbit.heal();
-        await().atMost(SOON).until(() -> cutOff.count("lives.lost") >= 1);
+        await().atMost(SOON).until(() -> cutOff.count("leases.fenced") >= 1);
         await().atMost(SOON).until(() -> cutOff.lane(0).state() == LaneState.RUNNING);
         assertThat(broker.deliveries()).containsOnlyKeys(admitted);
-        assertThat(other.count("lives.lost")).isZero();
+        assertThat(other.count("leases.fenced")).isZero();
       }
       admitted.addAll(outbox.admit(10, SKU));
       everythingArrives(admitted);
@@ -197,7 +197,7 @@ class LeaseIT {
         frozen.thaw();
         admitted.addAll(outbox.admit(1_000, TestOutbox.skusOfEveryPartition()));
         everythingArrives(admitted);
-        assertThat(other.count("lives.lost")).isZero();
+        assertThat(other.count("leases.fenced")).isZero();
       }
     }
   }
@@ -230,8 +230,8 @@ class LeaseIT {
     }
   }
 
-  private void register(String member, long score) {
-    outbox.redis().zadd(RedisKeys.lanes(0), (double) score, member);
+  private void register(String token, long score) {
+    outbox.redis().zadd(RedisKeys.lanes(0), (double) score, token);
   }
 
   private void everythingArrives(List<String> admitted) {

@@ -12,17 +12,17 @@ public final class MutantLane {
   private MutantLane() {}
 
   /** Removes orders as soon as they are taken. */
-  static Exchange exchange(
+  static ClaimResult settleAndClaim(
       PrivateQueue queue,
       UnifiedJedis redis,
       List<OutboundOrder> confirmed,
       int most,
       Duration wait)
       throws LeaseFencedException {
-    Exchange exchange = queue.exchange(redis, confirmed, most, wait);
-    List<OutboundOrder> taken = exchange.taken().stream().map(OutboundOrder::of).toList();
-    queue.exchange(redis, taken, 0, Duration.ZERO);
-    return exchange;
+    ClaimResult claimed = queue.settleAndClaim(redis, confirmed, most, wait);
+    List<OutboundOrder> taken = claimed.taken().stream().map(OutboundOrder::of).toList();
+    queue.settleAndClaim(redis, taken, 0, Duration.ZERO);
+    return claimed;
   }
 
   /** Leaves alone what lies in the private queue. */

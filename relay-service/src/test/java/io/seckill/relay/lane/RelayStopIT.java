@@ -101,7 +101,7 @@ class RelayStopIT {
   @Test
   void stopsAtOnceWhenNeitherServerIsThere() {
     TestRelay relay = TestRelay.start("redis://127.0.0.1:1", "amqp://a:b@127.0.0.1:1/x");
-    await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_TROUBLE);
+    await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
     relay.close();
     assertThat(relay.lanes()).allMatch(lane -> lane.state() == LaneState.STOPPED);
   }

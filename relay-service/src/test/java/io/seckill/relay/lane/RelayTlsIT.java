@@ -105,11 +105,11 @@ class RelayTlsIT {
         await()
             .atMost(SOON)
             .until(() -> relay.lanes().stream().anyMatch(lane -> lane.reason().contains(reason)));
-        await().atMost(SOON).until(() -> everyLaneIsInTrouble(relay));
+        await().atMost(SOON).until(() -> everyLaneIsFailing(relay));
         await("tries again and again, and says so once")
             .during(Duration.ofSeconds(2)) // several attempts of each lane
             .atMost(Duration.ofMinutes(2))
-            .until(() -> everyLaneIsInTrouble(relay));
+            .until(() -> everyLaneIsFailing(relay));
       } finally {
         ((Logger) LoggerFactory.getLogger(LaneStatus.class)).detachAppender(lines);
       }
@@ -127,8 +127,8 @@ class RelayTlsIT {
     }
   }
 
-  private static boolean everyLaneIsInTrouble(TestRelay relay) {
-    return relay.lanes().stream().allMatch(lane -> lane.state() == LaneState.BROKER_TROUBLE);
+  private static boolean everyLaneIsFailing(TestRelay relay) {
+    return relay.lanes().stream().allMatch(lane -> lane.state() == LaneState.BROKER_UNAVAILABLE);
   }
 
   private static ListAppender<ILoggingEvent> linesOf(Class<?> type) {

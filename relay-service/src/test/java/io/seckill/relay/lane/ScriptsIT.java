@@ -51,27 +51,27 @@ class ScriptsIT {
   void claimMovesTheOldestFirstUpToTheRoom() throws Exception {
     List<String> admitted = outbox.admit(10, SKU);
 
-    assertThat(ids(exchange(List.of(), 4).taken())).isEqualTo(admitted.subList(0, 4));
-    assertThat(ids(exchange(List.of(), 20).taken())).isEqualTo(admitted.subList(4, 10));
-    assertThat(exchange(List.of(), 20).queueLength()).isEqualTo(10);
+    assertThat(ids(settleAndClaim(List.of(), 4).taken())).isEqualTo(admitted.subList(0, 4));
+    assertThat(ids(settleAndClaim(List.of(), 20).taken())).isEqualTo(admitted.subList(4, 10));
+    assertThat(settleAndClaim(List.of(), 20).queueLength()).isEqualTo(10);
     assertThat(ids(queue.contents(outbox.redis(), 3))).isEqualTo(admitted.subList(0, 3));
   }
 
   @Test
   void aBlockingClaimAndTheMovesBehindItAreOneRoundTrip() throws Exception {
     List<String> admitted = outbox.admit(10, SKU);
-    Exchange exchange = queue.exchange(outbox.redis(), List.of(), 5, Duration.ofSeconds(1));
-    assertThat(ids(exchange.taken())).isEqualTo(admitted.subList(0, 5));
+    ClaimResult claimed = queue.settleAndClaim(outbox.redis(), List.of(), 5, Duration.ofSeconds(1));
+    assertThat(ids(claimed.taken())).isEqualTo(admitted.subList(0, 5));
   }
 
   @Test
-  void aFencedLifeClaimsAndSettlesNothing() throws Exception {
+  void aFencedLeaseClaimsAndSettlesNothing() throws Exception {
     outbox.admit(2, SKU);
-    List<OutboundOrder> taken = read(exchange(List.of(), 1).taken());
+    List<OutboundOrder> taken = read(settleAndClaim(List.of(), 1).taken());
     lease(OWN, -1);
 
-    assertThatThrownBy(() -> exchange(List.of(), 5)).isInstanceOf(LeaseFencedException.class);
-    assertThatThrownBy(() -> exchange(taken, 0)).isInstanceOf(LeaseFencedException.class);
+    assertThatThrownBy(() -> settleAndClaim(List.of(), 5)).isInstanceOf(LeaseFencedException.class);
+    assertThatThrownBy(() -> settleAndClaim(taken, 0)).isInstanceOf(LeaseFencedException.class);
     assertThat(outbox.waiting()).isEqualTo(1);
     assertThat(outbox.inPrivateQueues()).isEqualTo(1);
   }
@@ -80,7 +80,7 @@ class ScriptsIT {
   void aLifeUnknownToTheRegistryClaimsNothing() {
     outbox.admit(1, SKU);
     outbox.redis().del(RedisKeys.lanes(0));
-    assertThatThrownBy(() -> exchange(List.of(), 5)).isInstanceOf(LeaseFencedException.class);
+    assertThatThrownBy(() -> settleAndClaim(List.of(), 5)).isInstanceOf(LeaseFencedException.class);
     assertThat(outbox.waiting()).isEqualTo(1);
   }
 
@@ -89,11 +89,11 @@ class ScriptsIT {
   void settleRemovesByValueAndCountsOnce() throws Exception {
     outbox.preheat(SKU);
     outbox.admit(5, SKU);
-    List<OutboundOrder> taken = read(exchange(List.of(), 5).taken());
+    List<OutboundOrder> taken = read(settleAndClaim(List.of(), 5).taken());
     List<OutboundOrder> middle = taken.subList(1, 3);
 
-    assertThat(exchange(middle, 0).queueLength()).isEqualTo(3);
-    assertThat(exchange(middle, 0).queueLength()).isEqualTo(3);
+    assertThat(settleAndClaim(middle, 0).queueLength()).isEqualTo(3);
+    assertThat(settleAndClaim(middle, 0).queueLength()).isEqualTo(3);
     assertThat(outbox.counter(SKU, "publishedOrders")).isEqualTo(2);
     assertThat(outbox.counter(SKU, "publishedUnits"))
         .isEqualTo(middle.stream().mapToLong(order -> order.message().quantity()).sum());
@@ -108,7 +108,7 @@ class ScriptsIT {
   void nothingMovesWhenThePrivateQueueIsOfAnotherType() {
     outbox.admit(3, SKU);
     outbox.redis().set(RedisKeys.privateQueue(0, OWN), "foreign");
-    assertThatThrownBy(() -> exchange(List.of(), 5)).isInstanceOf(JedisDataException.class);
+    assertThatThrownBy(() -> settleAndClaim(List.of(), 5)).isInstanceOf(JedisDataException.class);
     assertThat(outbox.waiting()).isEqualTo(3);
   }
 
@@ -178,18 +178,19 @@ class ScriptsIT {
         .containsExactlyInAnyOrder(OWN, "dead:full", "dead:just-empty");
   }
 
-  private Exchange exchange(List<OutboundOrder> confirmed, int most) throws LeaseFencedException {
-    return queue.exchange(outbox.redis(), confirmed, most, AT_ONCE);
+  private ClaimResult settleAndClaim(List<OutboundOrder> confirmed, int most)
+      throws LeaseFencedException {
+    return queue.settleAndClaim(outbox.redis(), confirmed, most, AT_ONCE);
   }
 
   private List<byte[]> adopt(int most) throws LeaseFencedException {
     return DeadQueues.adopt(outbox.redis(), 0, OWN, OTHER, most);
   }
 
-  private List<String> renew(long quietMs, String... members) {
+  private List<String> renew(long quietMs, String... tokens) {
     List<String> args =
         new ArrayList<>(List.of("5000", Long.toString(quietMs), RedisKeys.privateQueue(0, "")));
-    args.addAll(List.of(members));
+    args.addAll(List.of(tokens));
     List<?> reply =
         (List<?>)
             LuaScript.from(LaneLeaseRenewer.class, "renew.lua")
@@ -198,12 +199,12 @@ class ScriptsIT {
     return reply.stream().skip(2).map(String.class::cast).toList();
   }
 
-  private void lease(String member, long score) {
-    outbox.redis().zadd(RedisKeys.lanes(0), (double) score, member);
+  private void lease(String token, long score) {
+    outbox.redis().zadd(RedisKeys.lanes(0), (double) score, token);
   }
 
-  private long score(String member) {
-    return outbox.redis().zscore(RedisKeys.lanes(0), member).longValue();
+  private long score(String token) {
+    return outbox.redis().zscore(RedisKeys.lanes(0), token).longValue();
   }
 
   private static List<OutboundOrder> read(List<byte[]> entries) {

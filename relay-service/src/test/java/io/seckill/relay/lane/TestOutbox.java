@@ -99,10 +99,10 @@ final class TestOutbox implements AutoCloseable {
   }
 
   /** An order that lands in a private queue without its lane's knowledge; returns its id. */
-  String claimLate(String member, long sku) {
+  String claimLate(String token, long sku) {
     OrderMessage message = message(sku);
     int partition = Partition.ofSku(sku);
-    redis.lpush(RedisKeys.privateQueue(partition, member), OrderMessageCodec.encode(message));
+    redis.lpush(RedisKeys.privateQueue(partition, token), OrderMessageCodec.encode(message));
     return message.orderId().toString();
   }
 

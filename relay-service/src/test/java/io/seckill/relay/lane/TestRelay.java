@@ -30,7 +30,7 @@ final class TestRelay implements AutoCloseable {
                 Duration.ofSeconds(4),
                 Duration.ofSeconds(10)));
 
-    /** For tests without trouble: that of a slow machine shall not look like some. */
+    /** For tests without failures: a slow machine must not look like one. */
     static final Tuning PATIENT =
         new Tuning(
             1,

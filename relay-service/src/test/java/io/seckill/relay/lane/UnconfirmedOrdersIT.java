@@ -71,7 +71,7 @@ class UnconfirmedOrdersIT {
       List<String> admitted = outbox.admit(10, SKU);
       everythingIsDelivered(broker, admitted);
 
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_TROUBLE);
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
       assertThat(outbox.inPrivateQueues()).as("unconfirmed, so kept").isEqualTo(10);
       assertThat(relay.count("settled")).isZero();
 

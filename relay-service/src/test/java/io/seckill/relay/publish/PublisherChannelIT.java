@@ -35,7 +35,7 @@ class PublisherChannelIT {
       await()
           .atMost(SOON)
           .untilAsserted(
-              () -> assertThatThrownBy(link::check).isInstanceOf(BrokerTroubleException.class));
+              () -> assertThatThrownBy(link::check).isInstanceOf(BrokerFailureException.class));
 
       await("nobody but the lane opens a link")
           .during(Duration.ofSeconds(1))
@@ -43,7 +43,7 @@ class PublisherChannelIT {
           .untilAsserted(() -> assertThat(proxy.openConnections()).as("connections").isZero());
 
       assertThatThrownBy(() -> link.publish(List.of(order())))
-          .isInstanceOf(BrokerTroubleException.class);
+          .isInstanceOf(BrokerFailureException.class);
       assertThat(link.isAway()).isTrue();
     }
   }

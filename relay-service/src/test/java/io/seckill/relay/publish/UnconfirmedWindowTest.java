@@ -71,7 +71,7 @@ class UnconfirmedWindowTest {
     assertThat(confirmed).containsExactly(orders.get(1));
     assertThat(window.takeRefusal()).contains("NO_ROUTE");
     assertThat(window.takeRefusal()).isNull();
-    assertThat(window.trouble()).isNull();
+    assertThat(window.failure()).isNull();
   }
 
   @Test
@@ -112,10 +112,10 @@ class UnconfirmedWindowTest {
   }
 
   @Test
-  void keepsTheFirstReasonOfItsTrouble() {
+  void keepsTheFirstReasonOfItsFailure() {
     window.fail("closed");
     window.fail("no confirm");
-    assertThat(window.trouble()).isEqualTo("closed");
+    assertThat(window.failure()).isEqualTo("closed");
   }
 
   @Test

@@ -60,7 +60,7 @@ class BrokerFaultsIT {
   void frozen() {
     try (FaultRun run = lab.run("17 broker frozen").begin(500)) {
       rabbit.freeze();
-      awaitLanes("broker_trouble");
+      awaitLanes("broker_unavailable");
       run.fault("RabbitMQ frozen until the lanes gave their links up");
       rabbit.thaw();
       run.judge();
@@ -138,7 +138,7 @@ class BrokerFaultsIT {
       broker.channel().exchangeDelete(BrokerTopology.ORDERS_EXCHANGE);
       assertThat(broker.hasExchange(BrokerTopology.ORDERS_EXCHANGE)).isFalse();
       lab.relays().forEach(ServiceInstance::thaw);
-      awaitLanes("broker_trouble");
+      awaitLanes("broker_unavailable");
       run.fault("exchange deleted, publishes to it refused");
       Signals.await(
           "relays to declare it", () -> broker.hasExchange(BrokerTopology.ORDERS_EXCHANGE));

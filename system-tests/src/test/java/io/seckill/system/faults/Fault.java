@@ -217,7 +217,7 @@ record Fault(
             "RabbitMQ",
             "delete the exchange",
             () -> insist(() -> deleteExchange(lab)),
-            () -> lab.relays().stream().anyMatch(Fault::isInTrouble),
+            () -> lab.relays().stream().anyMatch(Fault::isFailing),
             Fault::nothing,
             AT_ONCE));
     some.add(
@@ -265,8 +265,8 @@ record Fault(
         .toList();
   }
 
-  private static boolean isInTrouble(ServiceInstance relay) {
-    return relay.sum("seckill_relay_lane_state", "state=\"broker_trouble\"") > 0;
+  private static boolean isFailing(ServiceInstance relay) {
+    return relay.sum("seckill_relay_lane_state", "state=\"broker_unavailable\"") > 0;
   }
 
   private static void unbind(FaultLab lab, SaleOffer sale) throws Exception {

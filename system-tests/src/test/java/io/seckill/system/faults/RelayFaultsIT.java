@@ -119,7 +119,7 @@ class RelayFaultsIT {
       frozen.agent().arm(Failpoints.CLAIMED_NOT_PUBLISHED, PointAction.PAUSE, 1);
       frozen.agent().awaitReached(Failpoints.CLAIMED_NOT_PUBLISHED, LIMIT);
       double before = adopted(lab.relay(2));
-      double livesLost = livesLost(frozen);
+      double leasesFenced = leasesFenced(frozen);
       frozen.freeze();
       Set<String> claimed = published.of(inHand(frozen), false);
       assertThat(claimed).as("claimed orders that nobody has published").isNotEmpty();
@@ -136,7 +136,7 @@ class RelayFaultsIT {
       frozen.agent().release(Failpoints.CONFIRMED_NOT_REMOVED);
       run.fault("late publish and late removal of relay-1");
       run.judge();
-      assertThat(livesLost(frozen)).as("lives of relay-1 that were over").isGreaterThan(livesLost);
+      assertThat(leasesFenced(frozen)).as("lives of relay-1 that were over").isGreaterThan(leasesFenced);
     }
   }
 
@@ -148,14 +148,14 @@ class RelayFaultsIT {
       ServiceInstance frozen = lab.relay(1);
       lab.relay(2).links().redis().cut();
       run.begin(200);
-      double livesLost = livesLost(frozen);
+      double leasesFenced = leasesFenced(frozen);
       frozen.freeze();
       Signals.await("its leases to run out", () -> leasesHaveRunOut(frozen));
       run.fault("the only relay frozen beyond its lease");
       frozen.thaw();
       double settled = settled(frozen);
       Signals.await("it to carry on", () -> settled(frozen) > settled + 50);
-      assertThat(livesLost(frozen)).as("lives lost").isEqualTo(livesLost);
+      assertThat(leasesFenced(frozen)).as("lives lost").isEqualTo(leasesFenced);
       run.judge();
     }
   }
@@ -183,8 +183,8 @@ class RelayFaultsIT {
       long before = requests.droppedBytes();
       replies.dropToClient(true);
       requests.dropToServer(true);
-      awaitTrouble(lab.relay(1), "redis_trouble", 1);
-      awaitTrouble(lab.relay(2), "redis_trouble", 1);
+      awaitFailure(lab.relay(1), "redis_unavailable", 1);
+      awaitFailure(lab.relay(2), "redis_unavailable", 1);
       Set<String> unheard = published.of(inHand(lab.relay(1)), false);
       assertThat(unheard).as("orders that relay-1 has claimed and not heard of").isNotEmpty();
       run.fault("replies of Redis to relay-1 lost");
@@ -205,7 +205,7 @@ class RelayFaultsIT {
       long before = link.droppedBytes();
       link.dropToClient(true);
       link.dropToServer(true);
-      awaitTrouble(lab.relay(1), "redis_trouble", 8);
+      awaitFailure(lab.relay(1), "redis_unavailable", 8);
       assertThat(link.droppedBytes()).isGreaterThan(before);
       run.fault("black hole between relay-1 and Redis until its time-outs fired");
       run.judge();
@@ -224,8 +224,8 @@ class RelayFaultsIT {
     losesConfirmsAndPublishes(
         "16 confirms lost",
         () -> {
-          awaitTrouble(lab.relay(1), "broker_trouble", 1);
-          awaitTrouble(lab.relay(2), "broker_trouble", 1);
+          awaitFailure(lab.relay(1), "broker_unavailable", 1);
+          awaitFailure(lab.relay(2), "broker_unavailable", 1);
         });
   }
 
@@ -260,7 +260,7 @@ class RelayFaultsIT {
     }
   }
 
-  private static void awaitTrouble(ServiceInstance relay, String state, int lanes) {
+  private static void awaitFailure(ServiceInstance relay, String state, int lanes) {
     Signals.await(
         lanes + " lanes of " + relay.name() + " in " + state,
         () -> relay.sum(STATE, "state=\"" + state + "\"") >= lanes);
@@ -294,8 +294,8 @@ class RelayFaultsIT {
     return relay.sum("seckill_relay_settled_total");
   }
 
-  private static double livesLost(ServiceInstance relay) {
-    return relay.sum("seckill_relay_lives_lost_total");
+  private static double leasesFenced(ServiceInstance relay) {
+    return relay.sum("seckill_relay_leases_fenced_total");
   }
 
   private double duplicates() {

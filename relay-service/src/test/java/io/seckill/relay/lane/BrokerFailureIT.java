@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Whatever the broker does, the orders stay in Redis until it has them. */
 @ExtendWith(TestServers.class)
-class BrokerTroubleIT {
+class BrokerFailureIT {
 
   private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1600;
@@ -182,7 +182,7 @@ class BrokerTroubleIT {
       running(relay);
       rabbitServer.freeze();
       List<String> admitted = outbox.admit(100, SKU);
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_TROUBLE);
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
       assertThat(outbox.waiting()).isGreaterThanOrEqualTo(90);
       assertThat(outbox.inPrivateQueues() + outbox.waiting()).isEqualTo(100);
 
@@ -203,7 +203,9 @@ class BrokerTroubleIT {
       rabbitServer.kill();
       await()
           .atMost(SOON)
-          .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.BROKER_TROUBLE));
+          .until(
+              () ->
+                  relay.lanes().stream().allMatch(l -> l.state() == LaneState.BROKER_UNAVAILABLE));
       rabbitServer.restart();
 
       try (TestBroker broker = TestBroker.consuming(rabbit.url())) {
@@ -217,7 +219,7 @@ class BrokerTroubleIT {
     String wrong = rabbit.url().replace(rabbitServer.password() + "@", "wrong@");
     outbox.admit(10, SKU);
     try (TestRelay relay = TestRelay.start(redis.url(), wrong)) {
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_TROUBLE);
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
       assertThat(relay.lane(0).reason()).doesNotContain("wrong@");
       assertThat(outbox.waiting()).isEqualTo(10);
     }

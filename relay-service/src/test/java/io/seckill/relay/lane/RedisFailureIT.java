@@ -23,7 +23,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** Whatever Redis answers, or does not, an order it has moved is published. */
 @ExtendWith(TestServers.class)
-class RedisTroubleIT {
+class RedisFailureIT {
 
   private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1600;
@@ -77,7 +77,8 @@ class RedisTroubleIT {
       proxy.dropToClient(true);
       await()
           .atMost(SOON)
-          .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_TROUBLE));
+          .until(
+              () -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_UNAVAILABLE));
 
       List<String> admitted = outbox.admit(20, TestOutbox.skusOfEveryPartition());
       proxy.heal();
@@ -125,13 +126,14 @@ class RedisTroubleIT {
       redisServer.kill();
       await()
           .atMost(SOON)
-          .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_TROUBLE));
+          .until(
+              () -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_UNAVAILABLE));
       redisServer.restart();
 
       everythingArrives(admitted);
       // Confirmed orders are settled after the restart, not sent again: only claims whose answer
       // was lost, and settles that did not reach the disk, may come twice.
-      assertThat(relay.count("lives.lost")).isZero();
+      assertThat(relay.count("leases.fenced")).isZero();
     }
   }
 
@@ -144,7 +146,8 @@ class RedisTroubleIT {
       replicaOf("127.0.0.1", "1");
       await()
           .atMost(SOON)
-          .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_TROUBLE));
+          .until(
+              () -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_UNAVAILABLE));
 
       replicaOf("NO", "ONE");
       everythingArrives(outbox.admit(10, SKU), admitted.size() + 10);
@@ -158,9 +161,9 @@ class RedisTroubleIT {
       running(relay);
       outbox.admit(1, SKU);
       await().atMost(SOON).until(() -> relay.count("settled") == 1);
-      String member = outbox.redis().zrange(RedisKeys.lanes(0), 0, -1).get(0);
+      String token = outbox.redis().zrange(RedisKeys.lanes(0), 0, -1).get(0);
 
-      String late = outbox.claimLate(member, SKU);
+      String late = outbox.claimLate(token, SKU);
 
       await().atMost(SOON).until(() -> broker.seen() == 2);
       assertThat(broker.deliveries()).containsKey(late);
@@ -188,7 +191,7 @@ class RedisTroubleIT {
     List<String> admitted = outbox.admit(10, 1601);
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
       await().atMost(SOON).until(() -> broker.seen() == admitted.size());
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.REDIS_TROUBLE);
+      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.REDIS_UNAVAILABLE);
       assertThat(outbox.redis().get(RedisKeys.outbox(0))).isEqualTo("foreign");
 
       outbox.redis().del(RedisKeys.outbox(0));

@@ -9,4 +9,4 @@ import java.util.List;
  * @param queueLength length of the private queue afterwards
  * @param refused whether BRPOPLPUSH was refused because Redis is full
  */
-record Exchange(List<byte[]> taken, long queueLength, boolean refused) {}
+record ClaimResult(List<byte[]> taken, long queueLength, boolean refused) {}

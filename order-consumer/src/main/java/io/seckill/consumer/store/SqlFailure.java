@@ -4,7 +4,7 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /** What an SQL error says about going on. */
-public enum SqlTrouble {
+public enum SqlFailure {
   /** A row was refused: duplicate, constraint, bad value. The others of its batch may be fine. */
   ROW,
   /** Deadlock or lock wait: the same again, a little later. */
@@ -18,19 +18,19 @@ public enum SqlTrouble {
   private static final int CHECK_MARIADB = 4025;
 
   /** Follows the causes: the driver's error may be wrapped. */
-  public static SqlTrouble of(SQLException e) {
+  public static SqlFailure of(SQLException e) {
     for (Throwable at = e; at != null; at = at.getCause()) {
       if (at instanceof SQLException sql) {
-        SqlTrouble trouble = ofOne(sql.getErrorCode(), sql.getSQLState());
-        if (trouble != UNAVAILABLE) {
-          return trouble;
+        SqlFailure failure = ofOne(sql.getErrorCode(), sql.getSQLState());
+        if (failure != UNAVAILABLE) {
+          return failure;
         }
       }
     }
     return UNAVAILABLE;
   }
 
-  private static SqlTrouble ofOne(int code, @Nullable String state) {
+  private static SqlFailure ofOne(int code, @Nullable String state) {
     return switch (code) {
       case LOCK_WAIT, DEADLOCK -> TRY_AGAIN;
       case CHECK_MYSQL, CHECK_MARIADB -> ROW;
@@ -39,7 +39,7 @@ public enum SqlTrouble {
   }
 
   /** Classes of SQL:2016: 22 data exception, 23 constraint, 40 rollback; 45 is SIGNAL's. */
-  private static SqlTrouble ofState(String state) {
+  private static SqlFailure ofState(String state) {
     if (state.startsWith("22") || state.startsWith("23") || state.startsWith("45")) {
       return ROW;
     }

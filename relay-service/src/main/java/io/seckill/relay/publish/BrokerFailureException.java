@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
  * The broker refused, did not answer or is away. Whatever was published and not confirmed is
  * unknown: it stays in the private queue and is published again.
  */
-public final class BrokerTroubleException extends Exception {
+public final class BrokerFailureException extends Exception {
 
   private static final long serialVersionUID = 1L;
 
   /**
    * @param reason one line for operators, without credentials
    */
-  public BrokerTroubleException(String reason, @Nullable Throwable cause) {
+  public BrokerFailureException(String reason, @Nullable Throwable cause) {
     super(reason, cause);
   }
 }

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Errors as the real server words them: MariaDB and MySQL differ in numbers and texts. */
 @ExtendWith(TestServers.class)
-class SqlTroubleIT {
+class SqlFailureIT {
 
   private static final String ORDER =
       "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
@@ -64,7 +64,7 @@ class SqlTroubleIT {
 
     assertThat(e.getErrorCode()).isEqualTo(1062);
     assertThat(e.getSQLState()).isEqualTo("23000");
-    assertThat(SqlTrouble.of(e)).isEqualTo(SqlTrouble.ROW);
+    assertThat(SqlFailure.of(e)).isEqualTo(SqlFailure.ROW);
   }
 
   /** FACTS 34: what a plain batch leaves behind when one of its rows is a duplicate. */
@@ -88,20 +88,20 @@ class SqlTroubleIT {
   /** MariaDB calls it 4025, MySQL 3819. */
   @Test
   void aCheckBlamesItsRow() {
-    assertThat(SqlTrouble.of(refused("UPDATE user_quota SET owned_count = 2")))
-        .isEqualTo(SqlTrouble.ROW);
+    assertThat(SqlFailure.of(refused("UPDATE user_quota SET owned_count = 2")))
+        .isEqualTo(SqlFailure.ROW);
   }
 
   @Test
   void aMissingValueBlamesItsRow() {
-    assertThat(SqlTrouble.of(refused(ORDER + row(2, 6, 9, "NULL", "NULL"))))
-        .isEqualTo(SqlTrouble.ROW);
+    assertThat(SqlFailure.of(refused(ORDER + row(2, 6, 9, "NULL", "NULL"))))
+        .isEqualTo(SqlFailure.ROW);
   }
 
   @Test
   void aMissingTableBlamesNoOrder() {
-    assertThat(SqlTrouble.of(refused("INSERT INTO gone VALUES (1)")))
-        .isEqualTo(SqlTrouble.UNAVAILABLE);
+    assertThat(SqlFailure.of(refused("INSERT INTO gone VALUES (1)")))
+        .isEqualTo(SqlFailure.UNAVAILABLE);
   }
 
   private static String row(long id, long user, long sku, String request, String buyer) {
