@@ -9,9 +9,9 @@ import java.util.Map;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * One loading of a sale into Redis: {@link #begin} takes it off the shelf, {@link #clear} removes
+ * One loading of a sale into Redis: {@link #begin} takes it off sale, {@link #clear} removes
  * what earlier epochs left, the {@link #loader} writes quotas and orders, {@link #finish} puts it
- * on the shelf. Every step checks the epoch, so that a crash, or a second loading, leaves the old
+ * on sale. Every step checks the epoch, so that a crash, or a second loading, leaves the old
  * sale or an unfinished one that admits nothing, and the next loading starts over. Every method
  * blocks.
  */
@@ -67,7 +67,7 @@ public final class SaleLoading {
   }
 
   /**
-   * Takes the SKU off the shelf and notes its new rules.
+   * Takes the SKU off sale and notes its new rules.
    *
    * @throws LoadingOvertakenException when a later loading has begun
    */
@@ -133,7 +133,7 @@ public final class SaleLoading {
   }
 
   /**
-   * Puts the SKU on the shelf.
+   * Puts the SKU on sale.
    *
    * @param contained stock changes that the loaded stock contains already, id to outcome
    * @param state PREHEATED, OPEN, PAUSED or CLOSED; a stop that waits for MySQL wins

@@ -8,7 +8,7 @@ import java.time.Instant;
  *
  * @param limitPerUser units; ignored for UNLIMITED
  * @param epoch the loading's own, higher than any before
- * @param stock units to put on the shelf
+ * @param stock units to put on sale
  * @param initialStock units ever put on sale, which decides how many buckets there are
  * @param lastSeq highest admission sequence stored, or where a rebuild let it go on
  */

@@ -1,4 +1,4 @@
--- loading_begin.lua: take a SKU off the shelf of Redis and note its new rules, or change nothing.
+-- loading_begin.lua: take a SKU off sale in Redis and note its new rules, or change nothing.
 -- KEYS  1 sku  2 stock  3 skus  4 changes    one hash tag, so one cluster slot
 -- ARGV  1 epoch, higher than any before   2 bucket count of the new epoch
 --       3 Unix ms at which the rules expire (earlier than the rest)   4 highest sequence stored

@@ -85,7 +85,7 @@ class RedisSaleWriter {
   }
 
   /**
-   * Takes the SKU off the shelf, notes its new rules and removes what earlier epochs left.
+   * Takes the SKU off sale, notes its new rules and removes what earlier epochs left.
    *
    * @throws ProblemException 409 when the sale runs, moves, or a later preheat has begun
    */

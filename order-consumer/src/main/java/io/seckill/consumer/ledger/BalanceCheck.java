@@ -62,7 +62,7 @@ final class BalanceCheck {
   }
 
   private Units units() {
-    long stock = redis != null ? redis.stock() : isOffTheShelf() ? mysql.stock() : 0;
+    long stock = redis != null ? redis.stock() : isOffSale() ? mysql.stock() : 0;
     long way = redis == null ? 0 : redis.awaitingRelay().units();
     long broker =
         redis == null
@@ -72,7 +72,7 @@ final class BalanceCheck {
     long relay = way + Math.min(0, broker);
     long confirmed = mysql.of(OrderStatus.CONFIRMED).units();
     long paid = mysql.of(OrderStatus.PAID).units();
-    long compensating = redis == null && isOffTheShelf() ? 0 : mysql.compensating();
+    long compensating = redis == null && isOffSale() ? 0 : mysql.compensating();
     long right =
         stock
             + relay
@@ -139,7 +139,7 @@ final class BalanceCheck {
   }
 
   /** Never on sale yet, or over for so long that Redis has forgotten it. */
-  private boolean isOffTheShelf() {
+  private boolean isOffSale() {
     return mysql.state().equals("NEW") || mysql.state().equals("CLOSED");
   }
 }

@@ -46,8 +46,8 @@ record ProductSnapshot(
     return epoch == other.epoch && other.isWanted();
   }
 
-  SaleToLoad toLoad(long shelf) {
+  SaleToLoad toLoad(long stockOnSale) {
     return new SaleToLoad(
-        skuId, policy, limitPerUser, opensAt, closesAt, epoch, shelf, initialStock, lastSeq);
+        skuId, policy, limitPerUser, opensAt, closesAt, epoch, stockOnSale, initialStock, lastSeq);
   }
 }

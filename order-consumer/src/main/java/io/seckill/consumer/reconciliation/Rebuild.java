@@ -45,7 +45,7 @@ import redis.clients.jedis.UnifiedJedis;
  *   <li>MySQL raises the epoch. From here on gateways refuse what Redis had, compensations of the
  *       old epoch are no-ops, and orders of it that still arrive are judged by MySQL's guards
  *       alone.
- *   <li>One snapshot of MySQL is loaded: the shelf holds MySQL's stock less what open dead letters
+ *   <li>One snapshot of MySQL is loaded: Redis gets MySQL's stock less what open dead letters
  *       may still take.
  *   <li>The sale gets the state that MySQL has by then, while its row is locked. When the closing
  *       time has been moved meanwhile, the keys expire too early: the last two steps are repeated.
@@ -277,7 +277,7 @@ class Rebuild {
     Optional<String> state = finish(sale, loading, contained);
     if (state.isPresent()) {
       log.warn(
-          "sku {}: rebuilt from MySQL under epoch {}, {} orders, {} units on the shelf, {}",
+          "sku {}: rebuilt from MySQL under epoch {}, {} orders, {} units on sale, {}",
           sale.skuId(),
           sale.epoch(),
           orders,
