@@ -64,7 +64,7 @@ class MySqlServerIT {
             SQLException.class, e -> assertThat(e.getErrorCode()).isEqualTo(1146));
   }
 
-  /** FACTS, fault 28. */
+  /** Row 28 of docs/proof.md. */
   @Test
   void refusesWritesWithError1290WhileReadOnly() throws SQLException {
     mysql.setReadOnly(true);

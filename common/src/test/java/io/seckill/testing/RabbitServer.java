@@ -84,7 +84,7 @@ public final class RabbitServer extends TestServer {
   /**
    * Sets the share of memory above which publishers are blocked; applies to the whole node.
    *
-   * @param fraction 0.0000001 raises the alarm at once (FACTS, fault 19), 0.4 is the default and
+   * @param fraction 0.0000001 raises the alarm at once (row 19 of docs/proof.md), 0.4 is the default and
    *     ends it
    */
   public void setMemoryWatermark(double fraction) {

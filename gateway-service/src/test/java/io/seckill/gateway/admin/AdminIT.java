@@ -291,7 +291,7 @@ class AdminIT {
   }
 
   @Test
-  void letsNobodyForgeAnAuditLine() { // FACTS section 5: no CR/LF in log lines
+  void letsNobodyForgeAnAuditLine() { // no CR/LF in log lines
     String evil =
         TestTokens.signed(
             "{\"sub\":\"eve\\r\\noperator=olga action=close\",\"scope\":\"seckill.admin\","

@@ -179,7 +179,7 @@ class OrderStatusIT {
   }
 
   @Test
-  void findsALostResultInMySqlAndWritesItBack() { // DESIGN section 10
+  void findsALostResultInMySqlAndWritesItBack() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed order = stage.buy(sku, 2);
     stage.store(order, 2, "CONFIRMED", null);

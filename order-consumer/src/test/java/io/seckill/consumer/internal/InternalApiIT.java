@@ -107,7 +107,7 @@ class InternalApiIT {
         .doesNotContain("sixteen");
   }
 
-  /** FACTS "Request bodies" and the matrix of issue 3. */
+  /** FACTS "Request bodies". */
   static Stream<Arguments> badBodies() {
     Stream.Builder<Arguments> cases = Stream.builder();
     bad(cases, "stock", ":500,", ":-1,", ":1.9,", ":1.0,", ":5e2,", ":\"5\",", ":null,", ":true,");

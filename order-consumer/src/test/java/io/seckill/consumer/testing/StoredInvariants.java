@@ -10,7 +10,7 @@ import java.util.Map;
 import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Looks at the tables and judges them by the invariants of FACTS section 3. */
+/** Looks at the tables and judges them by the invariants I1 to I15 of docs/architecture.md. */
 public final class StoredInvariants {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);

@@ -226,7 +226,7 @@ class BrokerFailureIT {
     assertThat(outbox.waiting()).isEqualTo(10);
   }
 
-  /** FACTS 22 of the fault matrix: churn leaves nothing behind. */
+  /** Row 22 of docs/proof.md: churn leaves nothing behind. */
   @Test
   void makesProgressWhileConnectionsAreResetAgainAndAgain() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
