@@ -84,8 +84,8 @@ public final class RabbitServer extends TestServer {
   /**
    * Sets the share of memory above which publishers are blocked; applies to the whole node.
    *
-   * @param fraction 0.0000001 raises the alarm at once (row 19 of docs/proof.md), 0.4 is the default and
-   *     ends it
+   * @param fraction 0.0000001 raises the alarm at once (row 19 of docs/proof.md), 0.4 is the
+   *     default and ends it
    */
   public void setMemoryWatermark(double fraction) {
     ctl("set_vm_memory_high_watermark", new java.math.BigDecimal(fraction).toPlainString());

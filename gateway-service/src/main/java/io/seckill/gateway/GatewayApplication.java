@@ -4,7 +4,10 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 
-/** The shoppers' and operators' door: admits purchases through Redis and shows how they settle. */
+/**
+ * The HTTP entry point for shoppers and operators: admits purchases through Redis and shows the
+ * state of their orders.
+ */
 @SpringBootApplication
 @ConfigurationPropertiesScan
 public class GatewayApplication {

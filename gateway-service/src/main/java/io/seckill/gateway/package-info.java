@@ -1,4 +1,7 @@
-/** The shoppers' and operators' door: admits purchases through Redis and shows how they settle. */
+/**
+ * The HTTP entry point for shoppers and operators: admits purchases through Redis and shows the
+ * state of their orders.
+ */
 @NullMarked
 package io.seckill.gateway;
 

@@ -6,15 +6,15 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.context.annotation.Bean;
 
-/** Writes orders to MySQL, the ledger of record, and keeps their life after it. */
+/** Stores orders in MySQL, the system of record, and manages their lifecycle afterwards. */
 @SpringBootApplication
 @ConfigurationPropertiesScan
 public class ConsumerApplication {
 
   /**
-   * How often the connection pools close what has been idle for too long, ms. Their own half a
-   * minute is longer than MySQL keeps a silent connection: it would end them first, and both would
-   * log it.
+   * How often the connection pools close connections that have been idle for too long, ms. Their
+   * default of 30 s is longer than MySQL keeps an idle connection: MySQL would close the connection
+   * first, and both sides would log it.
    */
   private static final String IDLE_LOOK_MS = "2000";
 
@@ -24,7 +24,7 @@ public class ConsumerApplication {
     SpringApplication.run(ConsumerApplication.class, args);
   }
 
-  /** The service's idea of now; deadlines inside one process use System.nanoTime instead. */
+  /** The wall clock of the service; deadlines inside one process use System.nanoTime instead. */
   @Bean
   Clock clock() {
     return Clock.systemUTC();

@@ -1,4 +1,4 @@
-/** Writes orders to MySQL, the ledger of record, and keeps their life after it. */
+/** Stores orders in MySQL, the system of record, and manages their lifecycle afterwards. */
 @NullMarked
 package io.seckill.consumer;
 

@@ -4,7 +4,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 
-/** Carries admitted orders from the Redis outbox to RabbitMQ and loses none on the way. */
+/** Publishes admitted orders from the Redis outbox to RabbitMQ, without losing any. */
 @SpringBootApplication
 @ConfigurationPropertiesScan
 public class RelayApplication {

@@ -1,4 +1,4 @@
-/** Carries admitted orders from the Redis outbox to RabbitMQ and loses none on the way. */
+/** Publishes admitted orders from the Redis outbox to RabbitMQ, without losing any. */
 @NullMarked
 package io.seckill.relay;
 

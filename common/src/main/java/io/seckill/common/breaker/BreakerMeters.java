@@ -15,7 +15,7 @@ public final class BreakerMeters {
 
   private BreakerMeters() {}
 
-  /** Tells of this breaker for as long as the registry lives. */
+  /** Registers the meters of this breaker; they stay for as long as the registry lives. */
   public static void bind(CircuitBreaker breaker, MeterRegistry meters) {
     for (State state : STATES) {
       String word = state.name().toLowerCase(Locale.ROOT);

@@ -1,4 +1,4 @@
-/** What services tell of their circuit breakers. */
+/** Metrics of circuit breakers. */
 @NullMarked
 package io.seckill.common.breaker;
 

@@ -7,18 +7,18 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import org.jspecify.annotations.Nullable;
 
-/** Where the broker is and how it proves that it is the broker. */
+/** Sets the address of the broker and how its TLS certificate is verified. */
 public final class BrokerAddress {
 
   private BrokerAddress() {}
 
   /**
    * Points the factory at the broker. With {@code amqps} the certificate must come from a trusted
-   * authority and name the host; the client library by itself would trust anyone.
+   * authority and name the host; by default the client library trusts any certificate.
    *
    * @param url {@code amqp[s]://user:password@host:port/vhost}
    * @param caFile PEM file of the authorities to trust; null for those of the Java platform
-   * @throws IllegalArgumentException when the URL is none or the file holds no certificate
+   * @throws IllegalArgumentException when the URL is invalid or the file holds no certificate
    */
   public static void set(ConnectionFactory factory, String url, @Nullable Path caFile) {
     try {

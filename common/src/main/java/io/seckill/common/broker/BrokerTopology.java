@@ -27,19 +27,23 @@ public final class BrokerTopology {
   public static final int ORDER_QUEUES = 4;
 
   /**
-   * Above any honest count: the consumer counts attempts itself, and brokers differ in what counts
-   * as a delivery. RabbitMQ 4 drops after 20 by default; -1 means no limit only from 4.0 on.
+   * Higher than any real count: the consumer counts attempts itself, and brokers differ in what
+   * counts as a delivery. RabbitMQ 4 drops a message after 20 deliveries by default; -1 means no
+   * limit only from 4.0 on.
    */
   private static final int DELIVERY_LIMIT = 1_000_000;
 
   private BrokerTopology() {}
 
-  /** One SKU's orders share a partition, so they meet in one queue and one consumer's batch. */
+  /**
+   * Orders of one SKU share a partition, and so a queue: one consumer receives them and can store
+   * them in one batch.
+   */
   public static String routingKey(int partition) {
     return Integer.toString(partition % ORDER_QUEUES);
   }
 
-  /** Whether {@link #ORDERS_EXCHANGE} has a queue for it. */
+  /** Whether {@link #ORDERS_EXCHANGE} routes this key to a queue. */
   public static boolean isRoutingKey(String key) {
     return IntStream.range(0, ORDER_QUEUES).anyMatch(queue -> routingKey(queue).equals(key));
   }
@@ -54,7 +58,7 @@ public final class BrokerTopology {
   /**
    * Declares everything.
    *
-   * @throws IOException when the broker refuses or is away; the channel is then closed
+   * @throws IOException when the broker refuses or is unavailable; the channel is then closed
    */
   public static void declare(Channel channel) throws IOException {
     try {
@@ -69,7 +73,7 @@ public final class BrokerTopology {
     }
   }
 
-  /** Without a cause, because logs show the root of the causes, and this is the one to read. */
+  /** Has no cause: logs show the root cause only, and this message is the one to read. */
   private static IOException otherArguments(String difference, IOException failure) {
     IOException readable =
         new IOException(
@@ -91,7 +95,7 @@ public final class BrokerTopology {
     }
   }
 
-  /** What the broker drops from here is lost. */
+  /** A message that the broker drops from this queue is lost. */
   private static Map<String, Object> deadQueueArguments() {
     return Map.of("x-queue-type", "quorum", "x-delivery-limit", DELIVERY_LIMIT);
   }

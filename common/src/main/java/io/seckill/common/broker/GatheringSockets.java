@@ -7,25 +7,26 @@ import java.net.Socket;
 import javax.net.SocketFactory;
 
 /**
- * Makes the one socket of a connection, whose writes can be held back and sent together: the client
- * writes each frame to the network by itself, which costs more than everything else about a publish
- * or an ack. Without effect on a connection that takes its socket elsewhere, as TLS does.
+ * Creates the socket of one connection and can buffer its writes to send them together. Without it,
+ * the client writes each frame to the network separately, which costs more than everything else
+ * about a publish or an ack. Has no effect on a connection whose socket another factory creates, as
+ * with TLS.
  */
 public final class GatheringSockets extends SocketFactory {
 
-  /** Of the socket made last; one that goes nowhere before the first. */
+  /** Stream of the latest socket; before the first socket, one that discards its output. */
   private volatile GatheringStream stream = new GatheringStream(OutputStream.nullOutputStream());
 
   /**
-   * Keeps what is written, up to a buffer's size, until {@link #release}, which must follow soon:
-   * heartbeats wait as well.
+   * Buffers writes, up to the size of the buffer, until {@link #release}, which must follow soon:
+   * heartbeats are buffered as well.
    */
   public void holdBack() {
     stream.holdBack();
   }
 
   /**
-   * Sends what was held back.
+   * Sends the buffered writes.
    *
    * @throws IOException when the connection is broken
    */
@@ -33,7 +34,7 @@ public final class GatheringSockets extends SocketFactory {
     stream.release();
   }
 
-  /** What the client uses: it connects the socket itself. */
+  /** The only method that the client calls: it connects the socket itself. */
   @Override
   public Socket createSocket() {
     return new Socket() {

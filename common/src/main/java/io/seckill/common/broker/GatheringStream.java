@@ -5,8 +5,9 @@ import java.io.IOException;
 import java.io.OutputStream;
 
 /**
- * Passes everything on at once, except while it holds back; then it keeps up to {@value #SIZE}
- * bytes and passes on what is more. The order of bytes never changes. Thread-safe.
+ * Writes everything through at once, except between {@link #holdBack} and {@link #release}: then it
+ * buffers up to {@value #SIZE} bytes, and writes what exceeds the buffer. The order of bytes never
+ * changes. Thread-safe.
  */
 final class GatheringStream extends FilterOutputStream {
 

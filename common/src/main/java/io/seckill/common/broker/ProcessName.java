@@ -3,7 +3,10 @@ package io.seckill.common.broker;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 
-/** What the broker's lists call a process, so that operators can tell two of a kind apart. */
+/**
+ * Name of a process in the broker's lists, so that operators can tell two processes of one service
+ * apart.
+ */
 public final class ProcessName {
 
   private static final String INSTANCE = host() + ":" + ProcessHandle.current().pid();

@@ -4,12 +4,12 @@ import io.seckill.common.order.OrderId;
 import java.time.Clock;
 
 /**
- * Makes order ids for one worker. Thread-safe, never blocks, never repeats an id within one worker
- * id as long as each new instance starts above its predecessor's {@link #lastTimeMs()}.
+ * Generates order ids for one worker id. Thread-safe, never blocks, never repeats an id of the
+ * worker id as long as each new instance starts above its predecessor's {@link #lastTimeMs()}.
  *
- * <p>When the clock stands still or goes back, ids go on from the last time used; when a
- * millisecond's 1024 numbers are used up, the next millisecond is borrowed from the future. So time
- * in an id is never before that of an earlier id, and may be ahead of the clock.
+ * <p>When the clock stands still or goes back, ids continue from the last time used; when the 1024
+ * numbers of a millisecond are used up, the next millisecond is used ahead of the clock. So the
+ * time in an id is never before that of an earlier id, and may be ahead of the clock.
  */
 public final class SnowflakeIds {
 
@@ -36,7 +36,7 @@ public final class SnowflakeIds {
   }
 
   /**
-   * @param partition 0..15, the SKU's
+   * @param partition partition of the SKU, 0..15
    */
   public synchronized OrderId next(int partition) {
     long now = clock.millis();

@@ -1,4 +1,4 @@
-/** Order ids, made at the entrance and nowhere else. */
+/** Order ids; only the gateway generates them. */
 @NullMarked
 package io.seckill.common.id;
 

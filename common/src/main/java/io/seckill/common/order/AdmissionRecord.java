@@ -3,21 +3,22 @@ package io.seckill.common.order;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Redis keeps of one admitted order, in the field {@code <orderId>} of the SKU's order hash:
+ * What Redis stores of one admitted order, in the field {@code <orderId>} of the SKU's order hash:
  * {@code user|key|quantity|seq|admittedAt|epoch|status[reason]|changedAt[|storedOrderId]}, {@code
- * changedAt} empty when it is admittedAt. Short: a sale keeps one for every order, and its hash
- * stays packed only with values up to 128 bytes.
+ * changedAt} empty when it equals admittedAt. The record is short because a sale has one for every
+ * order, and a hash stays packed only with values up to 128 bytes.
  *
- * @param userId who bought
+ * @param userId the user who bought
  * @param requestId idempotency key of the purchase
  * @param quantity units
- * @param seq place in the SKU's row of admissions
+ * @param seq sequence number of the admission within the SKU
  * @param admittedAt Redis's clock, Unix ms
  * @param epoch the sale's epoch at admission
  * @param status latest result known to Redis
  * @param reason only with REJECTED
  * @param changedAt Unix ms of the latest result; equals admittedAt while QUEUED
- * @param storedOrderId the order that MySQL keeps for the same request, when this one is its alias
+ * @param storedOrderId the order that MySQL stores for the same request when this one is its alias,
+ *     else null
  */
 public record AdmissionRecord(
     long userId,
@@ -73,7 +74,7 @@ public record AdmissionRecord(
         alias ? OrderId.parse(part[8]) : null);
   }
 
-  /** The text form, as Redis keeps it. */
+  /** The text form, as stored in Redis. */
   public String format() {
     StringBuilder text = new StringBuilder(96);
     text.append(userId).append('|').append(requestId).append('|').append(quantity);
@@ -88,7 +89,7 @@ public record AdmissionRecord(
     return text.toString();
   }
 
-  /** Status letter and what qualifies it: {@code Q}, {@code C}, {@code RS}, {@code RA}, ... */
+  /** Status letter and its qualifier, if any: {@code Q}, {@code C}, {@code RS}, {@code RA}, ... */
   private String result() {
     if (storedOrderId != null) {
       return "" + status.letter() + ALIAS;

@@ -2,8 +2,8 @@ package io.seckill.common.order;
 
 /**
  * Snowflake id of one order: 41 bits of milliseconds since {@link #EPOCH_MS}, 4 bits of partition,
- * 8 bits of worker, 10 bits of sequence. Text form is decimal and is what JSON and Redis carry: a
- * JavaScript or Lua number cannot hold all 63 bits.
+ * 8 bits of worker, 10 bits of sequence. The text form is decimal. JSON and Redis carry the text
+ * form, because a JavaScript or Lua number cannot hold all 63 bits.
  *
  * @param value 1..2^63-1
  */
@@ -28,7 +28,7 @@ public record OrderId(long value) implements Comparable<OrderId> {
   }
 
   /**
-   * Puts an id together.
+   * Composes an id.
    *
    * @param timeMs Unix time in ms, after {@link #EPOCH_MS}
    * @param partition 0..15
@@ -44,7 +44,7 @@ public record OrderId(long value) implements Comparable<OrderId> {
   }
 
   /**
-   * Reads the decimal form: digits only, no sign, no leading zero.
+   * Parses the decimal form: digits only, no sign, no leading zero.
    *
    * @throws IllegalArgumentException when the text is anything else
    */
@@ -68,12 +68,12 @@ public record OrderId(long value) implements Comparable<OrderId> {
     return (int) (value >>> PARTITION_SHIFT) & ((1 << PARTITION_BITS) - 1);
   }
 
-  /** Worker that made the id, 0..255. */
+  /** Worker that generated the id, 0..255. */
   public int worker() {
     return (int) (value >>> WORKER_SHIFT) & ((1 << WORKER_BITS) - 1);
   }
 
-  /** Unix time in ms at which the id was made, by the clock of the gateway that made it. */
+  /** Unix time in ms at which the id was generated, by the clock of the gateway. */
   public long timeMs() {
     return (value >>> TIME_SHIFT) + EPOCH_MS;
   }

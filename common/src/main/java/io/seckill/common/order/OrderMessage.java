@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The constructor is the trust boundary: an instance always lies within the bounds below.
  *
- * @param orderId its partition is the SKU's
+ * @param orderId its partition equals that of the SKU
  * @param userId 1..2^63-1
  * @param skuId 1..2^53-1, exact in JSON and Lua numbers
  * @param quantity units, 1..{@value #MAX_QUANTITY}
  * @param requestId idempotency key, 8..64 characters of {@code [A-Za-z0-9_-]}
  * @param policy the SKU's policy when it was admitted
  * @param epoch the sale's epoch when it was admitted, from 1
- * @param seq place in the SKU's row of admissions, from 1
+ * @param seq sequence number of the admission within the SKU, from 1
  * @param admittedAt Redis's clock, Unix ms
  * @param traceparent W3C trace context of the purchase, or null when it had none
  */
@@ -33,15 +33,15 @@ public record OrderMessage(
 
   public static final int VERSION = 1;
 
-  /** Technical bound of one order; a sale's own bound is lower. */
+  /** Technical limit of one order, in units; the sale's own limit is lower. */
   public static final int MAX_QUANTITY = 10_000;
 
-  /** The largest integer that doubles, and so JSON readers and Lua, hold exactly. */
+  /** The largest integer that a double, and so JSON readers and Lua, represent exactly. */
   public static final long MAX_SKU_ID = (1L << 53) - 1;
 
   public static final Pattern REQUEST_ID = Pattern.compile("[A-Za-z0-9_-]{8,64}");
 
-  /** Version, trace id, parent id and flags as the W3C Trace Context recommendation spells them. */
+  /** Version, trace id, parent id and flags in the format of the W3C Trace Context standard. */
   public static final Pattern TRACEPARENT =
       Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}");
 

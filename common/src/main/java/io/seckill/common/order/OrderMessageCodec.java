@@ -28,7 +28,7 @@ public final class OrderMessageCodec {
 
   private OrderMessageCodec() {}
 
-  /** The JSON text; needs no escaping because every member's alphabet excludes what would. */
+  /** The JSON text. No member can contain a character that needs escaping. */
   public static String encode(OrderMessage message) {
     StringBuilder json = new StringBuilder(256);
     json.append("{\"v\":").append(OrderMessage.VERSION);
@@ -49,7 +49,7 @@ public final class OrderMessageCodec {
 
   /**
    * @param body at most {@value #MAX_BYTES} bytes
-   * @throws UnsupportedVersionException when it names another version than 1
+   * @throws UnsupportedVersionException when its version is not 1
    * @throws UnreadableMessageException when it is not a version 1 message within bounds
    */
   public static OrderMessage decode(byte[] body) throws UnreadableMessageException {
@@ -92,7 +92,7 @@ public final class OrderMessageCodec {
     return text == null ? "" : text.lines().findFirst().orElse("");
   }
 
-  /** Members seen so far; 0 and null mean absent, which every required member's bounds exclude. */
+  /** Members read so far; 0 and null mean absent, and are out of bounds for required members. */
   private static final class Fields {
     private long version;
     private @Nullable String orderId;
@@ -106,7 +106,7 @@ public final class OrderMessageCodec {
     private long seq;
     private long admittedAt;
 
-    /** The first member of a wrong type; thrown at the end, because the version may come last. */
+    /** The first wrong type found; reported at the end, because the version may come last. */
     private @Nullable String wrongType;
 
     void read(String name, JsonParser parser) {

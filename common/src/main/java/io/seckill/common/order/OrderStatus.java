@@ -1,20 +1,20 @@
 package io.seckill.common.order;
 
 /**
- * Where an order stands. {@code QUEUED (DELAYED) -> CONFIRMED -> PAID | CANCELLED | EXPIRED}, or
+ * Status of an order. {@code QUEUED (DELAYED) -> CONFIRMED -> PAID | CANCELLED | EXPIRED}, or
  * {@code QUEUED -> REJECTED}; a status never goes back, see {@link #replaces}.
  */
 public enum OrderStatus {
   /** Admitted in Redis, not yet in MySQL. */
   QUEUED('Q', 0),
-  /** Failed too often and kept as a dead letter until an operator decides. */
+  /** Storing it failed too often; kept as a dead letter until an operator decides. */
   DELAYED('D', 1),
-  /** Stored; units are the shopper's until the payment time runs out. */
+  /** Stored in MySQL; the units are reserved for the shopper until the payment time runs out. */
   CONFIRMED('C', 2),
   PAID('P', 3),
   CANCELLED('X', 3),
   EXPIRED('E', 3),
-  /** MySQL's last word was no; see {@link RejectReason}. */
+  /** Refused for good after the admission; see {@link RejectReason}. */
   REJECTED('R', 3);
 
   private final char letter;
@@ -35,7 +35,7 @@ public enum OrderStatus {
     return finality > earlier.finality;
   }
 
-  /** Whether nothing can follow: PAID, CANCELLED, EXPIRED, REJECTED. */
+  /** Whether no other status can follow: PAID, CANCELLED, EXPIRED, REJECTED. */
   public boolean isFinal() {
     return finality == 3;
   }

@@ -7,7 +7,8 @@ import org.slf4j.LoggerFactory;
 /**
  * One log line per order and stage, at debug on the logger {@code io.seckill.order} of each
  * service: {@code order=… sku=… trace=… stage=…}. The trace id is that of the purchase's W3C
- * traceparent, {@code -} when it had none. Off, a stage costs one look at the logger's level.
+ * traceparent, {@code -} when it had none. While debug is off, a stage costs one check of the
+ * logger's level.
  */
 public final class OrderTrail {
 
@@ -18,7 +19,7 @@ public final class OrderTrail {
 
   private OrderTrail() {}
 
-  /** Whether lines are written; ask before going through a batch. */
+  /** Whether lines are written; check it before iterating over a batch. */
   public static boolean isOn() {
     return log.isDebugEnabled();
   }
@@ -26,7 +27,7 @@ public final class OrderTrail {
   /**
    * Writes a line.
    *
-   * @param stage one word of ours, a reason may follow after a blank
+   * @param stage one fixed word; a reason may follow after a space
    */
   public static void mark(OrderMessage order, String stage) {
     mark(order.orderId(), order.skuId(), order.traceparent(), stage);

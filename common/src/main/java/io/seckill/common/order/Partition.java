@@ -1,8 +1,6 @@
 package io.seckill.common.order;
 
-/**
- * The fixed split of SKUs over Redis hash tags; {@code skuId mod 16}, for an installation's life.
- */
+/** Assigns SKUs to Redis hash tags: {@code skuId mod 16}. It never changes in an installation. */
 public final class Partition {
 
   public static final int COUNT = 16;

@@ -6,7 +6,7 @@ public enum PurchasePolicy {
   ONE_PER_USER,
   /** In several orders, up to the SKU's limit of units together. */
   LIMITED,
-  /** Any number of times; only the bound on one order holds. No quota is kept anywhere. */
+  /** Any number of times, within the limit of one order. No quota is stored anywhere. */
   UNLIMITED;
 
   /** Whether units per user are counted, in Redis and in MySQL. */

@@ -2,11 +2,11 @@ package io.seckill.common.order;
 
 /** Why MySQL, or an operator, refused an order that Redis had admitted. */
 public enum RejectReason {
-  /** The stock guard refused: Redis had more than MySQL. */
+  /** The stock guard in MySQL refused the order: Redis had more units than MySQL. */
   SOLD_OUT('S'),
-  /** The user's quota or the one-per-user key refused: Redis had counted too little. */
+  /** MySQL's quota or one-per-user key refused the order: Redis had counted too few units. */
   QUOTA_EXCEEDED('Q'),
-  /** An operator gave up on its dead letter. */
+  /** An operator discarded its dead letter. */
   DISCARDED('D');
 
   private final char letter;

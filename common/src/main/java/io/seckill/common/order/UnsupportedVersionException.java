@@ -6,7 +6,7 @@ public final class UnsupportedVersionException extends UnreadableMessageExceptio
   private static final long serialVersionUID = 1L;
 
   /**
-   * @param version the one that the message names
+   * @param version the version in the message
    */
   public UnsupportedVersionException(long version) {
     super("version " + version + ", this service reads version " + OrderMessage.VERSION);

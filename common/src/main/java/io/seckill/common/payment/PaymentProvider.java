@@ -6,14 +6,14 @@ import java.util.Optional;
 
 /**
  * Takes and returns money: the extension point by which a deployment of order-consumer chooses its
- * payment provider. docs/payment.md tells how an implementation is installed, and {@code
+ * payment provider. docs/payment.md describes how an implementation is installed, and {@code
  * PaymentProviderContract} in the test-jar of this module tests one.
  *
  * <p><b>Payment id.</b> An order has one payment, and the order id is its id. Each call may be
- * repeated, by another process and after hours, and has the effect of one call. Whatever is asked,
- * at most one charge of a payment is in force at any time. A provider with idempotency keys of its
- * own derives them from the order id; if those remember a declined charge, it adds the number of
- * the attempt to the key and still looks up and refunds all attempts of the order.
+ * repeated, by another process and after hours, and has the effect of one call. Whatever calls are
+ * made, at most one charge of a payment is in force at any time. A provider with idempotency keys
+ * of its own derives them from the order id; if those remember a declined charge, it adds the
+ * number of the attempt to the key and still finds and refunds all attempts of the order.
  *
  * <p><b>Threads.</b> Calls come from many threads and from all order-consumers at once, also for
  * the same payment: two charges, or a charge and a refund. No transaction of order-consumer is open
@@ -21,18 +21,18 @@ import java.util.Optional;
  *
  * <p><b>Time-outs.</b> A call blocks its thread, so it ends within a time-out that the
  * implementation sets on its connections. Stay below {@code seckill.consumer.timeout} of the
- * gateways (5 s): they give up on the shopper's request then. A call ends soon after its thread is
- * interrupted.
+ * gateways (5 s): after that time they abandon the shopper's request. A call ends soon after its
+ * thread is interrupted.
  *
  * <p><b>Unknown outcomes.</b> A call that gets no answer, or one that it does not understand,
  * throws {@link PaymentUnavailableException}. It never returns {@link Charge.Declined}, or an empty
- * result, as a guess. Any other exception is taken for an unknown outcome, too.
+ * result, as a guess. Any other exception is treated as an unknown outcome, too.
  *
- * <p>A provider that reports charges by itself may also use the signed callback.
+ * <p>A provider that reports charges on its own may also use the signed callback.
  */
 public interface PaymentProvider {
 
-  /** What came of a charge. */
+  /** Outcome of a charge. */
   sealed interface Charge {
 
     /**
@@ -52,22 +52,22 @@ public interface PaymentProvider {
    *
    * @param amountCents 0..10^16, the same in each call for an order; the currency is agreed with
    *     the provider
-   * @throws PaymentUnavailableException when the outcome is unknown: the money may be taken now, or
-   *     up to {@link #longestBookingDelay} later
+   * @throws PaymentUnavailableException when the outcome is unknown: the money may have been taken,
+   *     or may be taken up to {@link #longestBookingDelay} later
    */
   Charge charge(OrderId orderId, long amountCents);
 
   /**
-   * The charge of an order that is in force; empty when no money is taken, not yet taken, or given
-   * back.
+   * Returns the charge of an order that is in force, or empty when no money is taken, it is not yet
+   * taken, or it has been given back.
    *
    * @throws PaymentUnavailableException when it is unknown
    */
   Optional<Charge.Charged> find(OrderId orderId);
 
   /**
-   * Ends a payment: gives back what is taken, and as far as the provider can do so declines each
-   * later charge and what is under way. Also called when nothing was charged. A repeat of a
+   * Ends a payment: gives back the money taken, and, as far as the provider supports it, declines
+   * later charges and charges in progress. Also called when nothing was charged. A repeat of a
    * completed refund gives nothing back a second time.
    *
    * @throws PaymentUnavailableException when the outcome is unknown
@@ -77,9 +77,9 @@ public interface PaymentProvider {
   /**
    * How long after a call of {@link #charge} its money may still be taken although the payment has
    * been refunded in between. A provider that can close a payment for good returns {@link
-   * Duration#ZERO}. Otherwise order-consumer asks again, at growing intervals and a last time when
-   * this is over, and refunds what it finds; what is taken later still is not noticed, so take the
-   * provider's word for the longest delay and add a reserve.
+   * Duration#ZERO}. Otherwise order-consumer queries again, at growing intervals and a last time
+   * when this delay is over, and refunds any charge it finds. Money taken even later is not
+   * noticed, so use the longest delay that the provider states and add a reserve.
    *
    * @return 0..30 days, always the same
    */

@@ -3,8 +3,8 @@ package io.seckill.common.payment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The outcome of a call to the payment provider is unknown: it may or may not have been done. It is
- * no refusal; order-consumer asks again.
+ * The outcome of a call to the payment provider is unknown: it may or may not have taken effect. It
+ * is not a refusal; order-consumer calls again.
  */
 public final class PaymentUnavailableException extends RuntimeException {
 

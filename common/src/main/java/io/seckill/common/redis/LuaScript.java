@@ -14,8 +14,9 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
- * A script from the class path, called by its SHA-1. Redis forgets scripts at restart, failover and
- * SCRIPT FLUSH; NOSCRIPT means that nothing ran, so the script is sent whole, which loads it.
+ * A script from the class path, called by its SHA-1. Redis loses loaded scripts at restart,
+ * failover and SCRIPT FLUSH. NOSCRIPT means that nothing ran; the script is then sent with EVAL,
+ * which also loads it.
  */
 public final class LuaScript {
 
@@ -45,13 +46,13 @@ public final class LuaScript {
 
   /**
    * @param keys all of one hash tag, at least one
-   * @return what the script returned, as Jedis decodes it (Long, String, List)
+   * @return the script's reply as Jedis decodes it (Long, String, List)
    */
   public Object call(UnifiedJedis redis, List<String> keys, List<String> args) {
     try {
       return redis.evalsha(sha, keys, args);
     } catch (JedisNoScriptException e) {
-      // Loads it too; a flush could come between SCRIPT LOAD and a second EVALSHA.
+      // EVAL loads it too; a flush could come between SCRIPT LOAD and a second EVALSHA.
       return redis.eval(body, keys, args);
     }
   }
@@ -62,8 +63,8 @@ public final class LuaScript {
   }
 
   /**
-   * The answer of a queued call after {@code sync()}; one that was not run is called again by
-   * itself, after the other commands of its pipeline.
+   * The reply to a queued call, after {@code sync()}. A call that was not run is repeated on its
+   * own, and so after the other commands of its pipeline.
    */
   public Object answer(
       Response<Object> response, UnifiedJedis redis, List<String> keys, List<String> args) {
@@ -72,7 +73,7 @@ public final class LuaScript {
         : PipelineReplies.get(response);
   }
 
-  /** SHA-1 of the body, as EVALSHA wants it. */
+  /** SHA-1 of the body, as EVALSHA expects it. */
   public String sha() {
     return sha;
   }

@@ -5,7 +5,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 
-/** Reads what a pipeline brought, from one server or from the nodes of a cluster. */
+/** Reads the replies of a pipeline, from one server or from the nodes of a cluster. */
 public final class PipelineReplies {
 
   private PipelineReplies() {}
@@ -14,7 +14,7 @@ public final class PipelineReplies {
    * The reply to one command, after {@code sync()}.
    *
    * @throws JedisConnectionException when a node of a cluster did not answer: its part of the
-   *     pipeline has an unknown outcome. Jedis only logs that and leaves the response unset
+   *     pipeline has an unknown outcome. Jedis only logs this and leaves the response unset
    * @throws redis.clients.jedis.exceptions.JedisDataException when Redis answered with an error
    */
   public static <T> T get(Response<T> response) {
@@ -26,8 +26,8 @@ public final class PipelineReplies {
   }
 
   /**
-   * Whether a script was not run: Redis had forgotten it, or its slot is another node's. Then it
-   * may be called again, by itself.
+   * Whether a script was not run: Redis no longer had it, or another node serves its slot. The
+   * caller may then call it again, outside the pipeline.
    *
    * @throws redis.clients.jedis.exceptions.JedisException as {@link #get}
    */

@@ -25,13 +25,13 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.JedisURIHelper;
 
-/** Opens Jedis clients by settings: bounded pool, bounded waits, TLS with host-name check. */
+/** Opens Jedis clients from settings: bounded pool, bounded waits, TLS with host-name check. */
 public final class RedisClients {
 
   private RedisClients() {}
 
   /**
-   * A client over a pool; connections open on first use. The caller closes it.
+   * Returns a client with a connection pool; connections open on first use. The caller closes it.
    *
    * @param clientName shown by CLIENT LIST, for operators
    */
@@ -51,7 +51,7 @@ public final class RedisClients {
       case CLUSTER ->
           RedisClusterClient.builder()
               .nodes(nodes(settings))
-              .maxTotalRetriesDuration(settings.socketTimeout()) // else five of them
+              .maxTotalRetriesDuration(settings.socketTimeout()) // the default is five of these
               .clientConfig(config)
               .poolConfig(pool(settings))
               .build();
@@ -59,9 +59,9 @@ public final class RedisClients {
   }
 
   /**
-   * As {@link #open}, but in sentinel mode for the master of this moment: for callers who close a
-   * client at every failure and open another. Jedis's own sentinel client starts a thread that
-   * listens for failovers, and leaves it behind for ever when it is closed soon after.
+   * As {@link #open}, but in sentinel mode connects to the current master only: for callers that
+   * close the client at every failure and open another. Jedis's own sentinel client starts a thread
+   * that listens for failovers, and leaks that thread when it is closed soon after.
    *
    * @throws JedisException when no Sentinel answers, or none knows the master set
    */
@@ -108,7 +108,7 @@ public final class RedisClients {
         .build();
   }
 
-  /** Sentinels have no databases, and users of their own; TLS is the same. */
+  /** Without user and database: Sentinels have separate users and no databases. TLS is the same. */
   private static JedisClientConfig sentinelConfig(RedisSettings settings, String clientName) {
     return link(settings, clientName)
         .protocol(RedisProtocol.RESP2) // else Jedis warns that it will not try RESP3

@@ -5,23 +5,23 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Every key of the pipeline. All keys of a SKU carry its partition as hash tag, so that one script
- * call touches one cluster slot.
+ * Names of all Redis keys. All keys of a SKU have its partition as hash tag, so that one script
+ * call uses one cluster slot.
  *
  * <p>Per-SKU hashes are split into buckets by user, {@code userId mod buckets}; the bucket count is
- * fixed at preheat and stands in the SKU's hash.
+ * fixed at preheat and stored in the SKU's hash.
  */
 public final class RedisKeys {
 
   /**
-   * Channel: SKUs whose stock was 0 and is not any more, as compensate.lua, stock_change.lua and
-   * set_stock.lua tell. A message may be lost.
+   * Channel: ids of SKUs whose stock has risen from 0, published by compensate.lua,
+   * stock_change.lua and set_stock.lua. A message may be lost.
    */
   public static final String RESTOCKED = "seckill:restocked";
 
   /**
-   * No lease in {@link #lanes} is given for longer. One that ends later was given before Redis's
-   * clock was set back, and says nothing of its lane.
+   * Longest lease in {@link #lanes}. A lease that ends later than this from now was given before
+   * Redis's clock was set back, and does not show whether its lane is alive.
    */
   public static final Duration LONGEST_LANE_LEASE = Duration.ofMinutes(5);
 
@@ -69,7 +69,7 @@ public final class RedisKeys {
     return of(partition, "skus");
   }
 
-  /** Hash: SKU to the operator's stop that MySQL does not have yet. */
+  /** Hash: SKU to the operator's stop that is not stored in MySQL yet. */
   public static String stops(int partition) {
     return of(partition, "stops");
   }
@@ -82,7 +82,7 @@ public final class RedisKeys {
   /**
    * List: orders a lane has taken and the broker has not confirmed.
    *
-   * @param leaseToken as it stands in {@link #lanes}: {@code <relay>:<n>:<token>}
+   * @param leaseToken as stored in {@link #lanes}: {@code <relay>:<n>:<token>}
    */
   public static String privateQueue(int partition, String leaseToken) {
     return of(partition, "lane:" + leaseToken);
@@ -103,7 +103,7 @@ public final class RedisKeys {
     return "seckill:{consumers}:unacked:" + queue;
   }
 
-  /** What every key of a partition begins with, for scripts that make key names themselves. */
+  /** Prefix of all keys of a partition, for scripts that build key names themselves. */
   public static String prefix(int partition) {
     return of(partition, "");
   }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxConnections size of the pool, 1..1024, default 16
  * @param maxWait longest wait for a free connection, default 250 ms
  * @param connectTimeout default 500 ms
- * @param socketTimeout longest silence of an answer, default 1 s
+ * @param socketTimeout longest wait for a reply, default 1 s
  * @param blockingSocketTimeout the same for blocking commands, default 5 s; keep it above the
  *     command's own time-out. Jedis's own default is to wait for ever
  * @param caFile PEM file of the authorities that a {@code rediss} server's certificate must come
@@ -44,7 +44,7 @@ public record RedisSettings(
   private static final Duration DEFAULT_SOCKET_TIMEOUT = Duration.ofSeconds(1);
   private static final Duration DEFAULT_BLOCKING_TIMEOUT = Duration.ofSeconds(5);
 
-  /** How the servers are arranged. */
+  /** Topology of the Redis servers. */
   public enum Mode {
     SINGLE,
     SENTINEL,
@@ -54,7 +54,7 @@ public record RedisSettings(
   /**
    * @throws IllegalArgumentException naming the property that is missing or out of bounds
    */
-  @SuppressWarnings("ConstantValue") // Spring's binder hands in null for what is not configured
+  @SuppressWarnings("ConstantValue") // Spring's binder passes null for absent values
   public RedisSettings {
     mode = mode == null ? Mode.SINGLE : mode;
     nodes = nodes == null ? List.of() : List.copyOf(nodes);
@@ -83,7 +83,7 @@ public record RedisSettings(
     }
   }
 
-  /** One Redis at this address, everything else by default. */
+  /** One Redis server at this address, defaults for all else. */
   public static RedisSettings single(String url) {
     return new RedisSettings(
         Mode.SINGLE,
@@ -122,7 +122,7 @@ public record RedisSettings(
     return url.startsWith("rediss:");
   }
 
-  /** The same servers with another patience for blocking commands and subscriptions. */
+  /** The same servers with another time-out for blocking commands and subscriptions. */
   public RedisSettings withBlockingSocketTimeout(Duration timeout) {
     return new RedisSettings(
         mode,

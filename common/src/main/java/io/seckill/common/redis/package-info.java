@@ -1,4 +1,4 @@
-/** Key names, client set-up and script execution; the only place that spells a Redis key. */
+/** Key names, client set-up and script execution; the only package that defines Redis keys. */
 @NullMarked
 package io.seckill.common.redis;
 

@@ -4,12 +4,12 @@ import io.seckill.common.settings.SettingChecks;
 import java.time.Duration;
 
 /**
- * What a loading writes beside MySQL's rules. Settings of the gateway; a preheat leaves them with
- * the product, from where a rebuild takes them.
+ * Settings that a loading applies in addition to the rules from MySQL. They are configured in the
+ * gateway; a preheat stores them with the product in MySQL, where a rebuild reads them.
  *
  * @param maxPerOrder most units of one order, 1..10,000
- * @param retention how long a sale's data stays in Redis after closing, 2 h..30 d; retries with the
- *     same key get their first answer that long
+ * @param retention how long a sale's data stays in Redis after closing, 2 h..30 d; for that long,
+ *     retries with the same key get their first answer
  */
 public record LoadSettings(int maxPerOrder, Duration retention) {
 

@@ -5,23 +5,23 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A pause or close that Redis obeys and MySQL does not have yet.
+ * A pause or close that is in force in Redis and not stored in MySQL yet.
  *
  * @param state PAUSED or CLOSED
- * @param askedAt Unix ms by the clock of the gateway that was asked
- * @param operator who asked, 1..64 printable ASCII characters
+ * @param askedAt time of the request, Unix ms by the clock of the gateway that received it
+ * @param operator the operator who requested it, 1..64 printable ASCII characters
  */
 public record PendingStop(long skuId, String state, long askedAt, String operator) {
 
   private static final Pattern FORMAT =
       Pattern.compile("(PAUSED|CLOSED)\\|(\\d{1,18})\\|([\\x21-\\x7e]{1,64})");
 
-  /** As the partition's hash of stops holds it, under the SKU. */
+  /** The value in the partition's hash of stops, whose field is the SKU. */
   String format() {
     return state + '|' + askedAt + '|' + operator;
   }
 
-  /** Empty when it is not of our making. */
+  /** Returns empty when the text is not in the form of {@link #format}. */
   static Optional<PendingStop> parse(String skuId, String text) {
     Matcher part = FORMAT.matcher(text);
     return part.matches() && skuId.matches("\\d{1,18}")

@@ -13,9 +13,9 @@ import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Writes earlier orders' quotas, requests, records and compensations into a SKU's hashes: some
- * hundred fields to a script call, some calls to a pipeline. Memory is bounded by those two
- * numbers. Used by one thread; {@link #flush} ends it.
+ * Writes the quotas, requests, records and compensations of earlier orders into a SKU's hashes,
+ * some hundred fields per script call and several calls per pipeline. These two numbers bound the
+ * memory. Used by one thread, which calls {@link #flush} at the end.
  */
 public final class SaleLoader {
 
@@ -38,7 +38,7 @@ public final class SaleLoader {
     this.filling = new Call();
   }
 
-  /** One script call that is being filled. */
+  /** Keys and arguments of one script call, while fields are added. */
   private final class Call {
     private final Map<String, Integer> keys = new LinkedHashMap<>();
     private final List<String> args = new ArrayList<>(fixedArgs);
@@ -61,12 +61,12 @@ public final class SaleLoader {
     }
   }
 
-  /** Units a user owns. */
+  /** Adds the units that a user has taken. */
   public void quota(long userId, long units) {
     add(RedisKeys.quota(sku, bucket(userId)), Long.toString(userId), Long.toString(units));
   }
 
-  /** An order, and the request that made it. */
+  /** Adds an order, and the request that made it. */
   public void order(OrderId id, AdmissionRecord order) {
     alias(id, order);
     add(
@@ -75,17 +75,17 @@ public final class SaleLoader {
         id + ":" + order.quantity());
   }
 
-  /** A second id of an order; its request leads to the first. */
+  /** Adds a second id of an order, but no request: the request maps to the first id. */
   public void alias(OrderId id, AdmissionRecord order) {
     add(RedisKeys.orders(sku, bucket(order.userId())), id.toString(), order.format());
   }
 
-  /** An order whose units the loaded stock and quotas contain already. */
+  /** Adds a compensated order: the loaded stock and quotas include its units already. */
   public void compensated(OrderId id, long userId, long stockUnits, long quotaUnits) {
     add(RedisKeys.compensated(sku, bucket(userId)), id.toString(), stockUnits + ":" + quotaUnits);
   }
 
-  /** Sends what is left. */
+  /** Sends the fields that are still buffered. */
   public void flush() {
     if (filling.fields > 0) {
       calls.add(filling);

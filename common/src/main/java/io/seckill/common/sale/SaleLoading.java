@@ -9,11 +9,10 @@ import java.util.Map;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * One loading of a sale into Redis: {@link #begin} takes it off sale, {@link #clear} removes
- * what earlier epochs left, the {@link #loader} writes quotas and orders, {@link #finish} puts it
- * on sale. Every step checks the epoch, so that a crash, or a second loading, leaves the old
- * sale or an unfinished one that admits nothing, and the next loading starts over. Every method
- * blocks.
+ * One loading of a sale into Redis: {@link #begin} takes it off sale, {@link #clear} removes the
+ * data of earlier epochs, the {@link #loader} writes quotas and orders, {@link #finish} puts it on
+ * sale. Every step checks the epoch, so that a crash, or a second loading, leaves either the old
+ * sale or an unfinished one that admits nothing; the next loading starts over. Every method blocks.
  */
 public final class SaleLoading {
 
@@ -37,20 +36,20 @@ public final class SaleLoading {
   }
 
   /**
-   * Whose data a loading may replace; never that of a running sale, which has to be stopped first.
+   * Which data a loading may replace; never that of a running sale, which must be stopped first.
    */
   public enum Replacing {
-    /** Only data with no orders on their way. */
+    /** Only the data of a sale without orders in flight. */
     AT_REST,
-    /** Whatever is there: it is known to be lost or wrong, and MySQL knows all there is to know. */
+    /** Any data: it is known to be lost or wrong, and the only information left is in MySQL. */
     ANYTHING
   }
 
-  /** What became of {@link #begin}. */
+  /** Outcome of {@link #begin}. */
   public sealed interface Begun {
 
     /**
-     * @param bucketsToClear buckets of earlier epochs, and of this one
+     * @param bucketsToClear number of buckets of earlier epochs and of this one
      */
     record Loading(int bucketsToClear) implements Begun {}
 
@@ -59,15 +58,15 @@ public final class SaleLoading {
      */
     record Running(String state) implements Begun {}
 
-    /** Orders are on their way to MySQL. */
+    /** Orders are in flight to MySQL. */
     record Moving() implements Begun {}
 
-    /** Redis holds something of another type there. */
+    /** Redis has a key of another type under that name. */
     record Foreign(String key) implements Begun {}
   }
 
   /**
-   * Takes the SKU off sale and notes its new rules.
+   * Takes the SKU off sale and writes its new rules.
    *
    * @throws LoadingOvertakenException when a later loading has begun
    */
@@ -112,7 +111,8 @@ public final class SaleLoading {
   }
 
   /**
-   * Removes the hashes of buckets 0..count-1, some at a time so that Redis serves others between.
+   * Removes the hashes of buckets 0..count-1, some per call so that Redis can serve other clients
+   * in between.
    *
    * @throws LoadingOvertakenException when a later loading has begun
    */
@@ -127,7 +127,7 @@ public final class SaleLoading {
     }
   }
 
-  /** A loader for the hashes of this loading. */
+  /** Returns a loader for the hashes of this sale. */
   public SaleLoader loader() {
     return new SaleLoader(redis, sale, expiry.restMs());
   }
@@ -135,8 +135,8 @@ public final class SaleLoading {
   /**
    * Puts the SKU on sale.
    *
-   * @param contained stock changes that the loaded stock contains already, id to outcome
-   * @param state PREHEATED, OPEN, PAUSED or CLOSED; a stop that waits for MySQL wins
+   * @param contained stock changes that the loaded stock includes already, id to outcome
+   * @param state PREHEATED, OPEN, PAUSED or CLOSED; a pending stop takes precedence
    * @throws LoadingOvertakenException when a later loading has begun
    */
   public void finish(Map<String, String> contained, String state) {

@@ -14,10 +14,10 @@ import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * The states of sales in Redis. MySQL decides them, with one exception: an operator's stop is
- * obeyed by Redis at once and noted there until MySQL has it. A state that MySQL has is written
- * with the number of its change ({@code products.state_version}). Every method blocks, and throws
- * JedisException when Redis does not answer.
+ * The states of sales in Redis. MySQL decides them, with one exception: an operator's stop takes
+ * effect in Redis at once and is recorded there until MySQL has stored it. A state from MySQL is
+ * written with the number of its change ({@code products.state_version}). Every method blocks, and
+ * throws JedisException when Redis does not answer.
  */
 public final class SaleStates {
 
@@ -30,22 +30,22 @@ public final class SaleStates {
     this.redis = redis;
   }
 
-  /** What became of {@link #follow}. */
+  /** Outcome of {@link #follow}. */
   public enum Followed {
-    /** Redis has the state, or had it. */
+    /** Redis has the state now, or had it before. */
     DONE,
-    /** A stop waits for MySQL; it stays in force. */
+    /** A stop is not stored in MySQL yet; it stays in force. */
     STOPPED,
-    /** Redis follows a later change already. */
+    /** Redis has the state of a later change already. */
     NEWER,
-    /** Redis has no loaded sale of this epoch: it is not on sale anyway. */
+    /** Redis has no loaded sale of this epoch, so the SKU is not on sale anyway. */
     NOT_LOADED
   }
 
   /**
-   * Stops admission, also of a sale that is being loaded or that Redis has lost.
+   * Stops admission, also for a sale that is being loaded or that Redis has lost.
    *
-   * @return false when the sale is not running and cannot take this stop; nothing was noted
+   * @return false when the sale is not running and this stop does not apply; nothing was recorded
    */
   public boolean stop(PendingStop stop) {
     String reply =
@@ -62,10 +62,11 @@ public final class SaleStates {
   }
 
   /**
-   * Makes Redis follow a state of MySQL.
+   * Writes a state from MySQL to Redis.
    *
    * @param version number of the change in MySQL
-   * @param taken the stop that MySQL has taken with it or refused, which ends
+   * @param taken the pending stop that MySQL has stored with this state or has refused, which is
+   *     removed from Redis; null for none
    */
   public Followed follow(
       long skuId, String state, long epoch, long version, @Nullable PendingStop taken) {
@@ -89,19 +90,19 @@ public final class SaleStates {
     };
   }
 
-  /** The change of MySQL that Redis has followed last; 0 for none. */
+  /** Number of the latest state change in MySQL that was written to Redis; 0 for none. */
   public long version(long skuId) {
     String text = redis.hget(RedisKeys.sku(skuId), "stateVersion");
     return text != null && text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
   }
 
-  /** The stop of a SKU that waits for MySQL. */
+  /** The stop of a SKU that is not stored in MySQL yet, or empty. */
   public Optional<PendingStop> pendingStop(long skuId) {
     String text = redis.hget(RedisKeys.stops(Partition.ofSku(skuId)), Long.toString(skuId));
     return text == null ? Optional.empty() : PendingStop.parse(Long.toString(skuId), text);
   }
 
-  /** All stops that wait for MySQL. */
+  /** All stops that are not stored in MySQL yet. */
   public List<PendingStop> pendingStops() {
     List<Response<Map<String, String>>> answers = new ArrayList<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {

@@ -4,13 +4,13 @@ import io.seckill.common.order.PurchasePolicy;
 import java.time.Instant;
 
 /**
- * A sale as MySQL has it, as far as Redis must know it.
+ * The part of a sale's data in MySQL that Redis needs.
  *
  * @param limitPerUser units; ignored for UNLIMITED
- * @param epoch the loading's own, higher than any before
+ * @param epoch epoch of this loading, higher than any before
  * @param stock units to put on sale
  * @param initialStock units ever put on sale, which decides how many buckets there are
- * @param lastSeq highest admission sequence stored, or where a rebuild let it go on
+ * @param lastSeq highest admission sequence stored, or the value from which a rebuild continued it
  */
 public record SaleToLoad(
     long skuId,
@@ -23,7 +23,7 @@ public record SaleToLoad(
     long initialStock,
     long lastSeq) {
 
-  /** Units of one bucket at most, so that hashes stay packed (DESIGN section 4). */
+  /** Units of one bucket at most, so that hashes stay packed (FACTS 13). */
   private static final int UNITS_PER_BUCKET = 64;
 
   /** Buckets that keep hashes packed when every unit ever put on sale becomes an order. */

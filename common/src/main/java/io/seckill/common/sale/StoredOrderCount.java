@@ -1,9 +1,9 @@
 package io.seckill.common.sale;
 
 /**
- * How much of a SKU's orders MySQL holds, whatever became of them.
+ * Number of a SKU's orders in MySQL, and their units, whatever their status.
  *
  * @param orders rows, aliases included
- * @param units their quantities together
+ * @param units sum of their quantities
  */
 public record StoredOrderCount(long orders, long units) {}

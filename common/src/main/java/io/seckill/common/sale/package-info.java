@@ -1,6 +1,6 @@
 /**
- * How a sale gets from MySQL into Redis: at a preheat, by the gateway, and at a rebuild after a
- * loss of data, by order-consumer.
+ * Loads a sale from MySQL into Redis: the gateway does so at a preheat, order-consumer at a rebuild
+ * after a loss of data.
  */
 @NullMarked
 package io.seckill.common.sale;

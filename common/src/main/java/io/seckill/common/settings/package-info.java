@@ -1,3 +1,3 @@
-/** What all services check their settings with. */
+/** Checks of settings, used by all services. */
 @org.jspecify.annotations.NullMarked
 package io.seckill.common.settings;

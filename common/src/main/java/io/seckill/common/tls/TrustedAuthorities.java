@@ -15,16 +15,16 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The certificate authorities that may vouch for a server: those of a PEM file and no other, or
- * those of the Java platform. Whether the certificate is the right host's is for its user to have
- * checked.
+ * The certificate authorities trusted to sign server certificates: those of a PEM file and no
+ * other, or those of the Java platform. This class does not verify host names; its caller has to
+ * enable that check.
  */
 public final class TrustedAuthorities {
 
   private TrustedAuthorities() {}
 
   /**
-   * A context for clients, without a certificate of our own.
+   * Returns a context for clients, without a client certificate.
    *
    * @param pemFile one or more certificates; null for the authorities of the Java platform ({@code
    *     javax.net.ssl.trustStore})
@@ -39,7 +39,7 @@ public final class TrustedAuthorities {
   }
 
   /**
-   * The same authorities as trust store, for a client library that makes its context itself.
+   * Returns the authorities as a trust store, for a client library that creates its context itself.
    *
    * @return a PKCS #12 file with an empty password
    * @throws IllegalArgumentException naming the file when it cannot be read or holds no certificate

@@ -1,4 +1,4 @@
-/** Whom the services believe when a store shows its certificate. */
+/** Which certificate authorities the services trust in TLS connections to their servers. */
 @NullMarked
 package io.seckill.common.tls;
 

@@ -1,15 +1,17 @@
--- loading_begin.lua: take a SKU off sale in Redis and note its new rules, or change nothing.
+-- loading_begin.lua: take a SKU off sale in Redis and write its new rules, or change nothing.
 -- KEYS  1 sku  2 stock  3 skus  4 changes    one hash tag, so one cluster slot
 -- ARGV  1 epoch, higher than any before   2 bucket count of the new epoch
 --       3 Unix ms at which the rules expire (earlier than the rest)   4 highest sequence stored
 --       5 orders stored   6 units of those orders
---       7 AT_REST refuses a sale that has orders on their way; ANYTHING replaces whatever is there, because
---         it is known to be lost or wrong: then the counters are MySQL's alone. Both refuse a sale that runs
+--       7 AT_REST refuses a sale that has orders in flight; ANYTHING replaces all data, because it
+--         is known to be lost or wrong: the counters then come from MySQL alone. Both refuse a
+--         running sale
 --       8.. rules as field, value, field, value
 -- reply {'OK', buckets to clear} · {'SALE_RUNNING', state} · {'ORDERS_IN_FLIGHT', how many}
 --       · {'STALE_EPOCH', epoch found} · {'WRONG_TYPE', key}
 -- Until loading_finish the state is PREHEATING and the epoch 0: nothing is admitted, and compensations
--- of any epoch find no sale to give back to yet. A crash leaves it so; the next loading starts over.
+-- of any epoch find no sale to return units to yet. A crash leaves it in this state; the next
+-- loading starts over.
 -- All checks come before the first write: a script is never interleaved, and never rolled back.
 
 local types = {'hash', 'string', 'set', 'hash'}
@@ -41,7 +43,7 @@ if not anything and inFlight > 0 then
   return {'ORDERS_IN_FLIGHT', string.format('%.0f', inFlight)}
 end
 
--- Whatever an unfinished loading meant to clear is still to be cleared.
+-- The buckets that an unfinished loading had to clear still have to be cleared.
 local clearing = string.format('%.0f', math.max(number(6), number(7), tonumber(ARGV[2])))
 local orders = string.format('%.0f', math.max(anything and 0 or number(8), tonumber(ARGV[5])))
 local units = string.format('%.0f', math.max(anything and 0 or number(9), tonumber(ARGV[6])))

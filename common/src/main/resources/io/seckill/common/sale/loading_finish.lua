@@ -2,8 +2,8 @@
 -- KEYS  1 sku  2 stock  3 skus  4 changes  5 stops    one hash tag, so one cluster slot
 -- ARGV  1 epoch of the loading  2 units admissible  3 SKU id
 --       4 Unix ms at which stock and changes expire
---       5 state of the sale from now on, unless an operator's stop waits: then that of the stop
---       6.. ids of stock changes that these units contain already, with their outcome
+--       5 state of the sale from now on; the state of an operator's pending stop takes precedence
+--       6.. ids of stock changes that these units include already, with their outcome
 -- reply 1 done · 0 another loading has taken over: nothing was written
 
 if redis.call('HGET', KEYS[1], 'loading') ~= ARGV[1] then
@@ -15,14 +15,15 @@ if #ARGV > 5 then
 end
 redis.call('PEXPIREAT', KEYS[4], ARGV[4])
 redis.call('SADD', KEYS[3], ARGV[3])
--- Sales that are gone leave the set here: "seckill:{p}:skus" without its s begins the keys of its SKUs.
+-- Removes SKUs whose hash no longer exists from the set. "seckill:{p}:skus" without its last s,
+-- and a colon, is the prefix of these hashes.
 local rules = string.sub(KEYS[3], 1, -2) .. ':'
 for _, sku in ipairs(redis.call('SMEMBERS', KEYS[3])) do
   if redis.call('TYPE', rules .. sku).ok == 'none' then
     redis.call('SREM', KEYS[3], sku)
   end
 end
--- The set lives as long as the longest sale of its partition.
+-- The set expires with the last sale of its partition.
 if redis.call('PTTL', KEYS[3]) == -1 then
   redis.call('PEXPIREAT', KEYS[3], ARGV[4])
 else

@@ -1,12 +1,14 @@
 #!lua flags=allow-oom
--- sale_state.lua: make Redis follow a state that MySQL has. MySQL counts the changes of a sale's state, so that an older
--- state never overrides a newer one; and nothing overrides an operator's stop that MySQL does not have yet.
+-- sale_state.lua: write a sale's state from MySQL to Redis. MySQL numbers the changes of a sale's
+-- state, so that an older state never overrides a newer one; and no state overrides an operator's
+-- stop that is not stored in MySQL yet.
 -- KEYS  1 sku  2 stops    one hash tag, so one cluster slot
 -- ARGV  1 state: PREHEATED, OPEN, PAUSED or CLOSED  2 the sale's epoch in MySQL  3 number of the change in MySQL
---       4 SKU id  5 the stop that MySQL has taken, as it is noted: it is removed; '' for none
--- reply 'OK' (also when it was so already) · 'STOPPED': a stop waits · 'NEWER': a later change has come before
---       · 'ABSENT' · 'PREHEATING': the change is noted, and whoever ends the loading follows MySQL · 'OTHER_EPOCH'
---       · 'WRONG_TYPE'
+--       4 SKU id  5 the stop that MySQL has stored or refused, as recorded in Redis: it is removed;
+--       '' for none
+-- reply 'OK' (also when Redis had the state already) · 'STOPPED': a stop is pending · 'NEWER': a
+--       later change was written before · 'ABSENT' · 'PREHEATING': the change is recorded, and the
+--       process that ends the loading applies MySQL's state · 'OTHER_EPOCH' · 'WRONG_TYPE'
 -- All checks come before the first write: a script is never interleaved, and never rolled back.
 
 for _, key in ipairs(KEYS) do

@@ -1,9 +1,11 @@
 #!lua flags=allow-oom
--- sale_stop.lua: stop admission for an operator, and note the stop until MySQL has it. A full Redis takes it, too.
+-- sale_stop.lua: stop admission at an operator's request, and record the stop until MySQL has
+-- stored it. allow-oom: it also works while Redis is full.
 -- KEYS  1 sku  2 stops    one hash tag, so one cluster slot
--- ARGV  1 SKU id  2 PAUSED or CLOSED  3 the stop as it is noted
--- reply 'STOPPED' (also when it was noted before, when the sale is being loaded, and when Redis has no sale: then
---       nothing opens it) · 'PREHEATED' or 'CLOSED': it sells nothing and cannot take this stop · 'WRONG_TYPE'
+-- ARGV  1 SKU id  2 PAUSED or CLOSED  3 the stop as it is recorded
+-- reply 'STOPPED' (also when it was recorded before, when the sale is being loaded, and when Redis
+--       has no sale: nothing opens it then) · 'PREHEATED' or 'CLOSED': the sale sells nothing, and
+--       this stop does not apply · 'WRONG_TYPE'
 -- All checks come before the first write: a script is never interleaved, and never rolled back.
 
 for _, key in ipairs(KEYS) do

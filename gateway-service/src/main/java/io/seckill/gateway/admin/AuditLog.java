@@ -11,9 +11,9 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * One line on the logger {@code audit} for every write an operator asks for, when its outcome is
- * known: who, what, on what, how it ended. All parts are numbers or checked words, so that no line
- * can be forged.
+ * Logs one line to the logger {@code audit} for every write that an operator requests, when the
+ * write ends: operator, action, subject and outcome. All parts are numbers or validated words, so
+ * that no line can be forged.
  */
 @Component
 final class AuditLog {
@@ -21,10 +21,10 @@ final class AuditLog {
   private static final Logger audit = LoggerFactory.getLogger("audit");
 
   /**
-   * Adds the line to a write.
+   * Logs the line when the write ends.
    *
-   * @param action a word of ours
-   * @param subject made of words of ours, numbers and checked ids
+   * @param action constant text
+   * @param subject built from constant text, numbers and validated ids
    */
   <T> Mono<T> write(ServerWebExchange exchange, String action, String subject, Mono<T> write) {
     return write(exchange, action, subject, write, done -> "done");
@@ -33,7 +33,7 @@ final class AuditLog {
   /**
    * As above.
    *
-   * @param outcome of a success, a word of ours
+   * @param outcome the logged outcome of a successful write, constant text
    */
   <T> Mono<T> write(
       ServerWebExchange exchange,
@@ -49,7 +49,7 @@ final class AuditLog {
 
   private static String outcome(Throwable failure) {
     if (failure instanceof ProblemException problem) {
-      // Beyond 500 the write may have happened; the operator repeats it.
+      // From 500 on the write may have been applied; the operator repeats it.
       return (problem.problem().status() < 500 ? "refused=" : "unknown=")
           + problem.problem().code();
     }

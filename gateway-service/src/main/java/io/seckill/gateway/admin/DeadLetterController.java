@@ -20,7 +20,7 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
-/** Dead letters, for operators; order-consumer keeps them. */
+/** Operators' endpoints for dead letters, which order-consumer stores. */
 @RestController
 @RequestMapping("/admin/v1/dead-letters")
 final class DeadLetterController {

@@ -9,7 +9,10 @@ import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
-/** The conservation equation of a SKU, for operators; order-consumer reads its terms. */
+/**
+ * Operators' endpoint for the conservation equation of a SKU; order-consumer reads its balance
+ * items.
+ */
 @RestController
 final class LedgerController {
 

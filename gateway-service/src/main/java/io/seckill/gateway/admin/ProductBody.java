@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The body of a product upsert, as it came; {@link #checked} says what is wrong with it. */
+/** The body of a product upsert as received; {@link #checked} validates it. */
 record ProductBody(
     @Nullable String name,
     @Nullable Long priceCents,
@@ -93,7 +93,7 @@ record ProductBody(
         }
       }
     } catch (DateTimeException e) {
-      // refused below, as the other unfit texts
+      // refused below, like every other invalid text
     }
     throw ProblemException.invalid(
         field,

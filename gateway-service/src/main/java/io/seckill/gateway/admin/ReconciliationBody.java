@@ -4,11 +4,13 @@ import io.seckill.gateway.web.JsonBody;
 import io.seckill.gateway.web.ProblemException;
 import org.jspecify.annotations.Nullable;
 
-/** The body of a reconciliation: whether it is only to say what is wrong. */
+/**
+ * The body of a reconciliation request: whether it is a dry run, which only reports differences.
+ */
 record ReconciliationBody(@Nullable Boolean dryRun) {
 
   /**
-   * @throws ProblemException 400 when it is not said which
+   * @throws ProblemException 400 when {@code dryRun} is missing
    */
   static boolean checked(byte[] json) {
     Boolean dryRun = JsonBody.read(json, ReconciliationBody.class).dryRun;

@@ -17,7 +17,9 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
-/** Comparing Redis with MySQL, for operators; order-consumer does it. */
+/**
+ * Operators' endpoints for the reconciliation of Redis with MySQL, which order-consumer performs.
+ */
 @RestController
 @RequestMapping("/admin/v1/skus/{sku}/reconciliation")
 final class ReconciliationController {

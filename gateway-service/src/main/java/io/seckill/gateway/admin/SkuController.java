@@ -153,7 +153,7 @@ final class SkuController {
     return key;
   }
 
-  /** An absent body reads as no JSON. */
+  /** Treats an absent body as an empty one, which is not valid JSON. */
   private static byte[] orEmpty(byte @Nullable [] body) {
     return body == null ? new byte[0] : body;
   }

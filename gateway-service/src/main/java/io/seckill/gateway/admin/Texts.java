@@ -3,7 +3,7 @@ package io.seckill.gateway.admin;
 import io.seckill.gateway.web.ProblemException;
 import org.jspecify.annotations.Nullable;
 
-/** Free text from operators, which will stand in one line of something. */
+/** Checks free text from operators that must fit on one line. */
 final class Texts {
 
   private Texts() {}

@@ -1,4 +1,6 @@
-/** Operators' calls: products, sales, stock, dead letters. Every write leaves an audit line. */
+/**
+ * The operators' endpoints: products, sales, stock, dead letters. Every write logs an audit line.
+ */
 @NullMarked
 package io.seckill.gateway.admin;
 

@@ -3,32 +3,34 @@ package io.seckill.gateway.admission;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 
-/** What became of one purchase attempt. */
+/** Outcome of one purchase attempt. */
 sealed interface Admission {
 
   /**
-   * Units were taken and the order stands in the outbox.
+   * Units were taken and the order is in the outbox.
    *
    * @param position place in the SKU's queue, from 1
    */
   record Admitted(OrderId orderId, long position) implements Admission {}
 
   /**
-   * The same user had bought with the same key before; nothing was taken.
+   * The same user was admitted with the same idempotency key before; nothing was taken.
    *
-   * @param orderId the first answer's
-   * @param status latest known
-   * @param position place in the queue, from 1; 0 when the order no longer waits
+   * @param orderId order id of the first answer
+   * @param status latest known status
+   * @param position place in the queue, from 1; 0 when the order is neither QUEUED nor DELAYED
    */
   record Repeated(OrderId orderId, OrderStatus status, long position) implements Admission {}
 
-  /** Decided: no. */
+  /** The purchase was refused. */
   record Refused(Refusal reason) implements Admission {}
 
-  /** Never sent to Redis: this attempt took nothing, an earlier one with its key may have. */
+  /**
+   * Never sent to Redis. This attempt took nothing; an earlier attempt with the same key may have.
+   */
   record Busy() implements Admission {}
 
-  /** Neither yes nor no; only the same key can tell. */
+  /** Not known whether the purchase was admitted; a repeat with the same key finds out. */
   record Unknown(Cause cause) implements Admission {}
 
   /** Why an outcome is unknown. */
@@ -37,9 +39,9 @@ sealed interface Admission {
     REDIS,
     /** The circuit breaker is open. */
     BREAKER,
-    /** Redis came back with other data that is not yet verified. */
+    /** The partition's data in Redis is not verified, as after a restart or a failover of Redis. */
     UNVERIFIED,
-    /** MySQL knows more of this SKU than Redis does; it waits to be rebuilt. */
+    /** The SKU is quarantined until it is rebuilt: MySQL has newer data of it than Redis. */
     HELD,
     /** This gateway holds no worker number, so it makes no order ids. */
     NO_WORKER,

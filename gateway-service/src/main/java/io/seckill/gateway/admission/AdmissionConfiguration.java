@@ -12,7 +12,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Puts the purchase path together. */
+/** Creates the beans of the purchase path. */
 @Configuration(proxyBeanMethods = false)
 class AdmissionConfiguration {
 
@@ -43,7 +43,7 @@ class AdmissionConfiguration {
     return new HighWaterMarks();
   }
 
-  @Bean(destroyMethod = "release") // after everything that takes ids or renews
+  @Bean(destroyMethod = "release") // after all beans that take ids or renew
   WorkerLeases workerLeases(
       UnifiedJedis redis, RedisBreaker breaker, AdmissionProperties settings) {
     return new WorkerLeases(
@@ -52,7 +52,7 @@ class AdmissionConfiguration {
   }
 
   @Bean
-  WorkerLeaseRenewer leaseKeeper(WorkerLeases leases, AdmissionProperties settings) {
+  WorkerLeaseRenewer leaseRenewer(WorkerLeases leases, AdmissionProperties settings) {
     return new WorkerLeaseRenewer(leases, settings.workerLease());
   }
 

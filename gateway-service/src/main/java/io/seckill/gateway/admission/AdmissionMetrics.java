@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** What the purchase path counts; no tag grows with SKUs or shoppers. */
+/** Metrics of the purchase path. No tag has a value per SKU or per shopper. */
 final class AdmissionMetrics {
 
   private final Counter requests;

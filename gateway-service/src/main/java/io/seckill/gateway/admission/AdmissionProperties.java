@@ -8,19 +8,20 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * How purchases reach Redis.
+ * How purchases are sent to Redis.
  *
- * @param threads batches on their way at once, 1..64; needs as many Redis connections
- * @param batchesPerPartition how many of them for one hot partition, 1..threads
+ * @param threads batches in progress at once, 1..64; needs as many Redis connections
+ * @param batchesPerPartition batches in progress at once for one hot partition, 1..threads
  * @param maxBatch most purchases in one script call, 1..64
  * @param queueCapacity most purchases waiting per partition; beyond it the answer is BUSY
- * @param queueWait longest wait before a purchase is sent, else BUSY
- * @param answerWithin longest time to any answer
+ * @param queueWait longest wait before a purchase is sent; beyond it the answer is BUSY
+ * @param answerWithin longest time from a purchase's arrival to its answer
  * @param replicas replicas that must confirm before "queued" is answered, 0 for none
- * @param replicasTimeout longest wait for them, below seckill.redis.socket-timeout
- * @param soldOutShield how long stock 0, once seen, is believed without asking; 0 for never
+ * @param replicasTimeout longest wait for the replicas, below seckill.redis.socket-timeout
+ * @param soldOutShield how long a SKU reported as sold out is refused without asking Redis for
+ *     stock; 0 switches the shield off
  * @param watchInterval how often Redis is compared with MySQL
- * @param workerLease how long a worker number is kept without renewal
+ * @param workerLease time after which a worker lease expires unless it is renewed
  */
 @ConfigurationProperties("seckill.admission")
 record AdmissionProperties(

@@ -9,8 +9,9 @@ import io.seckill.gateway.redis.RequestBatcher;
 import java.util.function.Consumer;
 
 /**
- * The way of a purchase inside the gateway: hold, breaker and shield answer at once; the rest goes
- * to Redis together with its neighbours. Never blocks.
+ * Entry point for purchases. Purchases of an unverified partition or a quarantined SKU, and those
+ * stopped by the open breaker or by the sold-out shield, are answered at once; all others go to
+ * Redis in batches. Never blocks.
  */
 final class Admissions {
 
@@ -62,7 +63,9 @@ final class Admissions {
     }
   }
 
-  /** Only a key that the shopper brought can be a repeat. */
+  /**
+   * Only a purchase with a key sent by the shopper can be a repeat and needs the duplicate lookup.
+   */
   private void shielded(Purchase purchase) {
     metrics.shieldHit();
     if (purchase.attempt().keyFromShopper()) {

@@ -21,8 +21,8 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
- * Carries a batch of purchases through {@code admit.lua}, and through WAIT when replicas must
- * confirm. Thread-safe.
+ * Executes {@code admit.lua} for a batch of purchases, followed by WAIT when replicas must confirm.
+ * Thread-safe.
  */
 final class AdmitCall implements RequestBatcher.Executor<Purchase> {
 
@@ -45,7 +45,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   private final long replicasTimeoutMs;
 
   /**
-   * @param onOtherServer called when a batch met a server that is not verified
+   * @param onOtherServer called when a batch reaches a server that is not verified
    * @param replicas replicas that must confirm, 0 for none
    */
   AdmitCall(
@@ -70,13 +70,13 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   }
 
   /**
-   * @param confirmed whether enough replicas have what the reply tells
+   * @param confirmed whether enough replicas have received what the reply reports
    */
   private record Reply(Object value, boolean confirmed) {}
 
   @Override
   public void execute(int partition, List<Purchase> purchases) {
-    // The server first, then the ids: whoever verified it has also confirmed the worker's lease.
+    // Read the server before making ids: it is verified only after it has confirmed the lease.
     String server = servers.replicationId(partition);
     List<OrderId> ids = server == null ? List.of() : ids(partition, purchases.size());
     if (server == null || ids.isEmpty()) {
@@ -96,7 +96,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     }
   }
 
-  /** Empty when this gateway may not make ids. */
+  /** Returns an empty list when this gateway may not make ids. */
   private List<OrderId> ids(int partition, int count) {
     List<OrderId> ids = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
@@ -134,12 +134,12 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   private Reply callAndWait(List<String> keys, List<String> args) {
     try {
       return inPipeline(keys, pipeline -> SCRIPT.queue(pipeline, keys, args));
-    } catch (JedisNoScriptException e) { // nothing ran; sent whole, the script is loaded too
+    } catch (JedisNoScriptException e) { // nothing ran; EVAL also loads the script
       return inPipeline(keys, pipeline -> pipeline.eval(SCRIPT.body(), keys, args));
     }
   }
 
-  /** On one connection: WAIT speaks of nothing but what its own connection wrote. */
+  /** Uses one connection: WAIT covers only the writes of its own connection. */
   private Reply inPipeline(
       List<String> keys, Function<AbstractPipeline, Response<Object>> admission) {
     try (AbstractPipeline pipeline = redis.pipelined()) {
@@ -181,7 +181,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     }
   }
 
-  /** {@code sku|epoch|highest sequence}, once per SKU that admitted something. */
+  /** Parses {@code sku|epoch|highest sequence}, sent once per SKU with an admission. */
   private void note(String server, String text) {
     int skuEnd = text.indexOf('|');
     int epochEnd = text.indexOf('|', skuEnd + 1);

@@ -14,9 +14,9 @@ import java.util.function.Consumer;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Carries purchases of a shielded SKU through {@code seen.lua}: repeats get their first answer,
- * others are refused as long as stock is still 0, and whatever is not as plain as that goes on to
- * admission. Thread-safe.
+ * Executes {@code seen.lua} for purchases of a shielded SKU. A repeat gets its first answer, other
+ * purchases are refused while stock is still 0, and all other cases are forwarded to admission.
+ * Thread-safe.
  */
 final class DuplicateLookup implements RequestBatcher.Executor<Purchase> {
 
@@ -37,9 +37,9 @@ final class DuplicateLookup implements RequestBatcher.Executor<Purchase> {
   private final Consumer<Purchase> admission;
 
   /**
-   * @param replicasConfirm whether replicas must confirm what is promised: only admission can wait
-   *     for them, so repeats go on to it, too
-   * @param admission takes the purchases that need the full decision
+   * @param replicasConfirm whether replicas must confirm a positive answer: only admission can wait
+   *     for them, so repeats are forwarded to it, too
+   * @param admission receives the purchases that need the full decision
    */
   DuplicateLookup(
       UnifiedJedis redis,

@@ -6,31 +6,34 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The highest admission sequence of each SKU that this gateway knows of, and the Redis server it
- * heard it from. After a change of server, data that end below it have lost admissions, also when
- * MySQL has not stored these yet and so knows nothing of them. Thread-safe.
+ * The highest admission sequence of each SKU that this gateway knows, and the Redis server that
+ * reported it. If the data of another server end below this sequence, they have lost admissions;
+ * this is detected even when MySQL has not stored these admissions yet. Thread-safe.
  *
- * <p>Within one server nothing is concluded: data are lost only by another server's taking over, a
- * restart included.
+ * <p>No conclusion is drawn while the server stays the same: data are lost only when another server
+ * takes over, and a restart counts as another server.
  */
 final class HighWaterMarks {
 
   private final ConcurrentMap<Long, Mark> marks = new ConcurrentHashMap<>();
 
-  /** What is known of the data behind a mark. */
+  /** Whether the data of a SKU in Redis are complete. */
   enum Verdict {
-    /** They hold all that this gateway knows of. */
+    /** They contain every admission known to this gateway. */
     WHOLE,
-    /** Nothing was known when this server was met, and MySQL may not have everything yet. */
+    /**
+     * This gateway knew nothing of the SKU when it first read this server, and MySQL may not have
+     * stored everything yet.
+     */
     UNPROVEN,
-    /** Admissions are missing. Stays so until a higher epoch replaces the data. */
+    /** Admissions are missing. The verdict stays until a higher epoch replaces the data. */
     LOST
   }
 
   /**
-   * A SKU as it was known last.
+   * Latest known state of a SKU.
    *
-   * @param server replication id
+   * @param server replication id of the server
    * @param first sequence at which this server began, as far as this gateway knows
    * @param seq highest sequence
    */
@@ -44,7 +47,7 @@ final class HighWaterMarks {
       return new Mark(server, epoch, first, Math.max(seq, higher), now);
     }
 
-    /** A late answer of the former server may tell of admissions that this one never had. */
+    /** A late reply of the former server may report admissions that the new server never had. */
     private Mark told(String by, long inEpoch, long upTo) {
       if (inEpoch > epoch) {
         return of(by, inEpoch, upTo, Verdict.WHOLE);
@@ -70,7 +73,7 @@ final class HighWaterMarks {
     }
   }
 
-  /** A server has answered that it admitted a SKU's orders up to this sequence. */
+  /** Records a server's reply that it admitted orders of a SKU up to this sequence. */
   void told(String server, long skuId, long epoch, long seq) {
     marks.compute(
         skuId,
@@ -81,12 +84,12 @@ final class HighWaterMarks {
   }
 
   /**
-   * A SKU's data were read.
+   * Compares the data of a SKU, as read from Redis, with its mark.
    *
-   * @param proven whether MySQL has all that was published before this server
-   * @param inUse whether this gateway has used the server already, so that a SKU it has not heard
-   *     of came later
-   * @return what is known of them now
+   * @param proven whether MySQL has stored everything published before this server took over
+   * @param inUse whether this gateway already uses the server, so that a SKU without a mark was
+   *     added later
+   * @return the updated mark
    */
   Mark found(String server, long skuId, long epoch, long seq, boolean proven, boolean inUse) {
     return marks.compute(
@@ -97,12 +100,12 @@ final class HighWaterMarks {
                 : mark.found(server, epoch, seq, proven));
   }
 
-  /** The latest, or null when nothing is known of the SKU. */
+  /** Returns the latest mark, or null when nothing is known of the SKU. */
   @Nullable Mark of(long skuId) {
     return marks.get(skuId);
   }
 
-  /** Forgets all other SKUs: nothing can be sold from them any more. */
+  /** Removes the marks of all other SKUs: these can no longer be sold. */
   void retain(Set<Long> skuIds) {
     marks.keySet().retainAll(skuIds);
   }

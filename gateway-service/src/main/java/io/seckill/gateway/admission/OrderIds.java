@@ -3,12 +3,12 @@ package io.seckill.gateway.admission;
 import io.seckill.common.order.OrderId;
 import org.jspecify.annotations.Nullable;
 
-/** Where order ids come from. */
+/** Source of order ids. */
 @FunctionalInterface
 interface OrderIds {
 
   /**
-   * A new id, unique over all gateways.
+   * Returns a new id, unique over all gateways.
    *
    * @param partition 0..15
    * @return null while this gateway holds no worker number

@@ -7,7 +7,7 @@ import io.seckill.gateway.redis.PendingRequest;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** An attempt on its way to Redis and back; answered once. */
+/** A purchase attempt that waits for its outcome; answered once. */
 final class Purchase extends PendingRequest {
 
   private static final Admission BUSY = new Busy();
@@ -31,8 +31,8 @@ final class Purchase extends PendingRequest {
   }
 
   /**
-   * The same purchase on its way to another queue, with the time it has left; the batch that
-   * carried it so far has nothing more to say. Null when it was answered already.
+   * Returns the same purchase for another queue, with the time it has left; the current batch can
+   * no longer answer it. Returns null when it was answered already.
    */
   @Nullable Purchase handOver() {
     return settle() ? new Purchase(this) : null;

@@ -10,7 +10,7 @@ import io.seckill.gateway.http.HttpAnswer;
 import io.seckill.gateway.http.HttpAnswer.Header;
 import io.seckill.gateway.http.ProblemCode;
 
-/** Outcomes as HTTP says them. */
+/** Converts outcomes to HTTP answers. */
 final class PurchaseAnswers {
 
   private static final String TOO_MANY_FOR_ONE_ORDER =
@@ -53,7 +53,7 @@ final class PurchaseAnswers {
         new Header("Idempotency-Key", attempt.requestId()));
   }
 
-  /** The key goes back too: without it a shopper who brought none could not repeat. */
+  /** Also returns the idempotency key: a shopper who sent none needs it to repeat the purchase. */
   private static HttpAnswer unknown(PurchaseAttempt attempt, String correlationId) {
     HttpAnswer problem = HttpAnswer.problem(ProblemCode.ADMISSION_UNAVAILABLE, correlationId);
     return problem.with(new Header("Idempotency-Key", attempt.requestId()));

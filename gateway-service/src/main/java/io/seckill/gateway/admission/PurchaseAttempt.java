@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
  * One attempt to buy; every field lies within the bounds of {@link
  * io.seckill.common.order.OrderMessage}.
  *
- * @param keyFromShopper whether the shopper brought the key; one we made cannot be a repeat
+ * @param keyFromShopper whether the shopper sent the key; a key made by the gateway cannot be a
+ *     repeat
  */
 record PurchaseAttempt(
     long skuId,

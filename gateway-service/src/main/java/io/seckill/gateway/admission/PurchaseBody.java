@@ -8,7 +8,7 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
 
-/** The body of a purchase, {@code {"quantity":2}}, and nothing else. */
+/** Parses the body of a purchase, {@code {"quantity":2}}; other members are not allowed. */
 final class PurchaseBody {
 
   private static final JsonFactory JSON =
@@ -17,7 +17,7 @@ final class PurchaseBody {
   private PurchaseBody() {}
 
   /**
-   * The quantity, when the body is a JSON object in UTF-8 with exactly this member, an integer
+   * Returns the quantity if the body is a JSON object in UTF-8 with exactly this member, an integer
    * 1..10,000.
    *
    * @return 0 for any other body
@@ -34,7 +34,8 @@ final class PurchaseBody {
   }
 
   /**
-   * JSON in UTF-16 or UTF-32, which the parser would guess and accept, has zero bytes; UTF-8 none.
+   * JSON in UTF-16 or UTF-32 contains zero bytes, in UTF-8 none. The parser would detect and accept
+   * these encodings.
    */
   private static boolean isNotUtf8(byte[] body) {
     for (byte b : body) {

@@ -24,8 +24,8 @@ import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.http.server.HttpServerRoutes;
 
 /**
- * {@code POST /api/v1/skus/{sku}/orders}, a thin handler on the server's own event loop: the hot
- * path of a sale. Everything from outside is checked here, before it comes near Redis.
+ * {@code POST /api/v1/skus/{sku}/orders}, handled on the server's event loop because it is the hot
+ * path of a sale. All input is checked here, before anything is sent to Redis.
  */
 @Component
 final class PurchaseRoute implements NettyRouteProvider {
@@ -41,7 +41,7 @@ final class PurchaseRoute implements NettyRouteProvider {
   private static final String BAD_KEY =
       "Idempotency-Key must be given once, as 8 to 64 letters, digits, _ or -.";
 
-  /** A sale's own bound is lower and belongs to its rules, which the script knows. */
+  /** A sale's own bound is lower; the script checks it with the other rules of the sale. */
   private static final String BAD_BODY =
       "The body must be a JSON object with one member, quantity, a whole number from 1 to "
           + OrderMessage.MAX_QUANTITY
@@ -148,7 +148,7 @@ final class PurchaseRoute implements NettyRouteProvider {
     return Mono.just(HttpAnswer.problem(code, correlationId));
   }
 
-  /** The path's SKU, still unchecked; null when the path is another one. */
+  /** Returns the SKU in the path, not checked yet; null when the path is another one. */
   private static @Nullable String skuText(String uri) {
     int query = uri.indexOf('?');
     int end = (query < 0 ? uri.length() : query) - SUFFIX.length();

@@ -2,7 +2,7 @@ package io.seckill.gateway.admission;
 
 import io.seckill.gateway.http.ProblemCode;
 
-/** A decided no: nothing was written, and the same key may be tried again. */
+/** Reason for refusing a purchase: nothing was written, and the same key may be tried again. */
 enum Refusal {
   UNKNOWN_SKU(ProblemCode.UNKNOWN_SKU),
   NOT_OPEN(ProblemCode.NOT_OPEN),
@@ -13,7 +13,7 @@ enum Refusal {
   QUOTA_EXCEEDED(ProblemCode.QUOTA_EXCEEDED),
   /** Stock is 0. */
   SOLD_OUT(ProblemCode.SOLD_OUT),
-  /** Stock is not 0, but less than this purchase wants. */
+  /** Stock is not 0, but less than the quantity of this purchase. */
   TOO_FEW_LEFT(ProblemCode.SOLD_OUT),
   IDEMPOTENCY_KEY_REUSED(ProblemCode.IDEMPOTENCY_KEY_REUSED);
 

@@ -17,10 +17,10 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Hears from Redis that a SKU's stock was 0 and is not any more, whoever brought it back. One
- * connection of its own; one thread listens, the other asks for a sign of life now and then,
- * without which a link that is dead would look like one on which nothing happens. What is missed
- * while the connection is down costs shoppers the rest of the shield's lifetime, no more.
+ * Subscribes to messages from Redis that a SKU's stock was 0 and no longer is, whichever process
+ * returned the units. Uses a connection of its own. One thread listens; the other sends a heartbeat
+ * every few seconds, because without it a dead connection looks like an idle one. A message missed
+ * while the connection is down delays shoppers by at most the rest of the shield's lifetime.
  */
 final class RestockNews implements AutoCloseable {
 
@@ -38,7 +38,7 @@ final class RestockNews implements AutoCloseable {
   private boolean away;
 
   /**
-   * @param restocked called by a thread of this object with each SKU
+   * @param restocked called by a thread of this object, once per message, with the SKU
    */
   RestockNews(RedisSettings settings, LongConsumer restocked) {
     this.settings = settings.withMaxConnections(1).withBlockingSocketTimeout(LONGEST_SILENCE);
@@ -57,21 +57,21 @@ final class RestockNews implements AutoCloseable {
     return thread;
   }
 
-  /** Whether Redis would be heard now. */
+  /** Whether the subscription is active now. */
   boolean isListening() {
     Subscription current = subscription;
     return current != null && current.isSubscribed();
   }
 
-  /** Returns when the connection broke or the subscription was ended. */
+  /** Returns when the connection breaks or the subscription ends. */
   private void listen() {
     try (UnifiedJedis redis = RedisClients.openForOneMaster(settings, "gateway-news")) {
       Subscription current = new Subscription();
       subscription = current;
       redis.subscribe(current, RedisKeys.RESTOCKED);
     } catch (JedisException e) {
-      if (!away) { // once, not at every attempt
-        log.warn("restocked SKUs are not heard of, the shield's lifetime holds: {}", e.toString());
+      if (!away) { // log once, not at every attempt
+        log.warn("restock subscription failed, shields end by lifetime only: {}", e.toString());
       }
       away = true;
     } catch (RuntimeException e) { // a throw would end the schedule
@@ -80,8 +80,9 @@ final class RestockNews implements AutoCloseable {
   }
 
   /**
-   * Subscribes once more, which Redis confirms and which changes nothing. Jedis's ping would do,
-   * but breaks the subscription off when the answer is there before Jedis expects it.
+   * Sends a heartbeat by subscribing again, which Redis confirms and which changes nothing. Jedis's
+   * ping is not used because it breaks the subscription when the reply arrives before Jedis expects
+   * it.
    */
   private void askForSignOfLife() {
     withSubscription(current -> current.subscribe(RedisKeys.RESTOCKED));
@@ -93,18 +94,18 @@ final class RestockNews implements AutoCloseable {
       try {
         work.accept(current);
       } catch (JedisException e) {
-        log.debug("the connection broke: {}", e.toString()); // its listener says so
+        log.debug("the connection broke: {}", e.toString()); // listen() logs it
       }
     }
   }
 
-  /** Messages of one connection. */
+  /** Handles the messages of one connection. */
   private final class Subscription extends JedisPubSub {
 
     @Override
     public void onSubscribe(String channel, int channels) {
       away = false;
-      if (threads.isShutdown()) { // close() was too early to end it
+      if (threads.isShutdown()) { // close() came before there was a subscription to end
         unsubscribe();
       }
     }
@@ -117,14 +118,14 @@ final class RestockNews implements AutoCloseable {
     }
   }
 
-  /** Ends the threads, or leaves them to a Redis that does not answer. */
+  /** Ends the threads; if Redis does not answer, the daemon threads are left running. */
   @Override
   public void close() {
     threads.shutdown();
     withSubscription(JedisPubSub::unsubscribe);
     try {
       if (!threads.awaitTermination(STOP_WAIT_MS, TimeUnit.MILLISECONDS)) {
-        log.debug("redis does not end the subscription");
+        log.debug("redis did not end the subscription in time");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -30,15 +30,16 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Compares Redis with MySQL: before the first admission on a server's data, and then again and
- * again. A SKU is held while MySQL knows more of it than Redis (a higher epoch or sequence, or a
- * sale where Redis has none), or when a server that took over has fewer admissions than this
- * gateway knows of; the others go on. A gateway that knows nothing of a SKU relies on MySQL alone,
- * and so holds it until MySQL has everything that was published before the server took over.
+ * Compares Redis with MySQL before the first admission on a server's data, and periodically after
+ * that. A SKU is quarantined while MySQL has newer data of it than Redis (a higher epoch or
+ * sequence, or a sale that Redis does not have), or when a server that took over has fewer
+ * admissions than this gateway knows of; other SKUs are not affected. A gateway that knows nothing
+ * of a SKU relies on MySQL alone, and so quarantines the SKU until MySQL has stored everything
+ * published before the server took over.
  *
- * <p>One thread of its own, which hangs as long as MySQL does; nothing that a running sale needs
- * may wait for it. After a loss of data no order id is used before Redis has confirmed the worker
- * lease anew.
+ * <p>Runs on a thread of its own, which blocks as long as MySQL does; nothing that a running sale
+ * needs may wait for this thread. After a loss of data no order id is used before Redis has
+ * confirmed the worker lease again.
  */
 final class SaleWatch implements AutoCloseable {
 
@@ -61,19 +62,22 @@ final class SaleWatch implements AutoCloseable {
   private long comparedNanos;
   private boolean mysqlAway;
 
-  /** What Redis knows of a sale; epoch and sequence 0 and an empty state when it has none. */
+  /**
+   * A sale as stored in Redis; epoch and sequence are 0 and the state is empty if Redis does not
+   * have it.
+   */
   private record Data(String state, long epoch, long seq) {
     static final Data ABSENT = new Data("", 0, 0);
   }
 
-  /** One partition as it was seen. */
+  /** One partition as read from Redis. */
   private record Partitioned(String replicationId, Map<Long, Data> sales) {}
 
-  /** Where a loss is made known that MySQL does not show. */
+  /** Receives reports of losses that the data in MySQL do not show. */
   @FunctionalInterface
   interface LossReports {
 
-    /** Redis has lost some of the admissions of this epoch up to this sequence. */
+    /** Reports that Redis has lost some of the admissions of this epoch up to this sequence. */
     Mono<?> report(long skuId, long epoch, long seq);
   }
 
@@ -98,7 +102,10 @@ final class SaleWatch implements AutoCloseable {
     this.ticking = thread.scheduleWithFixedDelay(this::tick, 0, TICK_MS, TimeUnit.MILLISECONDS);
   }
 
-  /** Looks at once, not only at the next tick; called when a script met another server. */
+  /**
+   * Starts a comparison at once instead of at the next tick; called when a script reaches another
+   * server.
+   */
   void wake() {
     if (!thread.isShutdown()) {
       thread.execute(this::tick);
@@ -116,20 +123,21 @@ final class SaleWatch implements AutoCloseable {
     } catch (DataAccessException e) {
       if (!mysqlAway) {
         log.warn(
-            "mysql cannot be asked; partitions that are not verified stay held: {}", e.toString());
+            "mysql is unavailable; unverified partitions admit no purchases: {}", e.toString());
       }
       mysqlAway = true;
     } catch (RuntimeException e) { // a throw would end the schedule
-      log.error("the watch over the sales failed", e);
+      log.error("comparing redis with mysql failed", e);
     }
   }
 
   /**
-   * MySQL is read first: whatever it knows then, a Redis that lost nothing knows too when it is
-   * read after.
+   * Reads MySQL before Redis: a Redis that has lost nothing then has everything that was read from
+   * MySQL.
    */
   private void compare() {
-    Map<Integer, String> proven = ledger.provenServers(); // then what MySQL had when they were
+    // Read before the sales, so that these include all that MySQL had when the servers were proven.
+    Map<Integer, String> proven = ledger.provenServers();
     List<Sale> sales = ledger.all();
     mysqlAway = false;
     Map<Integer, List<Sale>> byPartition =
@@ -138,7 +146,7 @@ final class SaleWatch implements AutoCloseable {
     for (int p = 0; p < Partition.COUNT; p++) {
       try {
         seen.put(p, inspect(p, byPartition.getOrDefault(p, List.of())));
-      } catch (JedisException | CallNotPermittedException e) { // a node of a cluster may be away
+      } catch (JedisException | CallNotPermittedException e) { // a cluster node may be down
         log.debug("partition {} cannot be inspected: {}", p, e.toString());
       }
     }
@@ -200,14 +208,17 @@ final class SaleWatch implements AutoCloseable {
     }
   }
 
-  /** Until MySQL knows more than Redis, and so every gateway and the reconciliation do. */
+  /**
+   * Reports the loss, at each comparison until MySQL has newer data than Redis; then every gateway
+   * and the reconciliation detect it.
+   */
   private void reportLoss(Sale sale, Mark mark) {
-    log.error("sku {}: redis has lost admissions up to number {}", sale.skuId(), mark.seq());
+    log.error("sku {}: redis has lost some admissions up to sequence {}", sale.skuId(), mark.seq());
     reports
         .report(sale.skuId(), mark.epoch(), mark.seq())
         .subscribe(
             answer -> {},
-            failure -> log.warn("sku {}: the loss is not reported yet: {}", sale.skuId(), failure));
+            failure -> log.warn("sku {}: reporting the loss failed: {}", sale.skuId(), failure));
   }
 
   private Set<Long> suspects(List<Sale> sales, Map<Integer, Partitioned> seen) {
@@ -224,9 +235,9 @@ final class SaleWatch implements AutoCloseable {
   }
 
   /**
-   * Also a sale that does not sell: a repeat of a purchase that was admitted must not get a no from
-   * data that have lost it. While a sale is loaded the scripts themselves answer neither yes nor
-   * no.
+   * Whether the data in Redis may lack admissions. Includes sales that are not open: a repeat of an
+   * admitted purchase must not be refused from data that have lost it. While a sale is being
+   * loaded, the scripts themselves answer that the outcome is unknown.
    */
   private boolean isSuspect(Sale sale, Data data) {
     Mark mark = marks.of(sale.skuId());
@@ -241,12 +252,13 @@ final class SaleWatch implements AutoCloseable {
   }
 
   /**
-   * A sale that Redis calls open and MySQL does not was perhaps opened between the two readings;
-   * MySQL, which is written first then, is asked again before it is held for that. Of a partition
-   * that could not be read, what is held stays so.
+   * Quarantines the suspects and ends the quarantine of the others. A sale that is open in Redis
+   * but not in MySQL may have been opened between the two reads. Opening writes MySQL first, so
+   * MySQL is read again before the sale is quarantined for this reason. SKUs of a partition that
+   * could not be read stay quarantined if they were.
    *
-   * @return whether something is held that was not: a preheat may have changed it between the two
-   *     readings, so it is looked at again at once
+   * @return whether a SKU is newly quarantined: a preheat may have changed it between the two
+   *     reads, so it is compared again at once
    */
   private boolean hold(List<Sale> sales, Set<Long> suspects, Map<Integer, Partitioned> seen) {
     Set<Long> held = new HashSet<>(servers.held());
@@ -262,7 +274,10 @@ final class SaleWatch implements AutoCloseable {
     return anew;
   }
 
-  /** Epoch and sequence stay those from before Redis was read, which has gone on since. */
+  /**
+   * Returns the suspects with their present state in MySQL. Epoch and sequence stay as read before
+   * Redis was read, because the sale has continued since.
+   */
   private List<Sale> inPresentState(List<Sale> sales, Set<Long> suspects) {
     Map<Long, String> states =
         ledger.all().stream().collect(Collectors.toMap(Sale::skuId, Sale::state));
@@ -276,7 +291,7 @@ final class SaleWatch implements AutoCloseable {
     held.stream().filter(skuId -> !servers.isHeld(skuId)).forEach(this::reportHold);
     for (Long skuId : servers.held()) {
       if (!held.contains(skuId)) {
-        log.info("sku {} is no longer held", skuId);
+        log.info("sku {} is no longer quarantined", skuId);
       }
     }
   }
@@ -284,13 +299,19 @@ final class SaleWatch implements AutoCloseable {
   private void reportHold(long skuId) {
     Mark mark = marks.of(skuId);
     if (mark != null && mark.verdict() == Verdict.UNPROVEN) {
-      log.warn("sku {} is held until mysql has what was published before this redis", skuId);
+      log.warn(
+          "sku {} is quarantined until mysql has stored all that was published before this redis",
+          skuId);
     } else {
-      log.error("sku {} is held: redis has lost orders of its sale, it must be rebuilt", skuId);
+      log.error(
+          "sku {} is quarantined: redis has lost orders of its sale, it must be rebuilt", skuId);
     }
   }
 
-  /** After the holds are in force, and only under leases that this data confirms. */
+  /**
+   * Marks servers as verified. Called after the quarantines are in force; a server is verified only
+   * if its data confirm the worker lease.
+   */
   private void verify(Map<Integer, Partitioned> seen) {
     seen.forEach(
         (p, partition) -> {
@@ -302,14 +323,14 @@ final class SaleWatch implements AutoCloseable {
         });
   }
 
-  /** Ends the thread; one that hangs in MySQL is left to the driver's time-out. */
+  /** Ends the thread; if it is blocked in MySQL, the driver's timeout ends it later. */
   @Override
   public void close() {
     ticking.cancel(false);
     thread.shutdown();
     try {
       if (!thread.awaitTermination(2, TimeUnit.SECONDS)) {
-        log.warn("the watch over the sales still waits for a store");
+        log.warn("the sale watch has not stopped: it still waits for redis or mysql");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

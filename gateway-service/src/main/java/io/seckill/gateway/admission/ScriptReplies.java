@@ -11,7 +11,7 @@ import io.seckill.gateway.admission.Admission.Unknown;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads what {@code admit.lua} and {@code seen.lua} answer for one purchase. */
+/** Parses the replies of {@code admit.lua} and {@code seen.lua} for one purchase. */
 final class ScriptReplies {
 
   private static final Logger log = LoggerFactory.getLogger(ScriptReplies.class);
@@ -29,7 +29,7 @@ final class ScriptReplies {
   private ScriptReplies() {}
 
   /**
-   * @param sent the order id that went with the purchase
+   * @param sent the order id that was sent with the purchase
    */
   static Admission read(String reply, OrderId sent) {
     return switch (reply.charAt(0)) {
@@ -50,9 +50,9 @@ final class ScriptReplies {
   }
 
   /**
-   * {@code S|order id|settled|record}; without a record, which no script of ours takes away, the
-   * order still stands, only its place is lost. What cannot be read is broken data of this one
-   * order; the rest of its batch is answered all the same.
+   * Parses {@code S|order id|settled|record}. If the record is missing, which none of our scripts
+   * causes, the order is still valid and only its position is lost. An unreadable reply means
+   * broken data of this one order; the rest of its batch is answered normally.
    */
   static Admission repeated(String reply) {
     try {

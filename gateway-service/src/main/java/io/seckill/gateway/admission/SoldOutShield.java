@@ -5,9 +5,10 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import java.time.Duration;
 
 /**
- * Remembers for a moment that a SKU's stock was 0, so that a sold-out sale costs Redis next to
- * nothing. It never outlives {@code lifetime} from the moment Redis was asked, and is lifted as
- * soon as anything tells that stock is back. Bounded: SKUs that do not fit go to Redis.
+ * Caches for a short time that a SKU's stock was 0, so that a sold-out sale costs Redis next to
+ * nothing. An entry expires {@code lifetime} after Redis was queried, and ends earlier as soon as a
+ * message or a reply says that stock is back. Bounded: purchases of SKUs that do not fit go to
+ * Redis.
  */
 final class SoldOutShield {
 
@@ -18,20 +19,20 @@ final class SoldOutShield {
       Caffeine.newBuilder().maximumSize(MAX_SKUS).executor(Runnable::run).build();
 
   /**
-   * What was heard last of a SKU's stock.
+   * Latest information on a SKU's stock.
    *
-   * @param atNanos when Redis was asked, or told that stock is back
+   * @param atNanos when Redis was queried, or when it reported that stock is back
    */
   private record News(boolean soldOut, long atNanos) {
 
-    /** Of an answer and a message the one that is about the later moment. */
+    /** Returns whichever of the two describes the later moment. */
     News orLater(News other) {
       return other.atNanos - atNanos > 0 ? other : this;
     }
   }
 
   /**
-   * @param lifetime zero for no shield at all
+   * @param lifetime zero switches the shield off
    */
   SoldOutShield(Duration lifetime) {
     this.lifetimeNanos = lifetime.toNanos();
@@ -46,10 +47,10 @@ final class SoldOutShield {
   }
 
   /**
-   * Stock was 0. Without effect when it has come back since Redis was asked, and cheap for all
-   * refusals of one answer but the first.
+   * Records that stock was 0. Has no effect when stock has come back since Redis was queried. Only
+   * the first refusal of a reply updates the cache; the others are cheap.
    *
-   * @param askedNanos System.nanoTime() before Redis was asked
+   * @param askedNanos System.nanoTime() before Redis was queried
    */
   void raise(long skuId, long askedNanos) {
     News known = latest.getIfPresent(skuId);
@@ -60,8 +61,8 @@ final class SoldOutShield {
   }
 
   /**
-   * Redis says that stock is back, or that something else than stock decides. Remembered, so that
-   * an older answer still on its way does not raise the shield again.
+   * Records that Redis reports stock again, or that the outcome does not depend on stock alone. The
+   * record keeps an older reply that arrives later from raising the shield again.
    */
   void lift(long skuId) {
     latest.put(skuId, new News(false, System.nanoTime()));

@@ -7,10 +7,10 @@ import java.util.Map;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** What MySQL knows of the sales; read only. */
+/** Reads the sales from MySQL; never writes. */
 final class StoredSales {
 
-  /** Those whose rules Redis still has to have: without them nothing can be sold. */
+  /** Sales whose rules Redis must still have: without the rules nothing can be sold. */
   private static final String SALES =
       "SELECT sku_id, state, epoch, last_seq FROM products WHERE state <> 'NEW'"
           + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s - "
@@ -24,7 +24,7 @@ final class StoredSales {
 
   /**
    * @param state PREHEATED, OPEN, PAUSED or CLOSED
-   * @param lastSeq highest admission sequence stored, or where a rebuild let it go on
+   * @param lastSeq highest admission sequence stored, or the one from which a rebuild continued
    */
   record Sale(long skuId, String state, long epoch, long lastSeq) {
 
@@ -40,7 +40,9 @@ final class StoredSales {
       return state.equals("CLOSED");
     }
 
-    /** Whether some order of it may have been admitted, so that its repeat must not get a no. */
+    /**
+     * Whether an order of this sale may have been admitted, so that its repeat must not be refused.
+     */
     boolean hasSold() {
       return sells() || state.equals("PAUSED") || lastSeq > 0;
     }
@@ -51,7 +53,7 @@ final class StoredSales {
   }
 
   /**
-   * @throws DataAccessException when MySQL cannot be asked
+   * @throws DataAccessException when MySQL cannot be queried
    */
   List<Sale> all() {
     return mysql.query(
@@ -65,10 +67,11 @@ final class StoredSales {
   }
 
   /**
-   * By partition the replication id of the server before which MySQL has everything that was ever
-   * published; empty for a partition of which no server is known yet.
+   * Returns, by partition, the replication id of the Redis server for which MySQL has stored
+   * everything that was published before that server took over. A partition without such a server
+   * is not contained.
    *
-   * @throws DataAccessException when MySQL cannot be asked
+   * @throws DataAccessException when MySQL cannot be queried
    */
   Map<Integer, String> provenServers() {
     Map<Integer, String> proven = new HashMap<>();

@@ -6,10 +6,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose data may be sold from. Per partition the replication id of the Redis server whose data was
- * compared with MySQL: it changes with every restart and every promotion. The scripts compare it
- * with their own server's before anything else, so no purchase is ever decided on data that was not
- * verified, without any window.
+ * Redis servers whose data may be sold from. Keeps per partition the replication id of the server
+ * whose data was compared with MySQL; the id changes with every restart and every promotion. Each
+ * script first compares it with the id of its own server, so no purchase is ever decided on
+ * unverified data, not even for a moment.
  */
 final class VerifiedServers {
 
@@ -18,12 +18,12 @@ final class VerifiedServers {
   private volatile Set<Long> held = Set.of();
   private volatile int heldOnSale;
 
-  /** Null while admission of the partition is held. */
+  /** Null while the partition is not verified; it then admits nothing. */
   @Nullable String replicationId(int partition) {
     return replicationIds.get(partition);
   }
 
-  /** A script met another server than {@code expected}; holds the partition. */
+  /** A script reached another server than {@code expected}; the partition is no longer verified. */
   void otherServer(int partition, String expected) {
     replicationIds.compareAndSet(partition, expected, null);
   }
@@ -32,7 +32,10 @@ final class VerifiedServers {
     replicationIds.set(partition, replicationId);
   }
 
-  /** Whether MySQL knows more of the SKU than Redis: closed until it is rebuilt. */
+  /**
+   * Whether the SKU is quarantined: MySQL has newer data of it than Redis, so it admits nothing
+   * until it is rebuilt.
+   */
   boolean isHeld(long skuId) {
     Set<Long> now = held;
     return !now.isEmpty() && now.contains(skuId);
@@ -42,13 +45,13 @@ final class VerifiedServers {
     return held;
   }
 
-  /** How many of {@link #held} an operator can bring back; a closed sale stays as it is. */
+  /** How many of {@link #held} an operator can put back on sale; a closed sale stays closed. */
   int heldOnSale() {
     return heldOnSale;
   }
 
   /**
-   * @param onSale how many of them are not closed
+   * @param onSale how many of these sales are not closed
    */
   void hold(Set<Long> skuIds, int onSale) {
     held = Set.copyOf(skuIds);

@@ -19,12 +19,14 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Order ids of one partition under a worker number leased beside the partition's data, so that ids
- * and data are lost, or out of reach, together. Two gateways never make the same id: each uses only
- * times up to a horizon that Redis holds in writing, and a successor to the number starts above it,
- * whatever their clocks do. Without a lease that is known to hold there are no ids.
+ * Makes the order ids of one partition with a leased worker number. The lease is stored with the
+ * partition's data, so that both are lost, or unreachable, together. Two gateways never make the
+ * same id: each uses only times up to a horizon that is stored in Redis, and the next owner of the
+ * number starts above that horizon, whatever their clocks show. Without a lease that is known to be
+ * valid no ids are made.
  *
- * <p>Thread-safe. Ids never wait; of {@link #renew} and {@link #release} one runs at a time.
+ * <p>Thread-safe. Making an id never waits; only one call of {@link #renew} or {@link #release}
+ * runs at a time.
  */
 final class WorkerLease {
 
@@ -42,10 +44,13 @@ final class WorkerLease {
   private boolean released;
   private Failure failure = Failure.NONE;
 
-  /** Latest time used under numbers that were lost: should one come back to us, ids go on above. */
+  /**
+   * Latest time used with numbers that were lost. If such a number is leased again, its ids start
+   * above this time.
+   */
   private long lastTimeMs;
 
-  /** Why no lease was had when one was last asked for. */
+  /** Why the last attempt to get a lease failed. */
   private enum Failure {
     NONE,
     REDIS,
@@ -53,7 +58,7 @@ final class WorkerLease {
   }
 
   /**
-   * @param untilNanos System.nanoTime() at which we stop believing in the lease
+   * @param untilNanos System.nanoTime() from which the lease is considered expired
    * @param horizonMs latest time an id may carry
    */
   private record Held(SnowflakeIds ids, long untilNanos, long horizonMs) {}
@@ -67,7 +72,7 @@ final class WorkerLease {
     this.leaseMs = lease.toMillis();
   }
 
-  /** The next id of the partition, or null without a lease that is known to hold. */
+  /** Returns the next id of the partition, or null without a lease that is known to be valid. */
   @Nullable OrderId next() {
     Held now = held;
     if (now == null || System.nanoTime() - now.untilNanos() >= 0) {
@@ -77,15 +82,15 @@ final class WorkerLease {
     return id.timeMs() <= now.horizonMs() ? id : null;
   }
 
-  /** The number held, or -1. */
+  /** The leased worker number, or -1 without a lease. */
   int worker() {
     Held now = held;
     return now == null || System.nanoTime() - now.untilNanos() >= 0 ? -1 : now.ids().worker();
   }
 
   /**
-   * Renews the lease, or takes another number when it is lost. When Redis does not answer, the
-   * lease just runs out. After {@link #release} it does nothing.
+   * Renews the lease, or takes another number when the lease is lost. If Redis does not answer, the
+   * lease is left to expire. Does nothing after {@link #release}.
    *
    * @return whether a lease is held that Redis confirmed during this call
    */
@@ -105,25 +110,28 @@ final class WorkerLease {
     }
   }
 
-  /** Notes what stands in the way; true when that is news, and so worth a line. */
+  /**
+   * Records the current failure; returns true if it differs from the previous one and should be
+   * logged.
+   */
   private boolean changed(Failure now) {
     boolean news = failure != now;
     failure = now;
     return news;
   }
 
-  /** Gives the number back for good, with the exact time up to which it was used. */
+  /** Returns the number permanently, with the exact time up to which it was used. */
   void release() {
     changing.lock();
     try {
       released = true;
-      compensation();
+      endLease();
     } finally {
       changing.unlock();
     }
   }
 
-  private void compensation() {
+  private void endLease() {
     Held now = held;
     held = null;
     if (now != null) {
@@ -178,12 +186,15 @@ final class WorkerLease {
     return true;
   }
 
-  /** A little earlier than Redis believes, measured from before the request left. */
+  /**
+   * Returns when the lease expires locally: a little earlier than in Redis, counted from before the
+   * request was sent.
+   */
   private long until(long sentNanos) {
     return sentNanos + Duration.ofMillis(leaseMs - leaseMs / 10).toNanos();
   }
 
-  @SuppressWarnings("unchecked") // lease.lua answers with texts
+  @SuppressWarnings("unchecked") // lease.lua replies with strings
   private List<String> call(String operation, long horizonMs, int worker) {
     List<String> keys = List.of(RedisKeys.workers(partition));
     List<String> args =

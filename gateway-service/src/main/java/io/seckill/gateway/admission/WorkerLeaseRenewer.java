@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the worker leases: renews them in time, and takes a number wherever none is held. Its one
- * thread calls nothing but Redis: a MySQL that hangs must not cost a running sale its order ids.
+ * Renews the worker leases in time, and takes a number for each partition that has none. Its one
+ * thread calls only Redis: a blocked MySQL must not leave a running sale without order ids.
  */
 final class WorkerLeaseRenewer implements AutoCloseable {
 
@@ -27,7 +27,7 @@ final class WorkerLeaseRenewer implements AutoCloseable {
   private final long[] renewedNanos = new long[Partition.COUNT];
 
   /**
-   * @param duration life of a lease without renewal
+   * @param duration time after which a lease expires unless it is renewed
    */
   WorkerLeaseRenewer(WorkerLeases leases, Duration duration) {
     this.leases = leases;
@@ -45,11 +45,11 @@ final class WorkerLeaseRenewer implements AutoCloseable {
         }
       }
     } catch (RuntimeException e) { // a throw would end the schedule
-      log.error("the worker leases cannot be kept", e);
+      log.error("renewing the worker leases failed", e);
     }
   }
 
-  /** Ends the renewals; the number stays leased until it is released or runs out. */
+  /** Ends the renewals; each number stays leased until it is released or its lease expires. */
   @Override
   public void close() {
     ticking.cancel(false);

@@ -13,7 +13,7 @@ final class WorkerLeases implements OrderIds {
   private final List<WorkerLease> leases;
 
   /**
-   * @param lease makes the lease of a partition
+   * @param lease creates the lease of a partition
    */
   WorkerLeases(IntFunction<WorkerLease> lease) {
     this.leases = IntStream.range(0, Partition.COUNT).mapToObj(lease).toList();
@@ -28,7 +28,7 @@ final class WorkerLeases implements OrderIds {
     return leases.get(partition);
   }
 
-  /** Gives every number back for good. */
+  /** Returns every number permanently. */
   void release() {
     leases.forEach(WorkerLease::release);
   }

@@ -1,4 +1,6 @@
-/** The atomic yes or no on one purchase: scripts, batching, shield, breaker, and the HTTP door. */
+/**
+ * The atomic decision on one purchase: scripts, batching, sold-out shield, breaker and HTTP route.
+ */
 @NullMarked
 package io.seckill.gateway.admission;
 

@@ -3,7 +3,7 @@ package io.seckill.gateway.consumer;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A good answer of order-consumer.
+ * A successful response of order-consumer.
  *
  * @param status 200..299
  */

@@ -30,14 +30,14 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Calls order-consumer's internal port. Its refusals (4xx) come back as problems with its codes;
- * anything else that is not a good answer is 503 {@value #UNAVAILABLE}: after a write the outcome
- * is then unknown, and the same call may be made again. Never blocks.
+ * Calls order-consumer's internal port. Its refusals (4xx) are returned as problems with its codes;
+ * every other failure becomes 503 {@value #UNAVAILABLE}: the outcome of a write is then unknown,
+ * and the same call may be repeated. Never blocks.
  */
 @Component
 public final class ConsumerClient implements DisposableBean {
 
-  /** Problem code: order-consumer is away, slow or not making sense. */
+  /** Problem code: order-consumer is unavailable, too slow, or sent an invalid response. */
   public static final String UNAVAILABLE = "LEDGER_UNAVAILABLE";
 
   public static final String OPERATOR_HEADER = "X-Operator";
@@ -87,7 +87,7 @@ public final class ConsumerClient implements DisposableBean {
         .build();
   }
 
-  /** 404 UNKNOWN_SKU when MySQL does not know it. */
+  /** Returns the product; fails with 404 UNKNOWN_SKU when MySQL has no such SKU. */
   public Mono<Product> product(long skuId) {
     return exchange(HttpMethod.GET, sku(skuId, ""), null, Map.of()).map(ConsumerClient::product);
   }
@@ -105,7 +105,7 @@ public final class ConsumerClient implements DisposableBean {
   /**
    * Raises the epoch; 409 while the sale runs or has orders in flight.
    *
-   * @param loading kept with the product: a rebuild loads it in the same way
+   * @param loading stored with the product, so that a rebuild loads it with the same settings
    */
   public Mono<Product> preheat(long skuId, LoadSettings loading, String operator) {
     return exchange(
@@ -118,7 +118,7 @@ public final class ConsumerClient implements DisposableBean {
         .map(ConsumerClient::product);
   }
 
-  /** Moves the sale; 409 when the transition is not legal. */
+  /** Changes the sale's state; 409 when the transition is not legal. */
   public Mono<Product> changeState(long skuId, SaleState state, String operator) {
     return exchange(
             HttpMethod.POST,
@@ -128,7 +128,7 @@ public final class ConsumerClient implements DisposableBean {
         .map(ConsumerClient::product);
   }
 
-  /** Adds or withdraws units in MySQL and Redis, once per key. */
+  /** Adds or withdraws units in MySQL and Redis, once per idempotency key. */
   public Mono<ConsumerAnswer> changeStock(
       long skuId, long delta, String reason, String key, String operator) {
     return exchange(
@@ -139,7 +139,7 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   /**
-   * An action of its owner on an order.
+   * Performs an action of the owner on an order.
    *
    * @param action {@code payment} or {@code cancel}
    */
@@ -165,7 +165,7 @@ public final class ConsumerClient implements DisposableBean {
     return exchange(HttpMethod.GET, "/internal/v1/dead-letters/" + id, null, Map.of());
   }
 
-  /** Sends a dead letter through all guards again. */
+  /** Processes a dead letter again, with all checks. */
   public Mono<ConsumerAnswer> replay(long id, String operator) {
     return exchange(
         HttpMethod.POST,
@@ -174,7 +174,7 @@ public final class ConsumerClient implements DisposableBean {
         Map.of(OPERATOR_HEADER, operator));
   }
 
-  /** Gives a dead letter up for good. */
+  /** Discards a dead letter permanently. */
   public Mono<ConsumerAnswer> discard(long id, String reason, String operator) {
     return exchange(
         HttpMethod.POST,
@@ -183,7 +183,7 @@ public final class ConsumerClient implements DisposableBean {
         Map.of(OPERATOR_HEADER, operator));
   }
 
-  /** Compares Redis with MySQL and sets Redis right, or in a dry run says what is wrong. */
+  /** Compares Redis with MySQL and repairs Redis; a dry run only reports the differences. */
   public Mono<ConsumerAnswer> reconcile(long skuId, boolean dryRun, String operator) {
     return exchange(
         HttpMethod.POST,
@@ -194,9 +194,9 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   /**
-   * Reports that a Redis server has taken over without all of a SKU's admissions.
+   * Reports that a Redis server has taken over that lacks some of a SKU's admissions.
    *
-   * @param seq the highest sequence that was admitted before
+   * @param seq the highest admission sequence before the takeover
    */
   public Mono<ConsumerAnswer> reportLostAdmissions(long skuId, long epoch, long seq) {
     return exchange(
@@ -206,12 +206,12 @@ public final class ConsumerClient implements DisposableBean {
         Map.of());
   }
 
-  /** What the latest reconciliations of a SKU have found. */
+  /** The findings of the latest reconciliations of a SKU. */
   public Mono<ConsumerAnswer> reconciliations(long skuId) {
     return exchange(HttpMethod.GET, sku(skuId, "/reconciliation"), null, Map.of());
   }
 
-  /** Whether order-consumer answers and calls itself ready. Never fails. */
+  /** Whether order-consumer answers and reports itself ready. Never fails. */
   public Mono<Boolean> isReady() {
     return client
         .get()
@@ -286,7 +286,7 @@ public final class ConsumerClient implements DisposableBean {
     if (status >= 200 && status < 300) {
       return new ConsumerAnswer(status, body);
     }
-    // 401 and 403 are between the services: our token is wrong, not the caller's.
+    // 401 and 403 refuse the gateway's own token, not the caller's.
     if (status >= 400 && status < 500 && status != 401 && status != 403) {
       throw new ProblemException(refusal(status, body));
     }
@@ -309,7 +309,7 @@ public final class ConsumerClient implements DisposableBean {
     return value == null ? otherwise : value;
   }
 
-  /** What another service says is repeated to callers only when it is harmless. */
+  /** Text from another service is passed on to callers only when it matches the pattern. */
   private static @Nullable String textOrNull(JsonNode body, String name, Pattern accepted) {
     JsonNode value = body.path(name);
     return value.isString() && accepted.matcher(value.stringValue()).matches()
@@ -317,12 +317,12 @@ public final class ConsumerClient implements DisposableBean {
         : null;
   }
 
-  /** The product row of an answer. */
+  /** Parses the product row of a response. */
   public static Product product(ConsumerAnswer answer) {
     try {
       return JSON.treeToValue(answer.body(), Product.class);
     } catch (JacksonException e) {
-      log.warn("order-consumer's answer is no product row: {}", e.getOriginalMessage());
+      log.warn("order-consumer's response is not a product row: {}", e.getOriginalMessage());
       throw unavailable();
     }
   }

@@ -8,14 +8,14 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Where order-consumer's internal port is, and how long it may take.
+ * Address, time-outs and connection limits of order-consumer's internal port.
  *
  * @param url http(s) address without a path
  * @param connectTimeout 10 ms..30 s
- * @param timeout longest wait for a whole answer, at least the connect time-out, up to 60 s; beyond
- *     it the outcome is unknown
- * @param reconciliationTimeout the same for a reconciliation, which waits until orders have come to
- *     rest, timeout..15 min
+ * @param timeout longest wait for a whole response, at least the connect time-out, up to 60 s;
+ *     beyond it the outcome is unknown
+ * @param reconciliationTimeout the same for a reconciliation, which waits for orders in flight to
+ *     settle, timeout..15 min
  * @param maxConnections 1..256
  * @param maxWaiting requests that may wait for a connection, 1..10,000; more are refused at once
  */

@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What services prove themselves with to each other.
+ * The shared token with which the services authenticate to each other.
  *
  * @param token at least 16 printable ASCII characters; required
  */
@@ -19,7 +19,7 @@ record InternalProperties(@DefaultValue("") String token) {
         "seckill.internal.token must be set to 16..256 printable ASCII characters");
   }
 
-  /** Without the token. */
+  /** Omits the token. */
   @Override
   public String toString() {
     return "InternalProperties[***]";

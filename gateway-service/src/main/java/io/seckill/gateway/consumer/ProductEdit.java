@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.order.PurchasePolicy;
 import java.time.Instant;
 
-/** What an operator says about a SKU; checked, in the form order-consumer takes. */
+/** An operator's validated edit of a SKU, in the form that order-consumer accepts. */
 public record ProductEdit(
     String name,
     long priceCents,

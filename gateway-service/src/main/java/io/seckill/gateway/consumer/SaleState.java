@@ -1,6 +1,6 @@
 package io.seckill.gateway.consumer;
 
-/** Where a sale stands: {@code NEW -> PREHEATED -> OPEN <-> PAUSED -> CLOSED}, OPEN -> CLOSED. */
+/** State of a sale: {@code NEW -> PREHEATED -> OPEN <-> PAUSED -> CLOSED}, OPEN -> CLOSED. */
 public enum SaleState {
   /** Known to MySQL only. */
   NEW,

@@ -1,4 +1,4 @@
-/** The gateway's way to order-consumer, which owns every write to MySQL. */
+/** The gateway's client of order-consumer, which performs every write to MySQL. */
 @NullMarked
 package io.seckill.gateway.consumer;
 

@@ -8,8 +8,8 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * Degraded while order-consumer is not ready: purchases are admitted and orders shown all the same,
- * so a gateway in this state is still better than none.
+ * Degraded while order-consumer is not ready: purchases are still admitted and orders still shown,
+ * so a gateway in this state is better than none.
  */
 @Component("consumerHealthIndicator")
 final class ConsumerHealthIndicator implements ReactiveHealthIndicator {
@@ -27,7 +27,7 @@ final class ConsumerHealthIndicator implements ReactiveHealthIndicator {
     return consumer.isReady().map(ready -> ready ? Health.up().build() : degraded());
   }
 
-  /** Not as it should be, and better than no gateway. */
+  /** Impaired, but better than no gateway. */
   static Health degraded() {
     return Health.status(DEGRADED).build();
   }

@@ -67,7 +67,7 @@ final class HealthController {
                     .body(report));
   }
 
-  /** One reading tells of both. */
+  /** One read of the lane registry covers both. */
   private Mono<Map<String, Component>> redisAndRelay() {
     return redisCalls
         .call(registry::read)

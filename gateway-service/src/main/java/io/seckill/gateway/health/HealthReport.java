@@ -4,23 +4,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the pipeline looks from this gateway.
+ * The health of the pipeline as this gateway sees it.
  *
  * @param status the worst of the components
  */
 record HealthReport(State status, Map<String, Component> components) {
 
-  /** From good to bad. */
+  /** Ordered from best to worst. */
   enum State {
     UP,
-    /** Not as it should be; purchases go on. */
+    /** Impaired; purchases continue. */
     DEGRADED,
-    /** Nothing can be admitted. */
+    /** No purchase can be admitted. */
     DOWN
   }
 
   /**
-   * One part.
+   * The health of one component.
    *
    * @param reason one sentence; null when it is UP
    */

@@ -9,7 +9,7 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * Degraded while MySQL does not answer: purchases go on, old orders cannot be shown. Instead of
+ * Degraded while MySQL does not answer: purchases continue, old orders cannot be shown. Replaces
  * Boot's own indicator, which waits as long as the driver does.
  */
 @Component("mysqlHealthIndicator")

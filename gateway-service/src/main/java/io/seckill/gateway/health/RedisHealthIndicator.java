@@ -16,10 +16,10 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Down while Redis does not answer: then nothing can be admitted, and the gateway is not ready.
- * DEGRADED, and ready all the same, while Redis may forget orders: no sale begins, those under way
- * go on. DEGRADED too while some nodes of a cluster do not answer: the partitions of the others are
- * sold.
+ * Down while Redis does not answer: no purchase can be admitted, and the gateway is not ready.
+ * DEGRADED, but ready, while Redis may lose orders: no sale can begin, running sales continue.
+ * DEGRADED also while some nodes of a cluster do not answer: the partitions on the other nodes are
+ * still sold.
  */
 @Component("redisHealthIndicator")
 final class RedisHealthIndicator implements ReactiveHealthIndicator {
@@ -58,11 +58,11 @@ final class RedisHealthIndicator implements ReactiveHealthIndicator {
   }
 
   /**
-   * A PING of a cluster asks every node and fails with any; here one that answers is enough. Begins
-   * anywhere, that a node that is away is not always the first.
+   * A cluster PING is sent to every node and fails when any node fails; here one answering node is
+   * enough. Starts at a random partition, so that an unavailable node is not always queried first.
    *
-   * @return whether no partition is known to be away
-   * @throws JedisException when none answers
+   * @return whether no partition is known to be unavailable
+   * @throws JedisException when no partition answers
    */
   private boolean allOrAnyPartition() {
     boolean all = true;

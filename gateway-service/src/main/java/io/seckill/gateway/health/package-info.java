@@ -1,4 +1,4 @@
-/** What probes are told: Redis and order-consumer, besides the gateway itself. */
+/** Health for probes and people: Redis, MySQL and order-consumer, besides the gateway itself. */
 @NullMarked
 package io.seckill.gateway.health;
 

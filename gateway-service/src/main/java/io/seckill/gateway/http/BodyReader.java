@@ -14,7 +14,7 @@ public final class BodyReader {
 
   private BodyReader() {}
 
-  /** The body is longer than allowed; the connection holds an unread rest. */
+  /** The body is longer than allowed; part of it may be left unread on the connection. */
   public static final class TooLargeException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -25,23 +25,23 @@ public final class BodyReader {
   }
 
   /**
-   * The whole body; empty when there is none.
+   * Returns the whole body; empty when there is none.
    *
-   * @param maxBytes a longer body ends in {@link TooLargeException}, before it is read when its
-   *     length is announced
+   * @param maxBytes a longer body fails with {@link TooLargeException}; with a Content-Length it
+   *     fails without being collected
    */
   public static Mono<byte[]> read(HttpServerRequest request, int maxBytes) {
     String announced = request.requestHeaders().get(HttpHeaderNames.CONTENT_LENGTH);
     if (announced == null) {
       return collect(request, UNKNOWN_LENGTH, maxBytes);
     }
-    // The codec has checked that it is a number, and hands on no more than so many bytes.
+    // The codec has checked that it is a number, and delivers no more bytes than that.
     int length = announced.length() > 9 ? Integer.MAX_VALUE : Integer.parseInt(announced);
     if (length <= maxBytes) {
       return collect(request, length, maxBytes);
     }
-    // An answer over unread bytes is lost in the reset that follows; so these are read, if not too
-    // many.
+    // Unread bytes would cause a connection reset, which loses the answer; so they are read, if not
+    // too many.
     return length <= MAX_DISCARDED_BYTES
         ? request.receive().then(Mono.error(TooLargeException::new))
         : Mono.error(new TooLargeException());

@@ -4,7 +4,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.http.server.HttpServerRequest;
 
-/** The id by which a shopper's complaint finds its log lines. */
+/** Id of a request, by which the log lines for a shopper's complaint are found. */
 public final class CorrelationId {
 
   /** Request and answer header. */
@@ -17,7 +17,7 @@ public final class CorrelationId {
 
   private CorrelationId() {}
 
-  /** The caller's own when it is harmless ({@code [A-Za-z0-9_-]{8,64}}), else a new one. */
+  /** Returns the caller's id if it matches {@code [A-Za-z0-9_-]{8,64}}, else a new one. */
   public static String of(HttpServerRequest request) {
     return orNew(request.requestHeaders().get(HEADER));
   }

@@ -10,7 +10,7 @@ public final class EventLoops {
 
   private EventLoops() {}
 
-  /** Runs at once on the loop's own thread, later from any other. */
+  /** Runs a task at once if called on the event loop's thread, else queues it there. */
   public static Executor of(Connection connection) {
     EventLoop loop = connection.channel().eventLoop();
     return task -> {

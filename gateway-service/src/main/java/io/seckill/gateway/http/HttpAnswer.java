@@ -6,8 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A complete answer. Header values are sent as they are: callers put nothing there that came
- * unchecked from outside.
+ * A complete HTTP answer. Header values are sent unchanged: callers must not pass unchecked input.
  *
  * @param status HTTP status
  * @param contentType of the body; null for an answer without one
@@ -28,15 +27,15 @@ public record HttpAnswer(
     return new HttpAnswer(status, JSON, body, List.of(headers));
   }
 
-  /** A refusal as RFC 9457 describes it. */
+  /** A refusal in the format of RFC 9457. */
   public static HttpAnswer problem(ProblemCode code, String correlationId) {
     return problem(code, null, correlationId);
   }
 
   /**
-   * A refusal with what the caller may do about it.
+   * A refusal with a detail that says what the caller may do about it.
    *
-   * @param detail text of our own, nothing that came from outside; null for none
+   * @param detail our own text, never input from outside; null for none
    * @param correlationId as checked or made by {@link CorrelationId}
    */
   public static HttpAnswer problem(

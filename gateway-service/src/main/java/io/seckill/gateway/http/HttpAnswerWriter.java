@@ -23,8 +23,9 @@ public final class HttpAnswerWriter {
   private HttpAnswerWriter() {}
 
   /**
-   * To be subscribed to by the server; writes once, on the connection's event loop, whichever
-   * thread knows the answer: one task there instead of one for every step of the writing.
+   * The server subscribes to the result. Writes the answer once, on the connection's event loop,
+   * whichever thread produced it: this queues one task there instead of one for each step of
+   * writing.
    */
   public static Mono<Void> send(
       HttpServerResponse response, Mono<HttpAnswer> answer, String correlationId) {

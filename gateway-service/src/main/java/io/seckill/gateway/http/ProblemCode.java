@@ -1,6 +1,6 @@
 package io.seckill.gateway.http;
 
-/** Why a call was not done; the names are stable and part of the API. */
+/** Why a call was refused or failed; the names are stable and part of the API. */
 public enum ProblemCode {
   INVALID_REQUEST(400, "The request is not valid", 0),
   UNAUTHORIZED(401, "A valid bearer token is needed", 0),
@@ -18,11 +18,11 @@ public enum ProblemCode {
   TOO_MANY_REQUESTS(429, "Too many requests", 1),
   INTERNAL_ERROR(500, "The request could not be handled", 0),
   /**
-   * This request was not sent on and took nothing. What an earlier one with the same key took is
-   * not known here; repeating the call with that key tells.
+   * This request was not sent to Redis and took nothing. Whether an earlier one with the same key
+   * took units is not known here; repeating the call with that key finds out.
    */
   BUSY(503, "Too many purchases at the moment; repeat with the same idempotency key", 1),
-  /** Whether anything was taken is not known; the same key tells. */
+  /** It is not known whether units were taken; repeating the call with the same key finds out. */
   ADMISSION_UNAVAILABLE(503, "The outcome is not known; repeat with the same idempotency key", 1);
 
   private final int status;

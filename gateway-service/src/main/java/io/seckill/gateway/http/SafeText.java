@@ -1,6 +1,6 @@
 package io.seckill.gateway.http;
 
-/** Checks on text from outside, without regular expressions: they run for every purchase. */
+/** Checks input text; uses no regular expressions because the checks run for every purchase. */
 public final class SafeText {
 
   private SafeText() {}

@@ -1,4 +1,4 @@
-/** The thin way of answering on Reactor Netty: small values, no reflection, for the hot paths. */
+/** Lightweight HTTP answers on Reactor Netty for the hot paths: small values, no reflection. */
 @NullMarked
 package io.seckill.gateway.http;
 

@@ -34,7 +34,7 @@ public class LaneRegistry {
     this.redis = redis;
   }
 
-  /** Each partition is of one moment. */
+  /** Reads all partitions; the values of one partition are from the same moment. */
   public Lanes read() {
     List<Response<Object>> replies = new ArrayList<>(Partition.COUNT);
     try (AbstractPipeline pipeline = redis.pipelined()) {
@@ -81,7 +81,7 @@ public class LaneRegistry {
                 state == State.DEAD ? 0 : score - now,
                 number(fields.get(at + 2))));
       } else {
-        log.warn("The registry of partition {} has a member that is no lane", partition);
+        log.warn("The registry of partition {} has a member that is not a lane", partition);
       }
     }
     lanes.sort(

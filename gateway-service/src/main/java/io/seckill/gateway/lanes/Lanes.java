@@ -3,14 +3,14 @@ package io.seckill.gateway.lanes;
 import java.util.List;
 
 /**
- * Every lane the registry in Redis knows, and every outbox.
+ * Every lane in the registry in Redis, and every outbox.
  *
- * @param lanes by partition, the living ones first
+ * @param lanes by partition, alive ones first
  * @param outboxes by partition
  */
 public record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
 
-  /** Whether any relay works. */
+  /** Whether any lane is alive. */
   public boolean anyAlive() {
     return lanes.stream().anyMatch(lane -> lane.state() == State.ALIVE);
   }
@@ -21,8 +21,8 @@ public record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
    * @param lane its number within the relay
    * @param token of this lease
    * @param state of its lease
-   * @param leaseLeftMs below 0 once it has lapsed, or above any lease when Redis's clock was set
-   *     back; 0 for a dead lane
+   * @param leaseLeftMs below 0 once the lease has lapsed, or longer than any lease when Redis's
+   *     clock was set back; 0 for a dead lane
    * @param privateQueue orders taken and not confirmed
    */
   public record Lane(
@@ -34,20 +34,20 @@ public record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
       long leaseLeftMs,
       long privateQueue) {}
 
-  /** What a lane's entry in the registry says. */
+  /** State of a lane's entry in the registry. */
   public enum State {
     ALIVE,
     /**
-     * Its lease has ended, or ends later than any lease can, and nobody has taken its private queue
-     * over yet.
+     * Its lease has expired, or ends later than any lease can, and no relay has taken over its
+     * private queue yet.
      */
     LAPSED,
-    /** It is over; living relays sweep its private queue until it stays empty. */
+    /** Its lease has been ended; running relays sweep its private queue until it stays empty. */
     DEAD
   }
 
   /**
-   * Orders admitted and taken by no lane.
+   * Orders that are admitted and not yet taken by a lane.
    *
    * @param oldestMs age of the oldest since its admission; 0 when there is none
    */

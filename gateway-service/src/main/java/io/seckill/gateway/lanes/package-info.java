@@ -1,4 +1,4 @@
-/** What operators see of the relays: their lanes, and the outboxes these drain. */
+/** The operators' view of the relays: their lanes, and the outboxes that the lanes drain. */
 @NullMarked
 package io.seckill.gateway.lanes;
 

@@ -5,7 +5,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
-/** A range of addresses, {@code address/bits}. Names are never looked up. */
+/** A range of addresses, {@code address/bits}. Host names are never resolved. */
 final class Network {
 
   private final byte[] address;
@@ -47,7 +47,7 @@ final class Network {
     return true;
   }
 
-  /** The address a text spells, IPv4 or IPv6; null when it spells none. */
+  /** Parses an IPv4 or IPv6 address; returns null when the text is not an address. */
   static @Nullable InetAddress address(String text) {
     byte[] bytes = NetUtil.createByteArrayFromIpAddressString(text);
     if (bytes == null) {

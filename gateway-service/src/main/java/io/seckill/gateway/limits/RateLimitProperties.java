@@ -7,16 +7,19 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Limits on requests to the shoppers' port, each gateway by itself; a rate of 0 switches one off.
+ * Limits on requests to the shoppers' port, counted by each gateway separately; a rate of 0
+ * switches a limit off.
  *
  * @param userPerSecond requests a second with one user's token, 0..1,000,000
  * @param userBurst how many at once, from 1
  * @param addressPerSecond requests a second from one address (IPv6: one /64), with or without a
- *     token, 0..1,000,000; off by default, because a carrier puts thousands of shoppers behind one
+ *     token, 0..1,000,000; off by default, because thousands of a carrier's shoppers may share one
+ *     address
  * @param addressBurst how many at once, from 1
- * @param maxKeys most users, and most addresses, remembered, 1..10,000,000; about 150 bytes each
+ * @param maxKeys most users, and most addresses, kept in memory, 1..10,000,000; about 150 bytes
+ *     each
  * @param trustedProxies networks ({@code 10.0.0.0/8}, {@code ::1/128}) whose X-Forwarded-For is
- *     believed; nobody else's is
+ *     trusted; it is ignored from all other addresses
  */
 @ConfigurationProperties("seckill.limits")
 record RateLimitProperties(

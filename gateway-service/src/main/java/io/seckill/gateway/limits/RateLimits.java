@@ -8,15 +8,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.http.server.HttpServerRequest;
 
-/** Says whether a user, or an address, may make one more request now. Thread-safe. */
+/** Decides whether a user, or an address, may make one more request now. Thread-safe. */
 public final class RateLimits {
 
-  /** What tells of the hops in front of this gateway. */
+  /** Header that lists the hops in front of this gateway. */
   public static final String FORWARDED_FOR = "X-Forwarded-For";
 
   /**
-   * An honest user knows the ids of his orders, so that nearly every search finds one and is given
-   * back; the rest is what a few mistyped links need.
+   * Honest users know the ids of their orders, so nearly every search finds an order and its token
+   * is returned; the rate only has to allow for a few mistyped links.
    */
   private static final double SEARCHES_PER_SECOND = 2;
 
@@ -50,19 +50,22 @@ public final class RateLimits {
   }
 
   /**
-   * Whether the stores may be searched for an order this gateway knows nothing of; one that is
-   * found does not count, see {@link #found}. Bounds what invented order ids cost.
+   * Whether the stores may be searched for an order unknown to this gateway. A search that finds an
+   * order does not count, see {@link #found}. Bounds the cost of made-up order ids.
    */
   public boolean admitsSearch(long userId) {
     return searches.take(userId);
   }
 
-  /** The search was for a real order. */
+  /** Reports that the search found an order; it then does not count. */
   public void found(long userId) {
-    searches.compensation(userId);
+    searches.returnToken(userId);
   }
 
-  /** Judges the address a request comes from, through the proxies that are trusted. */
+  /**
+   * Whether the client address of a request may make one more request. The address is determined
+   * through trusted proxies.
+   */
   public boolean admitsAddress(HttpServerRequest request) {
     return addresses == null
         || admitsAddress(request.remoteAddress(), request.requestHeaders().getAll(FORWARDED_FOR));
@@ -75,7 +78,7 @@ public final class RateLimits {
   }
 
   /**
-   * The last hop that no trusted proxy vouches for; what stands before it anyone may have made up.
+   * Returns the last hop that is not a trusted proxy; the header entries before it may be forged.
    */
   InetAddress client(InetAddress peer, List<String> forwardedFor) {
     InetAddress client = peer;
@@ -99,7 +102,7 @@ public final class RateLimits {
     return false;
   }
 
-  /** One household has a whole /64 of IPv6. */
+  /** Uses the /64 prefix of an IPv6 address: one household has a whole /64. */
   private static Object key(InetAddress address) {
     if (!(address instanceof Inet6Address)) {
       return address;

@@ -7,8 +7,9 @@ import java.util.function.LongSupplier;
 
 /**
  * One token bucket per key: {@code burst} calls at once, refilled at {@code perSecond}. Memory is
- * bounded: a key unused for long enough to be full again is forgotten, and beyond {@code maxKeys}
- * the least used are forgotten early, which only ever is in their favour. Thread-safe.
+ * bounded: a key is removed once it has been unused long enough for its bucket to be full again.
+ * Beyond {@code maxKeys} the least used keys are removed early, which can only give them more
+ * tokens. Thread-safe.
  */
 final class TokenBuckets {
 
@@ -45,15 +46,18 @@ final class TokenBuckets {
     return bucket.take(now, perNano, burst);
   }
 
-  /** Returns a token that was taken; a key that was forgotten meanwhile has all of them anyway. */
-  void compensation(Object key) {
+  /**
+   * Returns a token that was taken; a key that was removed meanwhile starts with a full bucket
+   * anyway.
+   */
+  void returnToken(Object key) {
     Bucket bucket = buckets.getIfPresent(key);
     if (bucket != null) {
-      bucket.compensation(burst);
+      bucket.returnToken(burst);
     }
   }
 
-  /** Keys remembered now. */
+  /** Number of keys in memory now. */
   long size() {
     buckets.cleanUp();
     return buckets.estimatedSize();
@@ -79,7 +83,7 @@ final class TokenBuckets {
       return true;
     }
 
-    synchronized void compensation(double burst) {
+    synchronized void returnToken(double burst) {
       tokens = Math.min(burst, tokens + 1);
     }
   }

@@ -1,4 +1,4 @@
-/** How often one user or one address may try; decided before anything else is spent on them. */
+/** Rate limits per user and per address, checked before other work is done for a request. */
 @NullMarked
 package io.seckill.gateway.limits;
 

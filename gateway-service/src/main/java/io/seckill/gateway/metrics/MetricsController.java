@@ -20,7 +20,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 
-/** A snapshot of the gateway's metrics; docs/metrics.md tells what each means. */
+/** A snapshot of the gateway's metrics; docs/metrics.md explains them. */
 @RestController
 final class MetricsController {
 
@@ -64,7 +64,7 @@ final class MetricsController {
         meters.get("seckill.breaker.state").gauges().stream()
             .filter(gauge -> gauge.value() == 1)
             .map(gauge -> String.valueOf(gauge.getId().getTag("state")))
-            .max(Comparator.naturalOrder()) // of several open before half_open before closed
+            .max(Comparator.naturalOrder()) // of several: open, then half_open, then closed
             .orElse("unknown");
     return new MetricsSummary.Redis(
         counts("seckill.redis.errors", "kind"),

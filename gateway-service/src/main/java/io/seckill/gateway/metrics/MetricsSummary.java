@@ -8,7 +8,7 @@ import java.util.Map;
  * What this gateway has counted since its start, and what waits in Redis now.
  *
  * @param refused by reason
- * @param unknown purchases of which nobody knows yet, by cause
+ * @param unknown purchases with an unknown outcome, by cause
  * @param waiting purchases that wait in this gateway, by queue
  */
 record MetricsSummary(
@@ -27,9 +27,9 @@ record MetricsSummary(
     Map<String, Long> lanes) {
 
   /**
-   * From a checked purchase to its outcome.
+   * Time from a validated purchase to its outcome.
    *
-   * @param withinMs outcomes within so many milliseconds, by the bound
+   * @param withinMs number of outcomes within each bound, by the bound in milliseconds
    */
   record Latency(long count, double meanMs, double maxMs, Map<String, Long> withinMs) {}
 
@@ -37,7 +37,7 @@ record MetricsSummary(
 
   /**
    * @param errors failed calls by kind
-   * @param transitions of the breaker, by the state it went to
+   * @param transitions of the breaker, by the new state
    */
   record Redis(
       Map<String, Long> errors,

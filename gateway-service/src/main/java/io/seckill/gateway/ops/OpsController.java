@@ -11,7 +11,7 @@ import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What the operations page reads. */
+/** The endpoints that the operations page reads. */
 @RestController
 final class OpsController {
 
@@ -28,7 +28,7 @@ final class OpsController {
     this.mysqlCalls = mysqlCalls;
   }
 
-  /** The answer of a list; an object, so that it can grow. */
+  /** The body of a list response; an object, so that members can be added later. */
   record Listed(List<Product> skus) {}
 
   @GetMapping("/admin/v1/skus")

@@ -14,9 +14,9 @@ import reactor.core.publisher.Sinks;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * One stream of snapshots however many look: it begins with the first viewer, ends with the last,
- * and never runs two readings at once. Viewers who are slow miss snapshots. All streams end when
- * the gateway stops.
+ * One shared stream of snapshots for any number of viewers: it begins with the first viewer, ends
+ * with the last, and never runs two reads at once. Slow viewers miss snapshots. All streams end
+ * when the gateway stops.
  */
 @Component
 final class OpsEvents implements SmartLifecycle {
@@ -44,7 +44,7 @@ final class OpsEvents implements SmartLifecycle {
   /**
    * Snapshots in JSON, the first within about three seconds, for at most an hour.
    *
-   * @return fails with 503 BUSY when too many look already
+   * @return fails with 503 BUSY when there are too many viewers already
    */
   Flux<String> watch() {
     return Flux.defer(
@@ -90,7 +90,7 @@ final class OpsEvents implements SmartLifecycle {
     return running;
   }
 
-  /** Ends before the servers begin to wait for requests in hand, which streams would hold up. */
+  /** Stops before the servers begin to wait for active requests: open streams would delay them. */
   @Override
   public int getPhase() {
     return SmartLifecycle.DEFAULT_PHASE;

@@ -8,9 +8,9 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The operations page.
+ * Settings of the operations page.
  *
- * @param period between two snapshots while somebody looks, 1 s..1 min
+ * @param period between two snapshots while there is a viewer, 1 s..1 min
  * @param maxViewers streams at once, 1..1000; more are refused with BUSY
  * @param brokerUiUrl where operators find the RabbitMQ management UI; empty for no link
  * @param grafanaUrl where operators find Grafana; empty for no link

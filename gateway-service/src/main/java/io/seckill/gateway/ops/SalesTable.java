@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** What MySQL tells operators, by statements that stay cheap during a sale. Blocks. */
+/** Reads from MySQL what operators see, with statements that stay cheap during a sale. Blocks. */
 @Component
 class SalesTable {
 
@@ -21,15 +21,15 @@ class SalesTable {
   }
 
   /**
-   * From a purchase's admission to its row, by the clocks of Redis and MySQL.
+   * Time from a purchase's admission to its row, by the clocks of Redis and MySQL.
    *
-   * @param orders how many the figures are of, 1..500: the latest, of the last minute
+   * @param orders number of orders measured, 1..500: the latest ones, of the last minute
    */
   record ClickToRow(int orders, double p50Ms, double p99Ms) {}
 
   /**
-   * The products, running sales first, at most 200; read at once, so that an operator sees what was
-   * changed a moment ago.
+   * The products, running sales first, at most 200; read on every call, so that an operator sees
+   * the latest changes.
    */
   List<Product> products() {
     return mysql
@@ -45,7 +45,7 @@ class SalesTable {
         .list();
   }
 
-  /** Dead letters that nobody has resolved. */
+  /** Number of open dead letters. */
   long openDeadLetters() {
     return mysql
         .sql("SELECT COUNT(*) FROM dead_letter WHERE state = 'OPEN'")

@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What the operations page shows, of one moment as nearly as several stores allow. What could not
- * be read is null or missing, and the service behind it is told as DOWN.
+ * What the operations page shows, read from several stores at nearly the same moment. A value that
+ * could not be read is null or missing, and its service is reported as DOWN.
  *
  * @param skus running sales first
- * @param ledgers as order-consumer answers them, of at most {@value SnapshotReader#MAX_LEDGERS}
+ * @param ledgers as order-consumer returns them, of at most {@value SnapshotReader#MAX_LEDGERS}
  *     SKUs
- * @param stops that Redis obeys and MySQL does not have yet
- * @param deadLetters open ones
- * @param clickToRow null also when no order was stored lately
+ * @param stops that Redis applies and MySQL has not stored yet
+ * @param deadLetters number of open ones
+ * @param clickToRow also null when no order was stored within the last minute
  */
 record Snapshot(
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant at,
@@ -35,7 +35,7 @@ record Snapshot(
   enum State {
     UP,
     DOWN,
-    /** Nobody could be asked, because who knows is away. */
+    /** Not known, because the service that would report it is unavailable. */
     UNKNOWN;
 
     static State of(boolean up) {
@@ -46,7 +46,7 @@ record Snapshot(
   /**
    * The services and servers.
    *
-   * @param broker as order-consumer's ledgers tell
+   * @param broker as order-consumer's ledgers report it
    * @param relay UP while a lane is alive
    */
   record Services(State redis, State mysql, State broker, State consumer, State relay) {}

@@ -24,7 +24,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
-/** Reads snapshots; whoever is away leaves a gap instead of a failure. */
+/** Reads snapshots; an unavailable service leaves a gap in the snapshot instead of failing it. */
 @Component
 class SnapshotReader {
 
@@ -59,10 +59,10 @@ class SnapshotReader {
     this.links = new Links(settings.brokerUiUrl(), settings.grafanaUrl());
   }
 
-  /** What MySQL told. */
+  /** Values read from MySQL. */
   private record Sales(List<Product> products, long deadLetters, Optional<ClickToRow> clickToRow) {}
 
-  /** What Redis told. */
+  /** Values read from Redis. */
   private record InRedis(Lanes lanes, List<PendingStop> stops) {}
 
   /** Never fails; answers within about three seconds. */
@@ -90,7 +90,9 @@ class SnapshotReader {
     return consumer.isReady().timeout(PATIENCE).onErrorReturn(false);
   }
 
-  /** As many as come in time: a slow ledger is better missing than all are late. */
+  /**
+   * Returns the ledgers that arrive in time: a missing slow ledger is better than a delay of all.
+   */
   private Mono<List<JsonNode>> ledgers(Optional<Sales> sales, boolean consumerUp) {
     if (sales.isEmpty() || !consumerUp) {
       return Mono.just(List.of());

@@ -19,9 +19,9 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 
 /**
- * Looks orders up in MySQL for those who poll: the same order at most once a second, whatever came
- * out, and many orders by one statement. Never blocks; bounded in what waits and what is
- * remembered.
+ * Looks up orders in MySQL for polling clients: the same order at most once a second, whatever the
+ * result, and many orders with one statement. Never blocks; the waiting requests and the cached
+ * results are bounded in number.
  */
 @Component
 final class DatabaseLookup {
@@ -29,7 +29,7 @@ final class DatabaseLookup {
   private static final int MAX_BATCH = 200;
   private static final int MAX_WAITING = 10_000;
 
-  /** As many as {@code lookUpCalls} has threads: none is ever refused. */
+  /** As many as {@code lookUpCalls} has threads, so that it never refuses one. */
   private static final int MAX_STATEMENTS = 3;
 
   private static final long REMEMBERED = 50_000;
@@ -53,9 +53,9 @@ final class DatabaseLookup {
   }
 
   /**
-   * What MySQL said.
+   * The result of a lookup in MySQL.
    *
-   * @param order empty when MySQL does not know the order, or did not answer
+   * @param order empty when MySQL does not have the order, or did not answer
    * @param known false when MySQL did not answer
    */
   record Answer(Optional<StoredOrder> order, boolean known) {
@@ -65,7 +65,7 @@ final class DatabaseLookup {
 
   private record Wait(OrderId id, CompletableFuture<Answer> answer) {}
 
-  /** The latest that MySQL said of the order, up to a second old. The future never fails. */
+  /** Returns MySQL's result for the order, up to a second old. The future never fails. */
   CompletableFuture<Answer> find(OrderId id) {
     CompletableFuture<Answer> mine = new CompletableFuture<>();
     CompletableFuture<Answer> shared = recent.get(id, ignored -> mine);
@@ -75,7 +75,7 @@ final class DatabaseLookup {
     return shared;
   }
 
-  /** Forgets what was said of an order, because it has just been changed through this gateway. */
+  /** Drops the cached result of an order that has just been changed through this gateway. */
   void forget(OrderId id) {
     recent.invalidate(id);
   }
@@ -90,7 +90,8 @@ final class DatabaseLookup {
   }
 
   /**
-   * Who cannot have a statement leaves the work to those who have one: they look again after it.
+   * Starts statements while permits are free. Without a permit, the waiting requests are left to
+   * the running statements: each checks the queue again when it ends.
    */
   private void readMore() {
     while (!waiting.isEmpty() && statements.tryAcquire()) {

@@ -15,7 +15,7 @@ import reactor.core.publisher.Mono;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
-/** What an owner may do with an order; order-consumer decides and writes. */
+/** The actions of an owner on an order; order-consumer decides and writes. */
 @Component
 final class OrderActions {
 
@@ -27,7 +27,7 @@ final class OrderActions {
     this.statuses = statuses;
   }
 
-  /** An action, as the internal port calls it, and the code of its refusal. */
+  /** An action, its name on the internal port, and the code of its refusal. */
   enum Action {
     PAY("payment", "NOT_PAYABLE"),
     CANCEL("cancel", "NOT_CANCELLABLE");
@@ -42,8 +42,8 @@ final class OrderActions {
   }
 
   /**
-   * The order after the action; 404 for a stranger's, 409 with the status that stands in the way,
-   * 429 after too many ids that belong to nobody.
+   * Returns the order after the action; 404 for another user's order, 409 with the status that
+   * prevents the action, 429 after too many ids of orders that were not found.
    */
   Mono<OrderView> run(Action action, OrderId id, long userId) {
     if (statuses.isOneTooMany(id, userId)) {
@@ -53,7 +53,10 @@ final class OrderActions {
         .onErrorResume(ProblemException.class, e -> secondThought(e, action, id, userId));
   }
 
-  /** MySQL does not know the id: it may still be queued, or be another name of a stored order. */
+  /**
+   * MySQL has no order with this id: the order may still be queued, or the id may be an alias of a
+   * stored order.
+   */
   private Mono<OrderView> secondThought(
       ProblemException e, Action action, OrderId id, long userId) {
     if (e.problem().status() != 404) {
@@ -105,7 +108,7 @@ final class OrderActions {
         time(row, "updatedAt"));
   }
 
-  /** In milliseconds, as everywhere. */
+  /** Truncated to milliseconds, as everywhere. */
   private static Instant time(JsonNode row, String member) {
     return Instant.parse(row.required(member).stringValue()).truncatedTo(ChronoUnit.MILLIS);
   }

@@ -18,7 +18,10 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A shopper's orders. The status of one order has a faster way, {@link StatusRoute}. */
+/**
+ * The endpoints of a shopper's orders. {@link StatusRoute} is the faster route to one order's
+ * status.
+ */
 @RestController
 @RequestMapping("/api/v1/orders")
 final class OrderController {
@@ -55,7 +58,7 @@ final class OrderController {
         .map(OrderLists.Page::json);
   }
 
-  /** For what the faster way does not take, HEAD for one. */
+  /** Serves requests that the faster route does not accept, such as HEAD. */
   @GetMapping(path = "/{id}", produces = MediaType.APPLICATION_JSON_VALUE)
   Mono<String> show(@PathVariable String id, ServerWebExchange exchange) {
     return status(id, exchange).map(OrderView::json);
@@ -105,7 +108,7 @@ final class OrderController {
     return ServerSentEvent.<String>builder().event("status").data(order.json()).build();
   }
 
-  /** What is not an order id is nobody's order. */
+  /** Text that is not an order id is answered like the id of an unknown order. */
   private static OrderId orderId(String text) {
     try {
       return OrderId.parse(text);

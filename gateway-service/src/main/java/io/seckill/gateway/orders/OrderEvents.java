@@ -25,11 +25,11 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 
 /**
- * Watches orders for those who keep a stream open. One thread asks for all watched orders every
- * period; the reads join the other status reads on their way to Redis, 64 to a call. They never
- * take more than a quarter of the room that a partition's reads have to wait in, so that polls find
- * theirs. A slow reader gets the latest state only. Streams are bounded in number, in all and per
- * user, and all end when the gateway stops.
+ * Watches orders for clients with an open event stream. One thread reads all watched orders every
+ * period; these reads share calls to Redis with the other status reads, 64 to a call. They never
+ * take more than a quarter of the space in a partition's read queue, so that polling clients find
+ * room. A slow client gets the latest state only. The number of streams is bounded, in all and per
+ * user, and all streams end when the gateway stops.
  */
 @Component
 final class OrderEvents implements SmartLifecycle {
@@ -37,7 +37,7 @@ final class OrderEvents implements SmartLifecycle {
   private static final Logger log = LoggerFactory.getLogger(OrderEvents.class);
   private static final Duration LONGEST = Duration.ofHours(1);
 
-  /** Sixteen full batches: enough to keep Redis busy, and bounded in what waits for MySQL. */
+  /** Sixteen full batches: enough to keep Redis busy, and a bound on what waits for MySQL. */
   private static final int MOST_READS_AT_ONCE = 1_024;
 
   private final OrderStatuses statuses;
@@ -72,7 +72,7 @@ final class OrderEvents implements SmartLifecycle {
 
     /** Called for one answer at a time. */
     void show(OrderView order) {
-      sinks.forEach(sink -> sink.next(order)); // each passes on only what differs from its last
+      sinks.forEach(sink -> sink.next(order)); // each stream drops a repeated state
       if (order.status().isFinal()) {
         end();
       }
@@ -84,7 +84,8 @@ final class OrderEvents implements SmartLifecycle {
   }
 
   /**
-   * The order's state now and whenever it changes, until it is final; its owner has been checked.
+   * Emits the order's current state and every change until it is final; the caller has checked the
+   * owner.
    *
    * @throws ProblemException when subscribed: 429 for too many streams of this user, 503 BUSY for
    *     too many in all
@@ -157,12 +158,12 @@ final class OrderEvents implements SmartLifecycle {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    } catch (RuntimeException e) { // a throw would end the schedule
+    } catch (RuntimeException e) { // an exception would end the schedule
       log.error("watched orders were not read", e);
     }
   }
 
-  /** Waits for the end of an earlier read while too many are on their way. */
+  /** Waits for an earlier read to end while too many reads are in flight. */
   private void ask(Watched one) throws InterruptedException {
     if (!one.asked.get()) {
       reads.acquire();
@@ -181,7 +182,7 @@ final class OrderEvents implements SmartLifecycle {
     if (status instanceof OrderStatuses.Status.Known known) {
       one.show(known.order());
     } else if (status instanceof OrderStatuses.Status.NotFound) {
-      one.end(); // its sale's data have left Redis, and MySQL never had it
+      one.end(); // the sale's data is no longer in Redis, and MySQL never had the order
     }
   }
 
@@ -215,7 +216,7 @@ final class OrderEvents implements SmartLifecycle {
     return poller != null;
   }
 
-  /** Ends before the servers begin to wait for requests in hand, which streams would hold up. */
+  /** Stops before the servers begin to wait for active requests: open streams would delay them. */
   @Override
   public int getPhase() {
     return SmartLifecycle.DEFAULT_PHASE;

@@ -12,8 +12,8 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * A user's orders, newest first: what MySQL has, and what still waits in Redis. Without one of them
- * there is no list: it would lack orders.
+ * A user's orders, newest first: stored ones from MySQL and waiting ones from Redis. Fails when
+ * either store is unavailable, because the list would lack orders.
  */
 @Component
 final class OrderLists {
@@ -64,7 +64,7 @@ final class OrderLists {
    * @param limit 1..100
    */
   Mono<Page> page(long userId, long before, int limit) {
-    // Redis first: an order that is stored in between is then seen twice, not never.
+    // Redis first: an order that is stored in between is then found twice, not missed.
     return Mono.fromFuture(redis.of(userId))
         .flatMap(
             waiting ->

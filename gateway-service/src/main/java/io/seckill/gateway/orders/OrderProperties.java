@@ -10,16 +10,16 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * How orders are looked up and watched.
  *
  * @param threads batches of status reads at once, 1..16
- * @param queueCapacity status reads that may wait per partition, 1..100,000, more go to MySQL; and
- *     lists that may wait, more are 503
- * @param answerWithin longest wait for Redis, 50 ms..5 s; beyond it MySQL answers for one order,
- *     and a list is 503
+ * @param queueCapacity status reads that may wait per partition, 1..100,000, further ones go to
+ *     MySQL; and lists that may wait, further ones get 503
+ * @param answerWithin longest wait for Redis, 50 ms..5 s; after it a single order is read from
+ *     MySQL, and a list gets 503
  * @param staleAfter a QUEUED order of this age is looked up in MySQL, 500 ms..1 min
- * @param rateMaxAge an older rate says nothing about the wait, 1 s..5 min
+ * @param rateMaxAge maximum age of a settlement rate from which the wait is estimated, 1 s..5 min
  * @param maxStreams event streams at once, 0..100,000
- * @param maxStreamsPerUser of them one user's, 1..100
+ * @param maxStreamsPerUser event streams of one user at once, 1..100
  * @param eventPeriod how often watched orders are read, 50 ms..10 s
- * @param heartbeat comment on a silent stream, 1 s..1 min
+ * @param heartbeat interval of heartbeat comments on an event stream, 1 s..1 min
  */
 @ConfigurationProperties("seckill.orders")
 record OrderProperties(

@@ -14,12 +14,14 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 
 /**
- * Where an order stands, for its owner: by one read of Redis while that is right, by MySQL when
- * Redis has nothing, does not answer, or has called the order queued for suspiciously long. What
- * MySQL knew better is written back to Redis, so that a lost result never leaves a shopper waiting.
+ * The status of an order, for its owner: normally from one read of Redis; from MySQL when Redis
+ * does not have the order, does not answer, or has reported it as queued for suspiciously long. A
+ * newer status from MySQL is written back to Redis, so that a lost result never leaves a shopper
+ * waiting.
  *
- * <p>An id that this gateway has not met costs a look at each SKU of its partition and three
- * statements of MySQL that others share; how many of those a user may ask for in vain is bounded.
+ * <p>An id that is new to this gateway costs a lookup in each SKU of its partition and three MySQL
+ * statements that other lookups share; the number of such lookups that find nothing is bounded per
+ * user.
  */
 @Component
 final class OrderStatuses {
@@ -50,18 +52,18 @@ final class OrderStatuses {
     this.paymentTimeout = paymentTimeout;
   }
 
-  /** What there is to say about an order. */
+  /** The result of a status query. */
   sealed interface Status {
-    /** Its owner asked, and this is it. */
+    /** The order, which belongs to the caller. */
     record Known(OrderView order) implements Status {}
 
-    /** Nobody's, or somebody else's; the difference is not told. */
+    /** There is no such order, or it is another user's; callers cannot tell the difference. */
     record NotFound() implements Status {}
 
-    /** Too many ids of this user belonged to nobody. */
+    /** This user has queried too many ids of orders that were not found. */
     record TooMany() implements Status {}
 
-    /** Neither store answered. */
+    /** The status cannot be determined at the moment. */
     record Unavailable() implements Status {}
   }
 
@@ -87,7 +89,7 @@ final class OrderStatuses {
             });
   }
 
-  /** Whether asking for this order would be one of too many in vain. */
+  /** Whether a query for this order would exceed the user's limit of queries that find nothing. */
   boolean isOneTooMany(OrderId id, long userId) {
     if (skus.getIfPresent(id) != null) {
       return false;
@@ -113,7 +115,7 @@ final class OrderStatuses {
             });
   }
 
-  /** An order as MySQL shows it. */
+  /** The view of an order stored in MySQL. */
   OrderView view(StoredOrder order) {
     boolean confirmed = order.status() == OrderStatus.CONFIRMED;
     return new OrderView(
@@ -129,7 +131,7 @@ final class OrderStatuses {
         confirmed ? payBy(order.createdAt()) : null);
   }
 
-  /** An order as Redis shows it. */
+  /** The view of an order read from Redis. */
   OrderView view(RedisOrder order) {
     AdmissionRecord record = order.record();
     boolean queued = record.status() == OrderStatus.QUEUED;
@@ -153,7 +155,7 @@ final class OrderStatuses {
     return paymentTimeout.latest().map(confirmedAt::plus).orElse(null);
   }
 
-  /** What was said of this order is no longer true. */
+  /** Drops the cached result of an order that has changed. */
   void changed(OrderId id) {
     mysql.forget(id);
   }
@@ -176,15 +178,18 @@ final class OrderStatuses {
   }
 
   /**
-   * What became of the first order of the request is MySQL's to say; what it was last asked may be
-   * a moment older than the alias. Redis's REJECTED is of the second order, and would be a false
-   * no.
+   * For an alias only MySQL has the result of the request's first order, and a cached answer of
+   * MySQL may be slightly older than the alias. The REJECTED in Redis belongs to the second order
+   * and would be a wrong refusal.
    */
   private static boolean isAlias(RedisOrder order) {
     return order.record().storedOrderId() != null;
   }
 
-  /** Results that may have been lost on the way to Redis, and aliases, which only MySQL follows. */
+  /**
+   * True for results that may have been lost on the way to Redis, and for aliases, which only MySQL
+   * resolves.
+   */
   private boolean isDoubtful(RedisOrder order) {
     if (isAlias(order)) {
       return true;
@@ -198,7 +203,9 @@ final class OrderStatuses {
     };
   }
 
-  /** MySQL is not asked while the payment time-out is not known: it is MySQL that has not told. */
+  /**
+   * False while the payment time-out is not known: it comes from MySQL, which has not answered yet.
+   */
   private boolean isOverdue(RedisOrder order) {
     long ageMs = order.nowMs() - order.record().changedAt();
     return paymentTimeout.latest().filter(timeout -> ageMs > timeout.toMillis()).isPresent();
@@ -222,7 +229,10 @@ final class OrderStatuses {
     return new Status.Known(view(stored));
   }
 
-  /** Not waited for: when it fails, the next poll finds the same and tries again. */
+  /**
+   * Does not wait for the write: when it fails, the next poll finds the same difference and tries
+   * again.
+   */
   private void writeBack(RedisOrder hot, StoredOrder stored) {
     AdmissionRecord seen = hot.record();
     boolean alias = !stored.id().equals(hot.id());
@@ -250,7 +260,7 @@ final class OrderStatuses {
       StoredOrder order = answer.order().get();
       return order.userId() == userId ? new Status.Known(view(order)) : NOT_FOUND;
     }
-    // An order that is still queued is nowhere but in Redis: without Redis, "not found" is a guess.
+    // A queued order exists only in Redis: without Redis, "not found" would be a guess.
     return answer.known() && !redisIsSilent ? NOT_FOUND : UNAVAILABLE;
   }
 }

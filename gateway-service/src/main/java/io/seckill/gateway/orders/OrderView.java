@@ -7,12 +7,12 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an order's owner is shown.
+ * An order as its owner sees it.
  *
  * @param reason only with REJECTED
  * @param position place in the queue from 1, only with QUEUED
- * @param expectedSeconds until a result, only with QUEUED and when the pace is known
- * @param updatedAt of the latest result
+ * @param expectedSeconds until a result, only with QUEUED and when the settlement rate is known
+ * @param updatedAt time of the latest result
  * @param payBy only with CONFIRMED, and when the payment time-out is known
  */
 record OrderView(

@@ -15,8 +15,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * How long an order waits for its payment, from CONFIRMED to EXPIRED. order-consumer decides it and
- * writes it to MySQL; one thread reads it from there every few seconds, and while MySQL does not
- * answer the last answer stands.
+ * writes it to MySQL; one thread reads it from there every few seconds; while MySQL does not
+ * answer, the last value is used.
  */
 @Component
 final class PaymentTimeout implements DisposableBean {
@@ -40,7 +40,7 @@ final class PaymentTimeout implements DisposableBean {
     return thread;
   }
 
-  /** Empty until MySQL has told. */
+  /** Empty until it has been read from MySQL. */
   Optional<Duration> latest() {
     return Optional.ofNullable(latest);
   }
@@ -54,15 +54,15 @@ final class PaymentTimeout implements DisposableBean {
           .map(Duration::ofMillis)
           .ifPresent(this::learn);
     } catch (DataAccessException e) {
-      log.debug("mysql does not tell the payment time-out", e);
-    } catch (RuntimeException e) { // a throw would end the schedule
+      log.debug("payment time-out cannot be read from mysql", e);
+    } catch (RuntimeException e) { // an exception would end the schedule
       log.error("reading the payment time-out failed", e);
     }
   }
 
   private void learn(Duration timeout) {
     if (!timeout.equals(latest)) {
-      log.info("orders wait {} for their payment", timeout);
+      log.info("payment time-out is {}", timeout);
       latest = timeout;
     }
   }

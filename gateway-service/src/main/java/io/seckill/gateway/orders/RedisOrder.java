@@ -5,11 +5,11 @@ import io.seckill.common.order.OrderId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An order as Redis has it, with how far its SKU's queue has come.
+ * An order read from Redis, with the progress of its SKU's queue.
  *
- * @param buckets of the SKU's hashes
- * @param text the record as it stands in Redis
- * @param settled orders of the SKU settled, on the scale of {@code record.seq()}
+ * @param buckets number of buckets of the SKU's hashes
+ * @param text the record as stored in Redis
+ * @param settled orders of the SKU settled, counted on the same scale as {@code record.seq()}
  * @param rate orders settled per second lately; 0 when unknown
  * @param rateAt Redis's clock when the rate was written, Unix ms; 0 when unknown
  * @param nowMs Redis's clock at the reading, Unix ms
@@ -28,7 +28,7 @@ record RedisOrder(
   /**
    * Reads {@code sku|buckets|settled|rate|rateAt|record}, as the scripts reply.
    *
-   * @return null for the empty text: not there
+   * @return null when the text is empty: Redis does not have the order
    */
   static @Nullable RedisOrder parse(OrderId id, String reply, long nowMs) {
     if (reply.isEmpty()) {
@@ -55,7 +55,7 @@ record RedisOrder(
   /**
    * Expected wait in ms, or -1 when the rate is unknown or too old.
    *
-   * @param maxAgeMs oldest rate that is believed
+   * @param maxAgeMs age beyond which a rate is not used
    */
   long expectedWaitMs(long maxAgeMs) {
     if (rate <= 0 || nowMs - rateAt > maxAgeMs) {

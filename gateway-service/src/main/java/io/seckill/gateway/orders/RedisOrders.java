@@ -18,8 +18,9 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Reads orders from Redis: concurrent readers of a partition share one script call. Nobody waits
- * longer than {@code seckill.orders.answer-within}, and nobody at all while the breaker is open.
+ * Reads orders from Redis: concurrent readers of a partition share one script call. No caller waits
+ * longer than {@code seckill.orders.answer-within}, and none waits at all while the breaker is
+ * open.
  */
 @Component
 final class RedisOrders implements DisposableBean {
@@ -50,9 +51,9 @@ final class RedisOrders implements DisposableBean {
             this::execute);
   }
 
-  /** What a reading found. */
+  /** The result of a read. */
   sealed interface Answer {
-    /** There, as it says. */
+    /** Redis has the order. */
     record Found(RedisOrder order) implements Answer {}
 
     /** Redis holds no such order for this user. */
@@ -65,7 +66,7 @@ final class RedisOrders implements DisposableBean {
   private static final Answer ABSENT = new Answer.Absent();
   private static final Answer UNAVAILABLE = new Answer.Unavailable();
 
-  /** One reader's place in a batch. */
+  /** One caller's read within a batch. */
   private static final class Read extends PendingRequest {
     private final OrderId id;
     private final String user;
@@ -91,10 +92,10 @@ final class RedisOrders implements DisposableBean {
   }
 
   /**
-   * The order as Redis has it in the user's bucket; whose it is, the record says. The future never
+   * Reads the order from the user's bucket in Redis; the record names its owner. The future never
    * fails.
    *
-   * @param skuHint where to look first, or null
+   * @param skuHint SKU to search first, or null
    */
   CompletableFuture<Answer> read(OrderId id, long userId, @Nullable Long skuHint) {
     Read read = new Read(id, userId, skuHint);
@@ -105,7 +106,8 @@ final class RedisOrders implements DisposableBean {
   }
 
   /**
-   * Writes a result over the record it was computed from, unless another came first. Blocks.
+   * Writes a result over the record it was computed from, unless that record has changed since.
+   * Blocks.
    *
    * @param record the new record, whose status may replace the old one's
    * @return whether it was written
@@ -131,7 +133,7 @@ final class RedisOrders implements DisposableBean {
     }
   }
 
-  /** A record that cannot be read is no answer for its own order, and for no other. */
+  /** A record that cannot be decoded makes its own order unavailable, and no other. */
   private static Answer found(OrderId id, String reply, long now) {
     try {
       RedisOrder found = RedisOrder.parse(id, reply, now);

@@ -22,9 +22,9 @@ import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * State and stock of sales as Redis has them, remembered for half a second, so that a million
- * shoppers looking at one page cost two reads a second. While Redis does not answer, what it said
- * last holds for five seconds.
+ * State and stock of sales in Redis, cached for half a second, so that a million shoppers on one
+ * page cost two reads a second. While Redis does not answer, its last values are used for five
+ * seconds.
  */
 @Component
 final class SaleStockCache {
@@ -46,7 +46,7 @@ final class SaleStockCache {
   }
 
   /**
-   * A sale as Redis has it.
+   * A sale in Redis.
    *
    * @param state null when Redis has no such sale
    * @param stock units still admissible; null when Redis has no count
@@ -56,12 +56,12 @@ final class SaleStockCache {
   private record Asked(Response<List<String>> state, Response<String> stock) {}
 
   /**
-   * The sales of these SKUs, all of them.
+   * Returns the sales of all these SKUs.
    *
    * @return fails with 503 when Redis has not answered for too long
    */
   Mono<Map<Long, InRedis>> of(Collection<Long> skus) {
-    // Shared with other callers: one who leaves must not end it for them.
+    // Shared with other callers: one that cancels must not cancel it for them.
     return Mono.fromFuture(
             () -> fresh.getAll(skus, (missing, executor) -> read(missing).toFuture()), true)
         .onErrorMap(SaleStockCache::cause);
@@ -87,7 +87,7 @@ final class SaleStockCache {
     return known.size() == skus.size() ? Mono.just(known) : Mono.error(failure);
   }
 
-  /** All by one round trip. */
+  /** Reads all SKUs in one round trip. */
   private Map<Long, InRedis> ask(Set<? extends Long> skus) {
     Map<Long, Asked> asked = new HashMap<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {

@@ -17,7 +17,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 
-/** What is or will be on sale, for anyone; made at most twice a second. */
+/** The public list of current and coming sales; built at most twice a second. */
 @RestController
 final class SkuListController {
 
@@ -52,7 +52,7 @@ final class SkuListController {
       @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
       @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt) {}
 
-  /** The products, soonest sale first, with the time for countdowns. */
+  /** The products, soonest sale first, with the server's time for countdowns. */
   record Shown(
       List<Listed> skus, @JsonFormat(shape = JsonFormat.Shape.STRING) Instant serverTime) {}
 

@@ -6,11 +6,11 @@ import io.seckill.common.order.PurchasePolicy;
 import java.time.Instant;
 
 /**
- * What anyone may see of a SKU.
+ * The public view of a SKU.
  *
  * @param limitPerUser units; 0 for no limit
  * @param state of the sale in MySQL, NEW before the first preheat
- * @param open whether both stores call the sale open
+ * @param open whether the sale is open in both stores
  * @param soldOut whether no unit is left to be admitted
  * @param nearlyGone whether at most a tenth of the units is left, but one at least
  */

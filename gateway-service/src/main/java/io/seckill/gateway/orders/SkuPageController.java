@@ -11,7 +11,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 
-/** A SKU as anyone may see it. */
+/** The public page of a SKU. */
 @RestController
 final class SkuPageController {
 

@@ -11,8 +11,8 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * What anyone may see of a SKU: its product from MySQL, its sale from Redis, both from memory.
- * Redis is never asked for a SKU that does not exist.
+ * The public view of a SKU: its product from MySQL and its sale from Redis, both cached in memory.
+ * Redis is never queried for a SKU that does not exist.
  */
 @Component
 final class SkuPages {
@@ -29,7 +29,7 @@ final class SkuPages {
 
   /**
    * The page; 404 UNKNOWN_SKU when MySQL has no such product, 503 when a store has not answered for
-   * so long that nothing true can be said.
+   * so long that the cached data is too old.
    */
   Mono<SkuPage> of(long skuId) {
     return products
@@ -46,7 +46,7 @@ final class SkuPages {
 
   private static SkuPage page(Product product, SaleStockCache.InRedis sale) {
     long left = sale.stock() == null ? product.stock() : sale.stock();
-    // Where Redis has no sale nothing is admitted, whatever MySQL says.
+    // Without a sale in Redis nothing is admitted, whatever the state in MySQL.
     boolean open = "OPEN".equals(sale.state()) && product.state() == SaleState.OPEN;
     return new SkuPage(
         product.skuId(),

@@ -4,7 +4,7 @@ import io.seckill.gateway.web.Problem;
 import io.seckill.gateway.web.ProblemException;
 import java.time.Duration;
 
-/** How "no status" is told. */
+/** The problems that are returned when there is no status to show. */
 final class StatusProblems {
 
   static final Problem UNKNOWN = Problem.of(404, Problem.UNKNOWN_ORDER, "There is no such order.");
@@ -21,7 +21,7 @@ final class StatusProblems {
 
   private StatusProblems() {}
 
-  /** The problem that a status other than {@code Known} is. */
+  /** Returns the problem for a status other than {@code Known}. */
   static Problem of(OrderStatuses.Status status) {
     if (status instanceof OrderStatuses.Status.TooMany) {
       return Problem.TOO_MANY;
@@ -30,7 +30,7 @@ final class StatusProblems {
   }
 
   /**
-   * The order.
+   * Returns the order.
    *
    * @throws ProblemException 404, 429 or 503 when there is none to show
    */

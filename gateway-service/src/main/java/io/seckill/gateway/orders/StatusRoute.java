@@ -20,8 +20,8 @@ import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.http.server.HttpServerRoutes;
 
 /**
- * {@code GET /api/v1/orders/{id}} on the server's own event loop: every shopper polls it, so it
- * goes around everything that costs more than the answer.
+ * Serves {@code GET /api/v1/orders/{id}} on the server's own event loop: every shopper polls it, so
+ * it bypasses everything that costs more than the response itself.
  */
 @Component
 final class StatusRoute implements NettyRouteProvider {
@@ -103,7 +103,7 @@ final class StatusRoute implements NettyRouteProvider {
     }
   }
 
-  /** The path's last part, still unchecked; null when the path is another one. */
+  /** The path's last segment, not validated yet; null when the path is not that of one order. */
   private static @Nullable String idText(String uri) {
     int query = uri.indexOf('?');
     int end = query < 0 ? uri.length() : query;

@@ -7,10 +7,10 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An order as MySQL has it; for an alias, the order that is stored for the same request.
+ * An order stored in MySQL; for an alias, the order that is stored for the same request.
  *
  * @param id of the stored order
- * @param status DELAYED for one that stands among the dead letters
+ * @param status DELAYED for an order among the dead letters
  */
 record StoredOrder(
     OrderId id,

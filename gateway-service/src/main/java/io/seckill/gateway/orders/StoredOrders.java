@@ -39,8 +39,8 @@ class StoredOrders {
   }
 
   /**
-   * The orders of these ids, by the id asked for: stored, an alias of a stored one, or waiting
-   * among the dead letters. Ids that MySQL does not know are absent.
+   * Returns the orders with these ids, by requested id: the stored order, the stored order of an
+   * alias, or the order waiting among the dead letters. Ids that MySQL does not have are absent.
    *
    * @param ids 1..200
    */
@@ -63,7 +63,7 @@ class StoredOrders {
    * A user's orders, newest first.
    *
    * @param before only ids below this one
-   * @param limit most orders, from 1
+   * @param limit maximum number of orders, at least 1
    */
   List<StoredOrder> ofUser(long userId, long before, int limit) {
     return mysql
@@ -105,7 +105,7 @@ class StoredOrders {
     return found;
   }
 
-  /** The payload tells what the table's columns do not. */
+  /** Reads the payload too: it has values that the table's columns lack. */
   private List<StoredOrder> delayed(Set<Long> ids) {
     List<StoredOrder> found = new ArrayList<>();
     mysql
@@ -127,7 +127,7 @@ class StoredOrders {
     try {
       message = OrderMessageCodec.decode(row.getBytes("payload"));
     } catch (UnreadableMessageException e) {
-      return; // nobody can say whose order that is
+      return; // an unreadable payload does not name the order's owner
     }
     found.add(
         new StoredOrder(
@@ -156,7 +156,7 @@ class StoredOrders {
         instant(row, "updated_at"));
   }
 
-  /** DATETIME columns hold UTC; milliseconds are what Redis keeps too. */
+  /** DATETIME columns hold UTC; truncated to milliseconds, the precision that Redis keeps. */
   private static Instant instant(ResultSet row, String column) throws SQLException {
     Instant exact = row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
     return exact.truncatedTo(ChronoUnit.MILLIS);

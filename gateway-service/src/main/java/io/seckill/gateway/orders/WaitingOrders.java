@@ -23,12 +23,13 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * A user's orders that have no result yet, from all partitions of Redis. Users who ask at the same
- * time share one round trip of one script call per partition. One thread: at no time does more than
- * one such call stand before purchases in Redis, however many look at their lists.
+ * Reads a user's orders that have no result yet, from all partitions of Redis. Concurrent requests
+ * share one round trip with one script call per partition. A single thread sends them, so that
+ * purchases in Redis wait for at most one such call at any time, however many users list their
+ * orders.
  *
- * <p>A failure here is not the breaker's business, which guards purchases; while it is open nobody
- * is asked.
+ * <p>Failures here are not counted by the circuit breaker, which guards purchases; while it is
+ * open, Redis is not queried.
  */
 @Component
 final class WaitingOrders implements DisposableBean {
@@ -66,7 +67,7 @@ final class WaitingOrders implements DisposableBean {
             (queue, users) -> read(users));
   }
 
-  /** One user's place in a batch. */
+  /** One user's request within a batch. */
   private static final class Request extends PendingRequest {
     private final String user;
     private final CompletableFuture<List<RedisOrder>> answer = new CompletableFuture<>();
@@ -90,9 +91,9 @@ final class WaitingOrders implements DisposableBean {
   }
 
   /**
-   * The user's orders, all of them. Never blocks.
+   * Returns all of the user's orders that have no result yet. Never blocks.
    *
-   * @return fails with 503 STATUS_UNAVAILABLE when Redis did not tell of every partition
+   * @return fails with 503 STATUS_UNAVAILABLE unless every partition could be read
    */
   CompletableFuture<List<RedisOrder>> of(long userId) {
     Request request = new Request(userId);
@@ -106,11 +107,11 @@ final class WaitingOrders implements DisposableBean {
     try {
       new Reading(users).run();
     } catch (JedisException e) {
-      log.debug("waiting orders were not read: {}", e.toString()); // those who asked are told
+      log.debug("waiting orders were not read: {}", e.toString()); // the batcher fails the requests
     }
   }
 
-  /** The reading of one batch, in as many rounds as its busiest partition needs. */
+  /** The read of one batch, in as many rounds as its busiest partition needs. */
   private final class Reading {
     private final List<Request> users;
     private final List<List<RedisOrder>> found = new ArrayList<>();
@@ -130,7 +131,7 @@ final class WaitingOrders implements DisposableBean {
       }
     }
 
-    /** Partitions that have not told of everybody yet. */
+    /** Partitions that have not been read for every user yet. */
     private List<Integer> open() {
       List<Integer> open = new ArrayList<>();
       for (int p = 0; p < Partition.COUNT; p++) {
@@ -175,7 +176,10 @@ final class WaitingOrders implements DisposableBean {
       done[partition] = first + Integer.parseInt(String.valueOf(reply.get(1)));
     }
 
-    /** A list without an order that cannot be read would say that there is none. */
+    /**
+     * Fails the request when an order cannot be decoded: a list without it would claim that it does
+     * not exist.
+     */
     private void add(int user, String id, String text, long now) {
       try {
         RedisOrder order = RedisOrder.parse(OrderId.parse(id), text, now);

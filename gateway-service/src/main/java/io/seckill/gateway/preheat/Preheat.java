@@ -20,8 +20,8 @@ import reactor.core.publisher.Mono;
  * Loads a SKU's stock, rules and earlier orders from MySQL into Redis under a new epoch. MySQL
  * raises the epoch first; then everything is read in one snapshot and written by steps that each
  * check the epoch, so that a crash at any point, or two operators at once, leave either the old
- * sale closed, or an unfinished load that admits nothing, or the finished one. Repeating it is the
- * recovery.
+ * sale closed, or an unfinished load that admits nothing, or the finished one. To recover, repeat
+ * the preheat.
  */
 @Component
 public class Preheat {
@@ -51,9 +51,9 @@ public class Preheat {
   }
 
   /**
-   * The product with its new epoch, once Redis holds it; fails with 409 while the sale runs or has
-   * orders on their way or Redis may forget orders, and with 503 when a store is away: then it is
-   * to be repeated.
+   * Returns the product with its new epoch, once Redis holds it; fails with 409 while the sale runs
+   * or has orders in flight, or while Redis may lose orders, and with 503 when a store is
+   * unavailable: the caller then repeats it.
    */
   public Mono<Product> run(long skuId, String operator) {
     return consumer
@@ -68,7 +68,7 @@ public class Preheat {
     redis.refuseWhileMoving(product);
   }
 
-  /** Blocks; for tests of what may happen before it. */
+  /** Blocks; visible for tests of what may happen before the load. */
   Product load(Product raised) {
     try {
       return Objects.requireNonNull(snapshot.execute(status -> loadSnapshot(raised)));

@@ -6,13 +6,14 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What a preheat writes beside MySQL's rules.
+ * Settings of a preheat besides the rules from MySQL.
  *
- * @param maxPerOrder most units of one order, 1..10,000
- * @param retention how long a sale's data stays in Redis after closing, 2 h..30 d; retries with the
- *     same key get their first answer that long
- * @param allowUnsafeRedis preheats and opens sales although Redis may forget orders: it evicts keys
- *     when it is full, keeps no append-only file, or answers before the file is on disk
+ * @param maxPerOrder maximum units of one order, 1..10,000
+ * @param retention how long a sale's data stays in Redis after closing, 2 h..30 d; for that long,
+ *     retries with the same key get the first answer
+ * @param allowUnsafeRedis allows preheating and opening of sales although Redis may lose orders: it
+ *     evicts keys when it is full, keeps no append-only file, or replies before the file is synced
+ *     to disk
  */
 @ConfigurationProperties("seckill.preheat")
 record PreheatProperties(

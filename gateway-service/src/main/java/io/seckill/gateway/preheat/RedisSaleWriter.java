@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
-/** One SKU's keys in Redis, as preheat and operators change them. Every method blocks. */
+/** Changes one SKU's keys in Redis for preheats and operators. Every method blocks. */
 @Component
 class RedisSaleWriter {
 
@@ -35,7 +35,7 @@ class RedisSaleWriter {
   static final String REDIS_BEHIND = "REDIS_BEHIND";
   static final String UNSAFE_REDIS = "UNSAFE_REDIS";
 
-  /** Expiries set by one call: 4 hashes of 64 buckets. */
+  /** Bounds the expiries set by one call: 4 hashes of each of 64 buckets. */
   private static final int BUCKETS_AT_ONCE = 64;
 
   private static final LuaScript CLOSING = script("sale_closing.lua");
@@ -54,9 +54,9 @@ class RedisSaleWriter {
   }
 
   /**
-   * Looks before a sale begins whether Redis keeps what it is told.
+   * Checks before a sale begins that Redis retains its data.
    *
-   * @throws ProblemException 409 UNSAFE_REDIS, unless that is allowed
+   * @throws ProblemException 409 UNSAFE_REDIS, unless the settings allow it
    */
   void refuseUnsafe() {
     List<String> dangers = server.check();
@@ -67,7 +67,8 @@ class RedisSaleWriter {
   }
 
   /**
-   * Looks before MySQL raises the epoch; {@link #begin} asks again, atomically.
+   * Refuses a running sale or orders in flight before MySQL raises the epoch; {@link #begin} checks
+   * again, atomically.
    *
    * @throws ProblemException 409 SALE_RUNNING, ORDERS_IN_FLIGHT
    */
@@ -85,9 +86,10 @@ class RedisSaleWriter {
   }
 
   /**
-   * Takes the SKU off sale, notes its new rules and removes what earlier epochs left.
+   * Takes the SKU off sale, writes its new rules and removes the data of earlier epochs.
    *
-   * @throws ProblemException 409 when the sale runs, moves, or a later preheat has begun
+   * @throws ProblemException 409 when the sale runs, has orders in flight, or a later preheat has
+   *     begun
    */
   SaleLoading begin(Product product, StoredOrderCount stored) {
     SaleLoading loading = new SaleLoading(redis, toLoad(product), settings.loading());
@@ -127,16 +129,16 @@ class RedisSaleWriter {
         product.skuId(), product.state().name(), product.epoch(), product.stateVersion(), null);
   }
 
-  /** Whether Redis holds this epoch of the sale, loaded to the end. */
+  /** Whether Redis holds this epoch of the sale, completely loaded. */
   boolean isLoaded(Product product) {
     List<@Nullable String> sale = redis.hmget(RedisKeys.sku(product.skuId()), "state", "epoch");
     return !"PREHEATING".equals(sale.get(0)) && Long.toString(product.epoch()).equals(sale.get(1));
   }
 
   /**
-   * Looks before shoppers are let in whether Redis has every admission that MySQL knows of.
+   * Checks before purchases are allowed that Redis has every admission that MySQL knows of.
    *
-   * @param product read before
+   * @param product read from MySQL before this call
    * @throws ProblemException 409 REDIS_BEHIND
    */
   void refuseBehind(Product product) {
@@ -147,8 +149,8 @@ class RedisSaleWriter {
   }
 
   /**
-   * Brings a later closing time to Redis, every expiry with it, some buckets at a time. Harmless to
-   * repeat; a repeat goes on where the one before was cut off.
+   * Writes a later closing time to Redis, with all the expiries that depend on it, some buckets at
+   * a time. May be repeated; a repeat continues where the previous call was interrupted.
    */
   void extend(Product product) {
     long sku = product.skuId();
@@ -166,10 +168,10 @@ class RedisSaleWriter {
   }
 
   /**
-   * How far an extension has come.
+   * The progress of an extension.
    *
-   * @param buckets of the sale; 0 when there is nothing to extend
-   * @param done first bucket that is left
+   * @param buckets number of buckets of the sale; 0 when there is nothing to extend
+   * @param done first bucket that is not extended yet
    */
   private record Extended(int buckets, int done) {}
 

@@ -13,10 +13,10 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * Opens, pauses, resumes and closes sales, and lets them run longer. What lets shoppers in goes to
- * MySQL first and needs both stores. What keeps them out goes to Redis first, whoever else is away,
- * and is noted there until MySQL has it; order-consumer carries it there. Repeating the same call
- * completes it.
+ * Opens, pauses, resumes, closes and extends sales. A change that allows purchases is written to
+ * MySQL first and needs both stores. A change that stops purchases is written to Redis first, even
+ * when everything else is unavailable, and is recorded there until order-consumer has written it to
+ * MySQL. Repeating the same call completes it.
  */
 @Component
 public class SaleControl {
@@ -39,7 +39,7 @@ public class SaleControl {
     this.longCalls = longCalls;
   }
 
-  /** What an operator may ask for to let shoppers in. */
+  /** Operations that allow purchases. */
   public enum Start {
     OPEN(SaleState.PREHEATED),
     RESUME(SaleState.PAUSED);
@@ -50,13 +50,13 @@ public class SaleControl {
       this.from = from;
     }
 
-    /** Being open already is success, so that a call can be repeated. */
+    /** A sale that is open already counts as success, so that a call can be repeated. */
     private boolean isLegalIn(SaleState state) {
       return state == from || state == SaleState.OPEN;
     }
   }
 
-  /** What an operator may ask for to keep shoppers out. */
+  /** Operations that stop purchases. */
   public enum Stop {
     PAUSE(SaleState.PAUSED),
     CLOSE(SaleState.CLOSED);
@@ -68,20 +68,21 @@ public class SaleControl {
     }
   }
 
-  /** What became of a stop. */
+  /** The outcome of a stop. */
   public sealed interface Stopped {
 
-    /** Both stores have it. */
+    /** Both stores have the stop. */
     record Everywhere(Product product) implements Stopped {}
 
-    /** One store has it. */
+    /** Only one store has the stop. */
     record Partly(StopAccepted accepted) implements Stopped {}
   }
 
   /**
-   * The product, once both stores call it open; 409 ILLEGAL_TRANSITION with the state that stands
-   * in the way, 409 NOT_PREHEATED when Redis has nothing to open, 409 REDIS_BEHIND when it has lost
-   * orders, 409 UNSAFE_REDIS when it may forget them, 503 when one of the stores is away.
+   * Returns the product, once the sale is open in both stores; 409 ILLEGAL_TRANSITION with the
+   * state that prevents it, 409 NOT_PREHEATED when Redis does not hold the sale, 409 REDIS_BEHIND
+   * when Redis has lost orders, 409 UNSAFE_REDIS when it may lose them, 503 when one of the stores
+   * is unavailable.
    */
   public Mono<Product> start(Start start, long skuId, String operator) {
     return consumer
@@ -113,7 +114,7 @@ public class SaleControl {
 
   /**
    * Stops admission in Redis at once, then in MySQL; 409 ILLEGAL_TRANSITION with the state that
-   * stands in the way, 503 when neither store is known to have taken it.
+   * prevents it, 503 when neither store is known to have the stop.
    */
   public Mono<Stopped> stop(Stop stop, long skuId, String operator) {
     return calls
@@ -163,7 +164,7 @@ public class SaleControl {
         "Neither Redis nor MySQL is known to have taken it; repeat it. The sale may go on.");
   }
 
-  /** Brings a product's later closing time to Redis; nothing to do before its first preheat. */
+  /** Writes a product's later closing time to Redis; does nothing before its first preheat. */
   public Mono<Product> extend(Product product) {
     return product.epoch() == 0
         ? Mono.just(product)
@@ -171,7 +172,7 @@ public class SaleControl {
   }
 
   private void refuse(Start start, Product product) {
-    if (start == Start.OPEN) { // a sale that is only resumed has its orders there already
+    if (start == Start.OPEN) { // a resumed sale already has its orders in Redis
       redis.refuseUnsafe();
     }
     if (!redis.isLoaded(product)) {

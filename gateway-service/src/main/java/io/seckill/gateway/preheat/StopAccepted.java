@@ -11,7 +11,7 @@ import io.seckill.gateway.consumer.SaleState;
  */
 public record StopAccepted(long skuId, SaleState state, Store awaiting, String detail) {
 
-  /** Who has to follow. */
+  /** The store that does not have the stop yet. */
   public enum Store {
     MYSQL(
         "Purchases are refused from now on. MySQL follows when order-consumer and MySQL answer;"

@@ -18,13 +18,13 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * What MySQL knows of one sale. Meant to be asked within one transaction of REPEATABLE READ, so
- * that all answers are of one moment. Lists are streamed, not gathered. Every method blocks.
+ * Reads one sale from MySQL. To be called within one REPEATABLE READ transaction, so that all
+ * results are from the same moment. Lists are streamed, not collected. Every method blocks.
  */
 @Component
 class StoredSale {
 
-  /** Makes Connector/J hand out rows as they arrive instead of gathering all of them. */
+  /** Makes Connector/J return rows as they arrive instead of buffering all of them. */
   private static final int STREAM = Integer.MIN_VALUE;
 
   private static final String ORDER_COLUMNS =
@@ -39,7 +39,7 @@ class StoredSale {
     this.mysql = mysql;
   }
 
-  /** Stock and epoch of this moment; the other columns are those of {@code product}. */
+  /** Returns the current stock and epoch; the other columns are those of {@code product}. */
   Product now(Product product) {
     return mysql
         .sql("SELECT stock, initial_stock, epoch FROM products WHERE sku_id = ?")
@@ -119,7 +119,10 @@ class StoredSale {
             });
   }
 
-  /** Units that came back after the epoch was raised are in the stock that is being loaded. */
+  /**
+   * Units compensated after the epoch was raised are already part of the stock that is being
+   * loaded.
+   */
   void loadCompensated(long sku, long epoch, SaleLoader loader) {
     mysql
         .sql(
@@ -137,8 +140,9 @@ class StoredSale {
   }
 
   /**
-   * Additions of this epoch that are in MySQL's stock and still on their way to Redis: id to the
-   * outcome that order-consumer's stock_change.lua keeps for one it has applied.
+   * Stock additions of this epoch that are in MySQL's stock and may still be on their way to Redis,
+   * by change id, with the outcome that order-consumer's stock_change.lua stores for a change it
+   * has applied.
    */
   Map<String, String> containedChanges(long sku, long epoch) {
     Map<String, String> contained = new HashMap<>();

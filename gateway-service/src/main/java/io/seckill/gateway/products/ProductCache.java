@@ -29,15 +29,15 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * All products, read once a second by one statement on a thread of its own; whoever looks at a
- * product reads memory. A SKU that is not there waits for the next reading, which then comes
- * earlier: a new product is never denied, and any number of invented SKUs costs four readings a
- * second. While MySQL does not answer, the last reading holds for five minutes.
+ * Caches all products. A dedicated thread reads them once a second with one statement; callers read
+ * memory. A request for a SKU that is not cached waits for the next read, which then starts
+ * earlier: a new product is never reported as unknown, and any number of invented SKUs costs four
+ * reads a second. While MySQL does not answer, the last read is used for five minutes.
  */
 @Component
 public final class ProductCache implements SmartLifecycle {
 
-  /** What {@link #product} reads. */
+  /** The columns that {@link #product} reads. */
   public static final String COLUMNS =
       """
       sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, opens_at, closes_at,
@@ -49,26 +49,26 @@ public final class ProductCache implements SmartLifecycle {
   private static final long READ_EVERY_MS = 1_000;
   private static final long READ_EARLIEST_MS = 250;
 
-  /** For a SKU that is not there; MySQL may hang for longer. */
+  /** Longest wait for a SKU that is not cached; MySQL may hang for longer. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
   /**
-   * A sale goes on without MySQL, and its page with it. What may change meanwhile, whether the sale
-   * runs and whether units are left, is Redis's to say.
+   * A sale continues without MySQL, and so does its page. What may change meanwhile, whether the
+   * sale runs and whether units are left, is read from Redis.
    */
   private static final Duration LONGEST_AGE = Duration.ofMinutes(5);
 
   private final JdbcClient mysql;
   private volatile @Nullable Reading latest;
   private volatile @Nullable ScheduledExecutorService reader;
-  private boolean failing; // the reader's own
+  private boolean failing; // used by the reader thread only
 
   private final ReentrantLock lock = new ReentrantLock();
-  private CompletableFuture<Reading> next = new CompletableFuture<>(); // under the lock
-  private boolean isWanted; // under the lock
+  private CompletableFuture<Reading> next = new CompletableFuture<>(); // guarded by the lock
+  private boolean isWanted; // guarded by the lock
 
   /**
-   * @param atNanos System.nanoTime() when it was asked for
+   * @param atNanos System.nanoTime() when the read began
    */
   private record Reading(long atNanos, Map<Long, Product> bySku) {}
 
@@ -77,10 +77,10 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   /**
-   * The product as MySQL had it a second ago; empty when it has none of this id.
+   * Returns the product as MySQL had it a second ago; empty when MySQL has none with this id.
    *
-   * @return fails with 503 MYSQL_UNAVAILABLE when the last reading is too old, or nobody can say
-   *     that there is no such product
+   * @return fails with 503 MYSQL_UNAVAILABLE when the last read is too old, or when MySQL cannot
+   *     confirm that there is no such product
    */
   public Mono<Product> find(long skuId) {
     return Mono.defer(
@@ -97,7 +97,7 @@ public final class ProductCache implements SmartLifecycle {
         .mapNotNull(reading -> reading.bySku().get(skuId));
   }
 
-  /** A reading that begins after this call. */
+  /** The result of a read that begins after this call. */
   private CompletableFuture<Reading> next() {
     ScheduledExecutorService running = reader;
     Reading before = latest;
@@ -122,7 +122,7 @@ public final class ProductCache implements SmartLifecycle {
   /**
    * All products.
    *
-   * @throws ProblemException 503 MYSQL_UNAVAILABLE when the last reading is too old
+   * @throws ProblemException 503 MYSQL_UNAVAILABLE when the last read is too old
    */
   public Collection<Product> all() {
     return reading().bySku().values();
@@ -148,16 +148,16 @@ public final class ProductCache implements SmartLifecycle {
       latest = now;
       failing = false;
       asked.complete(now);
-    } catch (RuntimeException e) { // a throw would end the schedule
+    } catch (RuntimeException e) { // an exception would end the schedule
       if (!failing) {
-        log.warn("products are not read, those of the last reading are shown: {}", e.toString());
+        log.warn("products cannot be read, using those of the last read: {}", e.toString());
       }
       failing = true;
       asked.completeExceptionally(unavailable());
     }
   }
 
-  /** Whoever asks from now on waits for another reading. */
+  /** Callers from now on wait for another read. */
   private CompletableFuture<Reading> begin() {
     lock.lock();
     try {
@@ -230,7 +230,7 @@ public final class ProductCache implements SmartLifecycle {
     return reader != null;
   }
 
-  /** Reads before the first shopper can ask. */
+  /** Starts reading before the first shopper's request can arrive. */
   @Override
   public int getPhase() {
     return WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE - 2;

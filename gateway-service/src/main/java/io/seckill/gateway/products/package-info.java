@@ -1,4 +1,4 @@
-/** The products as MySQL has them, in memory for whoever shows them to shoppers. */
+/** The products from MySQL, cached in memory for the code that shows them to shoppers. */
 @NullMarked
 package io.seckill.gateway.products;
 

@@ -10,13 +10,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * When the circuit breaker around Redis opens and closes. The library's own defaults would hide an
  * outage for minutes.
  *
- * @param window latest calls looked at, 2..1000
+ * @param window number of latest calls evaluated, 2..1000
  * @param minimumCalls fewest calls before it may open, 1..window
  * @param failurePercent opens from this share of failed calls, 1..100
- * @param slowCall a call is slow from here on
+ * @param slowCall duration from which a call counts as slow
  * @param slowPercent opens from this share of slow calls, 1..100
- * @param openFor how long no call is made before a few are tried again
- * @param trialCalls how many are tried, 1..100
+ * @param openFor time without calls before a few trial calls are made
+ * @param trialCalls number of trial calls, 1..100
  */
 @ConfigurationProperties("seckill.redis-breaker")
 record BreakerProperties(

@@ -10,7 +10,7 @@ public abstract class PendingRequest {
 
   /** Why a request got no answer from Redis. */
   public enum Failure {
-    /** Never sent: the queue was full, or it stood there too long. */
+    /** Never sent: the queue was full, or the request waited there too long. */
     NOT_SENT,
     /** Sent, or about to be; what Redis did is not known. */
     UNKNOWN
@@ -19,13 +19,13 @@ public abstract class PendingRequest {
   private final AtomicBoolean settled = new AtomicBoolean();
   private final long bornNanos;
 
-  /** A request whose time begins now. */
+  /** A request that arrives now. */
   protected PendingRequest() {
     this(System.nanoTime());
   }
 
   /**
-   * A request that goes on with the time of an earlier one.
+   * A request that continues an earlier one and keeps its arrival time.
    *
    * @param bornNanos System.nanoTime() when the request came in
    */
@@ -38,7 +38,7 @@ public abstract class PendingRequest {
     return bornNanos;
   }
 
-  /** True for the first caller only, who then gives the answer. */
+  /** Returns true for the first caller only, which then gives the answer. */
   protected final boolean settle() {
     return settled.compareAndSet(false, true);
   }

@@ -20,10 +20,10 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Stands between this gateway and a Redis that is dead or slow: while it is open nothing is sent,
- * so that threads and queues stay free. An error that Redis itself answers is no reason to open; it
- * came quickly. On a cluster there is one for each partition, so that a node that is away costs its
- * own partitions only.
+ * Circuit breaker between this gateway and a Redis that is down or slow: while it is open nothing
+ * is sent, so that threads and queues stay free. An error reply of Redis does not open it, because
+ * the reply came quickly. On a cluster there is one breaker for each partition, so that an
+ * unavailable node affects only its own partitions.
  */
 public final class RedisBreaker {
 
@@ -59,7 +59,7 @@ public final class RedisBreaker {
         .toList();
   }
 
-  /** Whether partitions may lie on different servers, of which one may be away by itself. */
+  /** Whether partitions may be on different servers, one of which may be unavailable alone. */
   public static boolean areApart(UnifiedJedis redis) {
     return redis instanceof RedisClusterClient;
   }
@@ -82,7 +82,7 @@ public final class RedisBreaker {
    * Calls Redis for one partition unless the breaker is open.
    *
    * @throws CallNotPermittedException when it is open: nothing was sent
-   * @throws redis.clients.jedis.exceptions.JedisException from Redis or the way to it
+   * @throws redis.clients.jedis.exceptions.JedisException from Redis or the connection to it
    */
   public <T> T call(int partition, Supplier<T> work) {
     try {
@@ -100,7 +100,9 @@ public final class RedisBreaker {
     }
   }
 
-  /** One broken connection means that the others of its time are broken too. */
+  /**
+   * After one connection breaks, the idle connections opened before are assumed to be broken too.
+   */
   private void dropIdleConnections() {
     if (redis instanceof RedisClient client) {
       client.getPool().clear();

@@ -14,7 +14,7 @@ import redis.clients.jedis.UnifiedJedis;
 @Configuration(proxyBeanMethods = false)
 class RedisConfiguration {
 
-  /** Common's record knows nothing of Spring, so it is bound here. */
+  /** The record belongs to the common module, which does not use Spring, so it is bound here. */
   @Bean
   RedisSettings redisSettings(Environment environment) {
     return Binder.get(environment).bindOrCreate("seckill.redis", RedisSettings.class);

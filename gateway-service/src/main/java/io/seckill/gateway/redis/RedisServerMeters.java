@@ -15,10 +15,10 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * How Redis keeps what it admits: whether the append-only file is written and its fsync keeps up,
- * and how many replicas follow; and whether its settings are right. Asked every few seconds by one
- * thread; of a cluster, one node. While Redis does not answer the last answer stands, and other
- * metrics tell.
+ * Metrics on the durability of Redis: whether the append-only file is written and its fsync keeps
+ * up, how many replicas follow, and whether the settings are right. One thread queries Redis every
+ * few seconds; of a cluster, one node. While Redis does not answer, the metrics keep their last
+ * values, and other metrics show the failure.
  */
 @Component
 final class RedisServerMeters implements DisposableBean {
@@ -65,9 +65,9 @@ final class RedisServerMeters implements DisposableBean {
       replicas = number(info.get("connected_slaves"));
       settings.check();
     } catch (JedisException e) {
-      log.debug("redis does not tell how it is", e);
+      log.debug("redis cannot be queried for its state", e);
     } catch (RuntimeException e) { // a throw would end the schedule
-      log.error("redis tells how it is in a way we do not understand", e);
+      log.error("the state reported by redis cannot be read", e);
     }
   }
 

@@ -19,13 +19,14 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Sends concurrent requests of a partition to Redis together. A batch goes as soon as a thread is
- * free, so an idle system adds no wait and a busy one makes large batches. Queues are bounded, and
- * every request is answered in time, even when all threads hang in a dead Redis: a timeout monitor
- * answers for them. Where partitions lie on different servers, those whose last call failed on its
- * way share one thread, whatever their number; the other threads serve the rest.
+ * Sends concurrent requests of a partition to Redis in batches. A batch is sent as soon as a thread
+ * is free, so an idle system adds no wait and a busy one makes large batches. Queues are bounded,
+ * and every request is answered in time, even when all threads are blocked by an unresponsive
+ * Redis: a timeout monitor answers instead. Where partitions are on different servers, all
+ * partitions whose last call did not reach its server share one thread; the other threads serve the
+ * rest.
  *
- * @param <T> what travels; requests of one batch share a partition
+ * @param <T> type of request; requests of one batch share a partition
  */
 public final class RequestBatcher<T extends PendingRequest> implements AutoCloseable {
 
@@ -38,8 +39,8 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   public interface Executor<T> {
 
     /**
-     * Answers every request; those it leaves open, also by throwing, fail as UNKNOWN. Throws what
-     * Redis or the breaker threw.
+     * Answers every request; requests left unanswered, also because of an exception, fail as
+     * UNKNOWN. Exceptions of Redis and of the breaker are passed on.
      *
      * @param requests 1..maxBatch, oldest first
      */
@@ -61,7 +62,10 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   /** Whether a thread is in a call for a failing partition. */
   private boolean trying;
 
-  /** Whether the last call that began was such a one: with a single thread the next is not. */
+  /**
+   * Whether the last call that began was for a failing partition. Ready partitions then come first,
+   * so that a single thread serves both.
+   */
   private boolean triedLast;
 
   private boolean stopping;
@@ -106,7 +110,8 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   /**
    * Queues a request, never blocks.
    *
-   * @return false when the partition's queue is full or this is stopping; the request was not taken
+   * @return false when the partition's queue is full or the batcher is stopping; the request was
+   *     not queued
    */
   public boolean offer(int partition, T request) {
     lock.lock();
@@ -134,7 +139,8 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   }
 
   /**
-   * Under the lock: wakes a thread when the partition has work and is below its number of batches.
+   * Called under the lock. Wakes a thread when the partition has work and is below its limit of
+   * batches in progress.
    */
   private void announce(int partition) {
     if (!inReady[partition]
@@ -155,7 +161,7 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
         worked(partition, true);
       } catch (CallNotPermittedException e) {
         log.debug("partition {}: nothing was sent: {}", partition, e.toString());
-      } catch (JedisException e) { // expected while Redis is away; the breaker bounds how often
+      } catch (JedisException e) { // expected while Redis is down; the breaker bounds how often
         log.warn(
             "partition {}: a batch of {} has no answer: {}", partition, batch.size(), e.toString());
         worked(partition, e instanceof JedisDataException);
@@ -168,7 +174,9 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
     }
   }
 
-  /** Waits for work; returns its partition, or -1 when it is time to stop and nothing is left. */
+  /**
+   * Waits for work; returns its partition, or -1 when the batcher is stopping and no work is left.
+   */
   private int take(int slot, List<T> batch) {
     batch.clear();
     lock.lock();
@@ -185,12 +193,12 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
         triedLast = mayTry && (ready.isEmpty() || !triedLast);
         int partition = (triedLast ? failingReady : ready).remove();
         inReady[partition] = false;
-        if (failing[partition] && !triedLast) { // it failed while it waited among the others
+        if (failing[partition] && !triedLast) { // it began to fail while it waited in ready
           announce(partition);
           continue;
         }
         drain(queues.get(partition), batch);
-        if (!batch.isEmpty()) { // else the timeout monitor was faster
+        if (!batch.isEmpty()) { // else the timeout monitor has emptied the queue
           executing[partition]++;
           trying |= triedLast;
           tries[slot] = triedLast;
@@ -269,7 +277,9 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
     return overdue;
   }
 
-  /** Takes no more requests, executes those that wait, and ends the threads within two seconds. */
+  /**
+   * Accepts no more requests, executes those that wait, and ends the threads within two seconds.
+   */
   @Override
   public void close() {
     lock.lock();

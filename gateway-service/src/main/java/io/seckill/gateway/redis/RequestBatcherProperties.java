@@ -7,11 +7,12 @@ import java.time.Duration;
 /**
  * Bounds of one {@link RequestBatcher}.
  *
- * @param threads how many batches may be on their way at once, 1..64
- * @param batchesPerPartition how many of them may be of the same partition, 1..threads
+ * @param threads batches in progress at once, 1..64
+ * @param batchesPerPartition batches in progress at once for the same partition, 1..threads
  * @param maxBatch most requests in a batch, 1..64
  * @param queueCapacity most requests waiting per partition, 1..1,000,000
- * @param queueWait longest wait before a request is sent, else it is refused unsent
+ * @param queueWait longest wait before a request is sent; beyond it the request fails without being
+ *     sent
  * @param answerWithin longest time from arrival to an answer, at least queueWait
  */
 public record RequestBatcherProperties(

@@ -13,12 +13,13 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * Compares the settings of Redis with what a sale relies on. What lets Redis forget orders is a
- * danger: no sale should begin. "Queued" promises that an order survives a power failure, so each
- * write must be on disk before Redis answers. What only costs memory is reported. Either is a
- * metric, and a log line when it changes. A sale under way goes on: ending it would help nobody.
+ * Compares the settings of Redis with those a sale relies on. A setting with which Redis may lose
+ * orders is a danger: no sale should begin. The answer "queued" promises that an order survives a
+ * power failure, so each write must be on disk before Redis replies. A setting that only costs
+ * memory is reported. Both kinds are exported as metrics, and logged when they change. A running
+ * sale continues: ending it would help nobody.
  *
- * <p>A server that does not tell its settings passes; of a cluster, one node is asked.
+ * <p>A server that does not report its settings passes; of a cluster, one node is queried.
  */
 @Component
 public final class ServerSettings {
@@ -26,8 +27,8 @@ public final class ServerSettings {
   private static final Logger log = LoggerFactory.getLogger(ServerSettings.class);
 
   /**
-   * The longest order record; a hash with a longer value is no longer packed, at ten times the
-   * size.
+   * Length of the longest order record, in bytes. Redis does not pack a hash with a value above its
+   * limit; the hash is then ten times as large.
    */
   private static final int MIN_LISTPACK_VALUE = 128;
 
@@ -35,10 +36,10 @@ public final class ServerSettings {
   private volatile Findings latest = new Findings(List.of(), List.of());
 
   /**
-   * What is wrong, a sentence each.
+   * Wrong settings, one sentence each.
    *
-   * @param dangers Redis may forget orders
-   * @param costs Redis needs more memory than it should
+   * @param dangers settings with which Redis may lose orders
+   * @param costs settings with which Redis needs more memory than it should
    */
   private record Findings(List<String> dangers, List<String> costs) {}
 
@@ -55,25 +56,28 @@ public final class ServerSettings {
         .register(meters);
   }
 
-  /** By what Redis may forget orders, as of the last {@link #check}; empty when all is well. */
+  /**
+   * Settings with which Redis may lose orders, as of the last {@link #check}; empty when there are
+   * none.
+   */
   public List<String> dangers() {
     return latest.dangers();
   }
 
   /**
-   * Asks Redis.
+   * Queries the settings of Redis.
    *
-   * @return by what Redis may forget orders, a sentence each; empty when all is well
+   * @return settings with which Redis may lose orders, one sentence each; empty when there are none
    * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer
    */
   public List<String> check() {
     Findings before = latest;
     latest = look();
     if (!latest.equals(before)) {
-      latest.dangers().forEach(danger -> log.error("redis may forget orders: {}", danger));
+      latest.dangers().forEach(danger -> log.error("redis may lose orders: {}", danger));
       latest.costs().forEach(cost -> log.warn("redis wastes memory: {}", cost));
       if (latest.dangers().isEmpty() && latest.costs().isEmpty()) {
-        log.info("the settings of redis are right again");
+        log.info("the settings of redis are correct again");
       }
     }
     return latest.dangers();
@@ -99,7 +103,7 @@ public final class ServerSettings {
         costs.add("hash-max-listpack-value is " + packed + ", orders need " + MIN_LISTPACK_VALUE);
       }
     } catch (JedisDataException e) {
-      log.debug("redis does not tell its settings: {}", e.getMessage());
+      log.debug("redis does not report its settings: {}", e.getMessage());
     }
     return new Findings(List.copyOf(dangers), List.copyOf(costs));
   }

@@ -1,4 +1,4 @@
-/** This gateway's way to Redis: settings, client, and requests that go there together. */
+/** The gateway's access to Redis: settings, client, breaker and request batching. */
 @NullMarked
 package io.seckill.gateway.redis;
 

@@ -13,10 +13,11 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 
 /**
- * The claims of a token that we look at (RFC 7519), read only after its signature was checked.
+ * The claims of a token that the gateway uses (RFC 7519), read only after its signature was
+ * checked.
  *
  * @param subject {@code sub}, not empty
- * @param scopes of the claim named by RFC 8693: words in one text; a list of texts will do too
+ * @param scopes {@code scope} (RFC 8693): words in one string; a list of strings is accepted, too
  * @param issuer {@code iss}, or null
  * @param audience {@code aud}, may be empty
  * @param expiresAtMs {@code exp} in Unix ms
@@ -30,7 +31,7 @@ record Claims(
     long expiresAtMs,
     long notBeforeMs) {
 
-  /** Null when the text is no claims set, or lacks a subject or an expiry. */
+  /** Returns null when the text is not a claims set, or lacks a subject or an expiry. */
   static @Nullable Claims parse(String base64Url) {
     try (JsonParser parser =
         TokenJson.FACTORY.createParser(
@@ -45,7 +46,7 @@ record Claims(
     return nowMs < expiresAtMs + skewMs && nowMs >= notBeforeMs - skewMs;
   }
 
-  /** Members seen so far. */
+  /** Collects the members of a claims set. */
   private static final class Reader {
     private static final int MAX_NUMBER_CHARS = 20;
     private static final BigDecimal MAX_SECONDS = BigDecimal.valueOf(1L << 40);

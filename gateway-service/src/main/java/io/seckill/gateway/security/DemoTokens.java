@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tokens for the sign-in pages of demo mode; there are none when it is off. Thread-safe. */
+/** Issues tokens for the sign-in pages of demo mode; issues none when it is off. Thread-safe. */
 public final class DemoTokens {
 
   private static final Logger log = LoggerFactory.getLogger(DemoTokens.class);
@@ -21,7 +21,7 @@ public final class DemoTokens {
 
   /**
    * @param production whether this gateway runs for real customers
-   * @throws IllegalStateException when demo mode is on where tokens must not be free for the asking
+   * @throws IllegalStateException when demo mode is on under a production profile or with a key set
    */
   DemoTokens(SecurityProperties settings, DemoProperties demo, boolean production, Clock clock) {
     this.signer = new TokenSigner(settings);
@@ -40,7 +40,7 @@ public final class DemoTokens {
     }
   }
 
-  /** A token, and when it ends. */
+  /** A token and its expiry time. */
   public record DemoToken(String token, Instant expiresAt) {}
 
   /** Whether demo mode is on. */

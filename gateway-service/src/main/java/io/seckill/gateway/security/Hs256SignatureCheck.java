@@ -9,8 +9,8 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * HMAC-SHA-256 by a shared secret (RFC 7515, 7518 section 3.2). Own code because this runs once per
- * purchase of a new shopper on the event loop; the JDK does the cryptography.
+ * HMAC-SHA-256 with a shared secret (RFC 7515, 7518 section 3.2). Own code because this runs on the
+ * event loop, once per purchase of a new shopper; the JDK does the cryptography.
  */
 final class Hs256SignatureCheck implements SignatureCheck {
 
@@ -19,7 +19,9 @@ final class Hs256SignatureCheck implements SignatureCheck {
 
   private final ThreadLocal<Mac> macs;
 
-  /** All tokens of one issuer share one header; its text need not be parsed again. */
+  /**
+   * The header accepted last. All tokens of one issuer share one header; it is not parsed again.
+   */
   private volatile @Nullable String acceptedHeader;
 
   Hs256SignatureCheck(byte[] secret) {
@@ -54,7 +56,10 @@ final class Hs256SignatureCheck implements SignatureCheck {
     return macs.get().doFinal(token.substring(0, payloadEnd).getBytes(StandardCharsets.ISO_8859_1));
   }
 
-  /** Empty, which equals no signature, when the text is not base64url. */
+  /**
+   * Returns the token's signature, or an empty array, which equals no signature, if it is not
+   * base64url.
+   */
   private static byte[] given(String token, int payloadEnd) {
     try {
       return Base64.getUrlDecoder().decode(token.substring(payloadEnd + 1));
@@ -63,7 +68,7 @@ final class Hs256SignatureCheck implements SignatureCheck {
     }
   }
 
-  /** A MAC that signs or checks with the secret. */
+  /** Returns a MAC that signs or checks with the secret. */
   static Mac mac(byte[] secret) {
     return mac(new SecretKeySpec(secret, ALGORITHM));
   }

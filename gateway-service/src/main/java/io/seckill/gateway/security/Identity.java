@@ -3,7 +3,7 @@ package io.seckill.gateway.security;
 import java.util.Set;
 
 /**
- * The caller, as a verified token names it. Never taken from a request's body.
+ * The caller named by a verified token. Never taken from a request's body.
  *
  * @param userId the subject as a number, 1..2^63-1; 0 when the subject is not a shopper's
  * @param subject the token's subject, not empty
@@ -11,7 +11,7 @@ import java.util.Set;
  */
 public record Identity(long userId, String subject, Set<String> scopes) {
 
-  /** Scope of operators' calls. */
+  /** Scope that operators' calls require. */
   public static final String ADMIN_SCOPE = "seckill.admin";
 
   private static final int MAX_DIGITS = 19;
@@ -31,7 +31,7 @@ public record Identity(long userId, String subject, Set<String> scopes) {
     return scopes.contains(ADMIN_SCOPE);
   }
 
-  /** 0 unless the text is a decimal 1..2^63-1 without sign and leading zero. */
+  /** Returns 0 unless the text is a decimal 1..2^63-1 without sign or leading zero. */
   private static long shopperId(String subject) {
     if (subject.isEmpty() || subject.length() > MAX_DIGITS || subject.charAt(0) == '0') {
       return 0;

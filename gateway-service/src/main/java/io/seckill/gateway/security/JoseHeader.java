@@ -8,15 +8,18 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 
 /**
- * What decides how a token is checked. Keys or addresses of keys that a header brings along ({@code
- * jwk}, {@code jku}, {@code x5u}) are never looked at.
+ * The header fields that decide how a token is checked. Keys and key addresses in the header
+ * ({@code jwk}, {@code jku}, {@code x5u}) are always ignored.
  *
  * @param algorithm as the token claims; the check compares it with its own
  * @param keyId which key of a set, or null
  */
 record JoseHeader(String algorithm, @Nullable String keyId) {
 
-  /** Null when the text is no header, has no algorithm, or demands extensions ({@code crit}). */
+  /**
+   * Returns null when the text is not a header, has no algorithm, or requires extensions ({@code
+   * crit}).
+   */
   static @Nullable JoseHeader parse(String base64Url) {
     try (JsonParser parser =
         TokenJson.FACTORY.createParser(

@@ -28,9 +28,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Signatures by the public keys an issuer publishes. Checks use the set as last read; a thread of
- * our own reads it again, so that no request ever waits for the issuer. An unknown key id asks for
- * an early reading, at most every ten seconds, and is refused until then.
+ * Checks signatures with the public keys that an issuer publishes. Checks use the key set as last
+ * read; a background thread reads it again, so that no request ever waits for the issuer. An
+ * unknown key id triggers an early read, at most every ten seconds, and is refused until the set
+ * contains it.
  */
 final class JwkSetSignatureCheck implements SignatureCheck {
 
@@ -49,7 +50,7 @@ final class JwkSetSignatureCheck implements SignatureCheck {
   private volatile JWKSet keys;
 
   /**
-   * Reads the set once; a gateway that can verify nobody does not start.
+   * Reads the set once; if this fails the gateway does not start, because it could verify no token.
    *
    * @param onChange called after the set has changed
    * @throws IllegalStateException when the set cannot be read
@@ -128,7 +129,7 @@ final class JwkSetSignatureCheck implements SignatureCheck {
         log.info("jwk set {} changed: {} keys", uri, read.size());
       }
     } catch (IOException | ParseException | RuntimeException e) { // a throw would end the schedule
-      log.warn("jwk set {} cannot be read, going on with the last one: {}", uri, e.toString());
+      log.warn("jwk set {} cannot be read, keeping the last one: {}", uri, e.toString());
     }
   }
 

@@ -5,7 +5,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
-/** Makes what verifies tokens, of which there is none without a secret, and what hands them out. */
+/**
+ * Creates the beans that verify tokens, which need a secret or a key set, and those that issue
+ * tokens.
+ */
 @Configuration(proxyBeanMethods = false)
 class SecurityConfiguration {
 

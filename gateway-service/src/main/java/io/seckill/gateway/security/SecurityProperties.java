@@ -18,8 +18,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param jwkSetRefresh how often the key set is read again, 10 s..24 h
  * @param issuer required {@code iss}; empty to accept any
  * @param audience required member of {@code aud}; empty to accept any
- * @param clockSkew how far {@code exp} and {@code nbf} may be off, 0..5 min
- * @param rememberedTokens most verified tokens kept, 0..10,000,000; about 600 bytes each
+ * @param clockSkew tolerance for {@code exp} and {@code nbf}, 0..5 min
+ * @param rememberedTokens most verified tokens cached, 0..10,000,000; about 600 bytes each
  */
 @ConfigurationProperties("seckill.security")
 record SecurityProperties(
@@ -69,7 +69,7 @@ record SecurityProperties(
     return audience.isEmpty() ? null : audience;
   }
 
-  /** Without the secret. */
+  /** Omits the secret. */
   @Override
   public String toString() {
     return "SecurityProperties[" + (jwkSetUri.isEmpty() ? "HS256" : jwkSetUri) + "]";

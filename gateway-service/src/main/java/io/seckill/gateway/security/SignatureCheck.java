@@ -1,6 +1,6 @@
 package io.seckill.gateway.security;
 
-/** Whether a token was signed by who we trust, with an algorithm we chose ourselves. */
+/** Checks that a token was signed by a trusted issuer, with an algorithm chosen by this gateway. */
 interface SignatureCheck extends AutoCloseable {
 
   /**
@@ -12,7 +12,7 @@ interface SignatureCheck extends AutoCloseable {
    */
   boolean isGenuine(String token, int headerEnd, int payloadEnd);
 
-  /** Ends what works in the background. */
+  /** Ends background work. */
   @Override
   default void close() {}
 }

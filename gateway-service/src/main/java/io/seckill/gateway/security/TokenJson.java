@@ -3,7 +3,7 @@ package io.seckill.gateway.security;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
 
-/** The one way in which parts of a token are read: a repeated member makes it unreadable. */
+/** The JSON factory with which all parts of a token are parsed: it rejects repeated members. */
 final class TokenJson {
 
   static final JsonFactory FACTORY =

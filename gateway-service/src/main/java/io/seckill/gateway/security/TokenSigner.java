@@ -9,8 +9,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Signs tokens that this gateway itself takes, with the secret it verifies them by (HS256, compact
- * form of RFC 7515). With a key set there is none to sign with. Thread-safe.
+ * Signs tokens that this gateway itself accepts, with the secret it verifies them with (HS256,
+ * compact form of RFC 7515). With a key set there is no secret to sign with. Thread-safe.
  */
 final class TokenSigner {
 
@@ -30,10 +30,10 @@ final class TokenSigner {
   }
 
   /**
-   * Only when {@link #canSign()}.
+   * Signs a token. Allowed only when {@link #canSign()}.
    *
    * @param scope null for none
-   * @param expiresAt whole seconds count
+   * @param expiresAt expiry; fractions of a second are dropped
    */
   String sign(String subject, @Nullable String scope, Instant expiresAt) {
     ObjectNode claims = JSON.createObjectNode();

@@ -8,13 +8,13 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns bearer tokens into identities. Thread-safe, never blocks. Verified tokens are remembered in
- * bounded memory, and never believed beyond their {@code exp}; refused ones are not remembered, so
- * that nobody can push the good ones out.
+ * Turns bearer tokens into identities. Thread-safe, never blocks. Verified tokens are cached in
+ * bounded memory, and never accepted beyond their {@code exp}; refused ones are not cached, so that
+ * they cannot evict valid ones.
  */
 public final class TokenVerifier implements AutoCloseable {
 
-  /** Far above any honest token of ours; bounds the work of one request. */
+  /** Far above any legitimate token; bounds the work of one request. */
   private static final int MAX_TOKEN_CHARS = 4_096;
 
   private static final Duration FORGET_UNUSED = Duration.ofMinutes(10);
@@ -38,14 +38,14 @@ public final class TokenVerifier implements AutoCloseable {
         Caffeine.newBuilder()
             .maximumSize(settings.rememberedTokens())
             .expireAfterAccess(FORGET_UNUSED)
-            // Upkeep by the caller, a few steps at a time: waking a pool for each new token costs
-            // more.
+            // Callers maintain the cache in small steps: waking a thread pool for each new token
+            // costs more.
             .executor(Runnable::run)
             .build();
     this.signatures = signatures(settings, verified::invalidateAll);
   }
 
-  /** A changed key set makes the next use of every token a full check again. */
+  /** A changed key set empties the cache, so that the next use of every token is a full check. */
   private static SignatureCheck signatures(SecurityProperties settings, Runnable onChange) {
     return settings.jwkSetUri().isEmpty()
         ? new Hs256SignatureCheck(settings.secretBytes())
@@ -54,10 +54,10 @@ public final class TokenVerifier implements AutoCloseable {
   }
 
   /**
-   * Who calls, by the value of the Authorization header.
+   * Identifies the caller by the value of the Authorization header.
    *
-   * @return null when there is no bearer token, or one that does not hold; callers answer 401 and
-   *     say no more
+   * @return null when there is no bearer token, or an invalid one; callers answer 401 without
+   *     giving a reason
    */
   public @Nullable Identity identify(@Nullable String authorization) {
     if (authorization == null

@@ -5,12 +5,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens of shoppers who do not exist, for the purchases by which a gateway warms itself up.
+ * Makes tokens of nonexistent shoppers for the purchases with which a gateway warms up.
  * Thread-safe.
  */
 public final class WarmUpTokens {
 
-  /** Each is used once, at once. */
+  /** Each token is used once, immediately. */
   private static final Duration LIFETIME = Duration.ofMinutes(1);
 
   private final TokenSigner signer;
@@ -22,10 +22,10 @@ public final class WarmUpTokens {
   }
 
   /**
-   * The token of another shopper for each number; their ids are the highest there can be.
+   * Returns the token of a different shopper for each number; their ids are the highest possible.
    *
    * @param number from 0
-   * @return null when tokens are signed by somebody else's keys
+   * @return null when tokens are signed with an issuer's keys
    */
   public @Nullable String shopper(int number) {
     String subject = Long.toString(Long.MAX_VALUE - number);

@@ -1,4 +1,4 @@
-/** Who is calling: bearer tokens, verified and remembered until they expire. */
+/** Authentication of callers: bearer tokens, verified and cached until they expire. */
 @NullMarked
 package io.seckill.gateway.security;
 

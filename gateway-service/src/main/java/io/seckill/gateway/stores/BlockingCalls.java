@@ -18,9 +18,10 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Runs blocking calls to one store on threads of its own: so many at once, so many waiting, the
- * rest refused with 503 BUSY at once. A caller waits no longer than the time-out; a failure of the
- * store is 503 with the store's code and is never told to the caller in its own words.
+ * Runs blocking calls to one store on a dedicated thread pool. The numbers of running and waiting
+ * calls are bounded; further calls are refused at once with 503 BUSY. A caller waits no longer than
+ * the time-out; a failure of the store is returned as 503 with the store's code, and its message is
+ * never passed on to the caller.
  */
 public final class BlockingCalls implements DisposableBean {
 
@@ -46,7 +47,7 @@ public final class BlockingCalls implements DisposableBean {
     this.threads = Schedulers.fromExecutorService(pool(store, threads, waiting));
   }
 
-  /** One queue for all threads: Reactor's own bounded scheduler has one for each of them. */
+  /** One queue for all threads: Reactor's own bounded scheduler has one for each thread. */
   private static ThreadPoolExecutor pool(String store, int threads, int waiting) {
     AtomicInteger made = new AtomicInteger();
     ThreadPoolExecutor pool =
@@ -65,7 +66,7 @@ public final class BlockingCalls implements DisposableBean {
     return pool;
   }
 
-  /** The call's answer; it is empty when the call returns null. */
+  /** Returns the call's result; it is empty when the call returns null. */
   public <T> Mono<T> call(Callable<? extends T> call) {
     return Mono.<T>fromCallable(call)
         .subscribeOn(threads)
@@ -73,7 +74,7 @@ public final class BlockingCalls implements DisposableBean {
         .onErrorMap(failure -> !(failure instanceof ProblemException), this::problem);
   }
 
-  /** As {@link #call}, for a call without an answer. */
+  /** As {@link #call}, for a call without a result. */
   public Mono<Void> run(Runnable call) {
     return call(() -> {
           call.run();

@@ -11,7 +11,7 @@ class StoreConfiguration {
   private static final int PREHEATS_AT_ONCE = 2;
   private static final int LOOK_UPS_AT_ONCE = 3;
 
-  /** Few people and probes; none of them may wait for a shopper. */
+  /** Operators and probes are few; none of them may wait for a shopper's call. */
   private static final int OPERATORS_AT_ONCE = 3;
 
   /** Short reads of Redis for shoppers, outside the purchase, status and list paths. */
@@ -47,7 +47,10 @@ class StoreConfiguration {
         settings.mysqlTimeout());
   }
 
-  /** Orders that Redis cannot answer for, many by one statement; lists are not in their way. */
+  /**
+   * Lookups of orders that Redis cannot answer for, many with one statement; lists do not delay
+   * them.
+   */
   @Bean
   BlockingCalls lookUpCalls(StoreProperties settings) {
     return new BlockingCalls(

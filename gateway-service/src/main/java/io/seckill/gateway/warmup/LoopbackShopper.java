@@ -16,12 +16,13 @@ import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
 
 /**
- * Buys, as shoppers do and over HTTP, what is never on sale: each time somebody else, who is told
- * that there is no such SKU. One thread, connections that are kept; never blocks.
+ * Buys a SKU that is never on sale, over HTTP as shoppers do. Each purchase is of a different
+ * shopper and is answered that there is no such SKU. Uses one thread and persistent connections;
+ * never blocks.
  */
 final class LoopbackShopper {
 
-  /** Purchases at once, each over its own connection. */
+  /** Concurrent purchases, each over its own connection. */
   static final int AT_ONCE = 64;
 
   private static final String NAME = "warm-up";
@@ -30,7 +31,7 @@ final class LoopbackShopper {
   private static final int CONNECT_TIMEOUT_MS = 2_000;
 
   /**
-   * Far above what the gateway lets a purchase take, also where a cold start keeps all cores busy.
+   * Far above the time the gateway allows a purchase, even when a cold start keeps all cores busy.
    */
   private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(10);
 
@@ -57,10 +58,10 @@ final class LoopbackShopper {
   }
 
   /**
-   * One purchase.
+   * Makes one purchase.
    *
-   * @param number from 0, another each time
-   * @return the status of its answer, or the reason why there is none
+   * @param number from 0, different for each purchase
+   * @return the status of the answer, or the error that prevented one
    */
   Mono<Integer> buy(int number) {
     return http.post()

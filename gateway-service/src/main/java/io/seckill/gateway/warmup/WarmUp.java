@@ -12,9 +12,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.SignalType;
 
 /**
- * Warms a new gateway up: as soon as the shoppers' port is open it buys from itself what is never
- * on sale, until it has done so often enough, or for long enough, or in vain. A refusal writes
- * nothing, so no store changes by it. Whatever comes of it, it ends, and never fails the start.
+ * Warms up a new gateway: once the shoppers' port is open, the gateway sends itself purchases of a
+ * SKU that is never on sale, until the configured number or time is reached, or a purchase gets no
+ * answer. A refusal writes nothing, so no store is changed. The warm-up always ends, and never
+ * makes the start fail.
  */
 @Component
 final class WarmUp implements SmartLifecycle {
@@ -36,12 +37,12 @@ final class WarmUp implements SmartLifecycle {
     this.ended = settings.requests() == 0;
   }
 
-  /** Whether there is nothing left to wait for. */
+  /** Whether the warm-up has ended, or was not configured. */
   boolean hasEnded() {
     return ended;
   }
 
-  /** How far it is. */
+  /** Number of purchases answered, of those configured. */
   String progress() {
     return answers.count() + " of " + settings.requests();
   }
@@ -54,7 +55,7 @@ final class WarmUp implements SmartLifecycle {
     }
   }
 
-  /** When time is over no purchase begins, and those under way are answered within moments. */
+  /** After the time limit no purchase begins; those in progress are answered within moments. */
   private void buyFrom(LoopbackShopper shopper) {
     long startNanos = System.nanoTime();
     long atMostNanos = settings.atMost().toNanos();
@@ -79,7 +80,7 @@ final class WarmUp implements SmartLifecycle {
         answers.whatIsWarm());
   }
 
-  /** Ends it at once; comes before the servers stop. */
+  /** Ends the warm-up at once; called before the servers stop. */
   @Override
   public void stop() {
     Disposable purchases = running;

@@ -4,10 +4,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What the warm-up's purchases were answered. Thread-safe. */
+/** Counts the answers to the warm-up's purchases. Thread-safe. */
 final class WarmUpAnswers {
 
-  /** There is no such SKU: only the script in Redis says so. */
+  /** There is no such SKU: only the script in Redis gives this answer. */
   private static final int UNKNOWN_SKU = 404;
 
   private final AtomicInteger count = new AtomicInteger();
@@ -22,7 +22,7 @@ final class WarmUpAnswers {
     return count.get();
   }
 
-  /** Which part of a purchase's way they have warmed. */
+  /** Describes which part of the purchase path is warm. */
   String whatIsWarm() {
     int byRedis = byStatus.getOrDefault(UNKNOWN_SKU, 0);
     if (byRedis > count() / 2) {

@@ -5,7 +5,7 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
-/** Out of service, and so not ready, until the warm-up has ended, however it went. */
+/** Reports out of service, and so not ready, until the warm-up has ended, successful or not. */
 @Component("warmUpHealthIndicator")
 final class WarmUpHealthIndicator implements ReactiveHealthIndicator {
 

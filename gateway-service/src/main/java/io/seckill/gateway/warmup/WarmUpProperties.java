@@ -7,9 +7,9 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * How long a new gateway warms up; whichever comes first ends it.
+ * How long a new gateway warms up; the limit reached first ends it.
  *
- * @param requests purchases it makes at itself before it is ready, 0..1,000,000; 0 for no warm-up
+ * @param requests purchases it sends to itself before it is ready, 0..1,000,000; 0 for no warm-up
  * @param atMost longest time for them, 1 s..10 min
  */
 @ConfigurationProperties("seckill.warm-up")

@@ -1,5 +1,5 @@
 /**
- * Purchases a gateway makes at itself before it calls itself ready, so that its code is compiled.
+ * Purchases that a gateway sends to itself before it reports ready, so that its code is compiled.
  */
 @NullMarked
 package io.seckill.gateway.warmup;

@@ -21,8 +21,8 @@ import reactor.netty.http.server.HttpServer;
 
 /**
  * The admin port: a second HTTP server in front of the same handler, which marks its requests. It
- * starts before the shoppers' server and stops after it, so that probes can follow both. At stop it
- * takes nothing new and waits a bounded time for what is in hand.
+ * starts before the shoppers' server and stops after it, so that probes can follow the start and
+ * the stop. On stop it accepts no new request and waits a bounded time for active ones.
  */
 @Component
 final class AdminPort implements SmartLifecycle {
@@ -65,7 +65,7 @@ final class AdminPort implements SmartLifecycle {
             .port(settings.port())
             .protocol(HttpProtocol.HTTP11)
             .idleTimeout(IDLE_TIMEOUT)
-            // With a group, disposeNow waits for the exchanges in hand.
+            // With a group, disposeNow waits for the active exchanges.
             .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE))
             .handle(new ReactorHttpHandlerAdapter(marked))
             .bindNow();

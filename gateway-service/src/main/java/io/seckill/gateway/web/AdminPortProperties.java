@@ -7,11 +7,11 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The second port.
+ * Settings of the admin port.
  *
  * @param port 0..65535; 0 takes a free one, published as {@code local.admin.port}
  * @param address interface to listen on, an IP address or a host name
- * @param stopTimeout longest wait for requests in hand at stop, positive
+ * @param stopTimeout longest wait for active requests on stop, positive
  */
 @ConfigurationProperties("seckill.admin")
 record AdminPortProperties(

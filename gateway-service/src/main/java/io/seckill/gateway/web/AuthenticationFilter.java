@@ -21,9 +21,9 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Mono;
 
 /**
- * Who may call what, and how often: on the shopper port everything but the open addresses needs a
- * shopper's token, on the admin port everything but pages, probes and metrics needs one with the
- * operators' scope. Shoppers have limits, operators have none.
+ * Authenticates, authorizes and rate-limits requests: on the shopper port every path except the
+ * open ones needs a shopper's token, on the admin port every path except pages, probes and metrics
+ * needs a token with the operators' scope. Shoppers are rate-limited, operators are not.
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 3)
@@ -34,7 +34,7 @@ final class AuthenticationFilter implements WebFilter {
   private static final List<PathPattern> OPEN_TO_OPERATORS =
       patterns("/ops", "/ops/assets/**", "/actuator/**", "/api/v1/health");
 
-  /** Posts that need no token, being where demo mode hands them out. */
+  /** Paths to which a POST needs no token, because demo mode issues tokens there. */
   private static final List<PathPattern> OPEN_POSTS =
       patterns("/api/v1/demo/token", "/admin/v1/demo/token");
 

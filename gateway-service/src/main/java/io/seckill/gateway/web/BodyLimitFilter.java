@@ -16,8 +16,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads no more of a body than allowed: 413 at once by its declared length, or when an undeclared
- * one grows too long.
+ * Limits the size of request bodies: 413 at once when the declared length is too large, or when a
+ * body without a declared length grows too long.
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 4)

@@ -3,7 +3,7 @@ package io.seckill.gateway.web;
 import io.seckill.gateway.security.Identity;
 import org.springframework.web.server.ServerWebExchange;
 
-/** The identity that the authentication filter found, for handlers. */
+/** Gives handlers the identity that the authentication filter has established. */
 public final class Caller {
 
   private static final String ATTRIBUTE = Caller.class.getName();
@@ -15,7 +15,7 @@ public final class Caller {
     exchange.getAttributes().put(ATTRIBUTE, identity);
   }
 
-  /** Who calls; only behind an address that needs a token. */
+  /** The caller's identity; only on paths that need a token. */
   public static Identity of(ServerWebExchange exchange) {
     return exchange.getRequiredAttribute(ATTRIBUTE);
   }

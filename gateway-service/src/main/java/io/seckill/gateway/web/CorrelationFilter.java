@@ -12,8 +12,8 @@ import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
 
 /**
- * Gives every exchange an id that the answer, its problem and our log lines share. A caller's own
- * id is kept when it is harmless in a log line.
+ * Assigns every exchange a correlation id, which the response, its problem and the log lines carry.
+ * An id sent by the caller is kept when it is safe in a log line.
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE)

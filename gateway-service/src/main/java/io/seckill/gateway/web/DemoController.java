@@ -8,7 +8,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Where the sign-in pages get their tokens in demo mode; nothing is here when it is off. */
+/** Issues tokens to the sign-in pages in demo mode; responds with 404 when demo mode is off. */
 @RestController
 final class DemoController {
 
@@ -21,7 +21,7 @@ final class DemoController {
   }
 
   /**
-   * Who wants a token.
+   * A request for a token.
    *
    * @param userId 1..10^18-1
    */

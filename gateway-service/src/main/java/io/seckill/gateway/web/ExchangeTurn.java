@@ -9,11 +9,11 @@ import reactor.netty.Connection;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Gives every exchange a turn of its own on its connection's event loop, at its start and at its
- * end. Without it a connection falls silent for ever: a request that came before the exchange
- * before it had ended waits in Reactor Netty's queue (1.3.7, {@code HttpTrafficHandler.run}); when
- * it is answered while the queue is still being emptied, its end passes unseen, and reading, which
- * its start had switched off, is never switched on again.
+ * Starts every exchange in a task of its own on its connection's event loop, and ends it on that
+ * loop. Without this a connection can hang for ever: a request that arrives before the previous
+ * exchange has ended waits in Reactor Netty's queue (1.3.7, {@code HttpTrafficHandler.run}); when
+ * it is answered while that queue is still being drained, its end is not noticed, and reading,
+ * which its start had disabled, is never enabled again.
  */
 @Component
 final class ExchangeTurn implements NettyServerCustomizer {

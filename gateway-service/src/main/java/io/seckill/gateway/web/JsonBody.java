@@ -14,8 +14,9 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * Reads request bodies strictly: no unknown, repeated or trailing members, no number from a text or
- * a fraction, no text from a number (FACTS "Request bodies" lists what defaults let through).
+ * Reads request bodies strictly: no unknown or repeated members, nothing after the value, no
+ * integer from a string or a fraction, no string from a number (FACTS "Request bodies" lists what
+ * the defaults accept).
  */
 public final class JsonBody {
 
@@ -42,9 +43,10 @@ public final class JsonBody {
   private JsonBody() {}
 
   /**
-   * The body as a record whose components are nullable boxes; presence is the caller's to check.
+   * Reads the body into a record whose components are nullable boxed types; the caller checks their
+   * presence.
    *
-   * @throws ProblemException 400, naming the member when the fault has one
+   * @throws ProblemException 400, naming the invalid member when there is one
    */
   public static <T> T read(byte[] body, Class<T> type) {
     try {
@@ -56,14 +58,14 @@ public final class JsonBody {
     } catch (DatabindException e) {
       throw unfit(
           e.getPath().isEmpty() ? null : e.getPath().get(e.getPath().size() - 1).getPropertyName());
-    } catch (InputCoercionException e) { // a number that no long holds
+    } catch (InputCoercionException e) { // a number outside the range of long
       throw unfit(e.processor() == null ? null : e.processor().currentName());
     } catch (JacksonException e) {
       throw ProblemException.invalid("body", "The body is not valid JSON.");
     }
   }
 
-  /** Only a harmless name is repeated to the caller. */
+  /** Returns the member's name to the caller only when it is safe to repeat. */
   private static ProblemException unfit(@Nullable String member) {
     String shown = member != null && NAME.matcher(member).matches() ? member : "body";
     return ProblemException.invalid(shown, "Not as described: " + shown + '.');

@@ -4,11 +4,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.client.ReactorResourceFactory;
 
-/** One set of event loops for this gateway's servers and clients, which ends with it. */
+/** One set of event loops for this gateway's servers and clients, stopped with the gateway. */
 @Configuration(proxyBeanMethods = false)
 class NettyConfiguration {
 
-  /** Not the JVM's global ones: stopping one gateway must not take another's loops away. */
+  /** Not the JVM's global loops: stopping one gateway must not stop those of another. */
   @Bean
   ReactorResourceFactory reactorResourceFactory() {
     ReactorResourceFactory resources = new ReactorResourceFactory();

@@ -5,7 +5,7 @@ import org.springframework.core.io.Resource;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The descriptions of what each port offers, OpenAPI 3.1. */
+/** Serves the OpenAPI 3.1 description of each port. */
 @RestController
 final class OpenApiController {
 

@@ -13,9 +13,9 @@ import org.springframework.http.MediaType;
 /**
  * One file of a page, ready to be sent.
  *
- * @param plain as it is
- * @param gzip the same, compressed
- * @param etag of the plain text, with its quotes
+ * @param plain the uncompressed content
+ * @param gzip the compressed content
+ * @param etag of the uncompressed content, with its quotes
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record PageFile(MediaType type, byte[] plain, byte[] gzip, String etag) {
@@ -30,7 +30,7 @@ record PageFile(MediaType type, byte[] plain, byte[] gzip, String etag) {
   private static final int HASH_CHARS = 16;
 
   /**
-   * @param name its ending tells the type
+   * @param name file name; its extension determines the type
    */
   static PageFile of(String name, byte[] text) {
     MediaType type = TYPES.get(name.substring(name.lastIndexOf('.') + 1));
@@ -40,7 +40,7 @@ record PageFile(MediaType type, byte[] plain, byte[] gzip, String etag) {
     return new PageFile(type, text, gzip(text), '"' + hash(text) + '"');
   }
 
-  /** Tells texts apart; for names and tags. */
+  /** A content hash, for versions in addresses and for entity tags. */
   static String hash(byte[] text) {
     try {
       byte[] digest = MessageDigest.getInstance("SHA-256").digest(text);

@@ -21,14 +21,15 @@ import org.springframework.web.reactive.function.server.ServerResponse;
 import reactor.core.publisher.Mono;
 
 /**
- * The shop page at {@code /} of the shopper port, the operations page at {@code /ops} of the admin
- * port. Pages carry no data and are open; what they read is not. A page itself is asked for each
- * time, with a tag; what it loads has its version in the address and is kept by browsers.
+ * Serves the shop page at {@code /} of the shopper port and the operations page at {@code /ops} of
+ * the admin port. Pages contain no data and need no token; what they read does. Browsers revalidate
+ * the page itself each time, with its ETag; the assets that it loads have their version in the
+ * address and are cached by browsers.
  */
 @Configuration(proxyBeanMethods = false)
 class PageRoutes {
 
-  /** Own files only, no script or style within the page, nothing that turns text into markup. */
+  /** The gateway's own files only, no inline script or style, no conversion of text to markup. */
   private static final String POLICY =
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
           + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
@@ -68,7 +69,10 @@ class PageRoutes {
     return methods(HttpMethod.GET, HttpMethod.HEAD).and(path(pattern));
   }
 
-  /** An old version's address gets the file of today, for a page loaded just before an update. */
+  /**
+   * The address of an old version returns the current file, for a page loaded just before an
+   * update.
+   */
   private static Mono<ServerResponse> asset(ServerRequest request, PageSet files) {
     PageFile file = files.asset(request.pathVariable("name"));
     boolean current = request.pathVariable("version").equals(files.version());
@@ -81,7 +85,7 @@ class PageRoutes {
       return Mono.error(
           ProblemException.notFound(Problem.NOT_FOUND, "There is nothing at this address."));
     }
-    // Also with "not modified", whose headers replace those of the copy in the browser.
+    // Also with 304 Not Modified, whose headers replace those of the browser's cached copy.
     HttpHeaders headers = request.exchange().getResponse().getHeaders();
     headers.setCacheControl(caching);
     headers.set(HttpHeaders.VARY, HttpHeaders.ACCEPT_ENCODING);

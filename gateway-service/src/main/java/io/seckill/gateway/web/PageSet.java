@@ -13,8 +13,8 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 
 /**
- * A page and what it loads, read once at start. The version in the addresses of what it loads
- * changes with any of them, so that browsers may keep them for ever.
+ * A page and the assets that it loads, read once at start. The version in the assets' addresses
+ * changes with any of them, so that browsers may cache them for ever.
  */
 final class PageSet {
 
@@ -24,7 +24,7 @@ final class PageSet {
 
   /**
    * @param folders on the class path; all their files but the page are assets
-   * @param pageName the HTML file; each {@code @NAME@} in it stands for a value
+   * @param pageName the HTML file; each {@code @NAME@} in it is replaced by a value
    * @param values by name; VERSION is added
    */
   PageSet(List<String> folders, String pageName, Map<String, String> values) {
@@ -47,7 +47,7 @@ final class PageSet {
     return page;
   }
 
-  /** Null when the name is of no asset. */
+  /** Null when there is no asset of this name. */
   @Nullable PageFile asset(String name) {
     return assets.get(name);
   }

@@ -5,7 +5,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What the pages cannot know by themselves.
+ * Settings of the pages.
  *
  * @param currency of all prices, ISO 4217
  */

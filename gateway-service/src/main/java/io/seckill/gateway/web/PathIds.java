@@ -7,8 +7,8 @@ import java.util.regex.Pattern;
 public final class PathIds {
 
   /**
-   * A SKU that can never be on sale: every address refuses it, so that nobody can create, preheat
-   * or open it. Only a purchase may name it, and is told that there is no such SKU.
+   * A SKU that can never be on sale: every path refuses it, so that it cannot be created, preheated
+   * or opened. Only a purchase may name it, and is refused because there is no such SKU.
    */
   public static final long NEVER_ON_SALE = OrderMessage.MAX_SKU_ID;
 

@@ -8,16 +8,16 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
-/** The two doors of the gateway, and which addresses are behind which. */
+/** The two HTTP ports of the gateway, and the paths that each of them serves. */
 enum Port {
-  /** {@code server.port}: open to the world. */
+  /** {@code server.port}: public. */
   SHOPPER,
   /** {@code seckill.admin.port}: operators, probes and metrics; not reachable from outside. */
   ADMIN;
 
   private static final String ATTRIBUTE = Port.class.getName();
 
-  /** Matched as routes are, so that an encoded or decorated path cannot pass for another. */
+  /** Matched as routes are, so that an encoded or decorated path cannot be taken for another. */
   private static final List<PathPattern> ADMIN_PATHS =
       List.of(
           pattern("/admin/**"),
@@ -26,27 +26,27 @@ enum Port {
           pattern("/api/v1/metrics/**"),
           pattern("/api/v1/health"));
 
-  /** Marks, for the filters, the requests that are handled under this context as the port's. */
+  /** Marks the requests that are handled under this context as this port's, for the filters. */
   Context mark(Context context) {
     return context.put(ATTRIBUTE, this);
   }
 
-  /** The door of a request that is handled under this context. */
+  /** The port of a request that is handled under this context. */
   static Port of(ContextView context) {
     return context.getOrDefault(ATTRIBUTE, SHOPPER) == ADMIN ? ADMIN : SHOPPER;
   }
 
-  /** Keeps what {@link #of(ContextView)} told, for later filters. */
+  /** Stores the result of {@link #of(ContextView)} in the exchange, for later filters. */
   void remember(ServerWebExchange exchange) {
     exchange.getAttributes().put(ATTRIBUTE, this);
   }
 
-  /** The door that was remembered. */
+  /** The port that was stored in the exchange. */
   static Port of(ServerWebExchange exchange) {
     return exchange.getRequiredAttribute(ATTRIBUTE);
   }
 
-  /** Whether the address is behind this door. */
+  /** Whether this port serves the path. */
   boolean serves(PathContainer path) {
     boolean adminPath = ADMIN_PATHS.stream().anyMatch(pattern -> pattern.matches(path));
     return adminPath == (this == ADMIN);

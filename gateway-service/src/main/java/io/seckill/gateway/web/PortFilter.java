@@ -8,7 +8,7 @@ import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
 
-/** An address on the wrong port does not exist: 404, before anything looks at it. */
+/** Responds with 404 to a path of the other port, before authentication. */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 2)
 final class PortFilter implements WebFilter {

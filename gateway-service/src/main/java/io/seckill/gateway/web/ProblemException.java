@@ -4,10 +4,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An answer that is a problem: thrown by a handler, written by {@link ProblemWriter}. Carries what
- * the caller may know and nothing else; it has no stack trace, being an answer and not a defect.
+ * A response that is a problem: thrown by a handler, written by {@link ProblemWriter}. Carries only
+ * what the caller may know; it has no stack trace, because it is a response and not a defect.
  */
-@SuppressWarnings("serial") // never serialized; Duration and String are anyway
+@SuppressWarnings("serial") // never serialized; Duration and String are serializable
 public final class ProblemException extends RuntimeException {
 
   private final Problem problem;
@@ -17,7 +17,7 @@ public final class ProblemException extends RuntimeException {
     this.problem = problem;
   }
 
-  /** 400: {@code field} of the body, path or query is not what it must be. */
+  /** 400: {@code field} of the body, path or query is invalid. */
   public static ProblemException invalid(String field, String detail) {
     return new ProblemException(
         new Problem(400, Problem.INVALID_REQUEST, detail, field, null, null, null));
@@ -33,7 +33,7 @@ public final class ProblemException extends RuntimeException {
     return of(409, code, detail);
   }
 
-  /** 503: what the request needs is away; the same request may be sent again. */
+  /** 503: something that the request needs is unavailable; the same request may be repeated. */
   public static ProblemException unavailable(String code, String detail) {
     return new ProblemException(
         new Problem(503, code, detail, null, null, null, Duration.ofSeconds(1)));
@@ -44,7 +44,7 @@ public final class ProblemException extends RuntimeException {
     return new ProblemException(Problem.of(status, code, detail));
   }
 
-  /** What the caller is told. */
+  /** The problem that is sent to the caller. */
   public Problem problem() {
     return problem;
   }

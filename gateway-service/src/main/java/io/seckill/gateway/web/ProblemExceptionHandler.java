@@ -12,11 +12,11 @@ import org.springframework.web.server.WebExceptionHandler;
 import reactor.core.publisher.Mono;
 
 /**
- * Makes every failure a problem: what handlers threw on purpose as they said it, what Spring found
- * wrong with a request by a code of ours, and everything else as 500 without a word about it.
+ * Converts every failure to a problem: a {@code ProblemException} is sent as it is, a request that
+ * Spring refuses gets one of the gateway's codes, and everything else becomes 500 without details.
  */
 @Component
-@Order(-2) // before Boot's own, which would answer with exception texts' cousins
+@Order(-2) // before Boot's own handler, which would send texts derived from exceptions
 final class ProblemExceptionHandler implements WebExceptionHandler {
 
   private static final Logger log = LoggerFactory.getLogger(ProblemExceptionHandler.class);

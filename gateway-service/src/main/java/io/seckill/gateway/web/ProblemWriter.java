@@ -14,7 +14,7 @@ final class ProblemWriter {
 
   private ProblemWriter() {}
 
-  /** Ends the exchange with the problem; an answer already begun is cut off instead. */
+  /** Ends the exchange with the problem; a response that has already begun is aborted instead. */
   static Mono<Void> write(ServerWebExchange exchange, Problem problem) {
     ServerHttpResponse response = exchange.getResponse();
     if (!response.setStatusCode(HttpStatusCode.valueOf(problem.status()))) {

@@ -10,8 +10,8 @@ import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
 
 /**
- * Answers carry no sniffing, no framing, no caching, no referrer, and run nothing. A handler that
- * serves pages may set a header of its own before the answer is committed.
+ * Sets headers that forbid content sniffing, framing, caching, referrers and active content. A
+ * handler that serves pages may set a header of its own before the response is committed.
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 1)

@@ -11,8 +11,9 @@ import org.springframework.stereotype.Component;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Lets no shopper keep a connection for ever: one that carries nothing in either direction is
- * closed, also within a head or a body. Event streams stay, because heartbeats are written to them.
+ * Closes idle connections of shoppers: a connection without traffic in either direction is closed,
+ * also in the middle of a request head or body. Event streams stay open, because heartbeats are
+ * written to them.
  */
 @Component
 final class ShopperIdleTimeout implements NettyServerCustomizer {
@@ -25,7 +26,7 @@ final class ShopperIdleTimeout implements NettyServerCustomizer {
   }
 
   /**
-   * @param idle longest silence of a connection
+   * @param idle longest time without traffic on a connection
    */
   ShopperIdleTimeout(Duration idle) {
     this.idle = idle;
@@ -39,7 +40,7 @@ final class ShopperIdleTimeout implements NettyServerCustomizer {
 
   /**
    * One handler and one timer for the life of a connection. Reactor Netty's own idle time-out adds
-   * and removes a handler at each request, and does not see a body that stops.
+   * and removes a handler at each request, and does not detect a body that stalls.
    */
   private static final class Silence extends IdleStateHandler {
 

@@ -7,11 +7,11 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The gateway's own HTTP bounds.
+ * The gateway's own HTTP limits.
  *
- * @param maxBodyBytes largest request body taken, 256..1,048,576
- * @param idleTimeout longest silence of a connection to the shoppers' port, 61 s..1 h: longer than
- *     an event stream goes without a heartbeat and than any answer takes
+ * @param maxBodyBytes largest request body accepted, 256..1,048,576
+ * @param idleTimeout longest time without traffic on a connection to the shoppers' port, 61 s..1 h:
+ *     longer than an event stream goes without a heartbeat and than any response takes
  */
 @ConfigurationProperties("seckill.web")
 record WebProperties(

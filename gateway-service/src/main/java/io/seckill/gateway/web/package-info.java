@@ -1,6 +1,6 @@
 /**
- * How the gateway speaks HTTP: two ports, who may call what, errors as problems, bounds on what is
- * read. The purchase path has its own, thinner way.
+ * The gateway's HTTP layer: two ports, authorization, errors as problems, limits on what is read.
+ * The purchase path has its own, thinner implementation.
  */
 @NullMarked
 package io.seckill.gateway.web;

@@ -1,10 +1,10 @@
--- admit.lua: decide up to 64 purchases of one partition in the order they stand, and admit those that pass.
+-- admit.lua: decide up to 64 purchases of one partition in the order given; admit those that pass.
 --
 -- KEYS  1 outbox; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
 -- ARGV  1 key prefix "seckill:{p}:"
 --       2 replication id of the server whose data was verified: another server refuses the whole call
---       3 "1" when a WAIT follows: a call with repeats and no admission makes one small write, or WAIT would
---         prove nothing about the earlier one
+--       3 "1" when a WAIT follows: a call with repeats but no admission then makes one small write,
+--         because without a write WAIT would prove nothing about the earlier admission
 --       then 6 per purchase: SKU, user, idempotency key, quantity, order id, traceparent or ""
 -- reply the integer 0 when this is another server; else one text per purchase:
 --       A|position                    admitted under the order id that was sent
@@ -14,11 +14,12 @@
 --       B  broken data: a key of the wrong type, a missing or unreadable field
 --       and after those, per SKU that admitted something: sku|epoch|highest sequence
 --
--- Gates in this order: request, rules, quota, stock; later purchases of a call see what earlier ones took.
--- Pass 1 reads, checks the type of every key and decides; pass 2 writes what was decided. A refusal writes nothing
--- and never stops its neighbours. A script is not rolled back, so pass 2 has nothing left that can fail; its first
--- write is refused as a whole when Redis is full, read-only or cannot persist.
--- Ids stay texts: a Lua number holds 53 bits. No shebang: with one, a full Redis would refuse the repeats too.
+-- Checks in this order: request, rules, quota, stock; later purchases of a call see what earlier
+-- ones took. Pass 1 reads, checks the type of every key and decides; pass 2 writes what was
+-- decided. A refusal writes nothing and does not affect the other purchases. A script is not rolled
+-- back, so pass 2 contains nothing that can fail halfway: when Redis is full, read-only or cannot
+-- persist, it refuses the very first write. Ids stay strings: a Lua number holds 53 bits.
+-- No shebang: with one, a full Redis would refuse repeats too.
 
 local prefix, expected, waits = ARGV[1], ARGV[2], ARGV[3]
 local FIELDS = 6
@@ -29,7 +30,7 @@ if match(call('INFO', 'replication'), 'master_replid:(%x+)') ~= expected then
   return 0
 end
 
--- Numbers below 10^14 become texts without exponent or fraction by themselves.
+-- Lua converts numbers below 10^14 to strings without exponent or fraction.
 local clock = call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
@@ -41,7 +42,7 @@ local function integer(value)
   return nil
 end
 
--- Whether redis.pcall answered with an error: the key is of the wrong type or otherwise unusable.
+-- Whether redis.pcall returned an error: the key is of the wrong type or otherwise unusable.
 local function failed(answer)
   return type(answer) == 'table' and answer.err
 end
@@ -57,7 +58,7 @@ end
 
 local POLICIES = { ONE_PER_USER = true, LIMITED = true, UNLIMITED = true }
 
--- Why the sale takes no purchase now, or nil.
+-- Returns the reply code if the sale takes no purchase now, else nil.
 local function closedCode(state, opens, closes)
   if state == 'PREHEATING' then
     return 'B' -- before its times, which are only right when it is loaded
@@ -73,7 +74,7 @@ local function closedCode(state, opens, closes)
   return nil
 end
 
--- Rules and stock of a SKU, read once per call; { code = ... } when there is nothing to decide on.
+-- Rules and stock of a SKU, read once per call; { code = ... } if the SKU is unknown or broken.
 local function load(sku)
   local f = pcall('HMGET', prefix .. 'sku:' .. sku, 'policy', 'limit', 'maxPerOrder', 'opensAt', 'closesAt',
     'state', 'epoch', 'buckets', 'seq', 'settled', 'expiresAt', 'admittedOrders', 'admittedUnits')
@@ -99,7 +100,7 @@ local function load(sku)
     epoch = epoch, orders = orders, units = units, newOrders = 0, newUnits = 0,
     requests = prefix .. 'req:' .. sku .. ':', records = prefix .. 'order:' .. sku .. ':',
     quotas = prefix .. 'quota:' .. sku .. ':',
-    -- What the messages and records of this SKU have in common.
+    -- Parts that the messages and records of this SKU share.
     messageSku = ',"skuId":' .. sku .. ',"quantity":',
     messageSale = '","policy":"' .. policy .. '","epoch":' .. epoch .. ',"seq":',
     messageEnd = ',"admittedAt":' .. now .. '}',
@@ -109,7 +110,8 @@ end
 
 local outboxBroken = failed(pcall('LLEN', KEYS[1]))
 
--- What was decided: writes[] holds twelve values per admission, taken[] what this call gave to a request, owned[] to a user.
+-- Decisions of this call: writes[] holds twelve values per admission, taken[] maps a request to its
+-- offset in writes[], owned[] maps a user to all units taken so far.
 local skus, taken, owned = {}, {}, {}
 local replies, messages, writes = {}, {}, {}
 local count, repeats = 0, false
@@ -247,7 +249,7 @@ for at = 0, (count - 1) * WIDTH, WIDTH do
   end
   if quotas then
     call('HINCRBY', quotas, writes[at + 9], writes[at + 10])
-    -- Compensation may empty and so remove a quota hash; its successor needs its expiry again.
+    -- Compensation may empty a quota hash, which removes it; a new hash needs the expiry again.
     if writes[at + 8] and call('HLEN', quotas) == 1 then
       call('PEXPIREAT', quotas, expires)
     end

@@ -1,5 +1,6 @@
 #!lua flags=no-writes
--- inspect.lua: whose data this is, and how far the sales of one partition have come. Changes nothing.
+-- inspect.lua: read the server's replication id and the progress of one partition's sales. Changes
+-- nothing.
 --
 -- KEYS  1 outbox, only to name the cluster slot
 -- ARGV  1 key prefix "seckill:{p}:", then the SKUs

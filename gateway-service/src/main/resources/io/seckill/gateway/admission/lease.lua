@@ -1,13 +1,16 @@
--- lease.lua: take, renew or give up the number of one maker of order ids.
+-- lease.lua: take, renew or release the worker number of one generator of order ids.
 --
 -- KEYS  1 hash: worker number -> token|lease end (this server's clock, Unix ms)|horizon (Unix ms)
--- ARGV  1 "take" | "renew" | "release"   2 token of the maker   3 lease in ms   4 horizon wished for, Unix ms
---       5 the maker's number; for take: where to begin to look, so that after a loss of data two makers hardly meet
+-- ARGV  1 "take" | "renew" | "release"   2 token of the generator   3 lease in ms
+--       4 requested horizon, Unix ms
+--       5 the generator's number; for take: number at which the search begins, chosen at random so
+--         that after a loss of data two generators rarely take the same number
 -- reply take: {number, horizon of the predecessor, own horizon}, or {} when all numbers are leased
 --       renew: {number, "0", own horizon}, or {} when the number belongs to another token
 --       release: {}
--- The horizon is what makes ids unique, whatever clocks do: a maker uses no time above its own horizon, a successor
--- starts above the predecessor's. The lease only keeps makers from taking each other's number.
+-- The horizon makes ids unique, whatever clocks do: a generator uses no time above its own horizon,
+-- a successor starts above the predecessor's. The lease only keeps generators from taking each
+-- other's number.
 
 local LAST = 255
 local op, token, lease, wish = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -24,7 +27,8 @@ local function parse(value)
 end
 
 if op == 'take' then
-  -- Never used before used, and the longest expired first: the last to be taken is one whose owner may be asleep.
+  -- Unused numbers first, then the longest expired: a number that expired recently may belong to a
+  -- paused process.
   local best, bestEnds, bestHorizon
   for i = 0, LAST do
     local number = (tonumber(ARGV[5]) + i) % (LAST + 1)

@@ -1,5 +1,6 @@
 #!lua flags=no-writes
--- seen.lua: the sold-out shield's look-up: is this purchase a repeat, and is the SKU still sold out? Changes nothing.
+-- seen.lua: duplicate lookup of the sold-out shield: is a purchase a repeat, and is its SKU still
+-- sold out? Changes nothing.
 --
 -- KEYS  1 outbox, only to name the cluster slot; other keys as in admit.lua
 -- ARGV  1 key prefix "seckill:{p}:"   2 replication id of the verified server

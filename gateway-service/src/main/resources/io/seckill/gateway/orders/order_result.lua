@@ -2,7 +2,7 @@
 -- KEYS  1 order hash
 -- ARGV  1 order id  2 record as it was seen  3 record to write
 -- reply 1 written · 0 another result was there first, or the record is gone: nothing was written
--- The caller only asks for results that may replace what it saw, so results never go back.
+-- The caller only writes results that may replace the record it read, so an order's status never goes back.
 
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then
   return 0

@@ -1,5 +1,5 @@
 #!lua flags=no-writes
--- order_status.lua: what Redis knows of up to 64 orders of one partition. Changes nothing.
+-- order_status.lua: read up to 64 orders of one partition. Changes nothing.
 --
 -- KEYS  1 set of the partition's SKUs; other keys are made from ARGV[1] and share its hash tag
 -- ARGV  1 key prefix "seckill:{p}:"
@@ -7,7 +7,7 @@
 -- reply {Redis's clock in Unix ms, then one text per order}:
 --       ""  not there, or in another user's bucket
 --       "sku|buckets|settled|rate|rateAt|record"  with "" for an absent rate; the record as admit.lua wrote it
--- Several orders of a poll's batch share the reading of the SKUs. Ids stay texts.
+-- The orders of one batch share the read of the SKUs. Ids are kept as text.
 
 local prefix = ARGV[1]
 local clock = redis.call('TIME')

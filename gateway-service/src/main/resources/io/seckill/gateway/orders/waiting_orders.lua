@@ -1,5 +1,5 @@
 #!lua flags=no-writes
--- waiting_orders.lua: orders of one partition that have no result yet, of several users. Changes nothing.
+-- waiting_orders.lua: read the orders of several users in one partition that have no result yet. Changes nothing.
 --
 -- KEYS  1 set of the partition's SKUs; other keys are made from ARGV[1] and share its hash tag
 -- ARGV  1 key prefix "seckill:{p}:"  2 most work for one call: 1 per bucket looked at, 8 per bucket read
@@ -7,8 +7,8 @@
 -- reply {Redis's clock in Unix ms, how many users are done: at least the first one, others in their order,
 --        then per order: number of its user from 1, order id, "sku|buckets|settled|rate|rateAt|record";
 --        id and text are "" for a bucket that cannot be read}
--- Of each SKU only the user's own bucket is read, some 25 records, and of a SKU with a quota only where the user
--- has taken units of it: an order without a result holds some.
+-- For each SKU only the user's own bucket is read, some 25 records, and for a SKU with a quota only when the user
+-- has taken units of it: an order without a result always holds some.
 
 local prefix, most = ARGV[1], tonumber(ARGV[2])
 local USERS, READ = 3, 8

@@ -1,6 +1,7 @@
--- sale_closing.lua: one step of a later closing time. First 'prepare' makes new keys expire later, then each
--- 'buckets' makes some of those there expire later, last 'finish' lets the sale run longer and its rules live
--- longer: rules never outlive what they rule. How far it has come is noted, so that a repeat goes on from there.
+-- sale_closing.lua: one step of an extension to a later closing time. First 'prepare' makes new keys expire later,
+-- then each 'buckets' makes some existing keys expire later, last 'finish' sets the later closing time and the later
+-- expiry of the rules: rules never outlive the data they apply to. The progress is stored, so that a repeat
+-- continues from there.
 -- KEYS  1 sku  2.. keys that expire later: those that are no bucket hashes for 'prepare', hashes of some buckets
 --       for 'buckets', none for 'finish'    one hash tag, so one cluster slot
 -- ARGV  1 'prepare', 'buckets' or 'finish'  2 closing time  3 when everything but the rules expires

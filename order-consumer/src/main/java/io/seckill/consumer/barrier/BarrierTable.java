@@ -5,7 +5,7 @@ import org.springframework.jdbc.support.GeneratedKeyHolder;
 import org.springframework.jdbc.support.KeyHolder;
 import org.springframework.stereotype.Component;
 
-/** The table {@code barrier}. Rows are of no use after a day, and go then. */
+/** The table {@code barrier}. A row is of no use after a day and is then deleted. */
 @Component
 class BarrierTable {
 

@@ -17,11 +17,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.springframework.stereotype.Component;
 
 /**
- * Raises barriers and watches them pass. A barrier takes the way of an order: through its order
- * queue, where the consumer lets it on only when every delivery before it is settled, and then
- * through the dead queue, where an order may have gone instead of MySQL. What happens to a barrier
- * happens to nobody else: one that is lost never passes, one that comes twice passes twice. Holds
- * nothing up, so nothing is left held when somebody dies half way. Thread-safe.
+ * Publishes barrier messages and checks whether they have passed. A barrier takes the same path as
+ * an order: first the order queue, where the consumer forwards it only when every delivery before
+ * it is settled, and then the dead queue, where an order may have gone instead of MySQL. A lost or
+ * duplicated barrier affects no order: a lost one never passes, a duplicated one passes twice. A
+ * barrier blocks no other message, so a process that dies half way leaves nothing blocked.
+ * Thread-safe.
  */
 @Component
 public class Barriers {
@@ -40,17 +41,18 @@ public class Barriers {
     this.confirmTimeout = broker.confirmTimeout();
   }
 
-  /** Whether a message is a barrier and no order. */
+  /** Whether a message is a barrier rather than an order. */
   public static boolean isBarrier(BasicProperties properties) {
     return TYPE.equals(properties.getType());
   }
 
   /**
-   * Sends a barrier after everything that the broker has confirmed for this partition's queue, and
-   * waits until it has passed.
+   * Sends a barrier behind every message that the broker has confirmed for this partition's queue,
+   * and waits until the barrier has passed.
    *
-   * @param atMost longest wait, the broker's confirm included
-   * @return false when it has not passed in time: nothing is proven, and another may be raised
+   * @param atMost longest wait, including the publisher confirm
+   * @return false when it has not passed in time: nothing is proven, and the caller may send
+   *     another
    */
   public boolean pass(int partition, Duration atMost) {
     long deadline = System.nanoTime() + atMost.toNanos();
@@ -59,7 +61,7 @@ public class Barriers {
   }
 
   /**
-   * Sends a barrier as {@link #pass} does, and does not wait for it.
+   * Sends a barrier as {@link #pass} does, without waiting until it has passed.
    *
    * @return its number, for {@link #hasPassed}; empty when the broker has not confirmed it
    */
@@ -74,7 +76,7 @@ public class Barriers {
     return isConfirmed(confirm) ? OptionalLong.of(barrier) : OptionalLong.empty();
   }
 
-  /** Whether everything before the barrier has come to the end of its way. */
+  /** Whether the barrier has passed: every message before it is in MySQL. */
   public boolean hasPassed(long barrier) {
     return table.hasPassed(barrier);
   }
@@ -101,16 +103,18 @@ public class Barriers {
   }
 
   /**
-   * Lets a barrier on from its order queue to the dead queue; every delivery before it is settled.
+   * Forwards a barrier from its order queue to the dead queue. The caller has settled every
+   * delivery before it.
    *
-   * @return true once the broker has it; only then it may be acked
+   * @return completes with true once the broker has confirmed the forwarded barrier; only then may
+   *     the original be acked
    */
   public CompletableFuture<Boolean> letOn(BasicProperties barrier) {
     return publisher.publish(
         BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY, barrier, NO_BODY);
   }
 
-  /** Notes that these have come to the end of their way. */
+  /** Records that these barriers have passed through both queues. */
   public void passed(Collection<BasicProperties> barriers) {
     for (BasicProperties barrier : barriers) {
       String id = barrier.getMessageId();

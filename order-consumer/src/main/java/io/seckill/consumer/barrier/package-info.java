@@ -1,6 +1,6 @@
 /**
- * Messages that prove what is not in the broker: whatever was published to a queue before a barrier
- * is in MySQL, as an order or a dead letter, when the barrier has passed.
+ * Barrier messages, which prove that no earlier message is left in the broker: when a barrier has
+ * passed, every message published to the queue before it is in MySQL, as an order or a dead letter.
  */
 @NullMarked
 package io.seckill.consumer.barrier;

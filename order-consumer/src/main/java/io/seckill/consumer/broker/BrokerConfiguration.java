@@ -6,7 +6,10 @@ import org.springframework.boot.amqp.autoconfigure.ConnectionFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Makes Spring's own connection, for the slow paths, trust whom ours trust, and named as ours. */
+/**
+ * Gives Spring's own broker connection, used on the slow paths, the same address and trusted CAs as
+ * our connections, and a name in the same format.
+ */
 @Configuration(proxyBeanMethods = false)
 class BrokerConfiguration {
 

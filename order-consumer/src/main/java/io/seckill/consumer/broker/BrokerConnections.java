@@ -10,9 +10,9 @@ import java.util.concurrent.TimeoutException;
 import org.springframework.stereotype.Component;
 
 /**
- * Opens connections that are never recovered: after recovery a channel's delivery tags and publish
- * numbers start anew, and an old one would settle another message (FACTS 15). Whoever opened a
- * connection opens a new one after any error.
+ * Opens connections without automatic recovery: after recovery a channel's delivery tags and
+ * publish sequence numbers start again, and an old one would settle another message (FACTS 15). The
+ * owner of a connection opens a new one after any error.
  */
 @Component
 public class BrokerConnections {
@@ -20,7 +20,7 @@ public class BrokerConnections {
   private final ConnectionFactory factory;
 
   /**
-   * @throws IllegalArgumentException when the URL is none or the CA file holds no certificate
+   * @throws IllegalArgumentException when the URL is invalid or the CA file holds no certificate
    */
   public BrokerConnections(BrokerProperties settings) {
     this.factory = factory(settings);
@@ -41,13 +41,13 @@ public class BrokerConnections {
 
   /**
    * @param purpose shown by the broker, for operators
-   * @throws IOException when the broker cannot be reached or refuses us
+   * @throws IOException when the broker cannot be reached or refuses the connection
    */
   public Connection open(String purpose) throws IOException {
     return open(factory, purpose);
   }
 
-  /** As {@link #open}, for a connection whose writes can be gathered. */
+  /** As {@link #open}, for a connection that can buffer its writes and send them together. */
   public IntakeConnection openLink(String purpose) throws IOException {
     GatheringSockets sockets = new GatheringSockets();
     ConnectionFactory own = factory.clone();
@@ -57,7 +57,7 @@ public class BrokerConnections {
     return new IntakeConnection(open(own, purpose), sockets);
   }
 
-  /** What the broker shows of this process, for operators: as a consumer tag, as a connection. */
+  /** A consumer tag or connection name, by which operators recognise this process at the broker. */
   public static String name(String purpose) {
     return ProcessName.withRole("order-consumer") + " " + purpose;
   }

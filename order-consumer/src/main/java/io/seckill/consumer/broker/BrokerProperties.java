@@ -10,12 +10,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
  * @param url {@code amqp[s]://user:password@host:port/vhost}
- * @param heartbeat interval, 1..60 s; a dead link shows after two of them
+ * @param heartbeat interval, 1..60 s; a dead connection is detected after two intervals
  * @param connectTimeout for the TCP connection and for the handshake, 100 ms to 30 s
  * @param rpcTimeout longest wait for the answer to one call on a channel, 100 ms to 60 s
  * @param confirmTimeout longest wait for a publisher confirm, 100 ms to 60 s
- * @param caFile PEM file of the authorities that the broker's certificate must come from; empty for
- *     those of the Java platform
+ * @param caFile PEM file of the CAs, one of which must have issued the broker's certificate; empty
+ *     for the CAs that the Java platform trusts
  */
 @ConfigurationProperties("seckill.broker")
 public record BrokerProperties(

@@ -17,10 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes persistent, mandatory messages with confirms, on a connection of its own: an alarm
- * blocks connections that publish, and must not block those that consume (FACTS 21). Thread-safe.
+ * Publishes persistent, mandatory messages with publisher confirms, on a connection of its own: a
+ * broker alarm blocks connections that publish, and must not block those that consume (FACTS 21).
+ * Thread-safe.
  *
- * <p>The connection is opened on first use and again after every failure, at most once a second.
+ * <p>The connection is opened on first use and reopened after every failure, at most once a second.
  */
 public final class ConfirmingPublisher implements AutoCloseable {
 
@@ -37,7 +38,7 @@ public final class ConfirmingPublisher implements AutoCloseable {
   private long retryAtNanos = System.nanoTime();
   private boolean closed;
 
-  /** Makes sure that what is published has a queue to go to. */
+  /** Declares the exchanges and queues that the published messages need. */
   public interface Declaration {
     void on(Channel channel) throws IOException;
   }
@@ -50,11 +51,12 @@ public final class ConfirmingPublisher implements AutoCloseable {
   }
 
   /**
-   * Publishes without waiting for the answer.
+   * Publishes without waiting for the confirm.
    *
-   * @return true when the broker has it, acked and not returned (FACTS 16); false when it said no,
-   *     is away, or blocks publishers. It may stay open as long as the broker is silent: wait with
-   *     a bound, and take no answer for "unknown" (FACTS 17)
+   * @return completes with true when the broker has acked and not returned the message (FACTS 16),
+   *     with false when the broker has nacked or returned it, is unavailable, or blocks publishers.
+   *     It may stay incomplete for as long as the broker does not answer: wait with a time-out, and
+   *     treat a missing answer as "unknown" (FACTS 17)
    */
   public synchronized CompletableFuture<Boolean> publish(
       String exchange, String routingKey, BasicProperties properties, byte[] body) {
@@ -100,7 +102,7 @@ public final class ConfirmingPublisher implements AutoCloseable {
     }
   }
 
-  /** One connection and channel for as long as it lives. */
+  /** One connection with its only channel; never reopened. */
   private static final class Link {
 
     private final Connection connection;
@@ -154,7 +156,7 @@ public final class ConfirmingPublisher implements AutoCloseable {
           });
     }
 
-    /** A return comes before its ack (FACTS 16): the first answer to a number counts. */
+    /** A return arrives before its ack (FACTS 16): the first answer to a sequence number counts. */
     private void answer(long number, boolean multiple, boolean confirmed) {
       Map<Long, CompletableFuture<Boolean>> answered =
           multiple ? open.headMap(number, true) : open.subMap(number, true, number, true);

@@ -4,7 +4,7 @@ import com.rabbitmq.client.Connection;
 import io.seckill.common.broker.GatheringSockets;
 import java.io.IOException;
 
-/** A connection whose writes can be held back and sent together. */
+/** A connection that can buffer its writes and send them together. */
 public final class IntakeConnection {
 
   private final Connection connection;
@@ -20,15 +20,15 @@ public final class IntakeConnection {
   }
 
   /**
-   * Keeps what is written, up to a buffer's size, until {@link #release}, which must follow soon:
-   * heartbeats wait as well. Without effect on a TLS connection.
+   * Buffers writes, up to the size of the buffer, until {@link #release}, which must follow soon:
+   * heartbeats are delayed as well. Has no effect on a TLS connection.
    */
   public void holdBack() {
     sockets.holdBack();
   }
 
   /**
-   * Sends what was held back.
+   * Sends the buffered writes.
    *
    * @throws IOException when the connection is broken
    */

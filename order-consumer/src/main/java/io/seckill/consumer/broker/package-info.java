@@ -1,4 +1,4 @@
-/** Connections to RabbitMQ, opened anew after every failure instead of recovered. */
+/** Connections to RabbitMQ; after a failure a new connection is opened instead of recovery. */
 @NullMarked
 package io.seckill.consumer.broker;
 

@@ -51,8 +51,8 @@ class Catalogue {
   }
 
   /**
-   * Creates the product; edits all of it before its first preheat; after that only its name and its
-   * closing time, which may only move to later.
+   * Creates the product, or edits it: every field before its first preheat; after that only its
+   * name and its closing time, which may only move to later.
    *
    * @throws ProblemException 409 IMMUTABLE_AFTER_PREHEAT naming the member that may not change
    */
@@ -67,11 +67,11 @@ class Catalogue {
   }
 
   /**
-   * Opens the sale. A stop that waits in Redis comes first: what is opened after it was asked for
-   * after it.
+   * Opens the sale. First applies a stop that is pending in Redis, because that stop was requested
+   * before this opening.
    *
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
-   * @throws JedisException when Redis cannot tell of stops
+   * @throws JedisException when Redis cannot report pending stops
    */
   ProductRow open(long skuId) {
     stops.carry(skuId);
@@ -79,7 +79,8 @@ class Catalogue {
   }
 
   /**
-   * Stops the sale, whether Redis answers or not; being there already is success.
+   * Stops the sale, whether or not Redis is available. Succeeds when the sale is in that state
+   * already.
    *
    * @param target PAUSED or CLOSED
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
@@ -98,14 +99,14 @@ class Catalogue {
       stops.carry(skuId);
       return true;
     } catch (JedisException e) {
-      log.warn("sku {}: MySQL takes a stop; Redis follows later: {}", skuId, e.toString());
+      log.warn("sku {}: stopping in MySQL; Redis is updated later: {}", skuId, e.toString());
       return false;
     }
   }
 
   /**
-   * @param known change that Redis has followed: the next is above it, should MySQL have come back
-   *     from a backup
+   * @param known number of the last state change that Redis has; the new number is above it, in
+   *     case MySQL was restored from a backup
    */
   private ProductRow move(long skuId, SaleState target, long known) {
     return required(
@@ -129,7 +130,7 @@ class Catalogue {
     return ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product.");
   }
 
-  /** Empty when another request has created it meanwhile; JPA's transaction is spoilt by that. */
+  /** Empty when another request has created it meanwhile; that makes JPA's transaction unusable. */
   private Optional<ProductRow> create(long skuId, ProductRules rules) {
     try {
       transactions.executeWithoutResult(tx -> entities.persist(new Product(skuId, rules)));
@@ -178,7 +179,7 @@ class Catalogue {
     }
   }
 
-  /** A transaction's callback here never answers null. */
+  /** No transaction callback in this class returns null. */
   private static <T> T required(@Nullable T value) {
     if (value == null) {
       throw new IllegalStateException("a transaction without an answer");

@@ -7,11 +7,11 @@ import org.springframework.boot.hibernate.autoconfigure.HibernatePropertiesCusto
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** What Hibernate must know about the ledger, whatever else is configured. */
+/** Sets Hibernate's dialect resolver, whatever else is configured, and sweeps pending stops. */
 @Configuration(proxyBeanMethods = false)
 class CatalogueConfiguration {
 
-  /** How long a store that answers again lacks a stop of the other. */
+  /** How long a store that is available again may lack a stop that the other store has. */
   private static final Duration STOP_SWEEP_PAUSE = Duration.ofSeconds(1);
 
   @Bean

@@ -7,8 +7,8 @@ import org.hibernate.engine.jdbc.dialect.spi.DialectResolver;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises MariaDB behind MySQL's driver. It calls itself "5.5.5-10.11.6-MariaDB" there, which
- * Hibernate takes for MySQL 5.5.5, a version it no longer knows how to speak to.
+ * Recognises MariaDB behind MySQL's driver. MariaDB reports its version there as
+ * "5.5.5-10.11.6-MariaDB", which Hibernate takes for MySQL 5.5.5, a version it no longer supports.
  */
 @SuppressWarnings("serial") // Hibernate's interface is serializable for reasons of its own
 public final class MariaDbDialects implements DialectResolver {

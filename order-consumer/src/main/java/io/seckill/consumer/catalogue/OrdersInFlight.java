@@ -13,13 +13,13 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Counts what is still on its way between Redis and MySQL for one SKU. Ask it while the product row
+ * Counts what is still in flight between Redis and MySQL for one SKU. Call it while the product row
  * is locked and the sale is not running, so that nothing new is admitted or settled meanwhile.
  */
 @Component
 class OrdersInFlight {
 
-  /** With what a caller does before and after, less than the gateway waits for a preheat. */
+  /** Together with the caller's other work, shorter than the gateway's time-out for a preheat. */
   private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(3);
 
   private final JdbcClient jdbc;
@@ -35,10 +35,10 @@ class OrdersInFlight {
   }
 
   /**
-   * What stands in the way of a new epoch.
+   * What prevents a new epoch.
    *
    * @param orders admitted and not settled, at least 0
-   * @param compensations units owed to Redis by orders that ended, in orders
+   * @param compensations orders that ended and whose units are not yet returned to Redis
    * @param deadLetters waiting for an operator
    */
   record Count(long orders, long compensations, long deadLetters) {
@@ -59,11 +59,12 @@ class OrdersInFlight {
   }
 
   /**
-   * Redis counts only when it holds this very epoch. Data of an older one was proven quiet when it
-   * was superseded, and a preheat that got no further than MySQL must be able to be repeated; when
-   * Redis has nothing, there is nothing that compensations could go to either.
+   * Counts orders and compensations only when Redis holds exactly this epoch. An older epoch was
+   * proven to have nothing in flight when it was superseded, and a preheat that reached MySQL but
+   * not Redis must be repeatable. When Redis does not have the sale, there is nothing to which
+   * compensations could be applied either.
    *
-   * @param settled orders of the SKU settled in MySQL, in the sequence Redis counts in
+   * @param settled orders of the SKU settled in MySQL, counted in the same sequence as in Redis
    */
   Count of(long skuId, long epoch, long settled) {
     List<@Nullable String> sale = redis.hmget(RedisKeys.sku(skuId), "epoch", "seq");
@@ -74,8 +75,8 @@ class OrdersInFlight {
   }
 
   /**
-   * Whether Redis cannot say what is on its way: shoppers could buy since the last preheat, and it
-   * does not hold that epoch, or less of it than MySQL has.
+   * Whether Redis cannot tell what is in flight: shoppers could buy since the last preheat, and
+   * Redis holds another epoch than MySQL, or a lower sequence number.
    */
   boolean isUnknownOf(Product product) {
     if (product.state() != SaleState.CLOSED) {
@@ -89,11 +90,11 @@ class OrdersInFlight {
   }
 
   /**
-   * Proves without Redis's counters that no order of a closed sale is on its way: none in its
-   * lists, and then a barrier behind all that the broker has. Waits for orders to be settled, so
-   * the product row must not be locked.
+   * Proves, without the counters of Redis, that no order of a closed sale is in flight: first no
+   * list in Redis has one, and then a barrier passes behind every message that the broker has.
+   * Waits for orders to be settled, so the product row must not be locked.
    *
-   * @return false when there are some, or it could not be proven in time
+   * @return false when orders are in flight, or the proof did not succeed in time
    */
   boolean isProvenNone(long skuId) {
     return onTheWay.of(skuId).isEmpty() && barriers.pass(Partition.ofSku(skuId), BARRIER_TIMEOUT);

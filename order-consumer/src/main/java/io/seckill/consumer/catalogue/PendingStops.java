@@ -14,8 +14,8 @@ import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Brings the stops of operators from the store that has them to the one that was away. A stop that
- * Redis has noted goes to MySQL here and nowhere else; a stop that MySQL has goes to Redis.
+ * Copies operators' stops from the store that has them to the store that was unavailable. Only this
+ * class writes a stop that is pending in Redis to MySQL; it writes a stop that MySQL has to Redis.
  */
 @Component
 class PendingStops {
@@ -41,18 +41,18 @@ class PendingStops {
     this.clock = clock;
   }
 
-  /** What MySQL has made of a stop: the row of the sale, if there is one. */
+  /** A stop and the product's row after MySQL has applied it, if there is such a row. */
   private record Taken(PendingStop stop, Optional<ProductRow> row) {}
 
   /**
-   * Brings the stop of a sale that waits in Redis to MySQL, and ends it there. One that MySQL's
-   * state does not allow ends, too: such a sale does not run.
+   * Writes the stop of a sale that is pending in Redis to MySQL, and removes it from Redis. A stop
+   * that the state in MySQL does not allow is removed as well: such a sale does not run.
    *
-   * <p>The stop is read while the row is locked, and removed before anybody may open the sale. So
-   * one that is still there was not followed by an opening, and a late process never stops a sale
+   * <p>The stop is read while the row is locked, and removed before any process may open the sale.
+   * So no opening has followed a stop that is still pending, and a slow process never stops a sale
    * that was resumed since.
    *
-   * @throws JedisException when Redis cannot tell, or the end of the stop is not known
+   * @throws JedisException when Redis is unavailable, or it is unknown whether the stop was removed
    */
   void carry(long skuId) {
     if (states.pendingStop(skuId).isEmpty()) {
@@ -88,21 +88,21 @@ class PendingStops {
   }
 
   /**
-   * Makes Redis follow a stop that MySQL has.
+   * Writes a stop that MySQL has to Redis.
    *
-   * @return false when Redis does not answer; {@link #sweep} makes it follow later
+   * @return false when Redis does not answer; {@link #sweep} writes it later
    */
   boolean follow(ProductRow row) {
     try {
       states.follow(row.skuId(), row.state().name(), row.epoch(), row.stateVersion(), null);
       return true;
     } catch (JedisException e) {
-      log.warn("sku {} is {} in MySQL; Redis follows later: {}", row.skuId(), row.state(), e);
+      log.warn("sku {} is {} in MySQL; Redis is updated later: {}", row.skuId(), row.state(), e);
       return false;
     }
   }
 
-  /** Looks for what one of the stores has missed. */
+  /** Copies every stop that one of the stores has missed. */
   void sweep() {
     for (PendingStop stop : states.pendingStops()) {
       audit.audited(

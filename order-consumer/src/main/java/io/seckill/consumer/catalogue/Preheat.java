@@ -6,9 +6,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
- * MySQL's half of a preheat: raises the epoch and hands out the row from which the gateway writes
- * Redis. When the gateway gets no further, the preheat is simply asked for again: it raises the
- * epoch once more, and what the first one may have written is of an older epoch.
+ * The MySQL part of a preheat: raises the epoch and returns the row from which the gateway loads
+ * Redis. When the gateway fails after that, the preheat is requested again: it raises the epoch
+ * once more, so whatever the first one may have written to Redis belongs to an older epoch.
  */
 @Component
 class Preheat {
@@ -24,10 +24,11 @@ class Preheat {
   }
 
   /**
-   * What the gateway writes beside the rules.
+   * What the gateway loads in addition to the rules.
    *
-   * @param maxPerOrder most units of one order; empty to leave it as it is, as the next
-   * @param retentionSeconds how long Redis keeps the sale after its closing
+   * @param maxPerOrder most units of one order; empty to keep the present value
+   * @param retentionSeconds how long Redis keeps the sale after its closing; empty to keep the
+   *     present value
    */
   record Loading(OptionalLong maxPerOrder, OptionalLong retentionSeconds) {}
 
@@ -45,9 +46,9 @@ class Preheat {
   }
 
   /**
-   * Before the row is locked, since orders that are stored meanwhile need it.
+   * Runs before the row is locked, since orders that are stored meanwhile need that lock.
    *
-   * @return the epoch of which nothing is on its way, when Redis cannot say so
+   * @return the epoch that is proven to have no order in flight; empty when Redis can tell itself
    */
   private OptionalLong proveIfUnknown(long skuId) {
     Product product = products.findBySkuId(skuId).orElseThrow(Catalogue::unknown);
@@ -91,9 +92,9 @@ class Preheat {
   }
 
   /**
-   * Where the sequence goes on: at least where Redis has it when all of it is settled. When Redis
-   * has lost it, above anything it can have used, as a rebuild does: each order that was admitted
-   * and not stored held at least one unit.
+   * The sequence number to continue from. When all orders are settled, it is at least the number in
+   * Redis. When Redis has lost its number, it is above any that Redis can have used, as in a
+   * rebuild: each order that was admitted and not stored held at least one unit.
    */
   private static long lastSeq(Product product, boolean unknown) {
     return Math.max(product.lastSeq(), product.settled()) + (unknown ? product.initialStock() : 0);

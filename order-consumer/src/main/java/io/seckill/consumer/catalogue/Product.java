@@ -12,9 +12,9 @@ import java.time.Instant;
 
 /**
  * One row of {@code products} as it was read, or one about to be inserted. It has no setters, and
- * no column can be updated through it: other transactions count in stock, lastSeq and settled, and
- * a flush of an entity would write back what was read. Every change is an UPDATE of {@link
- * Products}.
+ * no column can be updated through it: other transactions update stock, lastSeq and settled, and
+ * flushing an entity would overwrite them with the values that were read. Every change is an UPDATE
+ * of {@link Products}.
  */
 @Entity
 @Table(name = "products")
@@ -67,7 +67,7 @@ class Product {
   @Column(name = "state_version", insertable = false, updatable = false)
   private long stateVersion;
 
-  /** This and the next are the table's own until the first preheat. */
+  /** This column and the next keep the table's default until the first preheat. */
   @Column(name = "max_per_order", insertable = false, updatable = false)
   private int maxPerOrder;
 
@@ -127,9 +127,7 @@ class Product {
     return retentionSeconds;
   }
 
-  /**
-   * The rules as an edit would have to repeat them; stock is the opening stock with all changes.
-   */
+  /** The rules as an edit has to repeat them; stock is the opening stock with all changes. */
   ProductRules rules() {
     return new ProductRules(
         name, priceCents, initialStock, policy, limitPerUser, opensAt, closesAt);

@@ -10,7 +10,7 @@ import java.time.Instant;
  * @param initialStock opening stock + added - withdrawn
  * @param stateVersion number of changes of the state so far
  * @param epoch raised by every preheat, 0 before the first
- * @param lastSeq highest admission sequence stored, or where a rebuild let it go on
+ * @param lastSeq highest admission sequence stored, or the number from which a rebuild continues
  * @param settled orders settled
  */
 record ProductRow(

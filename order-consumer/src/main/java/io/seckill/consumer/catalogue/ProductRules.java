@@ -8,7 +8,7 @@ import java.util.EnumSet;
 import java.util.OptionalLong;
 
 /**
- * What an operator says about a product.
+ * The attributes of a product that an operator sets.
  *
  * @param name 1..200 characters without control characters
  * @param priceCents per unit, 0..10^12, so that an order's sum fits a long

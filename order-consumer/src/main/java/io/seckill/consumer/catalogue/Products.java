@@ -11,17 +11,17 @@ import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
 import org.springframework.data.repository.Repository;
 
-/** The table {@code products}. Every change names its columns and its condition. */
+/** The table {@code products}. Every UPDATE names its columns and its condition. */
 interface Products extends Repository<Product, Long> {
 
   Optional<Product> findBySkuId(long skuId);
 
-  /** Reads the row and holds it until the transaction ends. */
+  /** Reads the row and locks it until the transaction ends. */
   @Lock(LockModeType.PESSIMISTIC_WRITE)
   @Query("select p from Product p where p.skuId = :skuId")
   Optional<Product> lock(long skuId);
 
-  /** Rewrites everything of a product that was never preheated; 0 when it was. */
+  /** Rewrites all rules of a product that was never preheated; returns 0 when it was. */
   @Modifying(clearAutomatically = true)
   @Query(
       "update Product p set p.name = :name, p.priceCents = :priceCents, p.stock = :stock,"
@@ -43,10 +43,11 @@ interface Products extends Repository<Product, Long> {
   int rename(long skuId, String name, Instant closesAt);
 
   /**
-   * Begins an epoch: what was admitted in earlier ones is settled or proven gone. A rebuild will
-   * load it as this preheat does.
+   * Begins an epoch: every order admitted in earlier epochs is settled or proven not to be in
+   * flight. A rebuild loads the sale with the settings of this preheat.
    *
-   * @param lastSeq where the sequence goes on, all settled; by the row as it is locked
+   * @param lastSeq sequence number to continue from, all up to it settled; computed from the row
+   *     that the caller has locked
    */
   @Modifying(clearAutomatically = true)
   @Query(
@@ -58,9 +59,9 @@ interface Products extends Repository<Product, Long> {
       long skuId, int maxPerOrder, int retentionSeconds, long lastSeq, Collection<SaleState> from);
 
   /**
-   * 0 when the sale is in no state of {@code from}.
+   * Returns 0 when the sale is in no state of {@code from}.
    *
-   * @param version above that of the row, which is locked
+   * @param version above that of the row, which the caller has locked
    */
   @Modifying(clearAutomatically = true)
   @Query(
@@ -68,7 +69,7 @@ interface Products extends Repository<Product, Long> {
           + " where p.skuId = :skuId and p.state in :from")
   int move(long skuId, SaleState to, long version, Collection<SaleState> from);
 
-  /** Stopped before their closing time, so that only their state keeps shoppers out. */
+  /** Sales stopped before their closing time: only their state prevents purchases. */
   @Query("select p from Product p where p.state in (PAUSED, CLOSED) and p.closesAt > :now")
   List<Product> findStopped(Instant now);
 }

@@ -12,13 +12,13 @@ public enum SaleState {
   PAUSED,
   CLOSED;
 
-  /** What an operator may ask for; PREHEATED comes by preheat alone. */
+  /** States that an operator may request; only a preheat leads to PREHEATED. */
   static final Set<SaleState> REQUESTABLE = EnumSet.of(OPEN, PAUSED, CLOSED);
 
   /** States from which a preheat may start. */
   static final Set<SaleState> PREHEATABLE = EnumSet.of(NEW, PREHEATED, CLOSED);
 
-  /** States from which {@code target} follows, without itself. */
+  /** States from which a sale may change to {@code target}; the target is not one of them. */
   static Set<SaleState> before(SaleState target) {
     return switch (target) {
       case OPEN -> EnumSet.of(PREHEATED, PAUSED);

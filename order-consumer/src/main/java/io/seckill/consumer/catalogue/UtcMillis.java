@@ -12,9 +12,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moments as the text of a DATETIME(3) in UTC. As a timestamp they would pass through the zone of
- * the JVM, and lose their milliseconds on MariaDB: Connector/J takes it for MySQL 5.5.5, which had
- * none, and cuts them off.
+ * Instants as the text of a DATETIME(3) in UTC. A timestamp would be converted through the time
+ * zone of the JVM, and would lose its milliseconds on MariaDB: Connector/J takes MariaDB for MySQL
+ * 5.5.5, which had no milliseconds, and cuts them off.
  */
 @Converter
 class UtcMillis implements AttributeConverter<Instant, String> {
@@ -22,7 +22,7 @@ class UtcMillis implements AttributeConverter<Instant, String> {
   private static final DateTimeFormatter WRITTEN =
       DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSS");
 
-  /** The servers leave out a fraction of zero, or fill it up to the column's digits. */
+  /** Servers omit a fraction of zero, or pad it to the digits of the column. */
   private static final DateTimeFormatter READ =
       new DateTimeFormatterBuilder()
           .appendPattern("uuuu-MM-dd HH:mm:ss")

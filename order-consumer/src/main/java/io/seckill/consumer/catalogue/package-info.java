@@ -1,6 +1,6 @@
 /**
  * What is for sale: products, their rules, and the state of their sales. Single rows go through
- * JPA, which never writes the columns that the batch path of the ledger counts in.
+ * JPA, which never writes the columns that storing a batch of orders updates.
  */
 @NullMarked
 package io.seckill.consumer.catalogue;

@@ -3,12 +3,12 @@ package io.seckill.consumer.compensation;
 import io.seckill.common.order.OrderId;
 
 /**
- * Units owed to Redis for one order.
+ * Units to return to Redis for one order.
  *
- * @param epoch of the sale whose stock they go back to: a rejected order's is the one of its
- *     message, a cancelled or expired order's is {@code products.epoch} as read, under the row's
- *     lock, in the transaction that returns the stock in MySQL. Redis ignores an older one, because
- *     a later preheat has counted those units already
+ * @param epoch of the sale to whose stock they return: for a rejected order the epoch of its
+ *     message, for a cancelled or expired order {@code products.epoch} as read, under the row's
+ *     lock, in the transaction that returns the stock in MySQL. Redis ignores an older epoch,
+ *     because a later preheat has counted those units already
  * @param stockUnits 0 when the stock of Redis is known to be wrong and left to reconciliation
  * @param quotaUnits 0 when the SKU keeps no quota, or the quota of Redis is left to reconciliation
  */

@@ -7,7 +7,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * @param sweepInterval pause between two looks for units Redis has not confirmed, 100 ms to 5 min
+ * @param sweepInterval pause between two sweeps for units Redis has not confirmed, 100 ms to 5 min
  * @param sweepPage rows read at once, 1..10 000
  */
 @ConfigurationProperties("seckill.compensation")

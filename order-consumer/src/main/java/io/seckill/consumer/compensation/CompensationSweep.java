@@ -11,14 +11,15 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * Delivers what was owed to Redis and not confirmed: after a crash, and after Redis was away. The
- * result that made the units free goes before them, for it may have been lost as well. One thread;
- * a second process may sweep the same rows, Redis takes each once.
+ * Delivers compensations that Redis has not confirmed: after a crash, and after Redis was
+ * unavailable. The order result that freed the units is written first, because it may have been
+ * lost as well. Runs on one thread; a second process may sweep the same rows, since Redis applies
+ * each compensation once.
  */
 @Component
 class CompensationSweep {
 
-  /** The first delivery, right after COMMIT, gets this long before the sweep steps in. */
+  /** The time left to the first delivery, right after COMMIT, before the sweep delivers. */
   private static final int MIN_AGE_SECONDS = 1;
 
   private final JdbcTemplate jdbc;
@@ -42,7 +43,7 @@ class CompensationSweep {
         .register(meters);
   }
 
-  /** Delivers everything pending, page by page; a page that cannot be delivered is left behind. */
+  /** Delivers everything pending, page by page; skips a page that cannot be delivered. */
   void sweep() {
     long after = 0;
     List<Compensation> page;

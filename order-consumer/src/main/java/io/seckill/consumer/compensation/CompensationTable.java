@@ -42,7 +42,7 @@ final class CompensationTable {
     }
   }
 
-  /** Those of these orders that Redis has not confirmed. */
+  /** Compensations of these orders that Redis has not confirmed. */
   static List<Compensation> pendingOf(Connection connection, Collection<OrderId> orders)
       throws SQLException {
     if (orders.isEmpty()) {
@@ -60,7 +60,7 @@ final class CompensationTable {
     }
   }
 
-  /** Those of these orders that have something to give back, confirmed by Redis or not. */
+  /** Compensations of these orders, confirmed by Redis or not. */
   static List<Compensation> of(Connection connection, Collection<OrderId> orders)
       throws SQLException {
     String sql =
@@ -76,10 +76,10 @@ final class CompensationTable {
   }
 
   /**
-   * A page of all that Redis has not confirmed, by order id.
+   * A page of the compensations that Redis has not confirmed, by order id.
    *
    * @param afterOrderId 0 for the first page
-   * @param minAgeSeconds leaves out what is younger: its first delivery may still be under way
+   * @param minAgeSeconds leaves out younger rows: their first delivery may still be under way
    */
   static List<Compensation> pending(
       Connection connection, long afterOrderId, int minAgeSeconds, int limit) throws SQLException {

@@ -27,16 +27,16 @@ import redis.clients.jedis.UnifiedJedis;
 /**
  * Returns units to Redis from the rows of {@code compensation}. Thread-safe.
  *
- * <p>{@link #record} the units in the transaction that makes them free, {@link #deliver} them after
- * its COMMIT. What is not delivered then, for whatever reason, {@link CompensationSweep} delivers
- * later; Redis takes the units of an order once, however often they are delivered.
+ * <p>{@link #record} the units in the transaction that frees them, {@link #deliver} them after its
+ * COMMIT. {@link CompensationSweep} later delivers what was not delivered then, for whatever
+ * reason; Redis applies the units of an order once, however often they are delivered.
  */
 @Component
 public class Compensations {
 
   private static final Logger log = LoggerFactory.getLogger(Compensations.class);
 
-  /** Bounds one pipeline. */
+  /** Most compensations in one pipeline. */
   private static final int CHUNK = 500;
 
   private final JdbcTemplate jdbc;
@@ -57,10 +57,9 @@ public class Compensations {
   }
 
   /**
-   * Writes down what Redis is owed, in the caller's Spring-managed transaction and in one
-   * statement.
+   * Inserts compensations, in the caller's Spring-managed transaction and in one statement.
    *
-   * @throws DataAccessException also when one of the orders has been given back already; the caller
+   * @throws DataAccessException also when one of the orders has a compensation already; the caller
    *     rolls back
    * @throws IllegalStateException outside a transaction
    */
@@ -81,15 +80,15 @@ public class Compensations {
     CompensationTable.insert(connection, owed);
   }
 
-  /** What of these orders is owed and not confirmed by Redis. */
+  /** Compensations of these orders that Redis has not confirmed. */
   public List<Compensation> pendingOf(Connection connection, Collection<OrderId> orders)
       throws SQLException {
     return CompensationTable.pendingOf(connection, orders);
   }
 
   /**
-   * Brings the units to Redis and marks the rows done. Call it after COMMIT, never inside the
-   * transaction. Fails nobody: what does not arrive is left to the sweep.
+   * Returns the units to Redis and marks the rows done. Call it after COMMIT, never inside the
+   * transaction. Does not throw when Redis or MySQL fails: the sweep delivers the rest.
    */
   public void deliver(Collection<Compensation> owed) {
     List<Compensation> all = List.copyOf(owed);
@@ -99,8 +98,8 @@ public class Compensations {
   }
 
   /**
-   * As {@link #deliver}, for orders whose units Redis has lost, or never got, whatever their rows
-   * say.
+   * As {@link #deliver}, for orders whose units Redis has lost or never received, whether or not
+   * their rows are marked done.
    */
   public void deliverAgain(Collection<OrderId> orders) {
     List<OrderId> all = List.copyOf(orders);
@@ -130,7 +129,7 @@ public class Compensations {
               });
       done.increment(settled.size());
     } catch (DataAccessException e) {
-      log.warn("{} compensations are done but not marked so: {}", settled.size(), e.toString());
+      log.warn("{} compensations are done but not marked done: {}", settled.size(), e.toString());
     }
   }
 
@@ -154,7 +153,7 @@ public class Compensations {
     return switch (((Long) reply).intValue()) {
       case 1, 2 -> true;
       case 3, 4 -> {
-        log.info("order {}: Redis owes nothing for epoch {} any more", one.orderId(), one.epoch());
+        log.info("order {}: epoch {} no longer needs compensation", one.orderId(), one.epoch());
         yield true;
       }
       case -1 -> false;

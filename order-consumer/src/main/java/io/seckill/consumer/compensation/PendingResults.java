@@ -12,12 +12,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** What became of orders whose units are owed to Redis. */
+/** Reads the results of orders whose units are to be returned to Redis. */
 final class PendingResults {
 
   private PendingResults() {}
 
-  /** Orders and aliases alike; nothing of an order that has no row. */
+  /** The results of orders and of aliases; none for an order that has no row. */
   static List<OrderResult> of(Connection connection, List<Compensation> owed) throws SQLException {
     List<OrderResult> results = new ArrayList<>(owed.size());
     if (owed.isEmpty()) {

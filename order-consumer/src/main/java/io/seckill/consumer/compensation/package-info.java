@@ -1,4 +1,4 @@
-/** Returns units to Redis that MySQL has made free, once per order. */
+/** Returns to Redis the units that MySQL has freed, once per order. */
 @NullMarked
 package io.seckill.consumer.compensation;
 

@@ -9,20 +9,20 @@ import javax.sql.DataSource;
 import org.springframework.stereotype.Component;
 
 /**
- * The pools beside the one of Spring Boot, which serves the sweeps and the internal port. They have
- * its settings, {@code spring.datasource.*}, except for name and size: the work of one pool never
- * waits for a connection that the work of another holds.
+ * The connection pools beside Spring Boot's own, which serves the sweeps and the internal port.
+ * They share its settings, {@code spring.datasource.*}, except for name and size. The pools are
+ * separate so that the work of one never waits for a connection that the work of another holds.
  */
 @Component
 public class ConnectionPools {
 
-  /** Runs at once, of different SKUs. */
+  /** Reconciliation runs at the same time, each of a different SKU. */
   public static final int RECONCILIATION_RUNS = 2;
 
-  /** A run holds its lock and one snapshot. */
+  /** A run needs one connection for its lock and one for its snapshot. */
   private static final int CONNECTIONS_OF_A_RUN = 2;
 
-  /** Held by the one process that looks at all sales, for as long as it does. */
+  /** Held by the process that runs the scheduled reconciliation, for as long as it does. */
   private static final int LEADERSHIP = 1;
 
   private final HikariDataSource orderStorage;
@@ -38,7 +38,7 @@ public class ConnectionPools {
             meters);
   }
 
-  /** Connects when it is first asked for a connection. */
+  /** The pool connects when the first connection is requested. */
   private static HikariDataSource pool(
       HikariDataSource settings, String name, int connections, MeterRegistry meters) {
     HikariDataSource pool = new HikariDataSource();
@@ -49,12 +49,12 @@ public class ConnectionPools {
     return pool;
   }
 
-  /** For storing the orders of the queues: one connection for the writer of each. */
+  /** Pool for storing the orders of the queues: one connection for the writer of each queue. */
   public DataSource orderStorage() {
     return orderStorage;
   }
 
-  /** For the locks and the snapshots of reconciliation runs. */
+  /** Pool for the locks and the snapshots of reconciliation runs. */
   public DataSource reconciliation() {
     return reconciliation;
   }

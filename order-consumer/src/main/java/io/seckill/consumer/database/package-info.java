@@ -1,4 +1,4 @@
-/** Pools of connections to MySQL, each for one kind of work. */
+/** Connection pools to MySQL, one for each kind of work. */
 @NullMarked
 package io.seckill.consumer.database;
 

@@ -4,13 +4,13 @@ import io.seckill.common.order.OrderMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message given up on.
+ * A message that this service or the broker gave up on.
  *
- * @param payload as it came
- * @param order what it says; null when it cannot be read
- * @param routingKey of the orders exchange, with which it came; null when nobody knows
+ * @param payload as received
+ * @param order the decoded payload; null when it cannot be read
+ * @param routingKey with which it was published to the orders exchange; null when unknown
  * @param detail one line for operators; cut to {@value #MAX_DETAIL} characters
- * @param attempts deliveries that failed, in all its lives, at least 1
+ * @param attempts failed deliveries, including those before a replay, at least 1
  * @param firstFailedAt Unix ms
  * @param lastFailedAt Unix ms
  */

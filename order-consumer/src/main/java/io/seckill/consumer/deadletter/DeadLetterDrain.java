@@ -23,12 +23,12 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 
 /**
- * Moves messages from the dead queue into the table, where operators see them. One thread asks once
- * a second; dead letters are rare, and this cannot run ahead of MySQL. A message is acked after its
- * COMMIT; one that comes twice finds its row.
+ * Moves messages from the dead queue into the table, where operators see them. One thread polls
+ * once a second: dead letters are rare, and polling cannot run ahead of MySQL. A message is acked
+ * after its COMMIT; a redelivered one finds its row.
  *
- * <p>Each message that is taken and given back counts as a delivery, and a quorum queue drops what
- * was delivered too often. So nothing is taken before MySQL has shown that it takes writes.
+ * <p>A message that is fetched and requeued counts as delivered, and a quorum queue drops a message
+ * that was delivered too often. So nothing is fetched before MySQL is known to accept writes.
  */
 @Component
 class DeadLetterDrain {
@@ -37,10 +37,10 @@ class DeadLetterDrain {
 
   private static final int MAX_BATCH = 100;
 
-  /** After messages were taken and could not be kept, although MySQL takes writes. */
+  /** Pause after messages were fetched and could not be stored, although MySQL accepts writes. */
   private static final Duration FAILURE_PAUSE = Duration.ofSeconds(10);
 
-  /** A batch ends with the message that exceeds it; the broker bounds a single one. */
+  /** A batch ends with the message that exceeds this; the broker bounds a single message. */
   private static final long MAX_BATCH_BYTES = 8L << 20;
 
   private final BrokerConnections connections;
@@ -68,7 +68,7 @@ class DeadLetterDrain {
     this.meters = meters;
   }
 
-  /** Moves all that is there; nothing while MySQL takes no writes. */
+  /** Moves all messages of the queue; none while MySQL accepts no writes. */
   void drain() {
     if (System.nanoTime() - resumeAtNanos < 0) {
       return;
@@ -78,29 +78,29 @@ class DeadLetterDrain {
         log.info("Moved dead letters, there may be more");
       }
     } catch (SQLException e) {
-      log.warn("Dead letters wait until MySQL takes writes: {}", e.getMessage());
+      log.warn("Dead letters wait until MySQL accepts writes: {}", e.getMessage());
     } catch (IOException | ShutdownSignalException e) {
       log.warn("Cannot drain the dead queue now: {}", e.toString());
       disconnect();
     } catch (DataAccessException | TransactionException e) {
-      log.warn("Cannot keep dead letters now: {}", e.toString());
-      compensation();
+      log.warn("Cannot store dead letters now: {}", e.toString());
+      disconnectAndPause();
     } catch (RuntimeException e) {
       log.error("A defect keeps dead letters in their queue", e);
-      compensation();
+      disconnectAndPause();
     }
   }
 
-  private void compensation() {
+  private void disconnectAndPause() {
     disconnect();
     resumeAtNanos = System.nanoTime() + FAILURE_PAUSE.toNanos();
   }
 
   /**
-   * Moves what is there, up to a batch.
+   * Moves at most one batch.
    *
-   * @return true when it was a full batch
-   * @throws SQLException when MySQL takes no writes; nothing was taken from the queue
+   * @return true when the batch was full
+   * @throws SQLException when MySQL accepts no writes; nothing was fetched from the queue
    */
   private boolean drainBatch() throws IOException, SQLException {
     Channel open = channel();
@@ -131,7 +131,7 @@ class DeadLetterDrain {
     return message != null;
   }
 
-  /** Who publishes a letter counts it; those of the broker itself are counted here. */
+  /** The publisher of a dead letter counts it; those that the broker dropped are counted here. */
   private void keep(List<DeadLetter> letters) {
     table.keep(letters);
     letters.stream()
@@ -158,7 +158,7 @@ class DeadLetterDrain {
     return created;
   }
 
-  /** What is unsettled goes back to the queue. */
+  /** Closes the connection; the broker requeues what is not acked. */
   @PreDestroy
   void disconnect() {
     Connection open = connection;

@@ -10,18 +10,18 @@ public final class DeadLetterHeaders {
   public static final String DETAIL = "x-seckill-detail";
 
   /**
-   * Integer: deliveries that failed so far. A replay carries it on to {@code seckill.orders}, so
-   * that the count goes on.
+   * Integer: deliveries that failed so far. A replay copies it to {@code seckill.orders}, so that
+   * the count continues.
    */
   public static final String ATTEMPTS = "x-seckill-attempts";
 
-  /** Long, Unix ms. A replay carries it on as well. */
+  /** Long, Unix ms. A replay copies it as well. */
   public static final String FIRST_FAILED_AT = "x-seckill-first-failed-at";
 
   /** Long, Unix ms. */
   public static final String LAST_FAILED_AT = "x-seckill-last-failed-at";
 
-  /** Text: the routing key of {@code seckill.orders} with which the message came. */
+  /** Text: the routing key with which the message was published to {@code seckill.orders}. */
   public static final String ROUTING_KEY = "x-seckill-routing-key";
 
   private DeadLetterHeaders() {}

@@ -6,7 +6,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import org.springframework.stereotype.Component;
 
-/** Counts messages given up on, by reason; all reasons are there from the start. Thread-safe. */
+/** Counts dead letters by reason; every reason has a counter from the start. Thread-safe. */
 @Component
 class DeadLetterMeters {
 

@@ -7,7 +7,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * @param drainInterval pause between two looks into the dead queue, 50 ms to 1 min
+ * @param drainInterval pause between two polls of the dead queue, 50 ms to 1 min
  */
 @ConfigurationProperties("seckill.dead-letter")
 record DeadLetterProperties(@DefaultValue("1s") Duration drainInterval) {

@@ -23,8 +23,8 @@ public class DeadLetterPublisher {
   }
 
   /**
-   * @return true once the broker has it; only then the original may be acked. See {@link
-   *     ConfirmingPublisher#publish}
+   * @return completes with true once the broker has confirmed it; only then may the original be
+   *     acked. See {@link ConfirmingPublisher#publish}
    */
   public CompletableFuture<Boolean> publish(DeadLetter letter) {
     return publisher

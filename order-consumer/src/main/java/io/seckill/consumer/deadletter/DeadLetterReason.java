@@ -1,19 +1,19 @@
 package io.seckill.consumer.deadletter;
 
-/** Why a message was given up on. */
+/** Why a message became a dead letter. */
 public enum DeadLetterReason {
-  /** Not an order message within its bounds. */
+  /** It is not an order message, or exceeds the bounds of one. */
   UNREADABLE,
   /** A version of the order message that this release does not read; a later one may. */
   UNSUPPORTED_VERSION,
   /** MySQL has no such product. */
   UNKNOWN_SKU,
-  /** The message says another policy than the product. */
+  /** The policy in the message differs from the product's. */
   OTHER_POLICY,
   /** Its order id is stored with other content. */
   OTHER_CONTENT,
-  /** MySQL refused it alone, several times. */
+  /** MySQL refused this single order several times. */
   FAILED_TOO_OFTEN,
-  /** The broker gave up on it; its headers say why. */
+  /** The broker dropped it; its headers tell why. */
   DROPPED_BY_BROKER
 }

@@ -17,20 +17,20 @@ import org.springframework.transaction.support.TransactionOperations;
 @Component
 class DeadLetterTable {
 
-  /** Width of the column {@code payload}; what is longer goes on in {@code dead_letter_rest}. */
+  /** Width of the column {@code payload}; {@code dead_letter_rest} has the rest of longer ones. */
   private static final int MAX_PAYLOAD = 4_096;
 
-  /** Below every {@code max_allowed_packet} that a server comes with. */
+  /** Below the default {@code max_allowed_packet} of every server. */
   private static final int MAX_PART = 1 << 20;
 
-  /** By the count of failures too: the clock may have gone back, or be another process's. */
+  /** Also compares the attempts: the clock may have been set back, or be another process's. */
   private static final String FAILED_AGAIN =
       "(VALUES(last_failed_at) > last_failed_at OR VALUES(attempts) > attempts)";
 
   /**
-   * One row per payload. The same message again changes nothing; the same order failing again,
-   * after a replay, opens its row again; what could not be read then may be read now. The
-   * assignments are evaluated in the order they stand.
+   * One row per payload. A redelivered message changes nothing; an order that fails again after a
+   * replay reopens its row; the ids of a message that was unreadable before are filled in when it
+   * can be read now. The assignments are evaluated in the order in which they are written.
    */
   private static final String KEEP =
       "INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_bytes, payload_hash,"
@@ -62,7 +62,7 @@ class DeadLetterTable {
     this.transactions = transactions;
   }
 
-  /** Writes all, each committed by itself; any may be there already. */
+  /** Writes each dead letter in its own transaction; its row may exist already. */
   void keep(List<DeadLetter> letters) {
     for (DeadLetter letter : letters) {
       transactions.executeWithoutResult(tx -> keep(letter));

@@ -9,7 +9,7 @@ import io.seckill.common.order.UnreadableMessageException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what stands in the dead queue; headers may be missing or wrong, whoever wrote them. */
+/** Reads messages of the dead queue; their headers may be missing or wrong. */
 final class DrainedLetter {
 
   private static final int MAX_ATTEMPTS = 1_000_000;
@@ -40,7 +40,7 @@ final class DrainedLetter {
     }
   }
 
-  /** Any other key would lead a replay nowhere. */
+  /** Null for any other key: a replay with it would not reach an order queue. */
   private static @Nullable String routingKey(Map<String, Object> headers) {
     String key = String.valueOf(headers.get(DeadLetterHeaders.ROUTING_KEY));
     return BrokerTopology.isRoutingKey(key) ? key : null;
@@ -66,7 +66,7 @@ final class DrainedLetter {
     return headers.get(name) instanceof Number number ? number.longValue() : otherwise;
   }
 
-  /** What a DATETIME holds: from 1970 to shortly after now. */
+  /** A time that a DATETIME can hold: one before 1970, or over a day ahead, is replaced by now. */
   private static long time(long epochMs, long now) {
     return epochMs < 0 || epochMs > now + 86_400_000L ? now : epochMs;
   }

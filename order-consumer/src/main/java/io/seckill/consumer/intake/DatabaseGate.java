@@ -24,16 +24,16 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * The way from intake to MySQL, with a breaker in it. While it is open no orders are taken from the
- * broker, so none are held, requeued or tried in a loop; a probe a second finds out when MySQL
- * writes again. Shared by all queues, thread-safe.
+ * Stores orders for the intake through a circuit breaker. While the breaker is open, no orders are
+ * taken from the broker, so none are held, requeued or retried in a loop; one probe per second
+ * finds out when MySQL accepts writes again. Shared by all queues, thread-safe.
  */
 @Component
 class DatabaseGate {
 
   private static final Logger log = LoggerFactory.getLogger(DatabaseGate.class);
 
-  /** MySQL's return is noticed after this and the probe's own time-out, at the latest. */
+  /** A recovery of MySQL is detected after this and the probe's own time-out, at the latest. */
   private static final Duration PROBE_PAUSE = Duration.ofSeconds(1);
 
   private final OrderStore store;
@@ -69,9 +69,9 @@ class DatabaseGate {
   }
 
   /**
-   * Small and quick: the library's defaults (100 calls, 60 s) would hide an outage. A timer ends
-   * the open state; the library's other way is the time of day, which an operator may set back. A
-   * refused order is no failure of MySQL.
+   * A small window and a short open state: the library's defaults (100 calls, 60 s) would hide an
+   * outage. A timer ends the open state; the library's alternative is the wall clock, which an
+   * operator may set back. A refused order is not a failure of MySQL.
    */
   static CircuitBreakerConfig config() {
     return CircuitBreakerConfig.custom()
@@ -88,9 +88,9 @@ class DatabaseGate {
   }
 
   /**
-   * As {@link OrderStore#store}, and remembers how MySQL did.
+   * As {@link OrderStore#store}, and reports success or failure to the breaker.
    *
-   * @throws DatabaseUnavailableException when MySQL cannot decide now; look at {@link
+   * @throws DatabaseUnavailableException when MySQL cannot decide now; check {@link
    *     #isOpenToOrders} before trying again
    */
   StoredBatch store(List<OrderMessage> orders) throws DatabaseUnavailableException {
@@ -110,8 +110,8 @@ class DatabaseGate {
   }
 
   /**
-   * A success may be the second call that the breaker wants to have seen, and after one failure it
-   * opens then. The caller goes on, and nobody would ask MySQL.
+   * A success may be the second call, the minimum that the breaker evaluates; after one failure the
+   * breaker then opens. The caller continues to store, and no thread would probe MySQL.
    */
   private void closeAfterSuccess() {
     if (breaker.getState() != CircuitBreaker.State.CLOSED) {
@@ -119,7 +119,7 @@ class DatabaseGate {
     }
   }
 
-  /** By two clocks, Redis's and ours: never below 0 whatever they say. */
+  /** Uses two clocks, Redis's and ours, so a negative difference is recorded as 0. */
   private void recordLag(StoredBatch stored) {
     long now = clock.millis();
     for (StoreOutcome outcome : stored.outcomes()) {
@@ -130,8 +130,9 @@ class DatabaseGate {
   }
 
   /**
-   * True at once while MySQL is thought well. Else asks it, at most once a second over all callers,
-   * and says what came out. Whatever that is, the breaker hears it: it lets nobody else ask before.
+   * Returns true at once while the breaker is closed. Otherwise probes MySQL, at most once a second
+   * over all callers, and returns whether it accepts writes. The breaker permits another probe only
+   * after a result, so every result is reported to it, an unexpected exception included.
    */
   boolean isOpenToOrders() {
     if (breaker.getState() == CircuitBreaker.State.CLOSED) {

@@ -14,7 +14,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Decides when a message becomes a dead letter, and what is written on it. Thread-safe. */
+/** Decides when a message becomes a dead letter, and with what content. Thread-safe. */
 @Component
 class DeadLetterPolicy {
 
@@ -30,7 +30,7 @@ class DeadLetterPolicy {
     this.clock = clock;
   }
 
-  /** A message that no later try of this release can read. */
+  /** A message that this release can never read. */
   DeadLetter unreadable(Delivery delivery) {
     UnreadableMessageException why = delivery.unreadable();
     DeadLetterReason reason =
@@ -40,7 +40,7 @@ class DeadLetterPolicy {
     return letter(delivery, reason, why == null ? "" : String.valueOf(why.getMessage()), atOnce());
   }
 
-  /** A message that no later try can store. */
+  /** A message that can never be stored. */
   DeadLetter unstorable(Delivery delivery, Unstorable verdict) {
     DeadLetterReason reason =
         switch (verdict.unfit()) {
@@ -51,7 +51,7 @@ class DeadLetterPolicy {
     return letter(delivery, reason, verdict.detail(), atOnce());
   }
 
-  /** Null while it may be tried again. */
+  /** Null while the order may be tried again. */
   @Nullable DeadLetter failed(Delivery delivery, Failed failure, Attempts counted) {
     return counted.count() < settings.maxAttempts()
         ? null
@@ -66,7 +66,7 @@ class DeadLetterPolicy {
     attempts.forget(order.orderId());
   }
 
-  /** Doubles from try to try. */
+  /** Doubles with each attempt. */
   Duration pauseAfter(Attempts counted) {
     long pauseMs = settings.retryPause().toMillis() << Math.min(counted.count() - 1, 10);
     return Duration.ofMillis(Math.min(pauseMs, LONGEST_PAUSE.toMillis()));
@@ -77,7 +77,7 @@ class DeadLetterPolicy {
     return new Attempts(1, now, now);
   }
 
-  /** A replayed order brings the count of its former lives along. */
+  /** Adds the attempts before a replay, which a replayed order has in its headers. */
   private static DeadLetter letter(
       Delivery delivery, DeadLetterReason reason, String detail, Attempts counted) {
     long before = delivery.header(DeadLetterHeaders.ATTEMPTS, 0);

@@ -2,12 +2,12 @@ package io.seckill.consumer.intake;
 
 import java.util.Map;
 
-/** What this process holds of the broker's order queues. */
+/** The deliveries from the broker's order queues that this process has not acked. */
 public interface DeliveriesInHand {
 
   /**
-   * Deliveries not acked, by queue, at this moment; only queues of which this process is the active
-   * consumer, as far as it can tell by having been sent something. Thread-safe.
+   * Number of unacked deliveries by queue, at this moment. Contains only queues whose active
+   * consumer is this process, which it knows once it has received a delivery. Thread-safe.
    */
   Map<String, Long> unacked();
 }

@@ -9,10 +9,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One message in hand. Its tag means something to the session it came from only.
+ * One message received and not settled. Its tag is valid only in the session that received it.
  *
  * @param routingKey with which it was published
- * @param order what it says; null when it cannot be read
+ * @param order the decoded body; null when it cannot be read
  * @param unreadable why it cannot be read; null when it can
  * @param receivedNanos by System.nanoTime
  */
@@ -26,7 +26,7 @@ record Delivery(
     @Nullable UnreadableMessageException unreadable,
     long receivedNanos) {
 
-  /** Reads the message on the connection's thread, beside the writer's. */
+  /** Decodes the message on the connection's thread, in parallel to the writer thread. */
   static Delivery of(Envelope envelope, BasicProperties properties, byte[] body) {
     long tag = envelope.getDeliveryTag();
     String key = envelope.getRoutingKey();
@@ -38,7 +38,7 @@ record Delivery(
     }
   }
 
-  /** A number of the headers; a header of another type counts as absent. */
+  /** A numeric header; a header of another type counts as absent. */
   long header(String name, long otherwise) {
     Map<String, Object> headers = properties.getHeaders();
     return headers != null && headers.get(name) instanceof Number number

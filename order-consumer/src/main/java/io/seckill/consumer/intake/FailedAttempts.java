@@ -7,9 +7,9 @@ import java.util.Map;
 import org.springframework.stereotype.Component;
 
 /**
- * Counts how often an order was refused; brokers count differently (FACTS 23), and lose count when
- * a consumer goes. Keeps the last {@value #MAX_ORDERS} orders; a forgotten one starts anew, which
- * costs it a few more tries. Thread-safe.
+ * Counts how often an order was refused. Broker versions count deliveries differently (FACTS 23),
+ * and lose the count when a consumer disconnects. Keeps the last {@value #MAX_ORDERS} orders; an
+ * evicted one starts at 0 again, which gives it a few more attempts. Thread-safe.
  */
 @Component
 class FailedAttempts {
@@ -30,13 +30,13 @@ class FailedAttempts {
   }
 
   /**
-   * @param count failed tries since the order came in this time, from 1
+   * @param count failed attempts since the order was first received or replayed, from 1
    * @param firstAt Unix ms
    * @param lastAt Unix ms
    */
   record Attempts(int count, long firstAt, long lastAt) {}
 
-  /** Counts one more. */
+  /** Counts one more failed attempt. */
   synchronized Attempts add(OrderId order) {
     long now = clock.millis();
     return failed.merge(

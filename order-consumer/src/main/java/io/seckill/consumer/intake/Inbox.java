@@ -11,15 +11,15 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Deliveries in hand that nobody works on yet: those that came, and those to be tried again later.
- * Bounded by the prefetch. Thread-safe; one thread takes.
+ * Deliveries that wait to be processed: newly received ones, and those to be retried later. Bounded
+ * by the prefetch. Thread-safe; only one thread calls {@link #take}.
  */
 final class Inbox {
 
   private final BlockingQueue<Delivery> arrived;
   private final PriorityQueue<Retry> retries = new PriorityQueue<>();
 
-  /** Tags of deliveries that wait to be tried again, or are being tried. */
+  /** Tags of deliveries that wait for a retry, or are being retried. */
   private final NavigableSet<Long> postponed = new ConcurrentSkipListSet<>();
 
   private record Retry(long atNanos, Delivery delivery) implements Comparable<Retry> {
@@ -33,12 +33,12 @@ final class Inbox {
     this.arrived = new LinkedBlockingQueue<>(prefetch);
   }
 
-  /** False when there are more than the prefetch allows. */
+  /** Returns false when there are more deliveries than the prefetch allows. */
   boolean offer(Delivery delivery) {
     return arrived.offer(delivery);
   }
 
-  /** Has a delivery taken again after the pause; it stays unsettled until then. */
+  /** Makes {@link #take} return a delivery again after the pause; it stays unsettled until then. */
   void retryLater(Delivery delivery, Duration pause) {
     postponed.add(delivery.tag());
     synchronized (retries) {
@@ -53,18 +53,18 @@ final class Inbox {
     }
   }
 
-  /** Whether a delivery that came before this one was postponed and is not settled yet. */
+  /** Whether a delivery received before this one was postponed and is not settled yet. */
   boolean hasPostponedBefore(Delivery delivery) {
     return postponed.lower(delivery.tag()) != null;
   }
 
   /**
-   * Takes what is there, without waiting when it is a full batch.
+   * Takes the available deliveries, without waiting when they fill a batch.
    *
    * @param max size of a full batch
    * @param linger longest wait for more, counted from the arrival of the first
    * @param idle longest wait for the first
-   * @return at most max deliveries, oldest first; empty when none came
+   * @return at most max deliveries, oldest first; empty when none arrived
    */
   List<Delivery> take(int max, Duration linger, Duration idle) throws InterruptedException {
     List<Delivery> batch = new ArrayList<>(Math.min(max, arrived.size() + 16));

@@ -13,8 +13,9 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
- * Owns the intake of all order queues. In the last phase, so it starts last and stops first: what
- * it needs, from the pool to the publishers, outlives it, and nothing else delays its stop.
+ * Owns the intake of all order queues. It is in the last lifecycle phase, so it starts last and
+ * stops first: what it needs, from the connection pool to the publishers, stops after it, and
+ * nothing else delays its stop.
  */
 @Component
 class Intake implements SmartLifecycle, DeliveriesInHand {
@@ -61,12 +62,15 @@ class Intake implements SmartLifecycle, DeliveriesInHand {
     return held;
   }
 
-  /** Queues that are not read because of a defect here, each with what is wrong. */
+  /** Queues that this process does not consume because of a defect, each with its description. */
   List<String> failures() {
     return running.stream().flatMap(intake -> intake.failure().stream()).toList();
   }
 
-  /** Tells all, then waits for all, within one deadline; what is late gets a last second. */
+  /**
+   * Asks all queue intakes to stop, then waits for all within one deadline; interrupts those that
+   * are late and waits one more second.
+   */
   @Override
   public void stop() {
     running.forEach(QueueIntake::requestStop);

@@ -7,8 +7,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.stereotype.Component;
 
 /**
- * DOWN when orders may wait in a queue which this process should read and, by a defect of its own,
- * does not; the log has the reason once per change. A broker or a MySQL that is away does not
+ * DOWN when orders may wait in a queue that this process should consume and, because of a defect of
+ * its own, does not; logs the reason once per change. An unavailable broker or MySQL does not
  * count: payments and operators do not need both.
  */
 @Component
@@ -34,7 +34,7 @@ class IntakeHealthIndicator implements HealthIndicator {
     if (failures.isEmpty() != up) {
       up = failures.isEmpty();
       if (up) {
-        log.info("ready again: all queues are read");
+        log.info("ready again: all queues are consumed");
       } else {
         log.error("not ready: {}", failures);
       }

@@ -5,15 +5,15 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Whether the threads of one queue's intake make progress, as they say themselves. Waiting for the
- * broker or for MySQL is progress: both have alerts of their own. Thread-safe.
+ * Whether the threads of one queue's intake make progress, as they report themselves. Waiting for
+ * the broker or for MySQL counts as progress: both have alerts of their own. Thread-safe.
  */
 final class IntakeProgress {
 
-  /** Twice as long as MySQL may take to refuse a batch for good, the longest step of a writer. */
+  /** Twice the longest step of a writer: the time MySQL may take to refuse a batch for good. */
   private static final Duration STUCK_AFTER = Duration.ofSeconds(60);
 
-  /** One defect is behind us when it does not come again soon: a session fails within a second. */
+  /** A defect not repeated for this long counts as over: a lasting one recurs within a second. */
   private static final Duration IN_A_ROW = Duration.ofSeconds(30);
 
   private static final int TOO_MANY = 3;
@@ -45,7 +45,9 @@ final class IntakeProgress {
     lastFailure = defect.toString();
   }
 
-  /** Why the queue is not read, though nothing it needs is away; empty while it is read. */
+  /**
+   * Why the queue is not consumed although all it needs is available; empty while it is consumed.
+   */
   synchronized Optional<String> failure() {
     long now = nanoTime.getAsLong();
     Duration still = Duration.ofNanos(now - movedNanos);

@@ -8,14 +8,16 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * @param enabled false keeps the service from taking orders; the internal port works on
+ * @param enabled false keeps the service from taking orders; the internal port still works
  * @param batch most orders of one transaction, 1..1000
- * @param prefetch orders in hand per queue, batch..65535; eight batches keep the writer busy while
- *     others wait for confirms or arrive. Bounds memory, about 1 kB each
+ * @param prefetch most unsettled orders per queue, batch..65535; eight batches keep the writer busy
+ *     while others wait for confirms or arrive. Bounds memory, about 1 kB each
  * @param linger longest wait for more orders when there are fewer than a batch, 0..5 ms
- * @param maxAttempts tries of an order that MySQL refuses alone, 1..100, before it is a dead letter
- * @param retryPause before its second try, doubled from try to try, 10 ms to 10 s
- * @param stopTimeout longest time for what is in hand when the service stops, 1..18 s
+ * @param maxAttempts attempts to store a single order that MySQL refuses, 1..100, before it becomes
+ *     a dead letter
+ * @param retryPause before its second attempt, doubled for each further one, 10 ms to 10 s
+ * @param stopTimeout longest time to settle the batches already taken when the service stops, 1..18
+ *     s
  */
 @ConfigurationProperties("seckill.intake")
 record IntakeProperties(
@@ -27,7 +29,7 @@ record IntakeProperties(
     @DefaultValue("200ms") Duration retryPause,
     @DefaultValue("12s") Duration stopTimeout) {
 
-  /** Orders of a batch share one message to the expiry. */
+  /** The orders of a batch share one expiry message. */
   private static final int MAX_BATCH = ExpiryMessage.MAX_ORDERS;
 
   IntakeProperties {

@@ -17,11 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One life of a consumer: a connection, a channel, and the deliveries that came on it. When it
- * ends, for whatever reason, the broker gives everything unsettled to the next consumer; nothing of
- * one session is ever settled on another.
+ * One session of a consumer: a connection, a channel, and the deliveries received on it. When it
+ * ends, for whatever reason, the broker redelivers everything unsettled to the next consumer; a
+ * delivery of one session is never settled on another.
  *
- * <p>{@link #ack} is for one thread.
+ * <p>Only one thread calls {@link #ack}.
  */
 final class IntakeSession implements AutoCloseable {
 
@@ -52,7 +52,7 @@ final class IntakeSession implements AutoCloseable {
   /**
    * Declares the topology and begins to consume.
    *
-   * @param prefetch most deliveries in hand
+   * @param prefetch most unsettled deliveries
    * @throws IOException when the broker cannot be reached or refuses
    */
   static IntakeSession open(BrokerConnections connections, String queue, int prefetch)
@@ -68,13 +68,13 @@ final class IntakeSession implements AutoCloseable {
           channel.basicConsume(queue, false, BrokerConnections.name(queue), session.new Inlet());
       return session;
     } catch (IOException | RuntimeException | Error e) {
-      // A link that stays would be the queue's active consumer, and nobody would take from it.
+      // Left open, it could stay the queue's active consumer with no thread taking its deliveries.
       link.connection().abort(1_000);
       throw e;
     }
   }
 
-  /** Puts deliveries into the inbox; the prefetch keeps it from ever being full. */
+  /** Puts deliveries into the inbox; the prefetch keeps it from becoming full. */
   private final class Inlet extends DefaultConsumer {
 
     Inlet() {
@@ -91,7 +91,7 @@ final class IntakeSession implements AutoCloseable {
       }
     }
 
-    /** The queue was deleted, or the broker's delivery time-out struck (FACTS 24). */
+    /** The queue was deleted, or the broker's delivery time-out expired (FACTS 24). */
     @Override
     public void handleCancel(String consumerTag) {
       log.warn("The broker has cancelled the consumer of {}", queue);
@@ -103,37 +103,37 @@ final class IntakeSession implements AutoCloseable {
     open = false;
     over.countDown();
     if (!cause.isInitiatedByApplication()) {
-      log.warn("The link to {} has ended: {}", queue, cause.getMessage());
+      log.warn("The connection to {} has ended: {}", queue, cause.getMessage());
     }
   }
 
-  /** False once nothing more will come and nothing can be settled. */
+  /** False once no more deliveries arrive and none can be settled. */
   boolean isOpen() {
     return open;
   }
 
-  /** Whether the broker has chosen this consumer: it has sent something. */
+  /** Whether this is the queue's active consumer: the broker has sent it a delivery. */
   boolean isActive() {
     return open && delivered.get() > 0;
   }
 
-  /** Deliveries not acked; none once the session has ended, when the broker takes them back. */
+  /** Number of unacked deliveries; 0 once the session has ended, when the broker requeues them. */
   long unacked() {
-    long settled = acked.get(); // first: later deliveries may make the answer too high, never low
+    long settled = acked.get(); // read first: the result may be too high, but never too low
     return open ? delivered.get() - settled : 0;
   }
 
-  /** What has come and is not settled. */
+  /** The deliveries that wait to be processed. */
   Inbox inbox() {
     return inbox;
   }
 
   /**
-   * Settles each of these deliveries by itself and no other (FACTS 22): one frame each, but not one
+   * Acks each of these deliveries by itself and no other (FACTS 22): one frame each, but not one
    * write to the network each.
    *
-   * @throws IOException or ShutdownSignalException when the session has ended: the broker delivers
-   *     again
+   * @throws IOException or ShutdownSignalException when the session has ended: the broker
+   *     redelivers
    */
   void ack(List<Delivery> deliveries) throws IOException {
     link.holdBack();
@@ -149,10 +149,12 @@ final class IntakeSession implements AutoCloseable {
   }
 
   /**
-   * Gives everything unsettled back to the broker, in its old place at the head of the queue.
+   * Returns everything unsettled to the broker, which requeues it in its old place at the head of
+   * the queue.
    *
-   * <p>A channel hands acks on to a quorum queue 32 at a time and forgets the rest when it is
-   * closed: orders stored and acked would come again. So it gets a moment to pass them on.
+   * <p>A channel forwards acks to a quorum queue 32 at a time and drops the rest when it is closed:
+   * orders that are stored and acked would be redelivered. So the channel first gets a moment to
+   * forward them.
    */
   @Override
   public void close() {

@@ -22,9 +22,9 @@ import java.util.concurrent.CompletableFuture;
 import org.springframework.stereotype.Component;
 
 /**
- * Starts the payment time of confirmed orders: one message per SKU and batch. A lost one is no
- * harm: the expiry sweep reads MySQL. So it delays the acks a little and never prevents them; an
- * alarm of the broker ends only when somebody takes messages away. Thread-safe.
+ * Starts the payment time-out of confirmed orders with one message per SKU and batch. A lost
+ * message is harmless: the expiry sweep reads MySQL. So publishing delays the acks a little and
+ * never prevents them; a broker alarm ends only when consumers take messages away. Thread-safe.
  */
 @Component
 class PaymentDelays {
@@ -45,7 +45,7 @@ class PaymentDelays {
 
   /**
    * Publishes for every order that waits for its payment, also for those stored by an earlier
-   * delivery: its consumer may have died in between.
+   * delivery: that consumer may have died between COMMIT and publishing.
    */
   List<CompletableFuture<Boolean>> start(List<StoreOutcome> outcomes) {
     Map<Long, List<OrderId>> bySku = new TreeMap<>();
@@ -72,7 +72,7 @@ class PaymentDelays {
         PaymentDelayTopology.EXCHANGE, routingKey, properties, message.encode());
   }
 
-  /** Counts messages of which nobody knows whether the broker has them. */
+  /** Counts messages without a confirm: the broker may or may not have them. */
   void missed(int messages) {
     missed.increment(messages);
   }

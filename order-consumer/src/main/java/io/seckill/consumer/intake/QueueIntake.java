@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One order queue: a writer thread that takes batches and stores them, and a settling thread behind
- * it. The queue's single active consumer, so a SKU's orders meet in its batches; a spare process
- * waits at the broker and takes over when the session here ends.
+ * The intake of one order queue: a writer thread that takes batches and stores them, and a settling
+ * thread behind it. It is the queue's single active consumer, so the orders of a SKU share its
+ * batches; a standby process waits at the broker and takes over when the session here ends.
  */
 final class QueueIntake {
 
@@ -32,7 +32,7 @@ final class QueueIntake {
   private static final Duration GATE_POLL = Duration.ofMillis(200);
   private static final Duration RECONNECT_PAUSE = Duration.ofMillis(500);
 
-  /** What operators see of it, as the number of a gauge. */
+  /** The state that operators see as the value of a gauge. */
   enum State {
     STOPPED(0),
     CONNECTING(1),
@@ -81,7 +81,7 @@ final class QueueIntake {
     return failure().isPresent() ? State.STOPPED.number : state.number;
   }
 
-  /** Why nobody reads the queue here, when that is a defect. */
+  /** Why this process does not consume the queue, when the cause is a defect. */
   Optional<String> failure() {
     return progress.failure().map(failure -> queue + ": " + failure);
   }
@@ -106,7 +106,7 @@ final class QueueIntake {
     stopRequested.countDown();
   }
 
-  /** Waits until what is in hand is settled and both threads have ended. */
+  /** Waits until the batches already taken are settled and both threads have ended. */
   void awaitStopped(Duration atMost) {
     try {
       writer.join(Math.max(1, atMost.toMillis()));
@@ -115,7 +115,7 @@ final class QueueIntake {
     }
   }
 
-  /** Waits for nothing more: what is not settled by now comes again from the broker. */
+  /** Interrupts the writer if it still runs; the broker redelivers what is not settled by now. */
   void giveUp() {
     if (writer.isAlive()) {
       log.warn("{} did not stop in time, its orders go back to the broker", queue);
@@ -142,8 +142,9 @@ final class QueueIntake {
   }
 
   /**
-   * One life of the consumer; returns when it has ended, whatever the reason: an Error, too, ends
-   * its session and no more, so that the broker hands the orders on and this thread tries again.
+   * Runs one session of the consumer; returns when it has ended, whatever the reason: an Error,
+   * too, ends only its session, so that the broker redelivers the orders and this thread tries
+   * again.
    */
   private void runSession() throws InterruptedException {
     try {
@@ -173,14 +174,14 @@ final class QueueIntake {
       consume(session);
       // Before the session is closed: acks need it.
       if (!settling.awaitIdle(settings.stopTimeout())) {
-        log.warn("{}: not everything was settled, it will come again", queue);
+        log.warn("{}: not everything was settled, the broker will redeliver it", queue);
       }
     } finally {
       current = null;
     }
   }
 
-  /** Until the session ends, MySQL goes away, or a stop is requested. */
+  /** Stores batches until the session ends, MySQL is unavailable, or a stop is requested. */
   private void consume(IntakeSession session) throws InterruptedException {
     while (isWanted() && session.isOpen()) {
       progress.moved();

@@ -32,15 +32,15 @@ import java.util.concurrent.TimeoutException;
 import org.springframework.stereotype.Component;
 
 /**
- * Does what follows a COMMIT, in this order: payment times begin, dead letters go to the broker,
- * Redis hears the results and gets its units back, and only then, when the broker has confirmed,
- * each delivery is acked by itself. A crash anywhere in between leads to a redelivery, which does
- * all of it again. Thread-safe.
+ * Does what follows a COMMIT, in this order: publishes payment delays, publishes dead letters,
+ * writes the results to Redis and returns units to it, and only then, when the broker has
+ * confirmed, acks each delivery by itself. A crash anywhere in between leads to a redelivery, which
+ * repeats all of it. Thread-safe.
  */
 @Component
 class Settler {
 
-  /** When the broker does not take dead letters; it may have an alarm. */
+  /** Pause after the broker has not confirmed a dead letter; it may have an alarm. */
   private static final Duration DEAD_LETTER_PAUSE = Duration.ofSeconds(1);
 
   private static final Duration BARRIER_PAUSE = Duration.ofMillis(100);
@@ -73,10 +73,10 @@ class Settler {
   /** A batch after its COMMIT, with the deliveries it came from. */
   record Work(IntakeSession session, List<Delivery> deliveries, StoredBatch batch) {}
 
-  /** A delivery that waits for the broker to have its dead letter. */
+  /** A delivery that waits until the broker has confirmed its dead letter. */
   private record PendingDeadLetter(Delivery delivery, CompletableFuture<Boolean> confirm) {}
 
-  /** A batch of which everybody has been told, and whose acks wait for the broker's confirms. */
+  /** A batch whose results are sent to broker and Redis, and whose acks wait for confirms. */
   static final class Announced {
     private final Work work;
     private final Plan plan;
@@ -95,21 +95,21 @@ class Settler {
       return work.session();
     }
 
-    /** Whether {@link Settler#finish} would not wait. */
+    /** Whether {@link Settler#finish} would return without waiting. */
     boolean isAnswered() {
       return delays.stream().allMatch(CompletableFuture::isDone)
           && plan.doomed.stream().allMatch(doomed -> doomed.confirm().isDone());
     }
   }
 
-  /** Tells the broker and Redis what became of a batch, without waiting for confirms. */
+  /** Sends the results of a batch to the broker and to Redis, without waiting for confirms. */
   Announced announce(Work work) {
     List<CompletableFuture<Boolean>> delays = paymentDelays.start(work.batch().outcomes());
     Plan plan = plan(work);
     if (OrderTrail.isOn()) {
       work.batch().outcomes().forEach(outcome -> OrderTrail.mark(outcome.order(), stage(outcome)));
     }
-    // While units are owed, the sweep of compensations writes their results again.
+    // While compensations are pending, their sweep writes the results of those orders again.
     if (results.write(plan.results, work.batch().progress(), work.batch().settledNow())) {
       compensations.deliver(work.batch().compensations());
     }
@@ -119,8 +119,8 @@ class Settler {
   /**
    * Waits for the confirms and acks.
    *
-   * @throws IOException or ShutdownSignalException when the session has ended meanwhile; what is
-   *     not settled by then comes again
+   * @throws IOException or ShutdownSignalException when the session has ended meanwhile; the broker
+   *     redelivers what is not settled by then
    */
   void finish(Announced batch) throws IOException, InterruptedException {
     int missed = 0;
@@ -146,8 +146,9 @@ class Settler {
   }
 
   /**
-   * Batches are finished in the order they came, so only what was postponed may still be open
-   * before a barrier. A session that has ended brings both again, the barrier last.
+   * Batches are finished in the order in which they were received, so only postponed deliveries may
+   * still be unsettled before a barrier. When the session has ended, the broker redelivers both,
+   * the barrier last.
    */
   private void letOn(Delivery barrier, Announced batch) throws IOException, InterruptedException {
     IntakeSession session = batch.session();
@@ -252,7 +253,7 @@ class Settler {
     throw new IllegalArgumentException("no result of " + outcome);
   }
 
-  /** No answer in time counts as no: an order or a dead letter twice is harmless, none is not. */
+  /** No answer in time counts as a nack: a duplicate message is harmless, a lost one is not. */
   private static boolean confirmed(CompletableFuture<Boolean> confirm, long deadlineNanos)
       throws InterruptedException {
     try {

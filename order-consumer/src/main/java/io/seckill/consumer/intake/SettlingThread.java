@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Settles batches while the writer stores the next. At most {@value #WAITING} waits for this thread
- * and {@value #UNCONFIRMED} for confirms; a slower Redis or broker so slows the writer down instead
- * of piling up. Owned by one {@link QueueIntake}, whose writer is the only one to hand in work.
+ * and {@value #UNCONFIRMED} for confirms, so a slow Redis or broker slows the writer down instead
+ * of building up a backlog. Owned by one {@link QueueIntake}; only its writer submits work.
  */
 final class SettlingThread {
 
@@ -44,7 +44,7 @@ final class SettlingThread {
     thread.start();
   }
 
-  /** Waits while the settler is behind. */
+  /** Submits a batch; blocks while this thread is behind. */
   void settle(Settler.Work work) throws InterruptedException {
     synchronized (idle) {
       unfinished++;
@@ -58,7 +58,7 @@ final class SettlingThread {
   }
 
   /**
-   * Waits until everything handed in is settled or given up.
+   * Waits until everything submitted is settled or given up.
    *
    * @return false when that took too long
    */
@@ -76,7 +76,7 @@ final class SettlingThread {
     }
   }
 
-  /** Ends the thread; what it has not settled comes again from the broker. */
+  /** Ends the thread; the broker redelivers what it has not settled. */
   void stop(Duration atMost) {
     stopping = true;
     thread.interrupt();
@@ -102,12 +102,12 @@ final class SettlingThread {
     }
   }
 
-  /** Does not wait while there are confirms to wait for instead. */
+  /** Does not block while batches wait for confirms. */
   private Settler.@Nullable Work next() {
     try {
       return announced.isEmpty() ? waiting.poll(POLL_MS, TimeUnit.MILLISECONDS) : waiting.poll();
     } catch (InterruptedException e) {
-      return null; // only stop() interrupts, and the loop looks
+      return null; // only stop() interrupts, and the loop checks for it
     }
   }
 
@@ -123,12 +123,12 @@ final class SettlingThread {
     }
   }
 
-  /** A session that fails is closed: the broker brings back what it had, to be settled then. */
+  /** Closes a session that fails: the broker redelivers its deliveries, to be settled then. */
   private void finish(Settler.Announced batch) {
     try {
       settler.finish(batch);
     } catch (IOException | ShutdownSignalException e) {
-      log.warn("Acks did not reach the broker, the orders will come again: {}", e.toString());
+      log.warn("Acks did not reach the broker, it will redeliver the orders: {}", e.toString());
       batch.session().close();
     } catch (InterruptedException e) {
       batch.session().close();
@@ -139,10 +139,10 @@ final class SettlingThread {
     }
   }
 
-  /** An Error, too, costs the session and no more. */
+  /** An Error, too, ends only the session. */
   private void defect(IntakeSession session, Throwable defect) {
     progress.failed(defect);
-    log.error("A defect keeps orders from being settled; they will come again", defect);
+    log.error("A defect keeps orders from being settled; they will be redelivered", defect);
     session.close();
   }
 

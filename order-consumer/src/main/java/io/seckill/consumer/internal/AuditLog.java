@@ -7,8 +7,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * One line per administrative change, done or refused, on the logger {@code audit}. Arguments are
- * values that were checked before, so no text of a caller can forge a line.
+ * Writes one line per administrative change, carried out or refused, to the logger {@code audit}.
+ * The arguments are validated beforehand, so that no text from a caller can forge a line.
  */
 @Component
 public class AuditLog {
@@ -17,7 +17,7 @@ public class AuditLog {
 
   /**
    * @param action such as {@code preheat}
-   * @param subject what it was done to, such as {@code sku=1001}
+   * @param subject the object of the action, such as {@code sku=1001}
    * @param outcome such as {@code epoch=3}, or the code of the refusal
    */
   private static void record(Operator operator, String action, String subject, String outcome) {
@@ -25,9 +25,9 @@ public class AuditLog {
   }
 
   /**
-   * Does the work and records how it ended, also when it was refused.
+   * Runs the work and logs its outcome, also when it is refused or fails.
    *
-   * @param outcome says of the result what is worth keeping
+   * @param outcome extracts from the result the text to log
    */
   public <T> T audited(
       Operator operator,

@@ -8,8 +8,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * @param token what callers of {@code /internal/v1} carry as bearer token, at least 16 characters;
- *     required, the service does not start without
+ * @param token bearer token that callers of {@code /internal/v1} must send, at least 16 characters;
+ *     required: the service does not start without it
  * @param maxBody longest request body, 1 KB..1 MB
  */
 @ConfigurationProperties("seckill.internal")
@@ -33,7 +33,7 @@ record InternalProperties(@Nullable String token, @DefaultValue("16KB") DataSize
     return token;
   }
 
-  /** Without the token. */
+  /** Omits the token. */
   @Override
   public String toString() {
     return "InternalProperties[maxBody=" + maxBody + "]";

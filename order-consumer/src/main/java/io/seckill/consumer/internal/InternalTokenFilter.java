@@ -18,15 +18,14 @@ import org.springframework.web.filter.OncePerRequestFilter;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Lets nothing through without the internal token, but for the paths listed here. These are
- * compared as sent, before any decoding, so that no spelling of another path passes for one of
- * them.
+ * Rejects every request without the internal token, except for the paths listed here. Paths are
+ * compared as sent, before any decoding, so that no spelling of another path can match one of them.
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class InternalTokenFilter extends OncePerRequestFilter {
 
-  /** Health and metrics; and the provider's callback, which carries a signature of its own. */
+  /** Health, metrics, and the payment provider's callback, which carries its own signature. */
   private static final Pattern OPEN =
       Pattern.compile(
           "/actuator/health(/[a-z]{1,20})?|/actuator/prometheus|/internal/v1/payments/callback");
@@ -57,7 +56,7 @@ class InternalTokenFilter extends OncePerRequestFilter {
     }
   }
 
-  /** Takes the same time wherever the first difference is. */
+  /** Compares the token in constant time, wherever the first difference is. */
   private boolean isToken(@Nullable String authorization) {
     return authorization != null
         && authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())

@@ -13,7 +13,7 @@ import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.method.support.ModelAndViewContainer;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/** Lets handlers ask for a {@link JsonBody}, a {@link SignedBody} or the {@link Operator}. */
+/** Resolves {@link JsonBody}, {@link SignedBody} and {@link Operator} arguments of handlers. */
 @Configuration(proxyBeanMethods = false)
 class InternalWebConfiguration implements WebMvcConfigurer {
 
@@ -49,7 +49,10 @@ class InternalWebConfiguration implements WebMvcConfigurer {
     }
   }
 
-  /** Reads one byte more than is allowed, and no further: no default limits the size of JSON. */
+  /**
+   * Reads at most one byte more than is allowed: no default of the framework limits the size of a
+   * JSON body.
+   */
   private byte[] read(HttpServletRequest request) throws IOException {
     byte[] body = request.getInputStream().readNBytes(maxBody + 1);
     if (body.length > maxBody) {

@@ -14,9 +14,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A request body, read member by member: a JSON object without repeated members or trailing text,
- * in which a number is a number, a text a text and null the same as absent. Every refusal names the
- * member. What was not asked for is refused by {@link #end}.
+ * A request body, read member by member. It must be one JSON object without repeated members or
+ * trailing text. Values are not converted between types, and null is the same as absent. Every
+ * refusal names the member. {@link #end} refuses members that were not read.
  */
 public final class JsonBody {
 
@@ -27,10 +27,10 @@ public final class JsonBody {
           .enable(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
           .build();
 
-  /** Names that may be repeated to the caller and in a log line. */
+  /** Member names that are safe to repeat to the caller and in a log line. */
   private static final Pattern HARMLESS = Pattern.compile("[A-Za-z0-9_]{1,64}");
 
-  /** What DATETIME of MySQL can hold, less a day for every time zone. */
+  /** The range that MySQL's DATETIME can hold, less one day to allow for time zones. */
   private static final Instant EARLIEST = Instant.parse("1970-01-02T00:00:00Z");
 
   private static final Instant LATEST = Instant.parse("9999-12-30T00:00:00Z");
@@ -96,7 +96,7 @@ public final class JsonBody {
 
   /**
    * @param maxLength in UTF-16 units
-   * @return a text of at least one character, none of them a control character or half of a pair
+   * @return a text of at least one character, without control characters or unpaired surrogates
    * @throws ProblemException 400 naming the member
    */
   public String text(String name, int maxLength) {
@@ -109,7 +109,7 @@ public final class JsonBody {
   }
 
   /**
-   * @return the constant of that name, case counts
+   * @return the constant of that name; the comparison is case-sensitive
    * @throws ProblemException 400 naming the member
    */
   public <E extends Enum<E>> E oneOf(String name, Set<E> allowed) {
@@ -136,16 +136,16 @@ public final class JsonBody {
         return instant;
       }
     } catch (DateTimeException e) {
-      // refused below, as the other unfit texts
+      // refused below, as other invalid texts are
     }
     throw ProblemException.invalid(
         name, name + " must be a time such as 2026-11-21T10:00:00Z, with at most milliseconds.");
   }
 
   /**
-   * Ends the reading.
+   * Checks that every member of the body has been read.
    *
-   * @throws ProblemException 400 when the body has members that were not asked for
+   * @throws ProblemException 400 when the body has a member that was not read
    */
   public void end() {
     for (String name : members.propertyNames()) {

@@ -4,7 +4,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who asks for an administrative change; the gateway takes it from the verified token.
+ * The person who requests an administrative change; the gateway takes the name from the verified
+ * token.
  *
  * @param name 1..64 printable ASCII characters without spaces, so that it is safe in a log line
  */
@@ -15,7 +16,7 @@ public record Operator(String name) {
   private static final Pattern NAME = Pattern.compile("[\\x21-\\x7e]{1,64}");
 
   /**
-   * @throws ProblemException 400 when the header is absent or unfit
+   * @throws ProblemException 400 when the header is absent or invalid
    */
   static Operator of(@Nullable String header) {
     if (header == null || !NAME.matcher(header).matches()) {

@@ -4,7 +4,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import java.util.regex.Pattern;
 
-/** Reads ids in paths as they are written in JSON: decimal digits, no sign, no leading zero. */
+/** Parses ids in paths, written as in JSON: decimal digits, no sign, no leading zero. */
 public final class PathIds {
 
   private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,17}");
@@ -24,7 +24,7 @@ public final class PathIds {
   }
 
   /**
-   * @throws ProblemException 404: what is not an order id is nobody's order
+   * @throws ProblemException 404 when the text is not an order id, because no order can have it
    */
   public static OrderId order(String text) {
     try {
@@ -35,7 +35,7 @@ public final class PathIds {
   }
 
   /**
-   * @return from 1
+   * @return at least 1
    * @throws ProblemException 400 naming the field
    */
   public static long number(String field, String text) {

@@ -4,15 +4,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a caller is told when the answer is no (RFC 9457).
+ * The error response to a request (RFC 9457).
  *
  * @param status HTTP status, 400..599
  * @param code stable, for programs: upper case letters, digits and underscores
  * @param detail one sentence for people; never the text of an exception
  * @param field the member of body, path, query or header that is at fault, or null
- * @param orderStatus status of the order that stands in the way, or null
- * @param saleState state of the sale that stands in the way, or null
- * @param retryAfter when trying again makes sense, or null when it does not
+ * @param orderStatus status of the order that prevents the request, or null
+ * @param saleState state of the sale that prevents the request, or null
+ * @param retryAfter delay after which a retry makes sense, or null when it does not
  */
 public record Problem(
     int status,

@@ -16,8 +16,8 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExcep
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Makes every failure of a request a problem+json with a stable code, and keeps the text of
- * exceptions to the log.
+ * Turns every failure of a request into a problem+json response with a stable code. Exception texts
+ * appear only in the log.
  */
 @RestControllerAdvice
 class ProblemAdvice extends ResponseEntityExceptionHandler {
@@ -29,10 +29,10 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
     return ProblemResponses.response(e.problem(), HttpHeaders.EMPTY);
   }
 
-  /** MySQL or Redis is away, slow or refuses: whether the request was carried out is unknown. */
+  /** MySQL or Redis is unavailable, slow or refuses: whether the request took effect is unknown. */
   @ExceptionHandler({DataAccessException.class, TransactionException.class, JedisException.class})
   ResponseEntity<Object> onStoreFailure(RuntimeException e) {
-    log.warn("A store failed under a request of the internal port: {}", e.toString());
+    log.warn("MySQL or Redis failed during a request to the internal port: {}", e.toString());
     return ProblemResponses.response(
         ProblemException.unavailable("A store does not answer; send the same request again.")
             .problem(),
@@ -47,7 +47,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
         HttpHeaders.EMPTY);
   }
 
-  /** What the web framework refuses by itself: wrong path, method or media type. */
+  /** Handles requests that the web framework itself rejects: wrong path, method or media type. */
   @Override
   protected @Nullable ResponseEntity<Object> handleExceptionInternal(
       Exception e,

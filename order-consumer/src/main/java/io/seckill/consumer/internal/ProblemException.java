@@ -3,8 +3,8 @@ package io.seckill.consumer.internal;
 import java.time.Duration;
 
 /**
- * An answer that is a problem: thrown on the way of a request, turned into problem+json at its
- * edge. It has no stack trace, being an answer and not a defect.
+ * Carries a problem response: thrown while a request is handled and turned into problem+json at the
+ * HTTP boundary. It has no stack trace, because it is a response and not a defect.
  */
 @SuppressWarnings("serial") // never serialized
 public final class ProblemException extends RuntimeException {
@@ -16,7 +16,7 @@ public final class ProblemException extends RuntimeException {
     this.problem = problem;
   }
 
-  /** 400: {@code field} of the body, path, query or headers is not what it must be. */
+  /** 400: {@code field} of the body, path, query or headers is invalid. */
   public static ProblemException invalid(String field, String detail) {
     return new ProblemException(
         new Problem(400, Problem.INVALID_REQUEST, detail, field, null, null, null));
@@ -32,22 +32,22 @@ public final class ProblemException extends RuntimeException {
     return of(409, code, detail);
   }
 
-  /** 409 because of a member of the body. */
+  /** 409 because of the value of a member of the body. */
   public static ProblemException fieldConflict(String code, String detail, String field) {
     return new ProblemException(new Problem(409, code, detail, field, null, null, null));
   }
 
-  /** 409 because of the status the order has. */
+  /** 409 because of the status of the order. */
   public static ProblemException orderConflict(String code, String detail, String orderStatus) {
     return new ProblemException(new Problem(409, code, detail, null, orderStatus, null, null));
   }
 
-  /** 409 because of the state the sale is in. */
+  /** 409 because of the state of the sale. */
   public static ProblemException saleConflict(String code, String detail, String saleState) {
     return new ProblemException(new Problem(409, code, detail, null, null, saleState, null));
   }
 
-  /** 503: what the request needs is away; the same request may be sent again. */
+  /** 503: a system the request needs is unavailable; the same request may be sent again. */
   public static ProblemException unavailable(String detail) {
     return new ProblemException(
         new Problem(503, Problem.UNAVAILABLE, detail, null, null, null, Duration.ofSeconds(1)));
@@ -58,7 +58,7 @@ public final class ProblemException extends RuntimeException {
     return new ProblemException(new Problem(status, code, detail, null, null, null, null));
   }
 
-  /** What the caller is told. */
+  /** The response for the caller. */
   public Problem problem() {
     return problem;
   }

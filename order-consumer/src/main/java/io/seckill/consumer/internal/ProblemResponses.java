@@ -9,7 +9,7 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 
-/** Gives a {@link Problem} its shape on the wire. */
+/** Converts a {@link Problem} to its HTTP response. */
 final class ProblemResponses {
 
   private static final Map<Integer, String> CODES =
@@ -55,7 +55,7 @@ final class ProblemResponses {
     return ResponseEntity.status(problem.status()).headers(all).body(detail(problem));
   }
 
-  /** The code of a refusal that the web framework made. */
+  /** Returns the code for a refusal made by the web framework. */
   static String codeOf(int status) {
     return CODES.getOrDefault(
         status, status < 500 ? Problem.INVALID_REQUEST : Problem.INTERNAL_ERROR);

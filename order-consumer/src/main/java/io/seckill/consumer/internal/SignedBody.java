@@ -1,7 +1,7 @@
 package io.seckill.consumer.internal;
 
 /**
- * A request body whose very bytes are signed, so nothing may be read from it before the signature
+ * A request body whose exact bytes are signed, so nothing may be read from it before the signature
  * has been checked.
  */
 public final class SignedBody {
@@ -12,7 +12,7 @@ public final class SignedBody {
     this.bytes = bytes;
   }
 
-  /** The bytes as they came; not a copy. */
+  /** The bytes as received; not a copy. */
   public byte[] bytes() {
     return bytes;
   }

@@ -1,6 +1,6 @@
 /**
- * The internal port: who may call it, how its bodies are read and how it says no. Features add
- * their own controllers; this package knows none of them.
+ * The internal port: who may call it, how request bodies are read and how requests are refused.
+ * Features add their own controllers; this package depends on none of them.
  */
 @NullMarked
 package io.seckill.consumer.internal;

@@ -9,7 +9,9 @@ import io.seckill.consumer.ledger.SkuLedger.Units;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** Puts the terms of one SKU together; docs/architecture.md says why they add up. */
+/**
+ * Computes one SKU's balance from its balance items; docs/architecture.md derives the equations.
+ */
 final class BalanceCheck {
 
   private final DatabaseSaleCounters mysql;
@@ -68,7 +70,8 @@ final class BalanceCheck {
         redis == null
             ? 0
             : redis.published().units() - mysql.decided().units() - mysql.deadLetters().units();
-    // Stored before the relay has counted it as published: it is where it got furthest.
+    // MySQL can have decided orders that the relay has not counted as published yet. They count
+    // as decided, so they are subtracted here.
     long relay = way + Math.min(0, broker);
     long confirmed = mysql.of(OrderStatus.CONFIRMED).units();
     long paid = mysql.of(OrderStatus.PAID).units();
@@ -100,7 +103,7 @@ final class BalanceCheck {
   private Orders orders() {
     long dead = mysql.deadLetters().orders();
     long decided = mysql.decided().orders();
-    // Without a sale in Redis nothing else is known to have been admitted.
+    // Without a sale in Redis, only decided orders and dead letters are known to be admitted.
     long admitted = redis == null ? decided + dead : redis.admitted().orders();
     long way = redis == null ? 0 : redis.awaitingRelay().orders();
     long broker = redis == null ? 0 : redis.seq() - mysql.settled() - way - dead;
@@ -138,7 +141,7 @@ final class BalanceCheck {
         partition.difference());
   }
 
-  /** Never on sale yet, or over for so long that Redis has forgotten it. */
+  /** The sale has not been preheated, or closed so long ago that Redis no longer has it. */
   private boolean isOffSale() {
     return mysql.state().equals("NEW") || mysql.state().equals("CLOSED");
   }

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Reads how many messages the order queues hold, over a connection of its own. What is ready the
- * broker tells, what is unacked the consumers (ADR 6). Thread-safe.
+ * Reads how many messages the order queues hold, over a connection of its own. The broker reports
+ * the ready messages, the consumers report the unacked ones (ADR 6). Thread-safe.
  */
 @Component
 public class BrokerBalanceItems {
@@ -35,7 +35,7 @@ public class BrokerBalanceItems {
   }
 
   /**
-   * Ready first, unacked after it: a message delivered in between is counted twice, not missed.
+   * Reads ready first, then unacked: a message delivered in between is counted twice, not missed.
    *
    * @return empty when the broker does not answer, or has no such queue
    */
@@ -44,7 +44,7 @@ public class BrokerBalanceItems {
     return ready.map(count -> new QueueBalanceItems(queue, count, board.unacked(queue)));
   }
 
-  /** Dead letters that are not rows of {@code dead_letter} yet; empty as above. */
+  /** Dead letters in the queue that are not rows of {@code dead_letter} yet; empty as above. */
   public Optional<Long> deadQueue() {
     return ready(BrokerTopology.DEAD_QUEUE);
   }
@@ -56,7 +56,7 @@ public class BrokerBalanceItems {
       return Optional.of(ready);
     } catch (IOException | ShutdownSignalException e) {
       if (!away) {
-        log.warn("The broker does not say how many messages {} holds: {}", queue, e.toString());
+        log.warn("Cannot read how many messages queue {} holds: {}", queue, e.toString());
       }
       away = true;
       disconnect();

@@ -19,8 +19,8 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Reads what MySQL holds of some SKUs, all of one moment. Orders are summed from an index that
- * holds nothing else; 100,000 of them take some 15 ms. Thread-safe.
+ * Reads the balance items of some SKUs from MySQL, all in one snapshot. Orders are summed from a
+ * covering index; 100,000 of them take some 15 ms. Thread-safe.
  */
 @Component
 public class DatabaseBalanceItems {
@@ -37,7 +37,7 @@ public class DatabaseBalanceItems {
     this.snapshot.setReadOnly(true);
   }
 
-  /** Units of a stock change, by what contains them. */
+  /** Units added and withdrawn by the stock changes that MySQL contains. */
   private record Changes(long added, long withdrawn) {}
 
   /**
@@ -46,7 +46,7 @@ public class DatabaseBalanceItems {
    */
   public record Progress(long epoch, long settled, long deadLetters) {}
 
-  /** How far all these SKUs have come: cheap, whatever was sold. */
+  /** Returns the progress of these SKUs; the cost does not depend on how much was sold. */
   public Map<Long, Progress> progress(Collection<Long> skus) {
     return skus.isEmpty() ? Map.of() : inSnapshot(() -> readProgress(skus));
   }
@@ -76,7 +76,7 @@ public class DatabaseBalanceItems {
     return skus.isEmpty() ? Map.of() : inSnapshot(() -> readSales(skus));
   }
 
-  /** SKUs of which units can be sold or on their way, the youngest sales first. */
+  /** Returns SKUs whose units can be sold or in flight, the latest sales first. */
   List<Long> watched(int most) {
     return jdbc.sql(
             "SELECT sku_id FROM products WHERE state IN ('PREHEATED', 'OPEN', 'PAUSED')"
@@ -142,7 +142,8 @@ public class DatabaseBalanceItems {
   }
 
   /**
-   * Aliases are few: they come from a loss of data. What each asked for stands in its compensation.
+   * Aliases are few, because only a loss of data creates them. The units that each one asked for
+   * are in its compensation.
    */
   private Map<Long, OrderTotals> aliases(Collection<Long> skus) {
     return sums(
@@ -152,7 +153,7 @@ public class DatabaseBalanceItems {
         skus);
   }
 
-  /** An order that is stored as well, or is another's alias, is counted there. */
+  /** Leaves out orders that are also stored or recorded as an alias: they are counted there. */
   private Map<Long, OrderTotals> deadLetters(Collection<Long> skus) {
     return sums(
         "SELECT d.sku_id, COUNT(DISTINCT d.order_id), COALESCE(SUM(CAST(JSON_UNQUOTE(JSON_EXTRACT("
@@ -164,7 +165,7 @@ public class DatabaseBalanceItems {
         skus);
   }
 
-  /** Units of an older epoch are compensating no more: a preheat has counted them. */
+  /** Leaves out units of an older epoch: a later preheat has already counted them. */
   private Map<Long, Long> compensating(Collection<Long> skus) {
     Map<Long, Long> units = new HashMap<>();
     jdbc.sql(

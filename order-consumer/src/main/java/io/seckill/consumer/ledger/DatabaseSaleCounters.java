@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A SKU as MySQL has it, all of one moment.
+ * The counters of one SKU in MySQL, all read in one snapshot.
  *
  * @param state of the sale
  * @param stock units still sellable (sd)
@@ -14,10 +14,10 @@ import java.util.Map;
  * @param withdrawn units of withdrawals that are in the total
  * @param settled orders settled, on the scale of {@link RedisSaleCounters#seq}
  * @param orders rows by status; a status without orders is absent
- * @param aliases orders that another one answers
+ * @param aliases second orders of a request for which MySQL had already stored another order
  * @param deadLetters readable open dead letters whose order is not stored
- * @param compensating units that Redis is to get back and has not confirmed, of the present epoch
- * @param unfinished stock changes of which one store does not know yet
+ * @param compensating units to be returned to Redis that it has not confirmed, of the present epoch
+ * @param unfinished stock changes that at least one store may not contain yet
  */
 public record DatabaseSaleCounters(
     long skuId,
@@ -35,7 +35,7 @@ public record DatabaseSaleCounters(
     List<UnfinishedChange> unfinished) {
 
   /**
-   * A stock change on its way from one store to the other.
+   * A stock change that is being carried from one store to the other.
    *
    * @param delta units, positive adds
    * @param inMySql whether stock and total contain it
@@ -47,7 +47,7 @@ public record DatabaseSaleCounters(
     return orders.getOrDefault(status, OrderTotals.NONE);
   }
 
-  /** All rows and aliases: whatever MySQL has decided for good. */
+  /** All rows and aliases: every order on which MySQL has made its final decision. */
   public OrderTotals decided() {
     return orders.values().stream().reduce(aliases, OrderTotals::plus);
   }

@@ -4,7 +4,7 @@ import io.seckill.consumer.sweep.Sweeper;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Starts what the ledger does by itself. */
+/** Starts the periodic tasks of the ledger. */
 @Configuration(proxyBeanMethods = false)
 class LedgerConfiguration {
 

@@ -14,8 +14,8 @@ import java.util.Map;
 import org.springframework.stereotype.Component;
 
 /**
- * The ledger as gauges, one per term and SKU read by itself; written by the thread that reads, so
- * that a scrape costs no store anything.
+ * Publishes the ledger as gauges, one per balance item and periodically read SKU. The reading
+ * thread sets their values, so that a scrape queries no store.
  */
 @Component
 class LedgerMeters {
@@ -48,7 +48,7 @@ class LedgerMeters {
     return MultiGauge.builder("seckill.ledger." + name).description(description).register(meters);
   }
 
-  /** Shows these ledgers and no others. */
+  /** Replaces all gauges by those of these ledgers. */
   void show(Collection<SkuLedger> ledgers, Duration took, Instant now) {
     List<Row<?>> unitRows = new ArrayList<>();
     List<Row<?>> orderRows = new ArrayList<>();
@@ -112,7 +112,7 @@ class LedgerMeters {
         "aliases", orders.aliases());
   }
 
-  /** Below 0 a queue says nothing. */
+  /** Reports a queue's difference below 0 as 0, because that is no imbalance. */
   private static Map<String, Long> differences(SkuLedger ledger) {
     SkuLedger.Queue queue = ledger.queue();
     return Map.of(

@@ -8,8 +8,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
  * @param refreshInterval pause between two readings of the SKUs on sale, 500 ms..1 min
- * @param maxSkus most SKUs on sale that are read by themselves and have metrics, 1..500; the
- *     youngest sales come first
+ * @param maxSkus most SKUs on sale that are read periodically and have metrics, 1..500; the latest
+ *     sales come first
  */
 @ConfigurationProperties("seckill.ledger")
 record LedgerProperties(

@@ -18,10 +18,10 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Reads the terms of the SKUs of one order queue, in the order in which an order travels: admitted,
- * outbox and private queues at one moment, then the broker, then MySQL at one moment. An order on
- * the move is so seen at least once; what is missing in every one of some reads is lost.
- * Thread-safe.
+ * Reads the balance items of the SKUs of one order queue, in the order in which an order travels:
+ * admissions, outbox and private queues at one moment, then the broker, then MySQL at one moment.
+ * An order that moves meanwhile is therefore counted at least once; only what is missing in every
+ * one of several reads is lost. Thread-safe.
  */
 @Component
 class LedgerReader {
@@ -45,7 +45,7 @@ class LedgerReader {
     this.clock = clock;
   }
 
-  /** The queue a SKU's orders go through, 0..3. */
+  /** The number of the queue that carries a SKU's orders, 0..3. */
   static int queueOf(long skuId) {
     return Partition.ofSku(skuId) % BrokerTopology.ORDER_QUEUES;
   }
@@ -53,8 +53,8 @@ class LedgerReader {
   /**
    * @param skus all of one queue
    * @return a ledger for each that MySQL knows
-   * @throws redis.clients.jedis.exceptions.JedisException when Redis is away
-   * @throws org.springframework.dao.DataAccessException when MySQL is
+   * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable
+   * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
    */
   List<SkuLedger> read(int queue, Collection<Long> skus) {
     List<PartitionBalanceItems> partitions = redisTerms.read(partitionsOf(queue));
@@ -73,7 +73,7 @@ class LedgerReader {
         .toList();
   }
 
-  /** MySQL is asked last, so an order settled since Redis was read counts as settled. */
+  /** MySQL is queried last, so an order settled since Redis was read counts as settled. */
   private Queue judge(QueueBalanceItems terms, List<PartitionBalanceItems> partitions) {
     List<RedisSaleCounters> sales =
         partitions.stream().flatMap(partition -> partition.sales().stream()).toList();
@@ -89,7 +89,7 @@ class LedgerReader {
         expected - terms.ready() - terms.unacked());
   }
 
-  /** A sale that is being loaded, or that MySQL counts in another epoch, says nothing. */
+  /** Returns 0 for a sale that is being preheated, or that MySQL has in another epoch. */
   private static long inBroker(RedisSaleCounters sale, @Nullable Progress progress) {
     return progress == null || progress.epoch() != sale.epoch()
         ? 0
@@ -116,8 +116,8 @@ class LedgerReader {
   }
 
   /**
-   * Units that one store has and the other has not: of an addition until Redis has it, of a
-   * withdrawal from then on until MySQL has it.
+   * Units that only one store contains: those of an addition until Redis has applied it, those of a
+   * withdrawal from when Redis has applied it until MySQL has.
    */
   private long changing(DatabaseSaleCounters sale, UnfinishedChange change) {
     String known = redis.hget(RedisKeys.stockChanges(sale.skuId()), change.changeId());

@@ -22,9 +22,9 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * The ledgers of the SKUs on sale as last read, and since when one does not balance. Of each order
- * queue one read is made at a time, whoever asks; an answer is at most {@value #REUSE_MS} ms old.
- * Thread-safe.
+ * The ledgers last read of the SKUs on sale, and since when each has not balanced. For each order
+ * queue only one read runs at a time, for all callers; a returned ledger is at most {@value
+ * #REUSE_MS} ms old. Thread-safe.
  */
 @Component
 public class Ledgers {
@@ -33,7 +33,10 @@ public class Ledgers {
 
   static final int REUSE_MS = 500;
 
-  /** What moves is not off in all of some reads, each a few milliseconds long. */
+  /**
+   * Reads before a SKU counts as unbalanced. Each takes a few milliseconds, and orders in motion do
+   * not unbalance all of them.
+   */
   private static final int READS = 3;
 
   private final LedgerReader reader;
@@ -61,8 +64,8 @@ public class Ledgers {
 
   /**
    * @throws ProblemException 404 UNKNOWN_SKU
-   * @throws JedisException when Redis is away
-   * @throws DataAccessException when MySQL is
+   * @throws JedisException when Redis is unavailable
+   * @throws DataAccessException when MySQL is unavailable
    */
   public SkuLedger of(long skuId) {
     int queue = LedgerReader.queueOf(skuId);
@@ -78,14 +81,16 @@ public class Ledgers {
     }
   }
 
-  /** One from the future was read before the clock was set back. */
+  /**
+   * A ledger read before the clock was set back can lie in the future, hence the absolute value.
+   */
   private boolean isFresh(SkuLedger known) {
     return Duration.between(known.readAt(), clock.instant()).abs().toMillis() < REUSE_MS;
   }
 
   /**
-   * Reads the SKUs on sale, or so until lately, again; one queue that cannot be read leaves the
-   * others alone.
+   * Reads the SKUs that are on sale, or were until recently. A queue that cannot be read does not
+   * affect the others.
    */
   void refresh() {
     long start = System.nanoTime();
@@ -105,7 +110,7 @@ public class Ledgers {
     meters.show(latest(), Duration.ofNanos(System.nanoTime() - start), clock.instant());
   }
 
-  /** The last reading of every SKU on sale. */
+  /** Returns the last ledger read of every SKU on sale. */
   public List<SkuLedger> latest() {
     return List.copyOf(last.values());
   }

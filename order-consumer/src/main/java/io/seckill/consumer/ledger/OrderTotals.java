@@ -1,6 +1,6 @@
 package io.seckill.consumer.ledger;
 
-/** Some orders, and the units of them all. */
+/** A number of orders, and the sum of their units. */
 public record OrderTotals(long orders, long units) {
 
   /** No orders. */

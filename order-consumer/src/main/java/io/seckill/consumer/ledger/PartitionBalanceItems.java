@@ -3,12 +3,12 @@ package io.seckill.consumer.ledger;
 import java.util.List;
 
 /**
- * What one partition of Redis holds, all of one moment.
+ * The contents of one Redis partition, all read at one moment.
  *
- * @param outbox orders no lane has taken
+ * @param outbox orders not taken by any lane yet
  * @param oldestMs age of the oldest of them since its admission; 0 when there is none
- * @param privateQueues orders in private queues, dead ones too
- * @param deadPrivateQueues those of them whose lane is dead or has let its lease lapse
+ * @param privateQueues orders in private queues, including those of dead lanes
+ * @param deadPrivateQueues those of them whose lane is dead or has let its lease expire
  * @param sales every SKU preheated in the partition
  */
 public record PartitionBalanceItems(
@@ -19,12 +19,12 @@ public record PartitionBalanceItems(
     long deadPrivateQueues,
     List<RedisSaleCounters> sales) {
 
-  /** Orders that the counters of all SKUs say are in the lists. */
+  /** Orders that should be in the lists according to the counters of all SKUs. */
   public long expected() {
     return sales.stream().mapToLong(sale -> sale.awaitingRelay().orders()).sum();
   }
 
-  /** Orders counted and not there; negative when there are more than counted. */
+  /** Orders counted but not in the lists; negative when the lists have more than was counted. */
   public long difference() {
     return expected() - outbox - privateQueues;
   }

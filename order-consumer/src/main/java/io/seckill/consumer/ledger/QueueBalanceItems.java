@@ -1,9 +1,8 @@
 package io.seckill.consumer.ledger;
 
 /**
- * What the broker holds of one order queue.
+ * The messages of one order queue in the broker.
  *
- * @param unacked delivered to the queue's active consumer and not acked; stored already, some of
- *     them
+ * @param unacked delivered to the queue's active consumer and not acked; some may already be stored
  */
 public record QueueBalanceItems(String queue, long ready, long unacked) {}

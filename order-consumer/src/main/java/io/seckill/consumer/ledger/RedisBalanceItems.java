@@ -12,14 +12,14 @@ import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Reads what Redis holds; see {@code balance_items.lua}. Thread-safe. */
+/** Reads the balance items in Redis; see {@code balance_items.lua}. Thread-safe. */
 @Component
 public class RedisBalanceItems {
 
   private static final LuaScript TERMS =
       LuaScript.from(RedisBalanceItems.class, "balance_items.lua");
 
-  /** What the script says of the partition before it comes to the SKUs. */
+  /** Index of the first SKU in the reply; the fields before it describe the partition. */
   private static final int FIRST_SKU = 5;
 
   private static final int FIELDS = 9;
@@ -31,9 +31,9 @@ public class RedisBalanceItems {
   }
 
   /**
-   * @return the partitions asked for, each of one moment, in the order asked for
-   * @throws redis.clients.jedis.exceptions.JedisException when Redis is away, or one of the keys is
-   *     not of its type
+   * @return the requested partitions, each read at one moment, in the requested order
+   * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable, or one of the
+   *     keys has the wrong type
    */
   public List<PartitionBalanceItems> read(Collection<Integer> partitions) {
     List<Integer> asked = List.copyOf(partitions);
@@ -85,7 +85,7 @@ public class RedisBalanceItems {
         new OrderTotals(number(fields.get(7)), number(fields.get(8))));
   }
 
-  /** What is not there counts as 0. */
+  /** An absent value counts as 0. */
   private static long number(Object value) {
     String text = String.valueOf(value);
     return text.isEmpty() ? 0 : Long.parseLong(text);

@@ -1,13 +1,13 @@
 package io.seckill.consumer.ledger;
 
 /**
- * A SKU as Redis counts it.
+ * The counters of one SKU in Redis.
  *
  * @param epoch 0 while a preheat loads it
  * @param stock units admissible; 0 while it is being loaded
  * @param seq admissions so far, on the scale of {@link DatabaseSaleCounters#settled}
- * @param admitted all that was admitted, with what earlier epochs had stored
- * @param published those of the admitted that the broker has confirmed
+ * @param admitted all orders admitted, including the orders stored in earlier epochs
+ * @param published those of the admitted orders that the broker has confirmed
  */
 public record RedisSaleCounters(
     long skuId,

@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The conservation equation of one SKU as read at one time; docs/architecture.md derives it. A
- * difference is what the left side has and the right side has not: above 0 something is missing,
- * below 0 something is there twice or was never admitted.
+ * difference is the left side minus the right side: above 0 something is missing, below 0 something
+ * is there twice or was never admitted.
  *
- * @param balanced whether every difference is 0; that of the queue may also be below 0, for a
+ * @param balanced whether every difference is 0; that of the queue may also be below 0, because a
  *     stored order stays in the broker until it is acked
- * @param unbalancedSince when it was first found not balanced, and has not been found balanced
- *     since; null while balanced
- * @param queue null while the broker does not answer; it is then not judged
+ * @param unbalancedSince time of the first unbalanced reading after which none was balanced; null
+ *     while balanced
+ * @param queue null while the broker does not answer; the queue is then not checked
  */
 public record SkuLedger(
     long skuId,
@@ -29,7 +29,7 @@ public record SkuLedger(
     @Nullable Queue queue) {
 
   /**
-   * {@code initial + added - withdrawn} = all others together + difference.
+   * {@code initial + added - withdrawn} = sum of the other items + difference.
    *
    * @param stock admissible in Redis; in MySQL while Redis has no such sale and need not have one
    * @param compensating returned in MySQL and not yet confirmed by Redis
@@ -49,7 +49,7 @@ public record SkuLedger(
       long changing,
       long difference) {}
 
-  /** {@code admitted} = all others together + difference. */
+  /** {@code admitted} = sum of the other items + difference. */
   public record Orders(
       long admitted,
       long outboxAndPrivateQueues,
@@ -64,14 +64,14 @@ public record SkuLedger(
       long difference) {}
 
   /**
-   * MySQL against itself: {@code initial + added - withdrawn - confirmed - paid} units = stock +
-   * difference.
+   * MySQL's stock compared with its orders: {@code initial + added - withdrawn - confirmed - paid}
+   * units = stock + difference.
    */
   public record MySql(long stock, long expected, long difference) {}
 
   /**
-   * The lists of the SKU's partition against the counters of all SKUs in it, in orders: {@code
-   * expected = outbox + privateQueues + difference}.
+   * The lists of the SKU's partition compared with the counters of all SKUs in it, in orders:
+   * {@code expected = outbox + privateQueues + difference}.
    */
   public record Lists(
       int partition,
@@ -83,8 +83,8 @@ public record SkuLedger(
       long difference) {}
 
   /**
-   * The SKU's queue against the counters of all SKUs in it, in orders: {@code expected = ready +
-   * unacked + difference}.
+   * The SKU's queue compared with the counters of all SKUs in it, in orders: {@code expected =
+   * ready + unacked + difference}.
    */
   public record Queue(String queue, long ready, long unacked, long expected, long difference) {}
 

@@ -17,9 +17,9 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.params.SetParams;
 
 /**
- * What consumers tell each other about deliveries they have not acked. The active consumer of a
- * queue posts its number several times a second; the note is gone soon after its writer.
- * Thread-safe.
+ * Shares the number of unacked deliveries between the consumer processes. The active consumer of a
+ * queue writes its number to Redis several times a second; the key expires soon after its writer
+ * stops. Thread-safe.
  */
 @Component
 class UnackedBoard {
@@ -30,7 +30,7 @@ class UnackedBoard {
 
   private static final Duration NOTE_LIFE = Duration.ofSeconds(2);
 
-  /** Two posts, and some patience. */
+  /** Two post intervals and a margin. */
   private static final Duration FRESH_WITHIN = Duration.ofMillis(600);
 
   private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -44,7 +44,7 @@ class UnackedBoard {
     this.redis = redis;
   }
 
-  /** Tells the others what this process holds; without Redis nobody asks. */
+  /** Publishes the numbers of this process. While Redis is down, no process can ask for them. */
   void post() {
     long post = posts.incrementAndGet();
     SetParams life = SetParams.setParams().px(NOTE_LIFE.toMillis());
@@ -53,13 +53,13 @@ class UnackedBoard {
           .unacked()
           .forEach((queue, count) -> redis.set(RedisKeys.unacked(queue), count + ":" + post, life));
     } catch (JedisException e) {
-      log.debug("Cannot post what is unacked", e);
+      log.debug("Cannot publish the number of unacked deliveries", e);
     }
   }
 
   /**
-   * Deliveries of a queue not acked, counted after this call began. Waits up to 600 ms when another
-   * process holds them; 0 when nobody does.
+   * Returns the number of unacked deliveries of a queue, counted after this call began. Waits up to
+   * 600 ms when another process holds them; 0 when no process does.
    */
   long unacked(String queue) {
     Map<String, Long> own = inHand.unacked();

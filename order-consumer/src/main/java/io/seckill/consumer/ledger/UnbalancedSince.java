@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Since when which SKUs do not balance, whether they are on sale or not; of more than {@value #MAX}
- * at once the ones seen longest ago are forgotten. Thread-safe.
+ * Records since when each unbalanced SKU has not balanced, whether it is on sale or not. Holds at
+ * most {@value #MAX} SKUs and then removes the one read longest ago. Thread-safe.
  */
 final class UnbalancedSince {
 
@@ -22,9 +22,9 @@ final class UnbalancedSince {
       };
 
   /**
-   * Notes what a reading says.
+   * Records a reading.
    *
-   * @return when the SKU was first seen so and has not been seen balanced since; null when it
+   * @return time of the first unbalanced reading after which none was balanced; null when the SKU
    *     balances
    */
   synchronized @Nullable Instant see(SkuLedger ledger) {

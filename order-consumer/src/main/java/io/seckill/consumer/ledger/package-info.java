@@ -1,6 +1,6 @@
 /**
- * The conservation equation of a SKU, term by term: what Redis, the broker and MySQL hold of it,
- * read in the order in which an order travels.
+ * The conservation equation of a SKU: the balance items that Redis, the broker and MySQL hold, read
+ * in the order in which an order travels.
  */
 @NullMarked
 package io.seckill.consumer.ledger;

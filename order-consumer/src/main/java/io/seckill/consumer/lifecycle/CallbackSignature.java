@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Signs and checks callbacks: HMAC-SHA256, in hex, over the timestamp's digits, a dot and the body.
- * The timestamp bounds how long a recorded callback can be played again; within that time its event
- * id does.
+ * The timestamp limits how long a recorded callback can be replayed; within that time its event id
+ * prevents a second effect.
  */
 final class CallbackSignature {
 
@@ -32,7 +32,7 @@ final class CallbackSignature {
     this.clock = clock;
   }
 
-  /** What the provider sends in the signature header. */
+  /** Returns the value that the provider sends in the signature header. */
   String sign(String timestamp, byte[] body) {
     return HexFormat.of().formatHex(mac(timestamp, body));
   }

@@ -25,15 +25,16 @@ import org.springframework.stereotype.Component;
  * Ends CONFIRMED orders without a payment and returns their units: in MySQL in the transaction that
  * ends them, in Redis by compensation after it.
  *
- * <p>Locks are taken as the batch store takes them: orders, quota by (user, SKU), products by SKU
- * last, and payments right after orders, as payments do; the number of statements under a product's
- * lock does not grow with the number of orders. Rows are chosen and locked by one statement on
- * their status, so of payment, cancel and expiry exactly one finds the order CONFIRMED.
+ * <p>Locks are taken in the order of the batch store: orders, quota by (user, SKU), products by SKU
+ * last. Payments are locked right after orders, as in a payment. The number of statements executed
+ * while a product is locked does not grow with the number of orders. One statement selects rows by
+ * their status and locks them, so of payment, cancel and expiry exactly one finds the order
+ * CONFIRMED.
  */
 @Component
 class Cancellations {
 
-  /** By primary key, so that everybody locks in the same order and nobody scans all who wait. */
+  /** By primary key, so that all locks are taken in one order and no statement scans all orders. */
   private static final String CHOOSE =
       "SELECT order_id, user_id, sku_id, quantity FROM orders FORCE INDEX (PRIMARY)"
           + " WHERE order_id IN (:ids) AND status = 'CONFIRMED'";
@@ -60,7 +61,7 @@ class Cancellations {
     this.meters = meters;
   }
 
-  /** Units of one order on their way back. */
+  /** An order that has ended and whose units are to be returned. */
   private record EndedOrder(OrderId orderId, long userId, long skuId, int quantity) {}
 
   /**
@@ -81,9 +82,8 @@ class Cancellations {
    * Expires those of these orders that are CONFIRMED and were stored at least this long ago, by
    * MySQL's clock; all of them or, when this throws, none.
    *
-   * @return how many that were
-   * @throws IllegalStateException when one of them has no quota or product to give its units back
-   *     to
+   * @return number of orders expired
+   * @throws IllegalStateException when one of them has no quota or product to return its units to
    */
   int expire(Collection<OrderId> orders, Duration timeout) {
     return end(
@@ -104,8 +104,8 @@ class Cancellations {
               List<EndedOrder> freed = choose(orders, choose, params);
               return freed.isEmpty() ? List.of() : release(freed, status);
             });
-    // The result first: while units are owed, the sweep of compensations writes their results
-    // again.
+    // Write the result before the compensation: while a compensation is pending, the sweep of
+    // compensations writes its result again.
     boolean heard =
         results.write(
             owed.stream()
@@ -120,7 +120,7 @@ class Cancellations {
     return owed.size();
   }
 
-  /** Locks the orders; sorted by user and SKU, the order of the quota locks. */
+  /** Locks the orders; returns them sorted by user and SKU, the order of the quota locks. */
   private List<EndedOrder> choose(
       Collection<OrderId> orders, String sql, Map<String, Object> parameters) {
     Map<String, Object> all = new HashMap<>(parameters);
@@ -184,8 +184,8 @@ class Cancellations {
   }
 
   /**
-   * @return the epoch of each sale, read under the lock of its row: later preheats count these
-   *     units, earlier ones did not
+   * @return the epoch of each sale, read while its row is locked: later preheats count these units,
+   *     earlier ones did not
    */
   private Map<Long, Long> returnStock(List<EndedOrder> freed) {
     Map<Long, Long> units = new TreeMap<>();

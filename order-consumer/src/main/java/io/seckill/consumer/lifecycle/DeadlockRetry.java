@@ -8,8 +8,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
- * Runs work in one transaction, again when MySQL chose it as the victim of a deadlock: then all of
- * it was rolled back. Any exception rolls back the whole, as error 1205 alone would not (FACTS 32).
+ * Runs work in one transaction, and again when MySQL chose it as the victim of a deadlock: in that
+ * case the whole transaction was rolled back. Any exception rolls back the whole transaction, which
+ * error 1205 alone would not do (FACTS 32).
  */
 @Component
 class DeadlockRetry {

@@ -10,7 +10,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Expires orders whose payment time is over, told by messages or found by looking. */
+/** Expires orders whose payment time-out is over, as named by messages or found by the sweep. */
 @Component
 class Expiry {
 
@@ -34,13 +34,13 @@ class Expiry {
     this.properties = properties;
   }
 
-  /** An order that waits for payment, and when it was stored, in MySQL's words. */
+  /** An order that waits for payment, and when it was stored, in MySQL's format. */
   private record Waiting(OrderId orderId, String created) {
 
     static final Waiting FIRST = new Waiting(new OrderId(1), "1970-01-02 00:00:00");
   }
 
-  /** Expires those of these orders that are due and can; of the others it says why not. */
+  /** Expires those of these orders that are due; logs an error for each due one that cannot. */
   void expire(List<OrderId> orders) {
     int batch = properties.sweepBatch();
     for (int from = 0; from < orders.size(); from += batch) {
@@ -64,7 +64,7 @@ class Expiry {
     }
   }
 
-  /** Goes on only when the rows of an order are to blame, not when MySQL is. */
+  /** Returns only when the rows of an order caused the failure, not when MySQL did. */
   private static void throwUnlessOdd(RuntimeException e) {
     boolean odd =
         e instanceof DataAccessException failed
@@ -77,8 +77,8 @@ class Expiry {
   }
 
   /**
-   * Expires all that are due. Two processes may do so at once: each order is released once. What
-   * cannot expire is passed by, so that it never stands before the others.
+   * Expires all orders that are due. Two processes may do so at once: each order's units are
+   * returned once. Orders that cannot expire are skipped, so that they never block the others.
    */
   void sweep() {
     List<Waiting> due = List.of(Waiting.FIRST);

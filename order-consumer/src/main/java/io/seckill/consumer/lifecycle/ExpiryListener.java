@@ -11,9 +11,9 @@ import org.springframework.amqp.rabbit.listener.api.ChannelAwareMessageListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Expires the orders of a message whose time is over. Each delivery is settled by itself, and never
- * requeued: what fails here, because MySQL is away or the message unreadable, the sweep finds by
- * the rows, so that nothing ever runs in a hot loop.
+ * Expires the orders of a message whose time is over. Each delivery is settled by itself and never
+ * requeued, so that a failure never causes a hot loop: when MySQL is unavailable or the message is
+ * unreadable, the sweep finds the orders by their rows.
  */
 @Component
 class ExpiryListener implements ChannelAwareMessageListener {
@@ -47,7 +47,7 @@ class ExpiryListener implements ChannelAwareMessageListener {
       log.error("Dropped an unreadable expiry message, delivery {}: {}", tag, e.getMessage());
       return false;
     } catch (RuntimeException e) {
-      log.warn("Left expiry to the sweep, delivery {}: {}", tag, e.toString());
+      log.warn("Left orders of an expiry message to the sweep, delivery {}: {}", tag, e.toString());
       return false;
     }
   }

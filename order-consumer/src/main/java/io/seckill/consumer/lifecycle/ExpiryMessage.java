@@ -14,8 +14,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The orders of one stored batch, to be looked at again when their payment time is over: {@code
- * {"v":1,"skuId":…,"orderIds":["…"]}}. Whether it really is over, MySQL's rows say.
+ * The orders of one stored batch, to be checked when their payment time-out is over: {@code
+ * {"v":1,"skuId":…,"orderIds":["…"]}}. MySQL's rows decide whether it really is over.
  *
  * @param orderIds 1..{@value #MAX_ORDERS}
  */

@@ -18,7 +18,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Starts what runs by itself: the listener for expired payment times, and the sweeps. */
+/** Starts the background tasks: the listener for payment time-outs, and the sweeps. */
 @Configuration(proxyBeanMethods = false)
 class LifecycleConfiguration {
 
@@ -52,7 +52,7 @@ class LifecycleConfiguration {
     return new CallbackSignature(secret, properties.callbackTolerance(), clock);
   }
 
-  /** The broker need not be there at start; the container tries again until it is. */
+  /** The broker may be unavailable at start; the container retries until it is available. */
   @Bean
   SimpleMessageListenerContainer expiryListenerContainer(
       ConnectionFactory connections, PaymentDelayTopology topology, ExpiryListener listener) {

@@ -10,7 +10,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Payment and cancel on the internal port, asked for by the gateway in a shopper's name. */
+/** Payment and cancellation on the internal port; the gateway calls it on behalf of a shopper. */
 @RestController
 @RequestMapping("/internal/v1/orders/{id}")
 class LifecycleController {

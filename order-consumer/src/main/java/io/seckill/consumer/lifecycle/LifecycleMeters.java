@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.springframework.stereotype.Component;
 
-/** What is counted after CONFIRMED. */
+/** Counts what happens to orders after CONFIRMED. */
 @Component
 class LifecycleMeters {
 

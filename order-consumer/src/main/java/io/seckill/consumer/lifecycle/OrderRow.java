@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A stored order as the internal API shows it.
  *
- * @param orderId as text, too long for a number of JavaScript
+ * @param orderId as text, because it is too long for a JavaScript number
  * @param reason only with REJECTED
  */
 record OrderRow(

@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Stored orders, one by one. */
+/** Reads and updates single stored orders. */
 @Component
 class Orders {
 
@@ -26,13 +26,16 @@ class Orders {
   }
 
   /**
-   * @throws ProblemException 404, the same for an order that does not exist and for another's
+   * @throws ProblemException 404, the same for an order that does not exist and for another user's
    */
   OrderRow ofUser(OrderId orderId, long userId) {
     return find(orderId).filter(order -> order.userId() == userId).orElseThrow(Orders::unknown);
   }
 
-  /** The one statement by which a payment wins or loses; in the caller's transaction. */
+  /**
+   * Changes a CONFIRMED order to PAID, in the caller's transaction. This one statement decides
+   * whether a payment succeeds.
+   */
   boolean markPaid(OrderId orderId) {
     return jdbc.sql("UPDATE orders SET status = 'PAID' WHERE order_id = ? AND status = 'CONFIRMED'")
             .param(orderId.value())
@@ -40,7 +43,7 @@ class Orders {
         == 1;
   }
 
-  /** Nobody ends or pays for the order until the caller's transaction is over. */
+  /** Locks the order: nothing else ends or pays for it until the caller's transaction is over. */
   OrderStatus lockedStatus(OrderId orderId) {
     return jdbc.sql("SELECT status FROM orders WHERE order_id = ? FOR UPDATE")
         .param(orderId.value())

@@ -10,17 +10,18 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Tells Redis once more of every order that was paid, a moment later: the first word is lost when
- * the process dies after COMMIT, or Redis does not answer just then. Goes on where it stood only
- * when Redis has heard, so an outage delays it and loses nothing. What was paid while no process
- * ran for longer than a minute is left to reconciliation. For one thread.
+ * Writes the result of every paid order to Redis a second time, a moment later: the first write is
+ * lost when the process dies after COMMIT, or Redis does not answer at that time. The position
+ * advances only when Redis has acknowledged the results, so an outage delays them and loses none.
+ * Orders paid while no process ran for longer than a minute are left to reconciliation. For one
+ * thread.
  */
 @Component
 class PaidResults {
 
   private static final int PAGE = 1_000;
 
-  /** Payments of the last seconds may not be committed in the order of their times. */
+  /** Payments of the last seconds may commit in another order than that of their times. */
   private static final int SETTLING_SECONDS = 2;
 
   private static final String NEXT =
@@ -44,7 +45,7 @@ class PaidResults {
   /**
    * A paid order.
    *
-   * @param at MySQL's clock, as it spells it
+   * @param at by MySQL's clock, in MySQL's format
    */
   private record Paid(long orderId, long skuId, long userId, String at) {
 
@@ -53,7 +54,7 @@ class PaidResults {
     }
   }
 
-  /** Tells of all that were paid since the last round. */
+  /** Writes the results of all orders paid since the last round. */
   void sweep() {
     List<Paid> page;
     do {

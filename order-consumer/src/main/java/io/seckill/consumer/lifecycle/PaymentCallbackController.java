@@ -14,8 +14,8 @@ import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Hears from the payment provider, which has no token of ours but a secret to sign with. An event
- * has its effect once, however often it comes.
+ * Receives callbacks of the payment provider, which signs them with a secret instead of sending the
+ * internal token. An event takes effect once, however often it is sent.
  */
 @RestController
 class PaymentCallbackController {

@@ -9,12 +9,12 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
 /**
- * Tells after the payment time-out that it is over, without a plug-in: a message waits in a queue
- * whose TTL is the delay and is then dead-lettered to {@link #EXPIRED_QUEUE}.
+ * Delivers a message when the payment time-out is over, without a plug-in: the message waits in a
+ * queue whose TTL is the delay and is then dead-lettered to {@link #EXPIRED_QUEUE}.
  *
- * <p>A message expires only at the head of its queue, so every delay has a queue of its own, and
- * another time-out means another queue; the old one runs empty by itself. Both hops keep what they
- * have: quorum queues, and at-least-once dead-lettering, which needs {@code reject-publish}.
+ * <p>A message expires only at the head of its queue, so every delay has a queue of its own, and a
+ * changed time-out uses another queue; the old one drains by itself. Neither hop loses messages:
+ * both use quorum queues and at-least-once dead-lettering, which needs {@code reject-publish}.
  */
 @Component
 public final class PaymentDelayTopology {
@@ -22,7 +22,7 @@ public final class PaymentDelayTopology {
   /** Direct, durable; publish here with {@link #routingKey}. */
   public static final String EXCHANGE = "seckill.payment";
 
-  /** Where {@link ExpiryMessage}s arrive when their time is over. */
+  /** The queue that receives {@link ExpiryMessage}s when their time is over. */
   public static final String EXPIRED_QUEUE = "seckill.payment-expired";
 
   private static final String EXPIRED_KEY = "expired";
@@ -46,7 +46,7 @@ public final class PaymentDelayTopology {
   /**
    * Declares everything, idempotently.
    *
-   * @throws IOException when the broker refuses or is away; the channel is then closed
+   * @throws IOException when the broker refuses or is unavailable; the channel is then closed
    */
   public void declare(Channel channel) throws IOException {
     channel.exchangeDeclare(EXCHANGE, BuiltinExchangeType.DIRECT, true);

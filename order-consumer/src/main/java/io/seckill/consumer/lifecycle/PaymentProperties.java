@@ -8,16 +8,17 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * @param timeout how long a stored order waits for its payment, 1 s..24 h. A change holds for every
- *     order that is not paid yet
- * @param sweepInterval pause between two looks for what a lost message left behind, 100 ms..10 min
+ * @param timeout how long a stored order waits for its payment, 1 s..24 h. A change applies to
+ *     every order that is not paid yet
+ * @param sweepInterval pause between two sweeps for what a lost message left behind, 100 ms..10 min
  * @param sweepBatch most orders expired in one transaction, and payments read at once, 1..1000
- * @param settleAfter age at which an unfinished payment is no longer left to the request that began
- *     it, 1 s..1 h; also the pause before a refund that failed is tried again
+ * @param settleAfter age at which the sweep takes over an unfinished payment from the request that
+ *     began it, 1 s..1 h; also the pause before a failed refund is retried
  * @param callbackSecret key of the provider's signatures, at least 32 characters; without one the
- *     callback is not offered
- * @param callbackTolerance furthest a callback's time may be from ours, 1 s..1 h
- * @param simulatedDeclineFromCents sum from which the simulated provider declines; null for never
+ *     callback is disabled
+ * @param callbackTolerance greatest difference between a callback's time and ours, 1 s..1 h
+ * @param simulatedDeclineFromCents amount from which the simulated provider declines; null for
+ *     never
  */
 @ConfigurationProperties("seckill.payment")
 record PaymentProperties(
@@ -53,7 +54,7 @@ record PaymentProperties(
         "seckill.payment." + property + " must be from " + min + " to " + max + " but is " + value);
   }
 
-  /** Without the secret. */
+  /** Omits the secret. */
   @Override
   public String toString() {
     return "PaymentProperties[timeout=" + timeout + ", sweepInterval=" + sweepInterval + "]";

@@ -9,14 +9,15 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The table {@code payment}: what the provider was asked for, and when it is next asked what became
- * of it.
+ * The table {@code payment}: the charges requested from the provider, and when the provider is next
+ * asked for their outcome.
  */
 @Component
 class PaymentTable {
 
   /**
-   * Time since the provider was last asked to charge: the pause until the next look grows with it.
+   * Time since the last charge request to the provider; the pause until the next check grows with
+   * it.
    */
   private static final String AGE = "TIMESTAMPDIFF(MICROSECOND, asked_at, NOW(6))";
 
@@ -28,7 +29,7 @@ class PaymentTable {
     this.firstPauseMicros = micros(properties.settleAfter());
   }
 
-  /** Writes down that the provider is about to be asked. */
+  /** Records that the provider is about to be asked for a charge. */
   void start(OrderId orderId, long amountCents) {
     jdbc.sql(
             "INSERT INTO payment (order_id, amount_cents, state, check_at)"
@@ -41,7 +42,7 @@ class PaymentTable {
         .update();
   }
 
-  /** Writes down a payment of which the provider tells, perhaps without having been asked. */
+  /** Records a payment that the provider reports, perhaps without having been asked for it. */
   void heardOf(OrderId orderId, long amountCents) {
     jdbc.sql(
             "INSERT INTO payment (order_id, amount_cents, state) VALUES (?, ?, 'STARTED')"
@@ -64,12 +65,14 @@ class PaymentTable {
         .update();
   }
 
-  /** The orders have ended without a payment: the next sweep closes those that were begun. */
+  /**
+   * The orders have ended without a payment: the next sweep closes the payments that were begun.
+   */
   void ended(Collection<OrderId> orders) {
     refundDue(orders, 0);
   }
 
-  /** The caller refunds at once, and if that fails, the sweep after a pause. */
+  /** The caller refunds at once; if that fails, the sweep does so after a pause. */
   void refundDue(OrderId orderId) {
     refundDue(List.of(orderId), firstPauseMicros);
   }
@@ -92,7 +95,7 @@ class PaymentTable {
   }
 
   /**
-   * @param longestBookingDelay the last look is so long after the last call for a charge
+   * @param longestBookingDelay time from the last charge request to the last check
    */
   void refunded(OrderId orderId, Duration longestBookingDelay) {
     jdbc.sql(
@@ -114,7 +117,7 @@ class PaymentTable {
         .update();
   }
 
-  /** Payments that are to be looked at now, those that have waited longest first. */
+  /** Returns payments whose check is due, those that have waited longest first. */
   List<OrderId> due(int limit) {
     return jdbc
         .sql("SELECT order_id FROM payment WHERE check_at <= NOW(6) ORDER BY check_at LIMIT ?")
@@ -127,10 +130,10 @@ class PaymentTable {
   }
 
   /**
-   * Takes a look that is due, and sets the time of the next: as long from now as the charge is old,
-   * but a refund is tried again soon.
+   * Claims a check that is due, and schedules the next: after a pause as long as the age of the
+   * charge request, but a due refund is retried soon.
    *
-   * @return false when another process has taken it
+   * @return false when another process has claimed it
    */
   boolean claim(OrderId orderId) {
     return jdbc.sql(
@@ -144,7 +147,7 @@ class PaymentTable {
   }
 
   /**
-   * @return false when this event had its effect before; in the caller's transaction
+   * @return false when this event took effect before; in the caller's transaction
    */
   boolean firstTime(String eventId, OrderId orderId) {
     return jdbc.sql(

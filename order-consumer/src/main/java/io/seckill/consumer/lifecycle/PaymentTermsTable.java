@@ -5,9 +5,7 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/**
- * Writes at start how long orders wait for their payment, for the gateways, which tell shoppers.
- */
+/** Stores at start how long orders wait for their payment, for the gateways to show to shoppers. */
 @Component
 @DependsOnDatabaseInitialization
 class PaymentTermsTable implements InitializingBean {

@@ -18,10 +18,10 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Pays for orders. The intent is written before the provider is asked; its answer and the order's
- * status change in one transaction; money for an order that had ended otherwise goes back. What a
- * crash or a late provider leaves behind is finished by {@link #sweep} or by the provider's
- * callback.
+ * Pays for orders. The intent is stored before the provider is called; the provider's answer and
+ * the order's status change in one transaction; a charge for an order that had ended otherwise is
+ * refunded. {@link #sweep} or the provider's callback completes what a crash or a late provider
+ * leaves unfinished.
  */
 @Component
 class Payments {
@@ -56,7 +56,7 @@ class Payments {
   /**
    * @return the order, PAID; the same when it was paid before
    * @throws ProblemException 404 not this user's, 409 NOT_PAYABLE with the order's status, 409
-   *     PAYMENT_DECLINED, 503 when the provider does not answer: ask again
+   *     PAYMENT_DECLINED, 503 when the provider does not answer: retry
    */
   OrderRow pay(OrderId orderId, long userId) {
     OrderRow order = orders.ofUser(orderId, userId);
@@ -112,7 +112,7 @@ class Payments {
     }
   }
 
-  /** Whatever else a provider throws, the outcome is unknown. */
+  /** Any other exception of a provider also means that the outcome is unknown. */
   private static <T> T answer(Supplier<T> call) {
     try {
       return call.get();
@@ -123,15 +123,15 @@ class Payments {
     }
   }
 
-  /** Money was taken: the order is paid, or the money goes back. */
+  /** The provider took the money: the order becomes PAID, or the charge is refunded. */
   private void settle(OrderRow order, String chargeId) {
     settle(order, chargeId, () -> true);
   }
 
   /**
-   * As the callback has it.
+   * Settles a charge that may have been reported before, as the callback does.
    *
-   * @param first asked in the transaction; false when this was heard before: nothing changes
+   * @param first evaluated in the transaction; false when this was received before: nothing changes
    */
   void settle(OrderRow order, String chargeId, BooleanSupplier first) {
     Settled settled =
@@ -157,7 +157,7 @@ class Payments {
     }
   }
 
-  /** The order after a charge, whether the charge is news, and whether it made the order PAID. */
+  /** The order's status after a charge, whether the charge is new, and whether it made it PAID. */
   private record Settled(OrderStatus status, boolean fresh, boolean now) {}
 
   private void note(OrderRow order, String chargeId, OrderStatus status) {
@@ -171,7 +171,7 @@ class Payments {
   }
 
   /**
-   * Ends a payment without money, or leaves it to the sweep when the provider does not answer.
+   * Refunds a payment, or leaves it to the sweep when the provider does not answer.
    *
    * @param charged whether money is known to be taken
    */
@@ -194,9 +194,9 @@ class Payments {
   }
 
   /**
-   * Looks at all payments whose time has come. A payment is looked at, with growing pauses, until
-   * its order is PAID, or has ended and the provider can book no charge any more. Harmless when two
-   * processes do it.
+   * Checks all payments that are due. A payment is checked, at growing intervals, until its order
+   * is PAID, or has ended and the provider can book no charge any more. Two processes may do this
+   * at once.
    */
   void sweep() {
     List<OrderId> due;
@@ -212,7 +212,7 @@ class Payments {
   private void look(OrderId orderId) {
     Optional<OrderRow> order = orders.find(orderId);
     if (order.isEmpty()) {
-      log.error("order {}: has a payment and no row", orderId);
+      log.error("order {}: has a payment but is not stored", orderId);
       return;
     }
     try {

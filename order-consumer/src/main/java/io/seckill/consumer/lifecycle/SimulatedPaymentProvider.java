@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * Stands in for a bank: charges everybody below a sum, keeps its own book in a table of its own,
- * and commits by itself.
+ * Simulates a payment provider: accepts every charge below an amount, records the charges in a
+ * table of its own, and commits by itself.
  */
 final class SimulatedPaymentProvider implements PaymentProvider {
 
@@ -54,7 +54,7 @@ final class SimulatedPaymentProvider implements PaymentProvider {
         .update();
   }
 
-  /** A refund closes the payment. */
+  /** Zero, because a refund closes the payment. */
   @Override
   public Duration longestBookingDelay() {
     return Duration.ZERO;

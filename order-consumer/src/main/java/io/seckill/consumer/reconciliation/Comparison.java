@@ -15,25 +15,25 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Redis should hold, by what MySQL held a moment before. MySQL is read first, so an order that
- * it does not know is on its way, or nowhere; either way its units are taken. With {@code sd} and
- * {@code ud} MySQL's stock and quota, what Redis should have is
+ * Computes what Redis should hold from what MySQL held a moment before. MySQL is read first, so an
+ * order that it does not know is in flight or lost; in both cases its units are taken. With {@code
+ * sd} and {@code ud} as MySQL's stock and quota, Redis should have
  *
  * <pre>
- * stock    = sd − units on their way − units of compensations not taken yet + changes under way in Redis alone
- * quota(u) = ud(u) + u's units on their way + units of u's compensations not taken yet
+ * stock    = sd − units in flight − units of compensations not applied yet + changes under way in Redis alone
+ * quota(u) = ud(u) + u's units in flight + units of u's compensations not applied yet
  * </pre>
  *
  * <p>where a compensation that Redis knew before this snapshot of MySQL, or a change under way in
- * MySQL alone, counts the other way. A change that has ended is in both stores, or in neither;
- * where Redis says otherwise, it has lost something. Its counters should hold what MySQL had
- * stored, or settled, and what is on the way. Nothing here depends on when an order is stored in
- * between: its units pass from one term to another. Fed bucket by bucket; the sums are complete at
- * the end. For one thread.
+ * MySQL alone, counts with the opposite sign. A change that has ended is in both stores, or in
+ * neither; where Redis differs, it has lost data. Redis's counters should hold the orders that
+ * MySQL had stored, or settled, and those in flight. Nothing here depends on when an order is
+ * stored in between: its units move from one item to another. Fed bucket by bucket; the totals are
+ * complete at the end. For one thread.
  */
 final class Comparison {
 
-  /** What is younger is still being told to Redis by those who decided it. */
+  /** The process that decided a younger result is still writing it to Redis. */
   private static final long BEING_TOLD_MS = 2_000;
 
   private final ProductSnapshot sale;
@@ -67,7 +67,8 @@ final class Comparison {
   }
 
   /**
-   * Units by which Redis's stock is ahead of MySQL's. One that MySQL did not know yet has begun.
+   * Units by which Redis's stock is ahead of MySQL's. A change that MySQL did not know yet is under
+   * way.
    */
   private static long changesUnderWay(
       Map<String, StoredChange> inMySql, Map<String, Long> inRedis) {
@@ -193,17 +194,17 @@ final class Comparison {
     return seen;
   }
 
-  /** Orders that Redis admitted and MySQL did not know: on their way, or nowhere. */
+  /** Orders that Redis admitted and MySQL did not know: in flight or lost. */
   Map<OrderId, AdmissionRecord> unknown() {
     return unknown;
   }
 
-  /** Results that Redis has not heard. */
+  /** Results that Redis has not received. */
   List<OrderResult> results() {
     return results;
   }
 
-  /** Orders of MySQL without record or request in Redis. */
+  /** Orders of MySQL without a record or request in Redis. */
   Map<OrderId, AdmissionRecord> unrecorded() {
     return unrecorded;
   }
@@ -212,14 +213,14 @@ final class Comparison {
     return quotas;
   }
 
-  /** Orders whose compensation Redis has not taken, whatever MySQL believes. */
+  /** Orders whose compensation Redis has not applied, whatever MySQL has recorded. */
   List<OrderId> undelivered() {
     return undelivered;
   }
 
   /**
-   * Orders that came from an older epoch after this one was loaded, so that Redis never admitted
-   * them. By sums alone: a record that is absent may as well be one that Redis has lost.
+   * Orders of an older epoch that arrived after this epoch was loaded, so that Redis never admitted
+   * them. Computed from totals alone, because an absent record may also be one that Redis has lost.
    */
   Late late() {
     return new Late(
@@ -228,7 +229,7 @@ final class Comparison {
         Math.max(0, units - seen.admittedUnits()));
   }
 
-  /** What the stock should be; null when it is. */
+  /** The stock that Redis should have; null when it has that stock. */
   @Nullable Long wrongStock() {
     long should = Math.max(0, stock);
     return Long.toString(should).equals(seen.stock()) ? null : should;

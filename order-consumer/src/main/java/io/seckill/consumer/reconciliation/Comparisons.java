@@ -21,7 +21,7 @@ class Comparisons {
     this.redis = redis;
   }
 
-  /** What both stores say of a sale, and the comparison unless Redis has lost it. */
+  /** What both stores hold of a sale, and the comparison unless Redis has lost the sale. */
   record Read(ProductSnapshot sale, RedisSaleState seen, Optional<Comparison> comparison) {
 
     boolean isLost() {
@@ -31,7 +31,7 @@ class Comparisons {
 
   /**
    * @return empty when there is no such product
-   * @throws SQLException when MySQL cannot be asked
+   * @throws SQLException when MySQL is unavailable
    */
   Optional<Read> read(long skuId) throws SQLException {
     try (DatabaseSnapshot ledger = DatabaseSnapshot.open(dataSource)) {

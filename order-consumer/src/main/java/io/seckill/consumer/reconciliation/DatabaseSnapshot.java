@@ -30,8 +30,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /**
- * MySQL as it is at one moment, that of the first question. Whatever Redis is asked after that
- * question knows at least as much: each order was in Redis before it came here. For one thread.
+ * A consistent snapshot of MySQL, taken by the first query. Whatever is read from Redis after that
+ * query contains at least as much: each order was in Redis before it reached MySQL. For one thread.
  */
 final class DatabaseSnapshot implements AutoCloseable {
 
@@ -46,8 +46,8 @@ final class DatabaseSnapshot implements AutoCloseable {
       "SELECT p.*, p.closes_at <= UTC_TIMESTAMP(3) AS ended FROM products p";
 
   /**
-   * Those whose order is not stored, and may still be: a replayed one is on its way. The SKU is to
-   * be put in.
+   * Dead letters whose order is not stored and may still be: a replayed one is in flight again. The
+   * placeholder is for the SKU.
    */
   private static final String UNSETTLED_DEAD_LETTERS =
       """
@@ -60,7 +60,7 @@ final class DatabaseSnapshot implements AutoCloseable {
   static final String COUNT_UNSETTLED_DEAD_LETTERS =
       "SELECT COUNT(*)" + UNSETTLED_DEAD_LETTERS.formatted("?");
 
-  /** Longer than Redis takes to answer for, or to be loaded with, the buckets of one part. */
+  /** Longer than Redis takes to return the buckets of one part, or to be loaded with them. */
   private static final Duration SILENCE = Duration.ofMinutes(10);
 
   private static final String OF_BUCKETS = " AND MOD(%s, :buckets) BETWEEN :from AND :to";
@@ -76,7 +76,7 @@ final class DatabaseSnapshot implements AutoCloseable {
   }
 
   /**
-   * @throws SQLException when MySQL cannot be asked
+   * @throws SQLException when MySQL is unavailable
    */
   static DatabaseSnapshot open(DataSource dataSource) throws SQLException {
     Connection connection = dataSource.getConnection();
@@ -100,7 +100,7 @@ final class DatabaseSnapshot implements AutoCloseable {
     return sale(jdbc, skuId, "");
   }
 
-  /** Holds the row until the caller's transaction ends. */
+  /** Locks the row until the caller's transaction ends. */
   static Optional<ProductSnapshot> lockSale(JdbcClient jdbc, long skuId) {
     return sale(jdbc, skuId, " FOR UPDATE");
   }
@@ -138,7 +138,7 @@ final class DatabaseSnapshot implements AutoCloseable {
         .single();
   }
 
-  /** Orders stored, and those among the dead letters, which may still be. */
+  /** Counts the stored orders, and those among the dead letters, which may still be stored. */
   StoredOrderCount count(long sku, List<OrderMessage> deadLetters) {
     long deadUnits = deadLetters.stream().mapToLong(OrderMessage::quantity).sum();
     return jdbc.sql(
@@ -237,7 +237,7 @@ final class DatabaseSnapshot implements AutoCloseable {
    */
   record StoredChange(long delta, boolean counted, boolean ended) {}
 
-  /** Dead letters that an operator has replayed, or may, and that are not stored. */
+  /** Dead letters that are not stored, and that an operator has replayed or may replay. */
   List<OrderMessage> unsettledDeadLetters(long sku) {
     List<OrderMessage> orders = new ArrayList<>();
     read(

@@ -14,18 +14,19 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Which orders of a SKU lie in Redis's lists: the outbox and the private queues of its partition,
- * dead ones too.
+ * Finds the orders of a SKU in Redis's lists: the outbox and the private queues of its partition,
+ * including those of dead lanes.
  *
- * <p>Orders move from the outbox to a private queue and from a dead one to a living one, so the
- * outbox is read first, from its newest end: what is pushed meanwhile moves the rest towards the
- * reader, and what is taken has gone to a queue that is read after. An order that still slips
- * through, adopted at that very moment, is only thought missing and sent twice.
+ * <p>Orders move from the outbox to a private queue, and from a dead lane's queue to a live lane's.
+ * The outbox is therefore read first, from its newest end: orders pushed meanwhile move the rest
+ * towards the reader, and orders taken meanwhile are in a queue that is read later. An order that
+ * is still missed, because it is adopted at that very moment, is only considered missing and sent
+ * twice.
  */
 @Component
 public class InFlightOrders {
 
-  /** More than a private queue holds, so that each is read at once. */
+  /** More than a private queue holds, so that each is read by one command. */
   private static final int PAGE = 5_000;
 
   private final UnifiedJedis redis;
@@ -35,7 +36,7 @@ public class InFlightOrders {
   }
 
   /**
-   * @return order ids, in no order
+   * @return order ids, in no particular order
    * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer
    */
   public Set<OrderId> of(long skuId) {
@@ -65,7 +66,7 @@ public class InFlightOrders {
         found.add(order.orderId());
       }
     } catch (UnreadableMessageException e) {
-      // The relay makes a dead letter of it; it is no order of ours.
+      // The relay turns it into a dead letter; it is not one of the orders searched for.
     }
   }
 }

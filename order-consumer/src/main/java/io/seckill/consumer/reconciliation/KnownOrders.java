@@ -10,13 +10,13 @@ import java.util.Set;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Which orders have come to MySQL, as an order, an alias or a dead letter that explains them. */
+/** Finds orders that have reached MySQL: as an order, an alias or a dead letter for them. */
 @Component
 class KnownOrders {
 
   private static final int CHUNK = 1_000;
 
-  /** A replayed dead letter is on its way again, and explains nothing. */
+  /** A replayed dead letter is in flight again, and does not account for its order. */
   private static final String KNOWN =
       """
       SELECT order_id FROM orders WHERE order_id IN (:ids)
@@ -30,7 +30,7 @@ class KnownOrders {
     this.jdbc = jdbc;
   }
 
-  /** Those of these orders that are there, as committed now. */
+  /** Returns those of these orders that MySQL has, as committed now. */
   Set<OrderId> among(Collection<OrderId> orders) {
     List<Long> ids = orders.stream().map(OrderId::value).toList();
     Set<OrderId> known = new HashSet<>();

@@ -12,7 +12,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What a gateway knows of a loss that MySQL cannot know of. */
+/** Receives reports of gateways about lost admissions, which MySQL cannot detect by itself. */
 @RestController
 @RequestMapping("/internal/v1/skus/{sku}/lost-admissions")
 class LostAdmissionsController {
@@ -20,8 +20,8 @@ class LostAdmissionsController {
   private static final Logger log = LoggerFactory.getLogger(LostAdmissionsController.class);
 
   /**
-   * Above anything Redis can still use: what it admits without the lost orders holds at least one
-   * unit each.
+   * Raises the sequence above any number that Redis can still assign: every order that it admits
+   * without the lost ones takes at least one unit.
    */
   private static final String RAISE =
       "UPDATE products SET last_seq = GREATEST(last_seq, ?) + GREATEST(initial_stock, 1)"
@@ -34,8 +34,8 @@ class LostAdmissionsController {
   }
 
   /**
-   * Redis had admitted orders up to this sequence and has lost some of them. From now on it is
-   * behind MySQL until the sale is rebuilt.
+   * Redis had admitted orders up to this sequence number and has lost some of them. From now on it
+   * is behind MySQL until the sale is rebuilt.
    */
   @PostMapping
   @ResponseStatus(HttpStatus.NO_CONTENT)

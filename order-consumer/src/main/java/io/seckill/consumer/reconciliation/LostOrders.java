@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Finds orders that were admitted and are nowhere (I4), and sends them again. Proven, not guessed
- * from their age: see docs/adr/0007-a-barrier-instead-of-a-hold.md.
+ * Finds orders that were admitted and are in no store (I4), and sends them again. Their loss is
+ * proven, not guessed from their age: see docs/adr/0007-a-barrier-instead-of-a-hold.md.
  */
 @Component
 class LostOrders {
@@ -43,10 +43,10 @@ class LostOrders {
   }
 
   /**
-   * What a search has come to.
+   * The result of a search.
    *
    * @param proven false when the barrier has not passed in time: nothing is known of the suspects
-   * @param missing those that are nowhere
+   * @param missing suspects that are in no store
    */
   record Search(boolean proven, Map<OrderId, AdmissionRecord> missing) {
 
@@ -55,8 +55,8 @@ class LostOrders {
   }
 
   /**
-   * The suspects first, then Redis's lists, then the barrier, then MySQL: in this order each proves
-   * something about all that came before.
+   * Reads the suspects first, then Redis's lists, then waits for the barrier, then reads MySQL: in
+   * this order each step proves something about all that came before.
    *
    * @param suspects orders with a record in Redis that MySQL did not know
    */
@@ -70,7 +70,7 @@ class LostOrders {
     }
     if (!barriers.pass(Partition.ofSku(skuId), atMost)) {
       log.warn(
-          "sku {}: a barrier has not passed within {}; nothing is known of {} orders",
+          "sku {}: a barrier has not passed within {}; whether {} orders are lost is unknown",
           skuId,
           atMost,
           left.size());
@@ -81,8 +81,9 @@ class LostOrders {
   }
 
   /**
-   * Sets the count of published orders right after orders were lost in Redis's lists: when none of
-   * the SKU lies there, and none was admitted since it was seen, all have been published or lost.
+   * Corrects the count of published orders after orders were lost from Redis's lists: when no order
+   * of the SKU is there, and none was admitted since the state was read, all have been published or
+   * lost.
    */
   List<Repair> counters(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
     if (seen.unpublished() <= 0 || !onTheWay.of(sale.skuId()).isEmpty()) {
@@ -101,8 +102,9 @@ class LostOrders {
   }
 
   /**
-   * Sends those again that may become CONFIRMED; what the broker has not confirmed is found again
-   * by the next search. The others were decided by a MySQL that has lost them: only reported.
+   * Sends those orders again that may become CONFIRMED; those that the broker has not confirmed are
+   * found again by the next search. The others were decided by a MySQL that has lost them, and are
+   * only reported.
    */
   List<Repair> send(ProductSnapshot sale, Map<OrderId, AdmissionRecord> missing, boolean dryRun) {
     if (missing.isEmpty()) {
@@ -112,7 +114,7 @@ class LostOrders {
     unended.values().removeIf(order -> order.status().isFinal());
     Set<OrderId> sent = dryRun || unended.isEmpty() ? Set.of() : resender.send(sale, unended);
     log.error(
-        "sku {}: {} orders were nowhere, {} of them sent again; {} have ended by what Redis says",
+        "sku {}: {} orders were lost, {} of them sent again; {} have ended according to Redis",
         sale.skuId(),
         missing.size(),
         sent.size(),

@@ -2,21 +2,21 @@ package io.seckill.consumer.reconciliation;
 
 /** How a reconciliation ended. */
 enum Outcome {
-  /** MySQL has no sale that Redis should know: never preheated, or closed and gone. */
+  /** MySQL has no sale that Redis should have: it was never preheated, or closed and removed. */
   NOT_ON_SALE,
   /** Redis and MySQL agree. */
   CLEAN,
   /** They did not agree; see the repairs. */
   REPAIRED,
-  /** A dry run, or repairs that met something moving: what was found is not set right yet. */
+  /** A dry run, or data changed during the repairs: not all differences are repaired yet. */
   FOUND,
-  /** Redis has lost the sale, and this run was not to rebuild it. */
+  /** Redis has lost the sale, and this run was not allowed to rebuild it. */
   LOST,
-  /** Redis had lost the sale; it holds it again. */
+  /** Redis had lost the sale, and has it again. */
   REBUILT,
   /**
-   * Orders did not come to rest in time, so nothing could be proven; a sale whose rebuild has begun
-   * stays closed, and the next run goes on.
+   * Orders were still in flight at the time-out, so nothing could be proven. A sale whose rebuild
+   * has begun stays closed, and the next run continues.
    */
   UNPROVEN
 }

@@ -11,7 +11,7 @@ import java.time.Instant;
  * @param state NEW, PREHEATED, OPEN, PAUSED or CLOSED
  * @param stateVersion number of changes of the state so far
  * @param ended whether the closing time has passed, by MySQL's clock
- * @param loading as the last preheat did it
+ * @param loading settings of the last preheat
  */
 record ProductSnapshot(
     long skuId,
@@ -30,8 +30,8 @@ record ProductSnapshot(
     LoadSettings loading) {
 
   /**
-   * Whether Redis has to have it: a closed sale is shown from MySQL. So is one that nobody closed:
-   * after its closing time nothing is admitted, and Redis lets its rules expire.
+   * Whether Redis must have the sale. A closed sale is shown from MySQL, and so is a sale past its
+   * closing time that was not closed: nothing is admitted then, and Redis lets its rules expire.
    */
   boolean isWanted() {
     return !ended && (state.equals("PREHEATED") || isRunning());
@@ -41,7 +41,7 @@ record ProductSnapshot(
     return state.equals("OPEN") || state.equals("PAUSED");
   }
 
-  /** Whether nobody has preheated, rebuilt or closed the sale between the two. */
+  /** Whether the sale was not preheated, rebuilt or closed between the two. */
   boolean isSameLifeAs(ProductSnapshot other) {
     return epoch == other.epoch && other.isWanted();
   }

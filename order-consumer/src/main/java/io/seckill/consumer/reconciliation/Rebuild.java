@@ -32,21 +32,22 @@ import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Writes a sale that Redis has lost anew from MySQL, under a new epoch, and lets it go on. Every
- * step may be the last one of this process: until the end the sale admits nothing, and the next run
- * starts over. Every step that replaces something first makes sure that the lock is still held; by
- * the epochs, and by what Redis holds after the barrier, two rebuilds do not overlap even so.
+ * Rewrites from MySQL, under a new epoch, a sale that Redis has lost, and resumes it. The process
+ * may die after any step: until the end the sale admits nothing, and the next run starts over.
+ * Every step that replaces something first checks that the lock is still held; even without the
+ * lock, the epochs and the state that Redis has after the barrier keep two rebuilds from
+ * overlapping.
  *
  * <ol>
- *   <li>The sale is stopped in Redis, whether anything of it is there or not.
- *   <li>What lies in Redis's lists of it goes to the broker, and a barrier follows: then MySQL, or
- *       the dead letters, have everything there is. What an older Redis had admitted and is nowhere
- *       is sent again before.
- *   <li>MySQL raises the epoch. From here on gateways refuse what Redis had, compensations of the
- *       old epoch are no-ops, and orders of it that still arrive are judged by MySQL's guards
- *       alone.
- *   <li>One snapshot of MySQL is loaded: Redis gets MySQL's stock less what open dead letters
- *       may still take.
+ *   <li>The sale is stopped in Redis, whether Redis still has any of it or not.
+ *   <li>Its orders in Redis's lists go to the broker, and a barrier follows: then MySQL, or the
+ *       dead letters, have every order. Orders that an older Redis had admitted and that are in no
+ *       store are sent again before.
+ *   <li>MySQL raises the epoch. From here on gateways refuse the old data of Redis, compensations
+ *       of the old epoch are no-ops, and orders of it that still arrive are judged by MySQL's
+ *       guards alone.
+ *   <li>One snapshot of MySQL is loaded: Redis gets MySQL's stock less the units that open dead
+ *       letters may still take.
  *   <li>The sale gets the state that MySQL has by then, while its row is locked. When the closing
  *       time has been moved meanwhile, the keys expire too early: the last two steps are repeated.
  * </ol>
@@ -99,15 +100,15 @@ class Rebuild {
   }
 
   /**
-   * What came of it.
+   * The result of a rebuild.
    *
-   * @param done false when orders did not come to rest in time, or somebody else began a loading:
-   *     the sale stays closed until the next run
+   * @param done false when orders were still in flight at the time-out, or another process began to
+   *     load the sale: the sale stays closed until the next run
    * @param detail for operators
    */
   record Rebuilt(boolean done, String detail, List<Repair> repairs) {}
 
-  /** Why a run ends before its last step. */
+  /** Ends a run before its last step, and says why. */
   private static final class NotRebuiltException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -131,9 +132,9 @@ class Rebuild {
   }
 
   /**
-   * @param atMost longest wait for orders to come to rest
+   * @param atMost longest wait for the orders in flight
    * @param lock of this SKU
-   * @throws SQLException when MySQL cannot be asked; the sale stays closed
+   * @throws SQLException when MySQL is unavailable; the sale stays closed
    */
   Rebuilt run(ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock)
       throws SQLException {
@@ -159,7 +160,7 @@ class Rebuild {
     }
   }
 
-  /** Until MySQL, or the dead letters, have every order that Redis has admitted. */
+  /** Waits until MySQL, or the dead letters, have every order that Redis has admitted. */
   private void bringToRest(
       ProductSnapshot sale,
       RedisSaleState seen,
@@ -191,7 +192,9 @@ class Rebuild {
     return true;
   }
 
-  /** A barrier; and once more after orders that an older Redis had admitted are sent again. */
+  /**
+   * Passes a barrier, and another one if orders that an older Redis had admitted are sent again.
+   */
   private boolean settle(
       ProductSnapshot sale,
       RedisSaleState seen,
@@ -229,11 +232,11 @@ class Rebuild {
   }
 
   /**
-   * The epoch goes above what Redis has heard of, too: MySQL may be the one that came back from a
-   * backup. The sequence goes on above anything the lost data can have used: each order that was
-   * admitted and not stored held at least one unit. So an order of the old epoch that arrives late
-   * never makes the new data look behind, and old data that come back always do. Dead letters are
-   * not settled yet: each counts when it is replayed or discarded.
+   * The new epoch is also above every epoch that Redis has seen, because MySQL may be the store
+   * that was restored from a backup. The sequence continues above every number that the lost data
+   * can have used: each order that was admitted and not stored held at least one unit. So an order
+   * of the old epoch that arrives late never makes the new data look behind, and old data that come
+   * back always do. Dead letters are not settled yet: each counts when it is replayed or discarded.
    */
   private boolean raiseEpoch(ProductSnapshot sale, RedisSaleState seen) {
     return jdbc.sql(
@@ -248,7 +251,7 @@ class Rebuild {
   }
 
   /**
-   * @return the state that it has now; empty when it has to be loaded again
+   * @return the state that the sale has now; empty when it must be loaded again
    */
   private Optional<String> load(ProductSnapshot raised, RunLock lock, List<Repair> repairs)
       throws SQLException {
@@ -295,8 +298,8 @@ class Rebuild {
   }
 
   /**
-   * Whoever has paused or closed the sale meanwhile is heard: the row stays locked until Redis has
-   * its state and the number of its change, so a change of state comes before, and is in the row,
+   * Respects a pause or close of the sale during the rebuild: the row stays locked until Redis has
+   * its state and the number of its change, so a change of state comes earlier, and is in the row,
    * or after. A stop that waits in Redis stays in force.
    */
   private Optional<String> finish(
@@ -325,7 +328,7 @@ class Rebuild {
                 change -> sale.epoch() + ":" + change.getValue().delta() + ":A"));
   }
 
-  /** Quotas and orders as MySQL has them, and what dead letters may still become. */
+  /** Writes quotas and orders as MySQL has them, and the orders that dead letters may become. */
   private int write(
       ProductSnapshot sale,
       int buckets,

@@ -25,15 +25,15 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Reconciles a SKU: one run for it at any time, whichever process it is in, and at most {@value
- * ConnectionPools#RECONCILIATION_RUNS} runs in this one.
+ * Reconciles a SKU. At any time at most one run is active for it in all processes, and at most
+ * {@value ConnectionPools#RECONCILIATION_RUNS} runs in this process.
  */
 @Component
 class Reconciler {
 
   private static final Logger log = LoggerFactory.getLogger(Reconciler.class);
 
-  /** Comparisons of one run: what moved under the first is usually still under the second. */
+  /** Comparisons of one run: data that change during the first are usually stable at the second. */
   private static final int MOST_ROUNDS = 3;
 
   private final DataSource dataSource;
@@ -76,19 +76,19 @@ class Reconciler {
   /**
    * What a run may do.
    *
-   * @param dryRun only say what is wrong
+   * @param dryRun only report the differences
    * @param mayRebuild rebuild a sale that Redis has lost
    * @param startedBy an operator, or "schedule"
    */
   record Order(boolean dryRun, boolean mayRebuild, String startedBy) {}
 
-  /** What a run has found, before it is a report. */
+  /** What a run has found, before a report is made of it. */
   private record Found(Outcome outcome, String detail, long epoch, List<Repair> repairs) {}
 
   /**
-   * @return what was found and done; it has a row when there was something, or an operator asked
-   * @throws ProblemException 404 UNKNOWN_SKU, 409 RECONCILIATION_RUNNING, 503 when MySQL cannot be
-   *     asked, or this process reconciles as many other SKUs as it may
+   * @return what was found and done; stored as a row if there was something, or an operator asked
+   * @throws ProblemException 404 UNKNOWN_SKU, 409 RECONCILIATION_RUNNING, 503 when MySQL is
+   *     unavailable, or this process reconciles as many other SKUs as it may
    */
   Report run(long skuId, Order order) {
     if (!runs.tryAcquire()) {
@@ -113,7 +113,7 @@ class Reconciler {
       log.debug("{}: {} under {}", report, report.outcome(), lock);
       return report;
     } catch (SQLException e) {
-      log.warn("sku {}: MySQL cannot be asked: {}", skuId, e.toString());
+      log.warn("sku {}: MySQL is unavailable: {}", skuId, e.toString());
       throw ProblemException.unavailable(
           "MySQL or Redis does not answer; send the same request again.");
     }
@@ -168,7 +168,7 @@ class Reconciler {
             () -> ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product."));
   }
 
-  /** What Redis seems to have may be less than orders still in the broker show. */
+  /** Redis may have lost orders that are still in the broker. */
   private static Found unproven(long epoch) {
     return new Found(
         Outcome.UNPROVEN,
@@ -206,7 +206,7 @@ class Reconciler {
     return new Found(outcome(search, found), detail(search, found), epoch, found);
   }
 
-  /** Each repair once; it is made when the comparison after it does not find it any more. */
+  /** Makes each repair once; it counts as made when the next comparison does not find it again. */
   private Collection<Repair> setRight(Comparison first) throws SQLException {
     Map<Repair.Key, Repair> made = new LinkedHashMap<>();
     Comparison left = first;

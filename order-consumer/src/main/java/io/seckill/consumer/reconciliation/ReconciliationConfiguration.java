@@ -8,7 +8,7 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class ReconciliationConfiguration {
 
-  /** Short: a gateway that starts after a change of server waits for it. */
+  /** Short, because a gateway that starts after a change of the Redis server waits for it. */
   private static final Duration SERVER_LOOKS = Duration.ofSeconds(1);
 
   @Bean

@@ -5,7 +5,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Collection;
 
 /**
- * What reconciliation counts; every tag is there from the start, so that an alert sees the first.
+ * Counters of reconciliation. Every tag value is registered at start, so that an alert sees the
+ * first increment.
  */
 final class ReconciliationMeters {
 
@@ -21,7 +22,7 @@ final class ReconciliationMeters {
     }
   }
 
-  /** A run, its repairs that were made, and what it found and cannot set right. */
+  /** Counts a run, its repairs that were made, and the differences that it only reports. */
   void count(Outcome outcome, Collection<Repair> repairs) {
     runs(outcome).increment();
     repairs.stream()

@@ -7,13 +7,14 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * @param interval pause between two looks at all sales, 1 s..1 h; of several consumers one looks
- * @param busyInterval how often a sale is compared that is selling all the time, interval..24 h;
- *     one that has come to rest is compared at the next look
+ * @param interval pause between two checks of all sales, 1 s..1 h; only one of several consumers
+ *     checks
+ * @param busyInterval how often a sale that sells continuously is compared, interval..24 h; one
+ *     that has stopped selling is compared at the next check
  * @param barrierTimeout longest wait until everything before a barrier is stored, 1 s..10 min; it
  *     must be longer than a full order queue takes
- * @param autoRebuild whether a sale whose data Redis has lost is rebuilt without being asked for; a
- *     rebuild that has begun is always gone on with
+ * @param autoRebuild whether a sale whose data Redis has lost is rebuilt without a request; a
+ *     rebuild that has begun is always continued
  */
 @ConfigurationProperties("seckill.reconciliation")
 record ReconciliationProperties(
@@ -33,9 +34,9 @@ record ReconciliationProperties(
   }
 
   /**
-   * How long a lock outlives the last sign of life of its holder: more than the pause between two
-   * looks, and more than one run, whose longest waits are for a barrier and for the data of a large
-   * sale.
+   * How long a lock outlives the last activity of its holder: more than the pause between two
+   * checks, and more than one run, whose longest waits are for a barrier and for the data of a
+   * large sale.
    */
   Duration lockSilence() {
     Duration longestWait = interval.compareTo(barrierTimeout) > 0 ? interval : barrierTimeout;

@@ -20,7 +20,7 @@ class ReconciliationTable {
 
   private static final int MOST_REPORTS = 20;
 
-  /** More rows than that say nothing new; the number of findings is kept whole. */
+  /** More rows add no information; the number of findings is stored in full. */
   private static final int MOST_REPAIRS = 1_000;
 
   private static final int MAX_TEXT = 200;
@@ -33,7 +33,7 @@ class ReconciliationTable {
     this.transactions = transactions;
   }
 
-  /** Keeps a report with its repairs; returns it with the number of its row. */
+  /** Stores a report with its repairs; returns it with the id of its row. */
   Report keep(Report report, List<Repair> repairs) {
     Report kept = transactions.execute(tx -> insert(report, repairs));
     if (kept == null) {

@@ -5,7 +5,7 @@ import io.seckill.common.order.OrderId;
 import java.util.Map;
 
 /**
- * What Redis has of some buckets' users.
+ * What Redis holds of the users of some buckets.
  *
  * @param quotas user to units, as they were read
  * @param records by order id
@@ -18,7 +18,7 @@ record RedisPart(
     Map<OrderId, Units> compensated,
     Map<String, String> requests) {
 
-  /** What a compensation has moved. */
+  /** Units that a compensation has returned. */
   record Units(long stock, long quota) {
 
     /**

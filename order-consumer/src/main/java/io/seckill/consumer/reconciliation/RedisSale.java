@@ -18,9 +18,9 @@ import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Reads a sale's keys, and replaces what was found wrong in them. Every write names what it
- * replaces, and does nothing when something else is there by now. Every method throws
- * JedisException when Redis does not answer.
+ * Reads a sale's keys, and replaces wrong values in them. Every write names the value it replaces,
+ * and does nothing when the value has changed since. Every method throws JedisException when Redis
+ * does not answer.
  *
  * <p>{@link #changes} and {@link #part} throw {@link UnreadableFieldException}.
  */
@@ -43,7 +43,7 @@ class RedisSale {
     this.redis = redis;
   }
 
-  /** The stock is read first: an admission in between shows in the sequence. */
+  /** Reads the stock first: an admission in between shows in the sequence. */
   RedisSaleState glance(long sku) {
     String stock = redis.get(RedisKeys.stock(sku));
     return new RedisSaleState(redis.hgetAll(RedisKeys.sku(sku)), stock);
@@ -66,8 +66,8 @@ class RedisSale {
   }
 
   /**
-   * Reads quotas before records before compensations: an admission, or a compensation, that comes
-   * in between has changed the quota that was read, so that nothing is replaced on its account.
+   * Reads quotas before records before compensations: an admission, or a compensation, in between
+   * has changed the quota that was read, so a repair based on that quota replaces nothing.
    *
    * @param from first bucket
    * @param to last bucket, included
@@ -122,7 +122,7 @@ class RedisSale {
         });
   }
 
-  /** Whether the stock was replaced; nothing may have been admitted since the glance. */
+  /** Returns whether the stock was replaced; an admission since it was read prevents that. */
   boolean setStock(ProductSnapshot sale, RedisSaleState seen, long wanted) {
     return Long.valueOf(1)
         .equals(
@@ -136,7 +136,7 @@ class RedisSale {
                     Long.toString(wanted))));
   }
 
-  /** Whether everything admitted counts as published now; nothing may lie in Redis's lists. */
+  /** Returns whether all admitted orders now count as published; none may be in Redis's lists. */
   boolean setPublished(ProductSnapshot sale, RedisSaleState seen) {
     return Long.valueOf(1)
         .equals(
@@ -146,7 +146,7 @@ class RedisSale {
                 List.of(Long.toString(sale.epoch()), Long.toString(seen.seq()), seen.published())));
   }
 
-  /** Whether each of these quotas, all of one bucket, was replaced. */
+  /** Returns for each of these quotas, all of one bucket, whether it was replaced. */
   List<Boolean> setQuotas(ProductSnapshot sale, int bucket, List<WrongQuota> quotas) {
     List<String> args = new ArrayList<>();
     args.add(Long.toString(sale.epoch()));
@@ -192,7 +192,7 @@ class RedisSale {
         args);
   }
 
-  /** Whether these orders count from now on; nobody may have counted late ones since the glance. */
+  /** Returns whether it counted these late orders; not if others were counted since the read. */
   boolean countLate(ProductSnapshot sale, RedisSaleState seen, Late late) {
     return Long.valueOf(1)
         .equals(
@@ -221,12 +221,12 @@ class RedisSale {
     }
   }
 
-  /** The field of an order's request. */
+  /** The hash field of an order's request. */
   static String request(AdmissionRecord order) {
     return order.userId() + ":" + order.requestId();
   }
 
-  /** Whether the sale, found so, has another state now; one that is absent gets nothing else. */
+  /** Returns whether the state was replaced; an absent sale gets no field but the state. */
   boolean setState(ProductSnapshot sale, RedisSaleState seen, String state) {
     SaleExpiry expiry = SaleExpiry.of(sale.closesAt(), sale.loading().retention());
     return Long.valueOf(1)

@@ -4,14 +4,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sale's hash and stock as Redis has them; empty and null when it has none.
+ * A sale's hash and stock as Redis has them; empty and null when Redis has none.
  *
  * @param fields of the SKU's hash
  * @param stock units admissible, as text
  */
 record RedisSaleState(Map<String, String> fields, @Nullable String stock) {
 
-  /** The state while a loading has begun, or a rebuild waits to begin one: nothing is admitted. */
+  /** The state while a sale is loaded, or a rebuild waits to load it: nothing is admitted. */
   static final String LOADING = "PREHEATING";
 
   boolean isAbsent() {
@@ -26,7 +26,7 @@ record RedisSaleState(Map<String, String> fields, @Nullable String stock) {
     return fields.getOrDefault("epoch", "");
   }
 
-  /** The highest epoch it has heard of, loaded or loading. */
+  /** The highest epoch that Redis has seen, loaded or loading. */
   long epoch() {
     return Math.max(number("epoch"), number("loading"));
   }
@@ -70,7 +70,7 @@ record RedisSaleState(Map<String, String> fields, @Nullable String stock) {
     return state().equals(LOADING);
   }
 
-  /** Whether this is not what was written for MySQL's sale: older, unfinished, or in pieces. */
+  /** Whether this is not what was written for MySQL's sale: older, unfinished or incomplete. */
   boolean isLostOf(ProductSnapshot sale) {
     return isAbsent()
         || isLoading()

@@ -21,12 +21,13 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Knows of which Redis server MySQL can say whether it has lost admissions. Orders that a former
- * server admitted may still be in the broker when another takes over; until they are stored, a
- * server that has lost them looks whole. So a barrier is sent after each change of server, and the
- * server's replication id is kept in MySQL once it has passed. Gateways read it there.
+ * Tracks for which Redis servers MySQL can tell whether they have lost admissions. Orders that a
+ * former server admitted may still be in the broker when another takes over; until they are stored,
+ * a server that has lost them looks complete. So a barrier is sent after each change of server, and
+ * the server's replication id is stored in MySQL once the barrier has passed. Gateways read it
+ * there.
  *
- * <p>The first server that is ever met had no predecessor. Any process may do this at any time.
+ * <p>The first server ever seen had no predecessor. Any process may do this at any time.
  */
 @Component
 class RedisServers {
@@ -66,10 +67,10 @@ class RedisServers {
   }
 
   /**
-   * One look at all servers; waits for no barrier. Each may pass late, behind all that waits in its
-   * queue, and proves what it was sent for even then. For one thread.
+   * Checks all servers once; waits for no barrier. A barrier may pass late, behind all that waits
+   * in its queue, and proves what it was sent for even then. For one thread.
    *
-   * @throws JedisException when some partition cannot be asked, after all others were
+   * @throws JedisException when some partition cannot be queried, after all others were
    */
   void round() {
     Map<Integer, String> proven = proven();
@@ -110,7 +111,7 @@ class RedisServers {
     }
   }
 
-  /** One more after a while: one that the broker has lost never passes. */
+  /** Sends another barrier after a while: one that the broker has lost never passes. */
   private void send(Proof proof) {
     OptionalLong barrier = barriers.send(anyOf(proof.servers));
     if (barrier.isPresent()) {
@@ -122,7 +123,7 @@ class RedisServers {
     }
   }
 
-  /** Whether MySQL can say if the server of this partition has lost admissions. */
+  /** Whether MySQL can tell if the server of this partition has lost admissions. */
   boolean isProven(int partition) {
     String now = replicationId(partition);
     return now.equals(proven().getOrDefault(partition, now));

@@ -15,7 +15,7 @@ import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Sets Redis right after a comparison; in a dry run only says what it would do. */
+/** Repairs Redis after a comparison; in a dry run only reports what it would do. */
 @Component
 class Repairs {
 
@@ -34,8 +34,8 @@ class Repairs {
   }
 
   /**
-   * Stops a sale in Redis that MySQL does not call open; never opens one. Operators move one store
-   * after the other, so both are asked once more.
+   * Stops a sale in Redis that is not open in MySQL; never opens one. Operators change one store
+   * after the other, so both are read once more.
    */
   List<Repair> state(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
     if (seen.state().equals(sale.state())) {
@@ -58,8 +58,8 @@ class Repairs {
 
   /**
    * Replays compensations, writes results, quotas, the stock, records and counters, in this order:
-   * units come back before they are counted, and late orders move the sequence, at which the stock
-   * is left alone. The next comparison finds what moved meanwhile.
+   * units are returned before they are counted, and late orders change the sequence, after which
+   * the stock is not replaced. The next comparison finds what changed meanwhile.
    */
   List<Repair> all(Comparison found, boolean dryRun) {
     List<Repair> repairs = new ArrayList<>(compensations(found, dryRun));

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One reconciliation, as operators see it.
  *
- * @param id of its row; null when nothing was worth one
+ * @param id of its row; null when it was not stored
  * @param epoch of the sale when it ended
  * @param counts repairs by kind
  * @param repairs the first {@value #MOST_SHOWN}
@@ -36,7 +36,7 @@ record Report(
     return counts;
   }
 
-  /** Whether a run after this one may find less; what only operators can mend is found again. */
+  /** Whether another run may find less; what only operators can repair is found again. */
   boolean needsAnotherRun() {
     return outcome != Outcome.CLEAN
         && !(outcome == Outcome.FOUND

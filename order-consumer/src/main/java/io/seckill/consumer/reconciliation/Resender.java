@@ -24,7 +24,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Sends orders again from their admission records, with the same id and content, so that a second
- * message of an order that was there after all is a duplicate. Thread-safe.
+ * message of an order that was not lost after all is a duplicate. Thread-safe.
  */
 @Component
 class Resender {
@@ -39,7 +39,7 @@ class Resender {
   }
 
   /**
-   * @return those that the broker has confirmed; the others may be there or not
+   * @return orders that the broker has confirmed; the others may have arrived or not
    */
   Set<OrderId> send(ProductSnapshot sale, Map<OrderId, AdmissionRecord> orders) {
     Map<OrderId, CompletableFuture<Boolean>> confirms = new LinkedHashMap<>();

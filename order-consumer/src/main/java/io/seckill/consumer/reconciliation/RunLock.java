@@ -12,14 +12,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A named lock of MySQL, held by a connection of its own: it ends with the process that took it,
- * and when its host falls silent. It keeps runs from doing the same work; what they write is safe
- * without it, because every write checks what it replaces.
+ * and when the host of that process stops responding. It keeps runs from doing the same work; their
+ * writes are safe without it, because every write checks what it replaces.
  */
 final class RunLock implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(RunLock.class);
 
-  /** Named locks are of the whole server, up to 64 characters; MySQL 9.6 has no MD5() any more. */
+  /**
+   * Named locks belong to the whole server, up to 64 characters; MySQL 9.6 has no MD5() any more.
+   */
   private static final String LOCK = "CONCAT(LEFT(SHA2(DATABASE(), 256), 16), ?)";
 
   private final Connection connection;
@@ -34,11 +36,11 @@ final class RunLock implements AutoCloseable {
 
   /**
    * @param name unique within the database, up to 30 characters
-   * @param silence after which MySQL gives the lock to others, at least 1 s: longer than the holder
-   *     ever waits between two calls of {@link #isHeld}. MySQL itself would keep the connection of
-   *     a host that lost its power for hours.
-   * @return empty when somebody else has it
-   * @throws SQLException when MySQL cannot be asked
+   * @param silence idle time after which MySQL releases the lock, at least 1 s: longer than the
+   *     holder ever waits between two calls of {@link #isHeld}. MySQL itself would keep the
+   *     connection of a host that lost its power for hours.
+   * @return empty when another connection holds the lock
+   * @throws SQLException when MySQL is unavailable
    */
   static Optional<RunLock> take(DataSource dataSource, String name, Duration silence)
       throws SQLException {
@@ -59,8 +61,8 @@ final class RunLock implements AutoCloseable {
   }
 
   /**
-   * Whether the connection that holds it still lives; a sign of life to MySQL, too. A step that
-   * replaces what others may have written asks right before it.
+   * Whether the connection that holds the lock is still alive; the query also restarts the idle
+   * time. To be called right before a step that replaces what others may have written.
    */
   boolean isHeld() {
     try {
@@ -76,7 +78,7 @@ final class RunLock implements AutoCloseable {
       isOne(connection, "SELECT RELEASE_LOCK(" + LOCK + ")", name);
       silence.restore();
     } catch (SQLException e) {
-      log.debug("The lock {} goes with its connection", name, e);
+      log.debug("Cannot release the lock {}; it ends with its connection", name, e);
     }
   }
 

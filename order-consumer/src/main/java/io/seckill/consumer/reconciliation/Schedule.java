@@ -24,18 +24,18 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Looks at all sales again and again, in one of several processes: a glance at each, and a
- * comparison of those that came to rest since the last one, or are due. For one thread.
+ * Checks all sales periodically, in one of several processes: reads the state of each, and compares
+ * those that stopped changing since the last comparison, or are due. For one thread.
  */
 @Component
 class Schedule {
 
-  /** Who starts a run that no operator asked for. */
+  /** Starter of the runs that no operator requested. */
   static final String NAME = "schedule";
 
   private static final Logger log = LoggerFactory.getLogger(Schedule.class);
 
-  /** Those that Redis still has to have: nothing older can be compared. */
+  /** Sales that Redis must still have: nothing older can be compared. */
   private static final String SALES =
       DatabaseSnapshot.SALES
           + " WHERE p.state <> 'NEW'"
@@ -53,10 +53,10 @@ class Schedule {
   private volatile int lost;
 
   /**
-   * The last look at a sale.
+   * The last check of a sale.
    *
-   * @param moving what changes while it moves
-   * @param clean whether it was compared in that condition, and another run would do nothing
+   * @param moving the values that change while the sale is active
+   * @param clean whether it was compared with these values, and another run would do nothing
    * @param comparedNanos when it was compared last, or first seen, by System.nanoTime
    */
   private record Look(String moving, boolean clean, long comparedNanos) {
@@ -86,7 +86,7 @@ class Schedule {
         .register(meters);
   }
 
-  /** One look at all sales; does nothing when another process leads. */
+  /** Checks all sales once; does nothing when another process leads. */
   void round() {
     leading = leads();
     if (!leading) {
@@ -127,13 +127,14 @@ class Schedule {
       leadership = taken.orElse(null);
       return taken.isPresent();
     } catch (SQLException e) {
-      log.warn("No reconciliation now, MySQL cannot be asked: {}", e.toString());
+      log.warn("No reconciliation now, MySQL is unavailable: {}", e.toString());
       return false;
     }
   }
 
   /**
-   * Whether the sale is lost and stays so. Whatever is wrong with it, the next one has its turn.
+   * Returns whether the sale is lost and stays so. A failure does not keep the next sale from being
+   * checked.
    */
   private boolean look(ProductSnapshot sale) {
     boolean lostNow = false;
@@ -156,17 +157,17 @@ class Schedule {
     return lostNow;
   }
 
-  /** Said once, until it is something else; tried again at every look. */
+  /** Logs a failure once, until it is another one; the sale is tried again at every check. */
   private void failed(long skuId, RuntimeException e) {
     looks.computeIfPresent(skuId, (sku, last) -> last.notClean());
     if (!e.toString().equals(failures.put(skuId, e.toString()))) {
-      log.error("sku {}: cannot be compared, and is left as it is until it can be", skuId, e);
+      log.error("sku {}: cannot be compared, and is not repaired until it can be", skuId, e);
     }
   }
 
   /**
-   * A rebuild that has begun is gone on with: its sale is closed in Redis, and nobody else would
-   * open it. A sale that was never opened may be under preheat this very moment.
+   * Continues a rebuild that has begun: its sale is closed in Redis, and nothing else would open
+   * it. A sale that was never opened may be under preheat this very moment.
    */
   private boolean rebuilt(ProductSnapshot sale, RedisSaleState seen) {
     boolean begun = sale.isRunning() && seen.isLoading();
@@ -197,7 +198,7 @@ class Schedule {
     }
   }
 
-  /** Lets another process lead. */
+  /** Releases the lock, so that another process can lead. */
   @PreDestroy
   void stop() {
     RunLock held = leadership;

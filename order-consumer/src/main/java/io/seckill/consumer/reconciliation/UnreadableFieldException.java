@@ -1,8 +1,8 @@
 package io.seckill.consumer.reconciliation;
 
 /**
- * Redis holds something in a sale's hashes that none of us writes. What it means is not guessed:
- * the sale is not compared until somebody has looked.
+ * Redis holds a value in a sale's hashes that no service writes. Its meaning is not guessed: the
+ * sale is not compared until an operator has examined it.
  */
 @SuppressWarnings("serial") // never serialized
 final class UnreadableFieldException extends RuntimeException {
@@ -14,7 +14,7 @@ final class UnreadableFieldException extends RuntimeException {
     this.detail = "Redis holds something unreadable in %s, field %s.".formatted(key, field);
   }
 
-  /** For operators. */
+  /** Message for operators. */
   String detail() {
     return detail;
   }

@@ -7,10 +7,10 @@ import java.sql.Statement;
 import java.time.Duration;
 
 /**
- * How long MySQL lets a connection go without a statement before it ends it, with its locks and its
- * transaction. The pools' own value is short, so that a process that stands still soon holds
- * nothing; work that pauses for longer sets its own and, before the pool has the connection back,
- * the old one again.
+ * How long MySQL keeps a connection without a statement before it closes it, with its locks and its
+ * transaction. The pools' own value is short, so that a process that is suspended soon holds
+ * nothing. Work that pauses for longer sets its own value, and restores the old one before the
+ * connection returns to the pool.
  */
 final class WaitTimeout {
 

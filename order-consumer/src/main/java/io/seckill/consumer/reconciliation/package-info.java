@@ -1,7 +1,7 @@
 /**
- * Compares Redis with MySQL and sets Redis right: orders that are nowhere, results, quotas and
- * stock that disagree, and whole sales whose data Redis has lost. MySQL is never changed by it,
- * except that orders come to it again.
+ * Compares Redis with MySQL and repairs Redis: lost orders, results, quotas and stock that differ,
+ * and whole sales whose data Redis has lost. It never changes MySQL, except that orders are sent to
+ * it again.
  */
 @NullMarked
 package io.seckill.consumer.reconciliation;

@@ -13,8 +13,8 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Keeps a Redis that is away or slow from holding up storing: after a few failures nothing is sent
- * for a second. Thread-safe.
+ * Prevents an unavailable or slow Redis from delaying the storing of orders: after a few failures
+ * nothing is sent to Redis for a second. Thread-safe.
  */
 @Component
 public class RedisBreaker {
@@ -29,8 +29,9 @@ public class RedisBreaker {
   }
 
   /**
-   * Small and quick: the library's defaults (100 calls, 60 s) would hide an outage. A timer ends
-   * the open state; the library's other way is the time of day, which an operator may set back.
+   * A small window and a short open state: the library's defaults (100 calls, 60 s) would hide an
+   * outage. A timer ends the open state; the library's alternative is the wall clock, which an
+   * operator may set back.
    */
   static CircuitBreakerConfig config() {
     return CircuitBreakerConfig.custom()
@@ -48,8 +49,8 @@ public class RedisBreaker {
   }
 
   /**
-   * @param work talks to Redis
-   * @return false when Redis failed or was not asked; the work may or may not have been done
+   * @param work calls Redis
+   * @return false when Redis failed or was not called; the work may or may not have been done
    */
   public boolean run(Runnable work) {
     try {
@@ -58,7 +59,7 @@ public class RedisBreaker {
     } catch (CallNotPermittedException e) {
       return false;
     } catch (JedisException e) {
-      log.warn("Redis did not take what it was told: {}", e.toString());
+      log.warn("A call to Redis failed: {}", e.toString());
       return false;
     }
   }

@@ -9,7 +9,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Opens Redis by {@code seckill.redis.*}; connections open on first use. */
+/** Creates the Redis client from {@code seckill.redis.*}; connections open on first use. */
 @Configuration(proxyBeanMethods = false)
 class RedisConfiguration {
 

@@ -6,10 +6,10 @@ import io.seckill.common.order.RejectReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of one order, as Redis is told.
+ * The result of one order, as written to Redis.
  *
  * @param reason only with REJECTED, and then required unless the order is an alias
- * @param storedOrderId the order MySQL keeps for the same request, when this one is its alias
+ * @param storedOrderId the order stored in MySQL for the same request, when this one is its alias
  */
 public record OrderResult(
     OrderId orderId,
@@ -35,7 +35,7 @@ public record OrderResult(
     return new OrderResult(orderId, skuId, userId, OrderStatus.REJECTED, null, stored);
   }
 
-  /** Status and reason letters as the admission record spells them. */
+  /** The letters for status and reason, as in the admission record. */
   String letters() {
     if (storedOrderId != null) {
       return ALIAS;

@@ -24,15 +24,16 @@ import redis.clients.jedis.UnifiedJedis;
  * Writes results and progress to Redis, pipelined, one script call per SKU and {@value #CHUNK}
  * orders. Thread-safe. Call it after COMMIT, never inside a transaction.
  *
- * <p>Redis only hears what MySQL has decided, so nothing here fails its caller: a lost write is
- * counted, and healed by a duplicate delivery or by the gateway's look-up of an overdue QUEUED.
+ * <p>Redis only receives what MySQL has decided, so a failure here does not fail the caller: a lost
+ * write is counted, and repaired by a duplicate delivery or by the gateway's lookup of an overdue
+ * QUEUED order.
  */
 @Component
 public class OrderResults {
 
   private static final Logger log = LoggerFactory.getLogger(OrderResults.class);
 
-  /** Bounds the time one call holds Redis to well below a millisecond. */
+  /** Keeps the time for which one call blocks Redis well below a millisecond. */
   private static final int CHUNK = 250;
 
   private static final int FIXED_ARGUMENTS = 6;
@@ -60,7 +61,7 @@ public class OrderResults {
   /**
    * Writes results without progress: payment, cancel, expiry, dead letters.
    *
-   * @return false when Redis may not have heard them
+   * @return false when Redis may not have received them
    */
   public boolean write(Collection<OrderResult> results) {
     return write(results, List.of(), Map.of());
@@ -70,7 +71,7 @@ public class OrderResults {
    * Writes the results of a stored batch and the progress of its SKUs.
    *
    * @param settledNow orders settled by this batch, by SKU; feeds the rate of the last 10 s
-   * @return false when Redis may not have heard them
+   * @return false when Redis may not have received them
    */
   public boolean write(
       Collection<OrderResult> results,

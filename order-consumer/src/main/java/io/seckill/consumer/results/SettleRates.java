@@ -35,7 +35,8 @@ final class SettleRates {
 
   /**
    * Orders per second with one decimal. The time base starts with the oldest slice, so that a sale
-   * just begun shows its real speed; it is at least one second, so that one order is no speed.
+   * just begun shows its real rate; it is at least one second, so that a single order does not look
+   * like a high rate.
    */
   synchronized String perSecond(long skuId, long nowMs) {
     Deque<Slice> of = slices.get(skuId);
@@ -56,7 +57,7 @@ final class SettleRates {
     return slices.size();
   }
 
-  /** Once per window, so that a batch does not pay for all SKUs; also when the clock went back. */
+  /** Removes idle SKUs once per window, not in every batch; also after the clock was set back. */
   private void forgetQuiet(long nowMs) {
     if (Math.abs(nowMs - forgotAtMs) >= WINDOW_MS) {
       forgotAtMs = nowMs;

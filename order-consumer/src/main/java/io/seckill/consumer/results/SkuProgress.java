@@ -1,7 +1,7 @@
 package io.seckill.consumer.results;
 
 /**
- * How far a SKU's row of admissions has been worked off, as MySQL has it.
+ * How many of a SKU's admitted orders are settled, according to MySQL.
  *
  * @param epoch {@code products.epoch}
  * @param settled {@code products.settled}: orders stored, rejected, aliased or discarded

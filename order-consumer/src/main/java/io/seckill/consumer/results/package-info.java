@@ -1,4 +1,4 @@
-/** Tells Redis what MySQL has decided, for status and position. */
+/** Writes MySQL's decisions to Redis, for order status and queue position. */
 @NullMarked
 package io.seckill.consumer.results;
 

@@ -17,12 +17,12 @@ import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.stereotype.Component;
 
 /**
- * Migrates once MySQL takes writes. Everything that needs the ledger, from the entity manager to
- * the intake, is made after its migration, so holding that up holds up the rest: no order is taken
- * from the broker meanwhile, and {@link StartupHealthServer} says what is missing.
+ * Runs the migration once MySQL accepts writes. Everything that needs MySQL, from the entity
+ * manager to the intake, is created after the migration, so delaying it delays the rest: no order
+ * is taken from the broker meanwhile, and {@link StartupHealthServer} reports what is missing.
  *
- * <p>Only a MySQL that cannot be asked is waited for. One that refuses the user, the database or
- * the start checks is a wrong setting, and ends the start.
+ * <p>It waits only while MySQL is unavailable. A MySQL that refuses the user, the database or the
+ * start checks is a wrong setting, and ends the start.
  */
 @Component
 final class DatabaseStartupWait implements FlywayMigrationStrategy {
@@ -31,7 +31,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
 
   private static final long FIRST_PAUSE_MS = 100;
 
-  /** With what follows the wait, intake opens within 5 s of MySQL's return. */
+  /** Including what follows the wait, intake opens within 5 s of MySQL's return. */
   private static final long LONGEST_PAUSE_MS = 1_000;
 
   private final ServerProperties server;
@@ -58,11 +58,11 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
   }
 
   /**
-   * @throws IllegalStateException when the process is told to stop meanwhile
+   * @throws IllegalStateException when the process is asked to stop meanwhile
    */
   private void await(DataSource ledger, State found) {
     long start = System.nanoTime();
-    // Spring's own hook waits for the end of the start.
+    // Spring's own shutdown hook would wait until the start has ended.
     Runtime.getRuntime()
         .addShutdownHook(new Thread(stopRequested::countDown, "stop-waiting-for-mysql"));
     try (StartupHealthServer room = StartupHealthServer.open(server)) {
@@ -99,7 +99,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
         ResultSet answer = statement.executeQuery("SELECT @@global.read_only")) {
       return answer.next() && answer.getBoolean(1) ? State.READ_ONLY : State.WRITABLE;
     } catch (SQLException e) {
-      // Class 08 is the connection. Whatever else is wrong, the migration says it better.
+      // Class 08 is a connection error. The migration reports any other error better.
       String sqlState = e.getSQLState();
       return sqlState != null && sqlState.startsWith("08") ? State.AWAY : State.WRITABLE;
     }

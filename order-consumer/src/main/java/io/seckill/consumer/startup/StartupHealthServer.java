@@ -13,7 +13,7 @@ import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 
 /**
  * Answers on the service's port until the service does: alive, not ready because of the database,
- * and 503 to all the rest. It looks at nothing but the path, so it needs no token.
+ * and 503 to all other requests. It reads nothing but the path, so it needs no token.
  */
 final class StartupHealthServer implements AutoCloseable {
 
@@ -29,7 +29,7 @@ final class StartupHealthServer implements AutoCloseable {
   }
 
   /**
-   * @throws UncheckedIOException when the port is taken
+   * @throws UncheckedIOException when the port is in use
    */
   static StartupHealthServer open(ServerProperties properties) {
     int port = properties.getPort() == null ? 8080 : properties.getPort();
@@ -86,7 +86,7 @@ final class StartupHealthServer implements AutoCloseable {
     threads.shutdownNow();
   }
 
-  /** Where it answers, for a log line. */
+  /** The port it listens on, for a log line. */
   @Override
   public String toString() {
     return "port " + server.getAddress().getPort();

@@ -1,4 +1,4 @@
-/** Starting while MySQL is away: waiting for it, and saying so. */
+/** Starting while MySQL is unavailable: waiting for it, and reporting that. */
 @NullMarked
 package io.seckill.consumer.startup;
 

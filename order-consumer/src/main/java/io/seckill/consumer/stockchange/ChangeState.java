@@ -1,8 +1,9 @@
 package io.seckill.consumer.stockchange;
 
 /**
- * How far a change has come. Addition: PENDING, MYSQL_DONE, DONE. Withdrawal: PENDING, in which
- * Redis is asked, then DONE or REFUSED; UNDOING puts back what Redis gave when MySQL has less.
+ * The state of a change. Addition: PENDING, MYSQL_DONE, DONE. Withdrawal: PENDING, while Redis is
+ * asked for the units, then DONE or REFUSED; UNDOING returns the units to Redis when MySQL has
+ * less.
  */
 enum ChangeState {
   PENDING,

@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** Redis's half of a change; every call may be repeated. */
+/** Applies and undoes changes in Redis; every call may be repeated. */
 @Component
 class RedisStock {
 
@@ -18,12 +18,12 @@ class RedisStock {
     this.redis = redis;
   }
 
-  /** What Redis says to a change. */
+  /** Redis's answer to a change. */
   enum Answer {
     DONE,
-    /** Less stock than is to be taken. */
+    /** Redis has less stock than is to be withdrawn. */
     REFUSED,
-    /** Redis has a newer epoch than the change, counted by MySQL after it. */
+    /** Redis has a newer epoch than the change; MySQL has counted its stock after the change. */
     SUPERSEDED,
     /** The sale is not in Redis. */
     ABSENT,
@@ -38,7 +38,7 @@ class RedisStock {
     return call(change, "apply");
   }
 
-  /** Puts back what {@link #apply} took. */
+  /** Returns the units that {@link #apply} took. */
   Answer undo(StockChange change) {
     return call(change, "undo");
   }

@@ -7,7 +7,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * @param sweepInterval pause between two looks for changes left half done, 100 ms..10 min
+ * @param sweepInterval pause between two sweeps for unfinished changes, 100 ms..10 min
  */
 @ConfigurationProperties("seckill.stock-change")
 record StockChangeProperties(@DefaultValue("5s") Duration sweepInterval) {

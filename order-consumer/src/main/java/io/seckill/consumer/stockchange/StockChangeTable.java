@@ -7,7 +7,7 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** The table {@code stock_change}, and what a change needs of {@code products}. */
+/** The table {@code stock_change}, and the columns of {@code products} that a change needs. */
 @Component
 class StockChangeTable {
 
@@ -28,7 +28,7 @@ class StockChangeTable {
   }
 
   /**
-   * What of a product decides about a change.
+   * The columns of a product that decide about a change.
    *
    * @param ended whether its closing time has passed, by MySQL's clock
    */
@@ -38,7 +38,7 @@ class StockChangeTable {
     return sale(skuId, "");
   }
 
-  /** Holds the row until the transaction ends. */
+  /** Locks the row until the transaction ends. */
   Optional<Sale> lockSale(long skuId) {
     return sale(skuId, " FOR UPDATE");
   }
@@ -56,8 +56,7 @@ class StockChangeTable {
   }
 
   /**
-   * Writes a new change, PENDING, for the sale's present epoch; one that is there already stays as
-   * it is.
+   * Inserts a new change, PENDING, for the sale's present epoch; an existing one stays as it is.
    *
    * @return false when there is no such product
    */
@@ -75,7 +74,7 @@ class StockChangeTable {
     return find(skuId, changeId, "");
   }
 
-  /** Holds the row until the transaction ends. */
+  /** Locks the row until the transaction ends. */
   Optional<StockChange> lock(StockChange change) {
     return find(change.skuId(), change.changeId(), " FOR UPDATE");
   }
@@ -88,7 +87,7 @@ class StockChangeTable {
         .optional();
   }
 
-  /** Moves a change on from exactly the state and epoch it was read with. */
+  /** Updates a change if it still has exactly the state and epoch it was read with. */
   boolean move(StockChange from, ChangeState state, long epoch) {
     return jdbc.sql(
                 "UPDATE stock_change SET state = ?, epoch = ?"
@@ -104,7 +103,7 @@ class StockChangeTable {
         == 1;
   }
 
-  /** Adds units to the ledger, as long as the sum of all stays within bounds. */
+  /** Adds units to the product, as long as its total stays within bounds. */
   boolean add(long skuId, long units, long maxInitialStock) {
     return jdbc.sql(
                 "UPDATE products SET stock = stock + :units, initial_stock = initial_stock + :units"
@@ -116,7 +115,7 @@ class StockChangeTable {
         == 1;
   }
 
-  /** Withdraws units from the ledger, if it has them. */
+  /** Withdraws units from the product, if it has them. */
   boolean withdraw(long skuId, long units) {
     return jdbc.sql(
                 "UPDATE products SET stock = stock - :units, initial_stock = initial_stock - :units"
@@ -127,7 +126,7 @@ class StockChangeTable {
         == 1;
   }
 
-  /** Changes that nobody has moved for a while. */
+  /** Returns unfinished changes that no process has updated for a while. */
   List<StockChange> unfinished(int idleSeconds, int limit) {
     return jdbc.sql(
             "SELECT "

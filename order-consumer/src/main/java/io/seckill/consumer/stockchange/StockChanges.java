@@ -13,20 +13,22 @@ import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Drives changes from their rows, step by step; every step may be taken twice, by two processes.
+ * Carries out changes from their rows, step by step; every step may be executed twice, by two
+ * processes.
  *
- * <p>An addition goes to MySQL first, so that Redis never offers what the ledger lacks. A
- * withdrawal goes to Redis first, so that nobody is admitted for what is about to go. Its MySQL
- * half then cannot fail while both stores agree: by the conservation equation MySQL holds what
- * Redis holds, and the units of all orders in flight, and those given back to MySQL and not yet to
- * Redis. So {@code stock >= n} holds in MySQL before the withdrawal, whatever of those orders is
- * stored first, for the n units taken from Redis were in neither sum. Where Redis had more than it
- * should, after a loss of data, the guard refuses, and the units go back to Redis for
- * reconciliation to judge.
+ * <p>An addition goes to MySQL first, so that Redis never offers units that MySQL lacks. A
+ * withdrawal goes to Redis first, so that no order is admitted for units that are about to be
+ * withdrawn. Its MySQL half then cannot fail while both stores agree: by the conservation equation
+ * MySQL's stock is Redis's stock, plus the units of all orders in flight, plus those returned to
+ * MySQL and not yet to Redis. So {@code stock >= n} holds in MySQL before the withdrawal, whatever
+ * of those orders is stored first, because the n units taken from Redis were in neither of the
+ * other two sums. Where Redis had more than it should, after a loss of data, the guard in MySQL
+ * refuses, and the units go back to Redis and are left to reconciliation.
  *
- * <p>A preheat writes Redis anew from MySQL. So each half happens under the epoch it is meant for:
- * an addition's epoch is read under the lock of the product row, and a later one has counted it; a
- * withdrawal whose epoch has passed before its MySQL half begins again in the new one.
+ * <p>A preheat rewrites Redis from MySQL. So each half is applied under the epoch it is meant for:
+ * an addition's epoch is read while the product row is locked, and a later epoch already includes
+ * the addition; a withdrawal whose epoch has passed before its MySQL half begins again in the new
+ * one.
  */
 @Component
 class StockChanges {
@@ -35,7 +37,7 @@ class StockChanges {
 
   static final long MAX_STOCK = 1_000_000_000L;
 
-  /** Steps of one drive; a change needs three, and some more when preheats come in between. */
+  /** Steps of one call; a change needs three, and some more when preheats come in between. */
   private static final int MAX_STEPS = 16;
 
   private static final int IDLE_SECONDS = 2;
@@ -51,7 +53,7 @@ class StockChanges {
     this.transactions = transactions;
   }
 
-  /** Whether a change has moved on, or has to wait for something else to happen. */
+  /** Whether a change has advanced, or must wait for something else to happen. */
   private enum Step {
     ON,
     WAIT
@@ -62,8 +64,8 @@ class StockChanges {
    *
    * @return DONE or REFUSED
    * @throws ProblemException 404 UNKNOWN_SKU, 422 IDEMPOTENCY_KEY_REUSED when the id was used for
-   *     another number of units, 503 when it is not finished: it goes on by itself, and the same
-   *     request tells how it ended
+   *     another number of units, 503 when it is not finished: the sweep completes it, and the same
+   *     request returns the outcome
    */
   StockChange change(long skuId, String changeId, long delta, String reason, Operator operator) {
     if (!table.insert(skuId, changeId, delta, reason, operator)) {
@@ -86,7 +88,7 @@ class StockChanges {
     return sale(skuId).stock();
   }
 
-  /** Goes on with what a crash, or Redis, has held up. Harmless when two processes do it. */
+  /** Continues changes that a crash or Redis has interrupted. Two processes may do so at once. */
   void sweep() {
     for (StockChange change : table.unfinished(IDLE_SECONDS, SWEEP_LIMIT)) {
       try {
@@ -158,7 +160,7 @@ class StockChanges {
     return switch (redis.apply(change)) {
       case DONE -> withdrawFromMySql(change);
       case REFUSED -> finish(change, ChangeState.REFUSED);
-      // Without Redis nobody can say what is in flight, unless the sale is over.
+      // Without Redis the orders in flight are unknown, unless the sale is over.
       case ABSENT -> isClosed(sale) ? withdrawFromMySql(change) : Step.WAIT;
       case SUPERSEDED, NOT_NOW ->
           sale(change.skuId()).epoch() == change.epoch() ? Step.WAIT : Step.ON;
@@ -178,7 +180,7 @@ class StockChanges {
           } else if (table.withdraw(change.skuId(), -change.delta())) {
             table.move(change, ChangeState.DONE, change.epoch());
           } else {
-            log.error("sku {}: Redis had units that MySQL has not", change.skuId());
+            log.error("sku {}: Redis had units that MySQL does not have", change.skuId());
             table.move(change, ChangeState.UNDOING, change.epoch());
           }
         });

@@ -11,9 +11,9 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.stereotype.Component;
 
 /**
- * Refuses the start when the driver does not count rows as the guards need it, by trying on the
- * real server in a transaction that is rolled back. A parameter missing from the URL, or overridden
- * by a properties file, shows no other sign than wrong stock.
+ * Refuses the start when the driver does not count affected rows as the guards need it. Tests this
+ * on the real server, in a transaction that is rolled back. A parameter missing from the URL, or
+ * overridden by a properties file, has no other symptom than wrong stock.
  */
 @Component
 @DependsOnDatabaseInitialization

@@ -9,12 +9,12 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What a transaction takes from each product, collected until the end: stock is last. */
+/** Collects what a transaction takes from each product until its end: stock is updated last. */
 final class BatchTally {
 
   private final SortedMap<Long, Sku> skus = new TreeMap<>();
 
-  /** An order that is settled by this transaction, with its units or without. */
+  /** Adds an order that this transaction settles, with or without its units. */
   void add(OrderMessage order, boolean takesStock) {
     Sku sku = skus.computeIfAbsent(order.skuId(), id -> new Sku());
     sku.orders++;
@@ -22,7 +22,7 @@ final class BatchTally {
     sku.units += takesStock ? order.quantity() : 0;
   }
 
-  /** Ascending, the order in which product rows are locked. */
+  /** SKUs in ascending order, in which product rows are locked. */
   Set<Long> skus() {
     return skus.keySet();
   }
@@ -30,7 +30,7 @@ final class BatchTally {
   /**
    * Takes the stock of each SKU.
    *
-   * @return false as soon as one has too little; the transaction is of no use then
+   * @return false as soon as one has too little; the transaction is incomplete then
    */
   boolean take(Connection connection) throws SQLException {
     for (Map.Entry<Long, Sku> entry : skus.entrySet()) {

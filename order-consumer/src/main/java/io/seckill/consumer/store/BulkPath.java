@@ -12,9 +12,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores a batch in which nothing is odd, with one statement for all orders, one for all quotas and
- * one per SKU for the stock. The statements are the guards: whatever is odd makes one of them fail,
- * and then the whole transaction is rolled back.
+ * Stores a batch in which every order can be confirmed, with one statement for all orders, one for
+ * all quotas and one per SKU for the stock. The statements are the guards: an order that cannot be
+ * confirmed makes one of them fail, and then the whole transaction is rolled back.
  */
 final class BulkPath {
 
@@ -22,8 +22,8 @@ final class BulkPath {
 
   /**
    * @param orders of known SKUs, each id once, sorted by user and SKU
-   * @return null when the batch is not that simple; the caller rolls back
-   * @throws SQLException of a refused row for the same reason, or of any failure
+   * @return null when some order cannot be confirmed; the caller rolls back
+   * @throws SQLException when MySQL refuses a row for the same reason, or on any other failure
    */
   static @Nullable StoredBatch store(
       Connection connection, List<OrderMessage> orders, Map<Long, SaleRules> terms)
@@ -49,7 +49,7 @@ final class BulkPath {
         outcomes, List.of(), ProductTable.progress(connection, tally.skus()), tally.settled());
   }
 
-  /** Units by user and SKU; null when one alone is above its limit (FACTS 29). */
+  /** Units by user and SKU; null when those of one user and SKU exceed the limit (FACTS 29). */
   private static @Nullable Collection<Raise> raises(
       List<OrderMessage> orders, Map<Long, SaleRules> terms) {
     List<Raise> raises = new ArrayList<>(orders.size());

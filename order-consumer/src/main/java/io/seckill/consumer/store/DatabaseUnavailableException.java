@@ -1,8 +1,8 @@
 package io.seckill.consumer.store;
 
 /**
- * MySQL cannot take orders now: away, slow, read-only, or at odds with itself. Whether the batch is
- * stored is unknown; storing it again is harmless.
+ * MySQL cannot store orders now: unreachable, slow, read-only, or failing internally. Whether the
+ * batch is stored is unknown; storing it again is harmless.
  */
 public final class DatabaseUnavailableException extends Exception {
 

@@ -8,11 +8,11 @@ import java.util.concurrent.Executor;
 import javax.sql.DataSource;
 import org.springframework.stereotype.Component;
 
-/** Finds out whether MySQL takes writes, without writing. */
+/** Checks whether MySQL accepts writes, without changing data. */
 @Component
 public class DatabaseWriteProbe {
 
-  /** A frozen server must not hold the probe as long as it may hold a batch. */
+  /** Shorter than for a batch: a frozen server must not block the probe as long. */
   private static final int TIMEOUT_MS = 1_500;
 
   private static final Executor AT_ONCE = Runnable::run;
@@ -23,7 +23,7 @@ public class DatabaseWriteProbe {
     this.orderStorage = pools.orderStorage();
   }
 
-  /** As {@link #probe}, through the connections that store orders; for their writers only. */
+  /** As {@link #probe}, through the connections that store orders; only their writers call it. */
   public void write() throws SQLException {
     probe(orderStorage);
   }
@@ -31,8 +31,8 @@ public class DatabaseWriteProbe {
   /**
    * Deletes an order alias that cannot exist: a server that is read-only refuses that too.
    *
-   * @param pool of the work that waits for the answer
-   * @throws SQLException when MySQL cannot be reached, is too slow, or does not write
+   * @param pool connection pool of the work that waits for the result
+   * @throws SQLException when MySQL cannot be reached, is too slow, or does not accept writes
    */
   public void probe(DataSource pool) throws SQLException {
     try (Connection connection = pool.getConnection()) {

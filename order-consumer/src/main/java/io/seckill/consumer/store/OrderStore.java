@@ -27,12 +27,13 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Stores batches of orders in MySQL, which has the last word on each. Thread-safe; one transaction
- * at a time for each caller.
+ * Stores batches of orders in MySQL, which makes the final decision on each. Thread-safe; one
+ * transaction at a time for each caller.
  *
- * <p>A batch is first tried as one in which nothing is odd. If MySQL refuses that, everything is
- * rolled back and each order is decided by itself, still in one transaction. If MySQL refuses even
- * that for a reason no rule explains, the batch is halved until the order it is about stands alone.
+ * <p>A batch is first stored as one in which every order can be confirmed. If MySQL refuses that,
+ * everything is rolled back and each order is decided by itself, still in one transaction. If MySQL
+ * refuses even that for a reason no rule explains, the batch is halved until the refused order is
+ * alone.
  */
 @Component
 public class OrderStore {
@@ -49,7 +50,7 @@ public class OrderStore {
   /** Deadlocks and lock waits of one batch before MySQL counts as unavailable. */
   private static final int MAX_TRIES = 8;
 
-  /** Somebody else stored one of the orders between our read and our insert; bounds the repeats. */
+  /** Most tries when another process stores one of the orders between our read and our insert. */
   private static final int MAX_RACES = 3;
 
   private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
@@ -62,7 +63,7 @@ public class OrderStore {
 
   /**
    * @param pools for {@link #store}: a connection for each thread that calls it
-   * @param others for {@link #discard}
+   * @param others connection pool for {@link #discard}
    */
   OrderStore(
       ConnectionPools pools, DataSource others, Compensations compensations, MeterRegistry meters) {
@@ -86,16 +87,16 @@ public class OrderStore {
       }
     }
     StoredBatch stored = storeDistinct(first.values().stream().sorted(BY_USER_AND_SKU).toList());
-    // What stands in MySQL by now decides whether a repeat is a duplicate or a conflict.
+    // The rows that MySQL has by now decide whether a repeat is a duplicate or a conflict.
     return repeats.isEmpty() ? stored : stored.and(store(repeats));
   }
 
   /**
-   * Stores an order as REJECTED because an operator gave up on its dead letter. Redis gets back
-   * what it took by the policy that the message says; MySQL may have another, or no such product.
+   * Stores an order as REJECTED because an operator gave up on its dead letter. The units returned
+   * to Redis follow the policy in the message; MySQL may have another, or no such product.
    *
-   * @return after COMMIT, one outcome: Rejected, or what had become of the order before; Unstorable
-   *     when MySQL keeps another order of that id, and nothing was written
+   * @return after COMMIT, one outcome: Rejected, or the outcome that the order had before;
+   *     Unstorable when MySQL has a different order with that id, and nothing was written
    * @throws DatabaseUnavailableException when MySQL cannot decide now
    */
   public StoredBatch discard(OrderMessage order) throws DatabaseUnavailableException {
@@ -148,7 +149,7 @@ public class OrderStore {
     return stored;
   }
 
-  /** Null when something in the batch is odd. */
+  /** Null when some order of the batch cannot be confirmed. */
   private @Nullable StoredBatch straight(List<OrderMessage> orders)
       throws SQLException, DatabaseUnavailableException {
     try {
@@ -165,7 +166,7 @@ public class OrderStore {
     }
   }
 
-  /** Decides each order by itself, in one transaction if MySQL lets us, else in smaller ones. */
+  /** Decides each order by itself, in one transaction if MySQL allows it, else in smaller ones. */
   private StoredBatch byItself(List<OrderMessage> orders)
       throws SQLException, DatabaseUnavailableException {
     metrics.split();
@@ -215,7 +216,7 @@ public class OrderStore {
   }
 
   /**
-   * A sale's policy never changes after its first preheat, so a difference is no matter of time.
+   * A sale's policy never changes after its first preheat, so a retry finds the same difference.
    */
   private static @Nullable Unstorable unfit(OrderMessage order, Map<Long, SaleRules> terms) {
     SaleRules sale = terms.get(order.skuId());
@@ -235,7 +236,7 @@ public class OrderStore {
     return skus;
   }
 
-  /** Runs the work until no deadlock or lock wait comes in between. */
+  /** Runs the work, and repeats it after a deadlock or a lock wait time-out. */
   private @Nullable StoredBatch retried(
       Transactions transactions, Transactions.Work<StoredBatch> work)
       throws SQLException, DatabaseUnavailableException, RowRefusedException {
@@ -262,7 +263,7 @@ public class OrderStore {
     }
     long doubled = FIRST_PAUSE.toMillis() << Math.min(tries, 10);
     long pauseMs = Math.min(LONGEST_PAUSE.toMillis(), doubled);
-    // Half of it at random, so that two who met do not meet again.
+    // Half of the pause is random, so that two conflicting transactions do not collide again.
     long jitterMs = ThreadLocalRandom.current().nextLong(pauseMs / 2 + 1);
     LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pauseMs / 2 + jitterMs));
   }

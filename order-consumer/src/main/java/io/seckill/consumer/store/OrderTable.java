@@ -65,7 +65,7 @@ final class OrderTable {
     }
   }
 
-  /** What a shopper asks for once. */
+  /** Identifies a purchase request, of which at most one order is stored. */
   record RequestKey(long userId, long skuId, String requestId) {
 
     static RequestKey of(OrderMessage order) {
@@ -82,9 +82,9 @@ final class OrderTable {
   }
 
   /**
-   * Inserts all, sorted by the caller.
+   * Inserts all rows, sorted by the caller.
    *
-   * @throws SQLException of a duplicate key when one of them is there already: none is inserted
+   * @throws SQLException of a duplicate key when one of them exists already: none is inserted
    */
   static void insert(Connection connection, List<NewOrder> rows) throws SQLException {
     if (rows.isEmpty()) {
@@ -123,7 +123,7 @@ final class OrderTable {
     return at;
   }
 
-  /** Turns rows of this same transaction into refused ones. */
+  /** Changes rows that this transaction has inserted to REJECTED. */
   static void reject(Connection connection, Collection<OrderMessage> orders, RejectReason reason)
       throws SQLException {
     if (orders.isEmpty()) {
@@ -141,7 +141,7 @@ final class OrderTable {
     }
   }
 
-  /** Those of these orders that are stored. */
+  /** The rows of these orders, by order id; an order that is not stored is missing. */
   static Map<OrderId, Row> find(Connection connection, Collection<OrderMessage> orders)
       throws SQLException {
     String sql =
@@ -159,7 +159,7 @@ final class OrderTable {
     return found;
   }
 
-  /** Orders stored for the same requests, by whatever id. */
+  /** Orders stored for the same requests, whatever their order ids. */
   static Map<RequestKey, OrderId> findRequests(
       Connection connection, Collection<OrderMessage> orders) throws SQLException {
     String sql =
@@ -186,7 +186,7 @@ final class OrderTable {
     return found;
   }
 
-  /** Users of these orders who hold the one place of their SKU. */
+  /** Users of these orders who already have their one order of a ONE_PER_USER SKU. */
   static Set<Buyer> findBuyers(Connection connection, Collection<OrderMessage> orders)
       throws SQLException {
     Set<Buyer> found = new HashSet<>();
@@ -212,7 +212,7 @@ final class OrderTable {
     return found;
   }
 
-  /** Those of these orders that are aliases, with the order stored for their request. */
+  /** The aliases among these orders, each with the order stored for its request. */
   static Map<OrderId, OrderId> findAliases(Connection connection, Collection<OrderMessage> orders)
       throws SQLException {
     String sql =

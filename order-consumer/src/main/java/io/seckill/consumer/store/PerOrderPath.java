@@ -29,12 +29,13 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Decides orders one by one, in one transaction, by the table of DESIGN section 8. One instance per
- * transaction.
+ * Decides orders one by one, in one transaction, by the table in docs/architecture.md. One instance
+ * per transaction.
  *
- * <p>Locks are taken in the order of every writer: orders, quota by (user, SKU), products by SKU
- * last. Only rows of this transaction are changed after that. What others insert between the reads
- * and the inserts here makes an insert fail; the caller rolls back and decides anew.
+ * <p>Locks are taken in the same order as by every writer: orders, quota by (user, SKU), products
+ * by SKU last. Only rows of this transaction are changed after that. A row that another transaction
+ * inserts between the reads and the inserts here makes an insert fail; the caller rolls back and
+ * decides again.
  */
 final class PerOrderPath {
 
@@ -62,8 +63,8 @@ final class PerOrderPath {
 
   /**
    * @param orders of known SKUs, each id once, sorted by user and SKU; not empty
-   * @throws SQLException of a duplicate key when somebody else has stored one of them meanwhile, or
-   *     of any failure
+   * @throws SQLException of a duplicate key when another process has stored one of them meanwhile,
+   *     or on any other failure
    */
   StoredBatch decide(List<OrderMessage> orders) throws SQLException {
     screen(orders);
@@ -72,7 +73,7 @@ final class PerOrderPath {
     takeStock(withinQuota);
     OrderTable.insertAliases(connection, newAliases);
     compensations.record(connection, toCompensate);
-    // Without a product there is nothing to take from; only a discarded order can be without one.
+    // Without a product there is no stock to update; only a discarded order may have no product.
     if (!tally.take(connection) && !discarding) {
       throw new IllegalStateException("stock went although its row was locked");
     }
@@ -82,9 +83,9 @@ final class PerOrderPath {
   }
 
   /**
-   * Rejects an order that an operator gave up on: nothing was ever taken for it in MySQL, and Redis
-   * gets back what it took. An order that is known, or whose request is, stays what it is. Its
-   * product may be missing from MySQL.
+   * Rejects an order that an operator gave up on: nothing was ever taken for it in MySQL, and the
+   * units that Redis took are returned. An order that is known, or whose request is known, does not
+   * change. Its product may be missing from MySQL.
    *
    * @throws SQLException as {@link #decide}
    */
@@ -94,9 +95,10 @@ final class PerOrderPath {
   }
 
   /**
-   * Finds what is known already, and what is refused whatever quota and stock say. The orders
-   * themselves are read last: another consumer may commit one of them between two reads, and an
-   * order that is not found although its request is would be taken for that request's second one.
+   * Finds the orders that are known already, and those that are refused whatever quota and stock
+   * are. The orders themselves are read last: another consumer may commit one of them between two
+   * reads, and an order that is not found although its request is found would be mistaken for a
+   * second order of that request.
    */
   private void screen(List<OrderMessage> orders) throws SQLException {
     Map<RequestKey, OrderId> requests = new HashMap<>(OrderTable.findRequests(connection, orders));
@@ -138,7 +140,7 @@ final class PerOrderPath {
     return new Known(order, row.status(), row.reason());
   }
 
-  /** The first order of the request stands; the units of this one go back, both kinds. */
+  /** Keeps the first order of the request; returns the units of this one to stock and quota. */
   private void alias(OrderMessage order, OrderId stored) {
     newAliases.put(order.orderId(), stored);
     tally.add(order, false);
@@ -146,7 +148,7 @@ final class PerOrderPath {
     outcomes.add(new Alias(order, stored, true));
   }
 
-  /** The limit is checked here because the first purchase meets no guard (FACTS 29). */
+  /** Checks the limit here because no statement guards the first purchase (FACTS 29). */
   private void place(OrderMessage order, Set<Buyer> buyers) {
     SaleRules sale = SaleRules.of(terms, order);
     if (discarding) {
@@ -166,7 +168,7 @@ final class PerOrderPath {
     }
   }
 
-  /** One statement per order: its count is the answer (FACTS 28). */
+  /** One statement per order: its affected-row count tells whether it was refused (FACTS 28). */
   private List<OrderMessage> raiseQuotas() throws SQLException {
     List<OrderMessage> raised = new ArrayList<>(candidates.size());
     List<OrderMessage> refused = new ArrayList<>();
@@ -187,14 +189,14 @@ final class PerOrderPath {
     return QuotaTable.raise(connection, order.userId(), order.skuId(), order.quantity(), limit) > 0;
   }
 
-  /** Redis counted the user too low: its stock gets the units back, its quota stays raised. */
+  /** Redis had too low a quota count: its stock gets the units back, its quota stays raised. */
   private void quotaRefused(OrderMessage order) {
     tally.add(order, false);
     compensate(order, order.quantity(), 0);
     outcomes.add(new Rejected(order, RejectReason.QUOTA_EXCEEDED));
   }
 
-  /** First come, first served: by place in the SKU's row. */
+  /** First come, first served: in the order of the SKU's admission sequence. */
   private void takeStock(List<OrderMessage> orders) throws SQLException {
     if (orders.isEmpty()) {
       return;
@@ -217,7 +219,7 @@ final class PerOrderPath {
     OrderTable.reject(connection, refused, RejectReason.SOLD_OUT);
   }
 
-  /** Redis had more stock than MySQL: the user's quota comes back, the stock of Redis does not. */
+  /** Redis had more stock than MySQL: returns the units to the quota, not to the stock of Redis. */
   private void soldOut(OrderMessage order) throws SQLException {
     int quotaUnits = quotaUnits(order);
     if (quotaUnits > 0) {

@@ -21,7 +21,7 @@ final class ProductTable {
 
   private ProductTable() {}
 
-  /** Reads without locking; a SKU that does not exist is missing from the answer. */
+  /** Reads without locking; a SKU that does not exist is missing from the result. */
   static Map<Long, SaleRules> terms(Connection connection, Collection<Long> skus)
       throws SQLException {
     String sql =
@@ -62,10 +62,10 @@ final class ProductTable {
   }
 
   /**
-   * Takes units and moves the row of admissions on.
+   * Takes units and advances the SKU's progress.
    *
    * @param units 0 when all orders were refused
-   * @param orders settled, at least 1, so that the row changes and counts
+   * @param orders settled, at least 1, so that the row changes and counts as affected
    * @return false when there is less stock than that: nothing is taken
    */
   static boolean take(Connection connection, long sku, long units, int orders, long lastSeq)
@@ -80,7 +80,7 @@ final class ProductTable {
     }
   }
 
-  /** How far these SKUs have come, as this transaction sees it. */
+  /** The progress of these SKUs, as this transaction sees it. */
   static List<SkuProgress> progress(Connection connection, Collection<Long> skus)
       throws SQLException {
     String sql =

@@ -9,8 +9,9 @@ import java.util.Collection;
 final class QuotaTable {
 
   /**
-   * Counts 0 when refused, 1 when inserted, 2 when raised, on a connection with useAffectedRows.
-   * Touches no other column: a changed one would turn a refusal into a 2 (FACTS 30).
+   * Its affected-row count is 0 when refused, 1 when inserted, 2 when raised, on a connection with
+   * useAffectedRows. It sets no other column: a change there would turn a refusal into a 2 (FACTS
+   * 30).
    */
   private static final String RAISE_ONE =
       "INSERT INTO user_quota (user_id, sku_id, owned_count, limit_units) VALUES (?, ?, ?, ?)"
@@ -20,7 +21,7 @@ final class QuotaTable {
 
   /**
    * Raises without a condition: the CHECK refuses the statement as a whole. A condition here would
-   * be of no use, for a raise and a refusal together count like two inserts.
+   * be of no use, because a raise and a refusal together have the same row count as two inserts.
    */
   private static final String RAISE_MANY =
       " ON DUPLICATE KEY UPDATE owned_count = owned_count + VALUES(owned_count)";
@@ -75,7 +76,7 @@ final class QuotaTable {
     }
   }
 
-  /** Takes back a raise of this same transaction. */
+  /** Reverts a raise made by this transaction. */
   static void lower(Connection connection, long userId, long skuId, int units) throws SQLException {
     try (PreparedStatement update = connection.prepareStatement(LOWER)) {
       update.setInt(1, units);

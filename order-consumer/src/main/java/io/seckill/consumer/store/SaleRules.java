@@ -5,7 +5,7 @@ import io.seckill.common.order.PurchasePolicy;
 import java.util.Map;
 
 /**
- * What MySQL says about the sale of a SKU; the message's word is not taken for it.
+ * The rules of a SKU's sale, as MySQL has them; the message is not trusted for them.
  *
  * @param limit units per user; meaningless for UNLIMITED
  */
@@ -15,7 +15,7 @@ record SaleRules(long skuId, long priceCents, PurchasePolicy policy, int limit) 
     return policy.keepsQuota();
   }
 
-  /** The terms of an order whose SKU is known to be there. */
+  /** The rules for an order whose SKU is known to exist. */
   static SaleRules of(Map<Long, SaleRules> terms, OrderMessage order) {
     SaleRules found = terms.get(order.skuId());
     if (found == null) {

@@ -3,13 +3,13 @@ package io.seckill.consumer.store;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** What an SQL error says about going on. */
+/** Classifies an SQL error by how the caller can continue. */
 public enum SqlFailure {
   /** A row was refused: duplicate, constraint, bad value. The others of its batch may be fine. */
   ROW,
-  /** Deadlock or lock wait: the same again, a little later. */
+  /** Deadlock or lock wait time-out: repeat the transaction a little later. */
   TRY_AGAIN,
-  /** Anything else. Never blamed on an order: a lost table would make dead letters of them all. */
+  /** Anything else. No order is blamed: a lost table would turn all orders into dead letters. */
   UNAVAILABLE;
 
   private static final int LOCK_WAIT = 1205;
@@ -17,7 +17,7 @@ public enum SqlFailure {
   private static final int CHECK_MYSQL = 3819;
   private static final int CHECK_MARIADB = 4025;
 
-  /** Follows the causes: the driver's error may be wrapped. */
+  /** Examines the causes too: the driver's error may be wrapped. */
   public static SqlFailure of(SQLException e) {
     for (Throwable at = e; at != null; at = at.getCause()) {
       if (at instanceof SQLException sql) {

@@ -16,7 +16,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** What storing says about itself. */
+/** Metrics of storing orders. */
 final class StoreMetrics {
 
   private final Counter stored;

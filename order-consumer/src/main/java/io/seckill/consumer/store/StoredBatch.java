@@ -11,9 +11,9 @@ import java.util.Map;
  * A batch after its COMMIT.
  *
  * @param outcomes one for each order handed in, in no particular order
- * @param compensations units to bring to Redis: those of this batch and pending ones of known
+ * @param compensations units to return to Redis: those of this batch and pending ones of known
  *     orders
- * @param progress of the SKUs that went on
+ * @param progress of the SKUs of which this batch settled orders
  * @param settledNow orders settled by this batch, by SKU
  */
 public record StoredBatch(
@@ -26,7 +26,7 @@ public record StoredBatch(
     return new StoredBatch(List.of(only), List.of(), List.of(), Map.of());
   }
 
-  /** Both, the later one's progress standing last. */
+  /** Joins both; the progress of the later one comes last. */
   StoredBatch and(StoredBatch later) {
     Map<Long, Integer> settled = new HashMap<>(settledNow);
     later.settledNow.forEach((sku, orders) -> settled.merge(sku, orders, Integer::sum));

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs work in one transaction of its own. Every failure rolls back the whole of it. */
+/** Runs work in a transaction of its own. Every failure rolls back the whole transaction. */
 class Transactions {
 
   private static final Logger log = LoggerFactory.getLogger(Transactions.class);
@@ -21,14 +21,14 @@ class Transactions {
   /** Work on an open transaction. */
   interface Work<T> {
     /**
-     * @return null to have everything rolled back
+     * @return null to roll everything back
      */
     @Nullable T on(Connection connection) throws SQLException;
   }
 
   /**
    * @return what the work returned; null when it was rolled back
-   * @throws SQLException after a rollback; or of the COMMIT, whose outcome is then unknown
+   * @throws SQLException after a rollback; or from the COMMIT, whose outcome is then unknown
    */
   <T> @Nullable T run(Work<T> work) throws SQLException {
     try (Connection connection = dataSource.getConnection()) {
@@ -50,8 +50,9 @@ class Transactions {
   }
 
   /**
-   * Always the whole transaction: error 1205 rolls back one statement only, whatever it says (FACTS
-   * 32). A connection that cannot roll back is not used again, which rolls back as well.
+   * Always rolls back the whole transaction: error 1205 rolls back one statement only, whatever its
+   * message suggests (FACTS 32). A connection that cannot roll back is closed, which rolls back as
+   * well.
    */
   private static void rollBack(Connection connection) {
     try {

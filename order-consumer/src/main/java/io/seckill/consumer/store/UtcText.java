@@ -7,7 +7,7 @@ import java.util.Locale;
 
 /**
  * Times as text for DATETIME(3) columns. Connector/J cuts the milliseconds off its own time types
- * before a server that calls itself older than 5.6.4, and MariaDB calls itself 5.5.5.
+ * when the server reports a version older than 5.6.4, and MariaDB reports 5.5.5.
  */
 public final class UtcText {
 

@@ -1,4 +1,4 @@
-/** Writes orders to MySQL in batches and decides every odd one. MySQL has the last word. */
+/** Stores orders in MySQL in batches, one by one where needed. MySQL's decision is final. */
 @NullMarked
 package io.seckill.consumer.store;
 

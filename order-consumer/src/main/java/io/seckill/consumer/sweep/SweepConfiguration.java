@@ -3,7 +3,7 @@ package io.seckill.consumer.sweep;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.DefaultLifecycleProcessor;
 
-/** Bounds the end of all sweepers together. */
+/** Limits the time that all sweepers together have to stop. */
 @Configuration(proxyBeanMethods = false)
 class SweepConfiguration {
 

@@ -12,12 +12,12 @@ import org.springframework.transaction.TransactionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * One named thread that repeats one piece of work with a pause between. A failing round is logged
- * and the next one comes; a stop interrupts the round. The work must be harmless when another
- * process does it at the same time, and when it is cut off.
+ * One named thread that repeats one task with a pause in between. A failing round is logged and the
+ * next one runs; a stop interrupts the round. The task must be harmless when another process runs
+ * it at the same time, and when it is interrupted.
  *
- * <p>At the end of the process all are asked to stop at once, when the intake has stopped, and
- * waited for together, at most {@link #LONGEST_STOP}.
+ * <p>At the end of the process, when the intake has stopped, all sweepers are asked to stop at
+ * once, and waited for together, at most {@link #LONGEST_STOP}.
  */
 public final class Sweeper implements SmartLifecycle {
 
@@ -32,7 +32,7 @@ public final class Sweeper implements SmartLifecycle {
   private final Duration pause;
   private final Runnable work;
   private volatile @Nullable Rounds rounds;
-  private volatile boolean away; // a store that the work needs
+  private volatile boolean away; // a store that the work needs is unavailable
 
   /**
    * @param name of the thread
@@ -67,23 +67,23 @@ public final class Sweeper implements SmartLifecycle {
       away = false;
     } catch (DataAccessException | TransactionException | JedisException e) {
       if (!away) {
-        log.warn("{} cannot work now, and goes on trying: {}", name, e.toString());
+        log.warn("{} cannot use MySQL or Redis now, and keeps retrying: {}", name, e.toString());
       }
       away = true;
     } catch (RuntimeException | Error e) {
-      // Left to the executor, it would end all further rounds, and nobody would be told.
+      // An exception thrown to the executor would end all further rounds without a log line.
       log.error("A round of {} failed", name, e);
     }
   }
 
-  /** Asks for the end, without waiting for it. */
+  /** Requests the end, without waiting for it. */
   @Override
   public void stop() {
     stop(() -> {});
   }
 
   /**
-   * Asks for the end, without waiting for it.
+   * Requests the end, without waiting for it.
    *
    * @param ended is run when the thread has ended
    */
@@ -103,7 +103,7 @@ public final class Sweeper implements SmartLifecycle {
     return rounds != null;
   }
 
-  /** The thread, which says when it has ended. */
+  /** The thread; runs a callback when it has ended. */
   private static final class Rounds extends ScheduledThreadPoolExecutor {
 
     private volatile Runnable ended = () -> {};

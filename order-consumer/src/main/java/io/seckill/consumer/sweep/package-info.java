@@ -1,4 +1,4 @@
-/** Threads that look, now and then, for what a crash or a lost message left behind. */
+/** Threads that periodically complete what a crash or a lost message left behind. */
 @NullMarked
 package io.seckill.consumer.sweep;
 

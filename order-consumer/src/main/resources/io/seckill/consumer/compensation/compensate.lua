@@ -6,14 +6,16 @@
 --       6 units for the stock  7 units for the quota
 -- reply 1 compensated now
 --       2 compensated before: nothing changed
---       3 of an older epoch, whose stock was counted anew since: nothing changed
---       4 the sale is gone from Redis: nothing changed, nothing left to compensate
---      -1 Redis has an older epoch than the units, or data it cannot read: nothing changed, try again later
+--       3 the units are of an older epoch, and the stock was counted again since: nothing changed
+--       4 Redis does not have the sale any more: nothing changed, nothing left to compensate
+--      -1 Redis has an older epoch than the units, or unreadable data: nothing changed, retry later
 --
--- A quota never goes below 0, and its field goes with its last unit. The record of what was given gets the expiry
--- of the sale. Ids stay texts: a Lua number holds 53 bits. All checks come before the first write.
--- Headed allow-oom: when Redis is full, giving back must still work.
--- Published: the SKU on seckill:restocked when its stock was 0, so that gateways stop refusing from memory.
+-- A quota never goes below 0; its field is deleted with its last unit. The record of the
+-- compensation expires with the sale. Ids stay strings: a Lua number holds 53 bits. All checks come
+-- before the first write.
+-- Flag allow-oom: compensation must work even when Redis is out of memory.
+-- Publishes the SKU on seckill:restocked when its stock was 0, so that gateways that remember
+-- "sold out" stop refusing purchases.
 
 local prefix, sku, user, id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local epoch, stockUnits, quotaUnits = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])

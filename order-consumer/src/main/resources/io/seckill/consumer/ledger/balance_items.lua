@@ -13,7 +13,7 @@ local prefix = ARGV[1]
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 
--- A lease that ends later than any can was given before this server's clock was set back.
+-- A lease with more time left than this was given before this server's clock was set back.
 local LONGEST_LEASE_MS = 300000
 
 local alive, dead = 0, 0

@@ -1,7 +1,7 @@
--- count_late.lua: count orders that came from an older epoch after this one was loaded as admitted and published.
+-- count_late.lua: count orders of an older epoch, which arrived after this one was loaded, as admitted and published.
 -- KEYS  1 the SKU's hash
 -- ARGV  1 epoch  2 field late as it was read, "" for none  3 orders for the sequence  4 orders  5 units
--- reply 1 done · 0 the epoch is another, or somebody has counted meanwhile: nothing was written
+-- reply 1 done · 0 the epoch is another, or late orders were counted meanwhile: nothing was written
 -- Admissions may go on: they move both sides of the comparison that found these orders.
 
 local sale = redis.call('HMGET', KEYS[1], 'epoch', 'late')

@@ -1,5 +1,5 @@
 #!lua flags=no-writes
--- replication_id.lua: which server has this partition: the id changes with every restart and every promotion.
+-- replication_id.lua: identify the partition's server: the id changes with every restart and every promotion.
 -- KEYS  1 outbox, only to name the cluster slot
 -- reply the replication id
 

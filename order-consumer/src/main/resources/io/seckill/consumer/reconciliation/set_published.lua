@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- set_published.lua: count as published what was admitted, for a SKU of which nothing lies in Redis's lists.
+-- set_published.lua: count all admitted orders as published, for a SKU without orders in Redis's lists.
 -- KEYS  1 the SKU's hash
 -- ARGV  1 epoch  2 admission sequence since before the lists were seen empty  3 orders published, as they were read
 -- reply 1 set · 0 something has moved: nothing changed

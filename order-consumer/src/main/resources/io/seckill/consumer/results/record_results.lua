@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- record_results.lua: write what MySQL decided over the admission records of one SKU, and how far its row has come.
+-- record_results.lua: write MySQL's decisions into the admission records of one SKU, and progress.
 --
 -- KEYS  1 the SKU's hash; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
 -- ARGV  1 key prefix "seckill:{p}:"  2 SKU  3 time of the results, Unix ms
@@ -8,9 +8,11 @@
 --       then 4 per order: order id, user, letters of status and reason, id of the stored order or ""
 -- reply number of records changed; -1 when the sale is gone from Redis or unreadable: nothing changed
 --
--- Only over a record that is there, and never back: Q, then D, then C, then one of P X E R for good.
--- Progress goes up only, and only within the epoch it was counted in. Repeating a call changes nothing.
--- Headed allow-oom: it replaces what is there, and a full Redis is no reason to leave shoppers waiting.
+-- Changes only existing records, and never to an earlier status: Q, then D, then C, then one of
+-- P X E R, which is final.
+-- Progress only grows, and only within the epoch it was counted in. Repeating a call has no effect.
+-- Flag allow-oom: the script overwrites existing data, and shoppers must get their result even when
+-- Redis is out of memory.
 
 local RANK = { Q = 0, D = 1, C = 2, P = 3, X = 3, E = 3, R = 3 }
 local FIRST, FIELDS = 7, 4

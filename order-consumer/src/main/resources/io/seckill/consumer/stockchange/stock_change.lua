@@ -10,8 +10,8 @@
 --       3 the sale is not in Redis: nothing changed
 --      -1 Redis has an older epoch, or data it cannot read: nothing changed, try again later
 --
--- What an id came to is kept as "<epoch>:<delta>:<A applied | R refused | U undone>", a refusal too: a second caller
--- must not succeed where the first was refused. What was kept in an older epoch says nothing about this one.
+-- The outcome of an id is stored as "<epoch>:<delta>:<A applied | R refused | U undone>", also a refusal: a second
+-- caller must not succeed where the first was refused. An outcome of an older epoch does not apply to this one.
 -- All checks come before the first write. Headed allow-oom: an operator must get through when Redis is full.
 -- Published: the SKU on seckill:restocked when its stock was 0, so that gateways stop refusing from memory.
 
@@ -52,7 +52,7 @@ local function keep(letter)
   redis.call('PEXPIREAT', KEYS[3], f[2])
 end
 
--- Last, and allowed to fail: it only saves a moment.
+-- Called last, and allowed to fail: it only saves a moment.
 local function tell(change)
   if stock == 0 and change > 0 then
     redis.pcall('PUBLISH', 'seckill:restocked', string.match(KEYS[2], '%d+$'))

@@ -12,9 +12,9 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.stereotype.Component;
 
 /**
- * DOWN, with the reason, when a lane has not moved for {@code seckill.relay.stuck-after} while
- * there is work for it, or when Redis has not been seen for so long. Readiness shows the reason,
- * which names servers and errors but no credentials; the log has it once per change.
+ * DOWN, with the reason, when a lane has made no progress for {@code seckill.relay.stuck-after}
+ * although there is work for it, or when Redis has not answered for that long. Readiness shows the
+ * reason, which names servers and errors but no credentials; each change is logged once.
  */
 @Component
 class LanesHealthIndicator implements HealthIndicator {
@@ -65,7 +65,7 @@ class LanesHealthIndicator implements HealthIndicator {
     if (failure.isPresent() == up) {
       up = failure.isEmpty();
       if (up) {
-        log.info("ready again: all lanes move");
+        log.info("ready again: all lanes make progress");
       } else {
         log.error("not ready: {}", failure.get());
       }

@@ -1,4 +1,4 @@
-/** What the relay says about itself to an orchestrator. */
+/** Health of the relay, for an orchestrator. */
 @NullMarked
 package io.seckill.relay.health;
 

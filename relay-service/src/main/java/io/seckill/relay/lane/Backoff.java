@@ -3,7 +3,10 @@ package io.seckill.relay.lane;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Growing waits between attempts, jittered so that lanes do not come in step. Not thread-safe. */
+/**
+ * Growing waits between attempts, jittered so that lanes do not all retry at the same time. Not
+ * thread-safe.
+ */
 final class Backoff {
 
   private final long firstMs;
@@ -16,14 +19,14 @@ final class Backoff {
     this.nextMs = firstMs;
   }
 
-  /** The wait before the next attempt: half to whole of first, 2 × first, ... longest. */
+  /** Returns the next wait: random between half and whole of first, 2 × first, ... longest. */
   Duration next() {
     long wait = nextMs / 2 + ThreadLocalRandom.current().nextLong(nextMs / 2 + 1);
     nextMs = Math.min(nextMs * 2, longestMs);
     return Duration.ofMillis(wait);
   }
 
-  /** The last attempt was good. */
+  /** Starts again with the first wait, after a successful attempt. */
   void reset() {
     nextMs = firstMs;
   }

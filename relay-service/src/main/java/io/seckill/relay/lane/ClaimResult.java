@@ -3,9 +3,9 @@ package io.seckill.relay.lane;
 import java.util.List;
 
 /**
- * What one round trip to Redis brought.
+ * Result of one round trip to Redis.
  *
- * @param taken orders that now lie in the private queue, oldest first
+ * @param taken orders that were moved to the private queue, oldest first
  * @param queueLength length of the private queue afterwards
  * @param refused whether BRPOPLPUSH was refused because Redis is full
  */

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * A lane's one connection to the broker and one to Redis. What broke is dropped, never mended. Only
- * the lane's thread uses it, but for {@link #sever}.
+ * A lane's connection to the broker and its connection to Redis. A broken connection is closed and
+ * replaced, never repaired. Only the lane's thread uses this object, except for {@link #sever}.
  */
 final class LaneConnections {
 
@@ -22,7 +22,7 @@ final class LaneConnections {
   private volatile @Nullable PublisherChannel link;
   private @Nullable UnifiedJedis redis;
 
-  /** Whether something was refused: a queue or binding may be missing. */
+  /** Whether the broker refused orders: a queue or binding may be missing. */
   private boolean redeclare;
 
   /**
@@ -35,7 +35,7 @@ final class LaneConnections {
     this.broker = broker;
   }
 
-  /** One connection, whose time-outs lie above the wait of BRPOPLPUSH. */
+  /** Settings for one connection, with time-outs longer than the wait of BRPOPLPUSH. */
   private static RedisSettings patientFor(Duration poll, RedisSettings from) {
     Duration patience = poll.plus(from.socketTimeout());
     return new RedisSettings(
@@ -51,7 +51,7 @@ final class LaneConnections {
         from.caFile());
   }
 
-  /** Opens what is not open, and declares the topology again when something was refused. */
+  /** Opens what is not open, and declares the topology again when orders were refused. */
   void open() throws BrokerFailureException {
     PublisherChannel current = link;
     if (current == null) {
@@ -77,7 +77,7 @@ final class LaneConnections {
     return current;
   }
 
-  /** Null between the drop of one link and the opening of the next. */
+  /** Null after one link is closed and before the next is open. */
   @Nullable PublisherChannel linkIfOpen() {
     return link;
   }
@@ -90,17 +90,17 @@ final class LaneConnections {
     return current;
   }
 
-  /** Null between the drop of one connection and the opening of the next. */
+  /** Null after one connection is closed and before the next is open. */
   @Nullable UnifiedJedis redisIfOpen() {
     return redis;
   }
 
-  /** The next {@link #open} looks after queues and bindings. */
+  /** Makes the next {@link #open} declare queues and bindings again. */
   void declareAgain() {
     redeclare = true;
   }
 
-  /** Tells the circuit breaker when the link broke without the lane's doing. */
+  /** Reports the failure to the circuit breaker if the broker is unavailable or silent. */
   void linkBroke(BrokerFailureException cause) {
     PublisherChannel broken = link;
     if (broken != null && broken.isAway()) {
@@ -124,7 +124,7 @@ final class LaneConnections {
     }
   }
 
-  /** Cuts the link to the broker under the lane. From any thread. */
+  /** Closes the socket to the broker while the lane may be using it. From any thread. */
   void sever() {
     PublisherChannel stuck = link;
     if (stuck != null) {

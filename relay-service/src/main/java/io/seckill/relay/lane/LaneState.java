@@ -8,9 +8,9 @@ public enum LaneState {
   RUNNING,
   /** Connected, but an alarm of the broker blocks publishing. Takes nothing. */
   BLOCKED,
-  /** The broker is away or refuses. Takes nothing, tries again. */
+  /** The broker is unavailable or refuses orders. Takes nothing, retries. */
   BROKER_UNAVAILABLE,
-  /** Redis is away or refuses. Tries again. */
+  /** Redis is unavailable or answers with an error. Retries. */
   REDIS_UNAVAILABLE,
   /** Ended. */
   STOPPED

@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What others may know of a lane. Written by the lane's thread, read by any. */
+/** Status of a lane, for health and metrics. Written by the lane's thread, read by any. */
 public final class LaneStatus {
 
   private static final Logger log = LoggerFactory.getLogger(LaneStatus.class);
@@ -22,7 +22,7 @@ public final class LaneStatus {
     this.partition = partition;
   }
 
-  /** Enters a state; says so once, not at every failing attempt. */
+  /** Enters a state; logs each change once, not every failed attempt. */
   void enter(LaneState next, String why) {
     LaneState before = state;
     state = next;
@@ -47,7 +47,7 @@ public final class LaneStatus {
     movedAt = System.nanoTime();
   }
 
-  /** Number of the lane within its relay and its partition, for logs and metrics. */
+  /** Name of the lane, {@code <relay>-<n>}, for logs and metrics. */
   public String lane() {
     return lane;
   }
@@ -61,17 +61,17 @@ public final class LaneStatus {
     return state;
   }
 
-  /** Why the lane is in its state; empty while all is well. */
+  /** Why the lane is in its state; empty without a failure. */
   public String reason() {
     return reason;
   }
 
-  /** Orders in the lane's private queue, as the lane knows it. */
+  /** Orders in the lane's private queue, as far as the lane knows. */
   public int outstanding() {
     return outstanding;
   }
 
-  /** Publishes without an answer. */
+  /** Publishes that the broker has not answered. */
   public int inFlight() {
     return inFlight;
   }

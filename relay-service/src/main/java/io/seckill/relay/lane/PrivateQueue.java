@@ -22,8 +22,8 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * The Redis half of a lane's rounds, for one lease of the lane. After any exception of Redis the
- * outcome is unknown: orders may lie in the private queue that the caller has not seen.
+ * The Redis commands of a lane, for one lease of the lane. After any exception of Redis the outcome
+ * is unknown: the private queue may hold orders that the caller has not received.
  */
 final class PrivateQueue {
 
@@ -54,15 +54,15 @@ final class PrivateQueue {
   /**
    * Settles confirmed orders and takes new ones, in one round trip.
    *
-   * @param confirmed removed from the private queue and counted; repeating is harmless
+   * @param confirmed orders to remove from the private queue and to count; repeating is harmless
    * @param most most orders to take, 0..4096
-   * @param wait longest wait for the first order, whole seconds; zero does not wait. The caller's
-   *     connection must be patient for longer
-   * @throws LeaseFencedException when this lease was fenced; what was taken is the sweepers'
-   *     business
+   * @param wait longest wait for the first order, whole seconds; zero does not wait. The time-out
+   *     of the caller's connection must be longer
+   * @throws LeaseFencedException when this lease was fenced; other lanes adopt the orders that were
+   *     taken
    * @throws redis.clients.jedis.exceptions.JedisException when the outcome is unknown
    */
-  @SuppressWarnings("deprecation") // BRPOPLPUSH is what claims are made with; works on 7 and 8
+  @SuppressWarnings("deprecation") // claims use BRPOPLPUSH, which Redis 7 and 8 support
   ClaimResult settleAndClaim(
       UnifiedJedis redis, List<OutboundOrder> confirmed, int most, Duration wait)
       throws LeaseFencedException {
@@ -85,7 +85,7 @@ final class PrivateQueue {
     }
     long removedLate = 0;
     if (settled != null) {
-      boolean late = PipelineReplies.wasNotRun(settled); // then it runs now, behind the claim
+      boolean late = PipelineReplies.wasNotRun(settled); // then it runs now, after the claim
       long removed = alive(SETTLE.answer(settled, redis, settlement.keys, settlement.args));
       removedLate = late ? removed : 0;
     }
@@ -99,7 +99,7 @@ final class PrivateQueue {
     return new ClaimResult(taken, length, refused);
   }
 
-  /** Returns false when Redis is full and refused; claim.lua, behind it, is still allowed to. */
+  /** Returns false when BRPOPLPUSH was refused because Redis is full; claim.lua still runs then. */
   private static boolean addUnlessFull(Response<byte[]> first, List<byte[]> taken) {
     try {
       byte @Nullable [] order = PipelineReplies.get(first);
@@ -115,7 +115,7 @@ final class PrivateQueue {
     }
   }
 
-  /** The number a script answers, which is negative when this lease is over. */
+  /** Returns the number in a script's reply, which is negative when this lease is over. */
   private long alive(List<Object> reply) throws LeaseFencedException {
     long number = (Long) reply.get(0);
     if (number < 0) {
@@ -124,7 +124,7 @@ final class PrivateQueue {
     return number;
   }
 
-  /** What lies in the private queue, oldest first, at most so many. */
+  /** Returns the oldest orders of the private queue, oldest first, at most {@code most}. */
   List<byte[]> contents(UnifiedJedis redis, int most) {
     List<byte[]> oldestFirst = new ArrayList<>(redis.lrange(queue, -most, -1));
     Collections.reverse(oldestFirst);

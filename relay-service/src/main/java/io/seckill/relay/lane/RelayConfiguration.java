@@ -37,8 +37,9 @@ class RelayConfiguration {
   }
 
   /**
-   * Small and quick: the library's defaults (100 calls, 60 s) would hide an outage. A timer ends
-   * the open state; the library's other way is the time of day, which an operator may set back.
+   * A small window and short waits: the library's defaults (100 calls, 60 s) would hide an outage.
+   * A timer ends the open state; without it the library compares the time of day, which an operator
+   * may set back.
    */
   static CircuitBreakerConfig breakerConfig() {
     return CircuitBreakerConfig.custom()

@@ -23,20 +23,21 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * One thread that carries the orders of one partition from the outbox to the broker, with one
- * connection to each and one private queue. Only this thread takes and publishes; confirms arrive
- * on the broker connection's thread.
+ * One thread that publishes the orders of one partition from the outbox to the broker, with one
+ * connection to Redis, one to the broker, and one private queue. Only this thread takes and
+ * publishes orders; confirms arrive on the broker connection's thread.
  *
  * <p>An order leaves the private queue only after its confirm. After any error, and at the start of
- * a connection, the lane knows nothing of what its private queue holds beyond what is confirmed: it
- * settles that, publishes the rest again, and takes new orders when the queue is empty.
+ * a connection, the lane does not know what its private queue holds, except for confirmed orders:
+ * it settles those, publishes the rest again, and takes new orders when the queue is empty.
  */
 final class RelayLane implements Runnable {
 
   private static final Logger log = LoggerFactory.getLogger(RelayLane.class);
 
   /**
-   * Longest wait for confirms before looking into the outbox again: latency against round trips.
+   * Longest wait for confirms before polling the outbox again. A shorter wait lowers the latency, a
+   * longer one saves round trips.
    */
   private static final Duration CONFIRM_PAUSE = Duration.ofMillis(4);
 
@@ -44,12 +45,12 @@ final class RelayLane implements Runnable {
   private static final Duration CALM = Duration.ofSeconds(1);
 
   /**
-   * A channel that was refused so often in a row is replaced: one that learned that a quorum queue
-   * is full goes on refusing when the limit is lifted, until consumers have emptied the queue.
+   * Refusals in a row after which the channel is replaced: a channel that has met a full quorum
+   * queue keeps refusing after the limit is lifted, until consumers have emptied the queue.
    */
   private static final int REFUSALS_PER_LINK = 3;
 
-  /** Wait between looks at a full Redis, or at a blocked broker. */
+  /** Wait between checks of a full Redis, or of a blocked or silent broker. */
   private static final Duration PAUSE = Duration.ofMillis(100);
 
   private final String name;
@@ -64,22 +65,22 @@ final class RelayLane implements Runnable {
 
   private @Nullable PrivateQueue queue;
 
-  /** Confirmed by the broker, not yet removed from the private queue. Survives both servers. */
+  /** Confirmed by the broker, not yet removed from the private queue. Kept across reconnects. */
   private List<OutboundOrder> confirmed = new ArrayList<>();
 
-  /** Orders published on the present link, or confirmed, that are not settled. */
+  /** Orders published on the current link, or confirmed, that are not settled. */
   private int outstanding;
 
-  /** Refusals since the lane was running. */
+  /** Refusals since the lane was last {@link LaneState#RUNNING}. */
   private int refusals;
 
-  /** When the last a failure came, nanoTime; 0 = never. */
+  /** Time of the last failure, nanoTime; 0 = none yet. */
   private long failedAt;
 
-  /** Looks in a row that found no new confirm; a silent broker is looked at less often. */
+  /** Checks in a row that found no new confirm; a silent broker is checked less often. */
   private int quietRounds;
 
-  /** Whether the private queue may hold orders that are not among the outstanding. */
+  /** Whether the private queue may hold orders that are not counted in {@link #outstanding}. */
   private boolean unresolved = true;
 
   RelayLane(
@@ -112,7 +113,7 @@ final class RelayLane implements Runnable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      connections.dropLink(); // before the release: nothing is published after it
+      connections.dropLink(); // before release(): nothing may be published after it
       release();
       status.enter(LaneState.STOPPED, "");
       stopped.countDown();
@@ -136,7 +137,7 @@ final class RelayLane implements Runnable {
     } catch (JedisException e) {
       redisFailed(e);
     } catch (RuntimeException e) {
-      log.error("lane {}: a defect; the lane starts over", name, e);
+      log.error("lane {}: unexpected exception, the lane reconnects", name, e);
       connections.dropLink();
       forgetOutstanding();
       redisFailed(e);
@@ -152,8 +153,9 @@ final class RelayLane implements Runnable {
   }
 
   /**
-   * Settles what is confirmed and publishes again, page by page, what else the private queue holds.
-   * First waits for the fate of what is in flight, so that only the unknown is sent twice.
+   * Settles the confirmed orders and publishes the rest of the private queue again, page by page.
+   * First waits for the answers to publishes in flight, so that only orders with an unknown outcome
+   * are sent twice.
    */
   private void recover()
       throws BrokerFailureException,
@@ -196,7 +198,7 @@ final class RelayLane implements Runnable {
       return;
     }
     int room = Math.min(settings.maxUnconfirmed() - outstanding + confirmed.size(), link().room());
-    room -= adoptUpTo(room); // before anything new: these orders have waited longest
+    room -= adoptUpTo(room); // before new orders: these have waited longest
     if (room == 0 && confirmed.isEmpty()) {
       return;
     }
@@ -210,7 +212,7 @@ final class RelayLane implements Runnable {
     }
   }
 
-  /** Waits a moment for confirms; returns at once when nothing is in flight. */
+  /** Waits briefly for confirms; returns at once when nothing is in flight. */
   private void awaitConfirms()
       throws BrokerFailureException, OrdersRefusedException, InterruptedException {
     Duration pause = quietRounds < 4 ? CONFIRM_PAUSE : PAUSE;
@@ -269,7 +271,7 @@ final class RelayLane implements Runnable {
     return order;
   }
 
-  /** Returns how many orders were taken over and published, 0..room. */
+  /** Returns how many orders were adopted and published, 0..room. */
   private int adoptUpTo(int room) throws BrokerFailureException, LeaseFencedException {
     int adopted = 0;
     for (String dead : lease.deadLeases()) {
@@ -301,7 +303,7 @@ final class RelayLane implements Runnable {
   private void leaveFencedLease() throws InterruptedException {
     log.warn("lane {}: lease {} was fenced by another lane, taking a new one", name, lease.token());
     meters.leaseFenced();
-    connections.dropLink(); // answers still to come concern orders that are somebody else's now
+    connections.dropLink(); // another lane may own the orders that later answers are for
     confirmed.clear();
     forgetOutstanding();
     queue = null;
@@ -331,7 +333,7 @@ final class RelayLane implements Runnable {
     enterAndPause(LaneState.BROKER_UNAVAILABLE, String.valueOf(cause.getMessage()));
   }
 
-  /** What else of the batch is refused counts as the same refusal. */
+  /** Waits for the other answers; further refusals of the batch count as the same refusal. */
   private void awaitEndOfRefusedBatch() throws BrokerFailureException, InterruptedException {
     while (link().pending() > 0 && !stopping()) {
       link().awaitAnswered(PAUSE);
@@ -365,7 +367,8 @@ final class RelayLane implements Runnable {
   }
 
   /**
-   * A failure is over when it has not come back for a while: one log line per change, not per try.
+   * Ends the failure when it has not recurred for {@link #CALM}: one log line per change, not per
+   * attempt.
    */
   private void calm() {
     if (failedAt == 0 || System.nanoTime() - failedAt > CALM.toNanos()) {
@@ -374,7 +377,7 @@ final class RelayLane implements Runnable {
     }
   }
 
-  /** What is not confirmed is unknown from now on. */
+  /** Treats the outcome of every unconfirmed publish as unknown from now on. */
   private void forgetOutstanding() {
     outstanding = confirmed.size();
     unresolved = true;
@@ -385,7 +388,7 @@ final class RelayLane implements Runnable {
     stop.await(backoff.next().toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  /** Waits for the confirms of what is in flight and settles them; the rest stays for adoption. */
+  /** Waits for the confirms in flight and settles them; other lanes adopt the remaining orders. */
   private void drain() throws InterruptedException {
     long deadline = System.nanoTime() + settings.drainTimeout().toNanos();
     try {
@@ -411,7 +414,7 @@ final class RelayLane implements Runnable {
         lease.end(redis);
       }
     } catch (JedisException e) {
-      log.warn("lane {}: cannot release its lease, it will run out: {}", name, e.toString());
+      log.warn("lane {}: cannot release its lease, it will expire: {}", name, e.toString());
     } finally {
       connections.dropRedis();
     }
@@ -421,12 +424,12 @@ final class RelayLane implements Runnable {
     return stop.getCount() == 0;
   }
 
-  /** Asks the lane to stop after its present round. From any thread. */
+  /** Requests the lane to stop after its current round. From any thread. */
   void requestStop() {
     stop.countDown();
   }
 
-  /** Waits for the end; cuts the link to the broker when the time is up. From any thread. */
+  /** Waits for the lane to end; closes its socket to the broker at time-out. From any thread. */
   void awaitStopped(Duration wait) throws InterruptedException {
     if (!stopped.await(Math.max(0, wait.toMillis()), TimeUnit.MILLISECONDS)) {
       connections.sever();

@@ -19,19 +19,19 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Owner of all lanes of this relay and of the keeper of their leases. Start does not wait for Redis
- * or the broker; a stop tells all lanes first and then waits for them together.
+ * Owns all lanes of this relay and the renewer of their leases. The start does not wait for Redis
+ * or the broker; a stop first requests all lanes to stop and then waits for all of them together.
  */
 public final class RelayLanes implements SmartLifecycle {
 
   private static final Logger log = LoggerFactory.getLogger(RelayLanes.class);
 
-  /** After the drain: the round that was under way and the release of the lease. */
+  /** Time after the drain for the current round and the release of the lease. */
   private static final Duration STOP_MARGIN = Duration.ofSeconds(2);
 
   private final RelaySettings settings;
   private final List<RelayLane> lanes = new ArrayList<>();
-  private final LaneLeaseRenewer keeper;
+  private final LaneLeaseRenewer renewer;
   private volatile boolean running;
 
   RelayLanes(
@@ -49,7 +49,7 @@ public final class RelayLanes implements SmartLifecycle {
       lanes.add(
           new RelayLane(settings.name() + "-" + n, settings, redisSettings, broker, lease, meters));
     }
-    this.keeper = new LaneLeaseRenewer(redisSettings, leaseSettings, leases);
+    this.renewer = new LaneLeaseRenewer(redisSettings, leaseSettings, leases);
     lanes.forEach(lane -> register(lane.status(), meters));
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       register(partition, meters);
@@ -76,23 +76,23 @@ public final class RelayLanes implements SmartLifecycle {
         "outbox.depth",
         "orders no lane has taken yet",
         tags,
-        () -> keeper.backlog(partition).outbox());
+        () -> renewer.backlog(partition).outbox());
     meters.gauge(
         "dead.queue.orders",
         "orders in private queues of lanes that are dead, to be adopted",
         tags,
-        () -> keeper.backlog(partition).dead());
+        () -> renewer.backlog(partition).dead());
     meters.gauge(
         "outbox.oldest.age.seconds",
         "time since the admission of the oldest of them",
         tags,
-        () -> keeper.backlog(partition).oldestAgeMs() / (double) TimeUnit.SECONDS.toMillis(1));
+        () -> renewer.backlog(partition).oldestAgeMs() / (double) TimeUnit.SECONDS.toMillis(1));
   }
 
   @Override
   public void start() {
     running = true;
-    thread(keeper, "relay-leases").start();
+    thread(renewer, "relay-leases").start();
     for (RelayLane lane : lanes) {
       thread(lane, "lane-" + lane.status().lane()).start();
     }
@@ -102,7 +102,7 @@ public final class RelayLanes implements SmartLifecycle {
   private static Thread thread(Runnable work, String name) {
     Thread thread = new Thread(work, name);
     thread.setUncaughtExceptionHandler(
-        (dead, cause) -> log.error("{} died; readiness will say so", dead.getName(), cause));
+        (dead, cause) -> log.error("{} died; readiness will show it", dead.getName(), cause));
     return thread;
   }
 
@@ -119,7 +119,7 @@ public final class RelayLanes implements SmartLifecycle {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      keeper.requestStop(); // last: draining lanes needed their leases
+      renewer.requestStop(); // last: draining lanes need their leases
       running = false;
       log.info("relay {} stopped", settings.name());
     }
@@ -130,18 +130,18 @@ public final class RelayLanes implements SmartLifecycle {
     return running;
   }
 
-  /** What each lane is doing. */
+  /** Status of each lane. */
   public List<LaneStatus> statuses() {
     return lanes.stream().map(RelayLane::status).toList();
   }
 
-  /** What waits in a partition, as seen last. */
+  /** Orders waiting in a partition, as last read from Redis. */
   public PartitionBacklog backlog(int partition) {
-    return keeper.backlog(partition);
+    return renewer.backlog(partition);
   }
 
-  /** Time since Redis was last seen. */
+  /** Time since the leases were last renewed in Redis. */
   public Duration sinceRedisSeen() {
-    return keeper.sinceSeen();
+    return renewer.sinceSeen();
   }
 }

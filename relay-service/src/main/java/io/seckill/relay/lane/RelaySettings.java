@@ -7,20 +7,22 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * @param name shown in keys, logs and at the servers, 1..40 of {@code [A-Za-z0-9_.-]}; the host's
- *     name in application.yml. Need not be unique
+ * @param name shown in keys, logs and lists of connections, 1..40 of {@code [A-Za-z0-9_.-]}; the
+ *     host's name in application.yml. Need not be unique
  * @param lanesPerPartition 1..8; a relay runs 16 times as many lanes, each one thread, one
  *     connection to Redis and one to the broker
  * @param maxUnconfirmed orders of one lane in its private queue and in flight, 1..4096; bounds
  *     memory and what a crash sends twice
  * @param pollInterval longest wait of one BRPOPLPUSH, whole seconds, 1 s..10 s; also how fast an
- *     idle lane notices a stop or a dead neighbour
- * @param confirmTimeout longest silence of a broker that owes confirms, 1 s..5 min; then the lane
- *     opens a new channel and publishes again. Time blocked by an alarm does not count
+ *     idle lane notices a stop or a dead lane
+ * @param confirmTimeout longest time without an answer of the broker while confirms are pending, 1
+ *     s..5 min; then the lane opens a new channel and publishes again. Time blocked by an alarm
+ *     does not count
  * @param drainTimeout longest time a stop waits for confirms, not shorter than confirmTimeout
  * @param backOff first wait after a failure, doubled up to maxBackOff, jittered by half
  * @param maxBackOff longest wait between two attempts
- * @param stuckAfter readiness is DOWN when a lane has not moved for so long while there is work
+ * @param stuckAfter readiness is DOWN when a lane has made no progress for this long although there
+ *     is work
  */
 @ConfigurationProperties("seckill.relay")
 public record RelaySettings(

@@ -1,4 +1,4 @@
-/** Lanes: take orders from the outbox, have them published, remove what the broker confirmed. */
+/** Lanes take orders from the outbox, publish them, and remove those that the broker confirmed. */
 @NullMarked
 package io.seckill.relay.lane;
 

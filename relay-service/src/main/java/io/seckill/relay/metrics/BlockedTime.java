@@ -1,14 +1,14 @@
 package io.seckill.relay.metrics;
 
 /**
- * Time that connections have been blocked, over all of them, with that of those blocked now: an
- * alarm that never ends must show as well. Times are {@link System#nanoTime}. Thread-safe.
+ * Total time that connections have been blocked, including those that are blocked now: an alarm
+ * that never ends must show as well. Times are {@link System#nanoTime}. Thread-safe.
  */
 final class BlockedTime {
 
   private long blockedNow;
 
-  /** Sum of the starts of those blocked now; may wrap around, as differences of it do not. */
+  /** Sum of the start times of those blocked now; may overflow, its differences stay correct. */
   private long starts;
 
   private long endedNanos;
@@ -19,7 +19,7 @@ final class BlockedTime {
   }
 
   /**
-   * @param since the start that was told
+   * @param since the time passed to {@link #began}
    */
   synchronized void ended(long since, long at) {
     blockedNow--;

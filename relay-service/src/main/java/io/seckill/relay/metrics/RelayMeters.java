@@ -110,7 +110,7 @@ public final class RelayMeters {
   }
 
   /**
-   * An alarm of the broker holds a connection from now on.
+   * An alarm of the broker blocks a connection from now on.
    *
    * @param at {@link System#nanoTime}
    */
@@ -119,9 +119,9 @@ public final class RelayMeters {
   }
 
   /**
-   * The alarm is over, or the connection is.
+   * The alarm has ended, or the connection is closed.
    *
-   * @param since what {@link #blocked} was told of this connection
+   * @param since the time passed to {@link #blocked} for this connection
    */
   public void unblocked(long since) {
     blocked.ended(since, System.nanoTime());

@@ -1,4 +1,4 @@
-/** What the relay counts and times. */
+/** Metrics of the relay. */
 @NullMarked
 package io.seckill.relay.metrics;
 

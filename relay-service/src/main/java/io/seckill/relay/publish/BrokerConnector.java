@@ -12,14 +12,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Opens links to the broker. The client's automatic recovery is off: after it, confirms of lost
- * publishes would look good, and sequence numbers start again.
+ * Opens links to the broker. The client's automatic recovery is off: after a recovery, lost
+ * publishes would seem to be confirmed, and sequence numbers start again.
  *
- * <p>A circuit breaker, shared by all lanes, keeps them from storming a broker that is away: while
- * it is open no lane connects, and a lane without a link takes nothing, so that the outbox carries
- * the backlog. It counts what tells of the broker as a whole: failed connects, broken links,
- * missing confirms. A full or missing queue concerns its own lanes only. Slow confirms do not
- * count: with full windows their latency is window ÷ rate, at best.
+ * <p>A circuit breaker, shared by all lanes, keeps them from flooding an unavailable broker with
+ * connection attempts: while it is open no lane connects, and a lane without a link takes nothing,
+ * so that the backlog stays in the outbox. It counts failures of the broker as a whole: failed
+ * connects, broken links, missing confirms. A full or missing queue concerns its own lanes only.
+ * Slow confirms do not count: with full windows their latency is at least window ÷ rate.
  */
 public final class BrokerConnector {
 
@@ -31,8 +31,8 @@ public final class BrokerConnector {
 
   /**
    * @param window most unconfirmed publishes of a link
-   * @param confirmTimeout longest wait for a confirm before the link is given up
-   * @throws IllegalArgumentException when the URL is no AMQP address
+   * @param confirmTimeout longest wait for a confirm before the link is replaced
+   * @throws IllegalArgumentException when the URL is not an AMQP address
    */
   public BrokerConnector(
       BrokerSettings settings,
@@ -48,9 +48,9 @@ public final class BrokerConnector {
   }
 
   /**
-   * Connects, declares the topology, switches confirms on.
+   * Connects, declares the topology, enables confirms.
    *
-   * @param name shown in the broker's list of connections, after that of this process
+   * @param name shown in the broker's list of connections, after the name of this process
    * @throws BrokerFailureException when it failed or the circuit breaker is open
    */
   public PublisherChannel open(String name) throws BrokerFailureException {
@@ -68,7 +68,7 @@ public final class BrokerConnector {
     }
   }
 
-  /** Tells the circuit breaker that a link broke without its lane's doing. */
+  /** Reports to the circuit breaker a link that broke or went silent. */
   public void linkBroken(BrokerFailureException cause) {
     breaker.onError(0, TimeUnit.NANOSECONDS, cause);
   }

@@ -3,8 +3,8 @@ package io.seckill.relay.publish;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The broker refused, did not answer or is away. Whatever was published and not confirmed is
- * unknown: it stays in the private queue and is published again.
+ * The broker refused, did not answer or is unavailable. The outcome of unconfirmed publishes is
+ * unknown: their orders stay in the private queue and are published again.
  */
 public final class BrokerFailureException extends Exception {
 

@@ -16,7 +16,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param connectTimeout longest wait for a TCP connection
  * @param handshakeTimeout longest wait for login and tuning
  * @param rpcTimeout longest wait for one answer on a channel; the client's own default is 10 min
- * @param heartbeat 1 s..60 s; a silent link is given up after two to three of them
+ * @param heartbeat 1 s..60 s; a silent link is closed after two to three of them
  * @param caFile PEM file of the authorities that the broker's certificate must come from; empty for
  *     those of the Java platform
  */
@@ -32,7 +32,7 @@ public record BrokerSettings(
   /**
    * @throws IllegalArgumentException naming the property that is missing or out of bounds
    */
-  @SuppressWarnings("ConstantValue") // Spring's binder hands in null for what is not configured
+  @SuppressWarnings("ConstantValue") // Spring's binder passes null for absent values
   public BrokerSettings {
     check(url != null && url.matches("amqps?://.+"), "seckill.broker.url must be amqp[s]://...");
     checkPositive(connectTimeout, "connect-timeout");

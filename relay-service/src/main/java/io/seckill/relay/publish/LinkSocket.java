@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The socket of one {@link PublisherChannel}, also when it was made elsewhere, as that of TLS is.
+ * The socket of one {@link PublisherChannel}, including a TLS socket, which is created elsewhere.
  */
 final class LinkSocket implements SocketConfigurator {
 
@@ -18,18 +18,18 @@ final class LinkSocket implements SocketConfigurator {
   private final GatheringSockets writes = new GatheringSockets();
   private volatile @Nullable Socket socket;
 
-  /** Makes the socket, unless TLS does, and gathers its writes. */
+  /** Creates the socket, except with TLS, and buffers its writes. */
   GatheringSockets writes() {
     return writes;
   }
 
-  /** Learns of the socket in use. */
+  /** Receives the socket in use from the client. */
   @Override
   public void configure(Socket opened) {
     socket = opened;
   }
 
-  /** Closes the socket under whoever reads or writes it. */
+  /** Closes the socket, even while another thread reads or writes it. */
   void sever() {
     Socket current = socket;
     if (current != null) {

@@ -1,8 +1,8 @@
 package io.seckill.relay.publish;
 
 /**
- * The broker nacked or returned at least one order. The link is sound; what was refused lies in the
- * private queue and is published again later.
+ * The broker nacked or returned at least one order. The link is still usable; the refused orders
+ * stay in the private queue and are published again later.
  */
 public final class OrdersRefusedException extends Exception {
 

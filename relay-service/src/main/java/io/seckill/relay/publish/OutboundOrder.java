@@ -13,8 +13,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entry of the outbox with what publishing it needs. An entry that is not a valid order message
- * must neither block its lane nor be lost: it goes to the dead-letter exchange, with the reason.
+ * One entry of the outbox, with the properties for publishing it. An entry that is not a valid
+ * order message must neither block its lane nor be lost: it goes to the dead-letter exchange, with
+ * the reason.
  */
 public final class OutboundOrder {
 
@@ -42,9 +43,9 @@ public final class OutboundOrder {
   }
 
   /**
-   * Reads an entry; never fails.
+   * Decodes an entry; never fails.
    *
-   * @param body exactly as Redis holds it, and as it is published; not to be changed afterwards
+   * @param body exactly as stored in Redis and as published; must not be changed afterwards
    */
   public static OutboundOrder of(byte[] body) {
     try {
@@ -54,7 +55,7 @@ public final class OutboundOrder {
     }
   }
 
-  /** The entry as it lies in Redis; not to be changed. */
+  /** The entry as stored in Redis; must not be changed. */
   public byte[] body() {
     return body;
   }
@@ -79,7 +80,7 @@ public final class OutboundOrder {
         : BrokerTopology.routingKey(Partition.ofSku(message.skuId()));
   }
 
-  /** The order id; an unreadable entry has an id made of its content, the same at every attempt. */
+  /** The order id; for an unreadable entry an id derived from its content, the same every time. */
   String messageId() {
     return message == null ? UUID.nameUUIDFromBytes(body).toString() : message.orderId().toString();
   }

@@ -13,11 +13,11 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One connection with one channel in confirm mode, for one lane. Only the lane's thread publishes;
- * answers come on the connection's thread, which makes no channel calls. A link that has
- * failed stays so: the lane closes it and opens another.
+ * answers arrive on the connection's thread, which makes no channel calls. A failed link does not
+ * recover: the lane closes it and opens another.
  *
- * <p>A connection of its own, because an alarm blocks connections, not channels, and because the
- * fate of one lane must not be that of its neighbours.
+ * <p>Each lane has its own connection, because an alarm blocks connections, not channels, and
+ * because a failure of one lane must not affect the others.
  */
 public final class PublisherChannel implements AutoCloseable {
 
@@ -30,13 +30,13 @@ public final class PublisherChannel implements AutoCloseable {
   private final RelayMeters meters;
   private final long confirmTimeoutNanos;
 
-  /** When the broker blocked this connection, nanoTime; 0 = it does not. */
+  /** Time at which the broker blocked this connection, nanoTime; 0 = not blocked. */
   private volatile long blockedSince;
 
-  /** Confirms are only missed from here on: nothing comes while blocked, all comes after. */
+  /** Start of the confirm time-out: no confirms arrive while blocked, all of them afterwards. */
   private volatile long answeringSince = System.nanoTime();
 
-  /** No confirm came in time. */
+  /** Whether no confirm arrived in time. */
   private volatile boolean silent;
 
   private PublisherChannel(
@@ -54,7 +54,7 @@ public final class PublisherChannel implements AutoCloseable {
     this.meters = meters;
   }
 
-  /** Declares the topology and switches confirms on; closes the connection when that fails. */
+  /** Declares the topology and enables confirms; closes the connection when that fails. */
   static PublisherChannel over(
       Connection connection,
       LinkSocket socket,
@@ -111,13 +111,13 @@ public final class PublisherChannel implements AutoCloseable {
     }
   }
 
-  /** Whether an alarm of the broker holds this connection: publish nothing, expect no confirms. */
+  /** Whether an alarm blocks this connection: publish nothing and expect no confirms then. */
   public boolean isBlocked() {
     return blockedSince != 0;
   }
 
   /**
-   * Publishes persistent and mandatory; at most {@link #room} orders.
+   * Publishes at most {@link #room} orders, persistent and mandatory.
    *
    * @throws BrokerFailureException when the link broke; some, all or none may have been sent
    */
@@ -139,31 +139,31 @@ public final class PublisherChannel implements AutoCloseable {
     }
   }
 
-  /** Publishes that the window has room for. */
+  /** Number of publishes that the window has room for. */
   public int room() {
     return window.room();
   }
 
-  /** Publishes without an answer. */
+  /** Number of publishes without an answer. */
   public int pending() {
     return window.pending();
   }
 
   /**
-   * Takes what was confirmed (acked and not returned) since the last call.
+   * Takes the orders that were confirmed (acked and not returned) since the last call.
    *
-   * @return publishes still without an answer at that moment
+   * @return number of publishes still without an answer at that moment
    */
   public int drainConfirmed(List<OutboundOrder> into) {
     return window.drainConfirmed(into);
   }
 
-  /** Waits until this many are confirmed, nothing is pending, a failure came, or time is up. */
+  /** Waits for {@code enough} confirms, a refusal, the last answer, a failure or the time-out. */
   public void awaitConfirmed(int enough, Duration wait) throws InterruptedException {
     window.awaitConfirmed(enough, wait.toNanos());
   }
 
-  /** Waits until nothing is pending, a failure came, or time is up. */
+  /** Waits until nothing is pending, the channel failed, or the time is up. */
   public void awaitAnswered(Duration wait) throws InterruptedException {
     window.awaitAnswered(wait.toNanos());
   }
@@ -195,15 +195,15 @@ public final class PublisherChannel implements AutoCloseable {
     }
   }
 
-  /** The next {@link #check} says nothing of what was nacked or returned until now. */
+  /** Makes the next {@link #check} ignore what was nacked or returned until now. */
   public void forgetRefusal() {
     window.takeRefusal();
   }
 
   /**
-   * Declares what is missing, after something was returned.
+   * Declares the topology again, because orders were refused and a queue or binding may be missing.
    *
-   * @throws BrokerFailureException when the broker refuses or is away
+   * @throws BrokerFailureException when the broker refuses or is unavailable
    */
   public void declareTopology() throws BrokerFailureException {
     try {
@@ -218,22 +218,22 @@ public final class PublisherChannel implements AutoCloseable {
     return Math.min(window.silentNanos(), System.nanoTime() - answeringSince);
   }
 
-  /** Whether the broker is away or silent, as opposed to refusing this lane's orders. */
+  /** Whether the broker is unavailable or silent, as opposed to refusing this lane's orders. */
   public boolean isAway() {
     return silent || !connection.isOpen();
   }
 
-  /** Cuts the link, also under a thread that hangs in writing; from any thread. */
+  /** Closes the socket, even while a thread hangs in a write; from any thread. */
   public void sever() {
     socket.sever();
   }
 
-  /** Ends the connection; waits a second for the broker at most. */
+  /** Closes the connection; waits at most one second for the broker. */
   @Override
   public void close() {
     unblocked();
     if (silent) {
-      sever(); // saying goodbye could hang behind what a silent broker does not read
+      sever(); // a regular close could hang behind data that a silent broker does not read
     }
     connection.abort(ABORT_TIMEOUT_MS);
   }

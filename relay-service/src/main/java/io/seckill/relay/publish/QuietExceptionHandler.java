@@ -5,7 +5,10 @@ import com.rabbitmq.client.impl.ForgivingExceptionHandler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A broken connection is told by its lane, in one line per change of state, not by the client. */
+/**
+ * Keeps the client from logging a broken connection: the lane logs it, in one line per change of
+ * state.
+ */
 final class QuietExceptionHandler extends ForgivingExceptionHandler {
 
   private static final Logger log = LoggerFactory.getLogger(QuietExceptionHandler.class);

@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The publishes of one channel that the broker has not answered, by publish sequence number. The
- * lane's thread puts in and takes out; the connection's thread brings the answers. Bounded by its
- * capacity, in memory too.
+ * lane's thread adds publishes and takes confirmed ones out; the connection's thread delivers the
+ * answers. Bounded by its capacity, in memory too.
  *
- * <p>Confirmed means acked and not returned: the return of an unroutable message comes before its
- * ack. What was nacked or returned leaves the window; the lane learns that there was a refusal and
- * publishes again what its private queue still holds. A failure is final: the lane replaces
+ * <p>Confirmed means acked and not returned: the return of an unroutable message arrives before its
+ * ack. A nacked or returned publish leaves the window; the lane is informed of the refusal and
+ * publishes the remaining orders of its private queue again. A failure is final: the lane replaces
  * the channel.
  */
 final class UnconfirmedWindow {
 
-  /** Wanted by a lane that waits for every answer, whatever it is. */
+  /** Value of {@link #wanted} while the lane waits for every answer, whatever it is. */
   private static final int ALL = Integer.MAX_VALUE;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -33,7 +33,7 @@ final class UnconfirmedWindow {
   private long next = 1;
   private int pending;
 
-  /** Confirmed publishes the lane waits for; only the lane's thread waits. */
+  /** Number of confirmed publishes the lane waits for; only the lane's thread waits. */
   private int wanted;
 
   private long answeredAt = System.nanoTime();
@@ -50,7 +50,7 @@ final class UnconfirmedWindow {
   /**
    * Enters a publish that is about to be sent; there must be room.
    *
-   * @param tag the channel's sequence numbers, without a gap
+   * @param tag sequence number of the publish on the channel, one above that of the last
    */
   void enter(long tag, OutboundOrder order, long nanos) {
     lock.lock();
@@ -70,7 +70,7 @@ final class UnconfirmedWindow {
     }
   }
 
-  /** Publishes that may be entered now, 0..capacity. */
+  /** Number of publishes that may be entered now, 0..capacity. */
   int room() {
     lock.lock();
     try {
@@ -90,10 +90,10 @@ final class UnconfirmedWindow {
   }
 
   /**
-   * Answers one publish, or all up to this one.
+   * Records the broker's answer to one publish, or to all up to this one.
    *
-   * @param confirmTimes told the send time of each confirmed publish
-   * @return how many were answered
+   * @param confirmTimes receives the send time of each confirmed publish
+   * @return how many publishes were answered
    */
   int answer(long tag, boolean multiple, boolean ack, ConfirmTimes confirmTimes) {
     lock.lock();
@@ -145,7 +145,7 @@ final class UnconfirmedWindow {
     }
   }
 
-  /** Nothing more will be answered, or not in a way to rely on. The first reason stays. */
+  /** Marks the channel as failed: no further reliable answers arrive. The first reason is kept. */
   void fail(String reason) {
     lock.lock();
     try {
@@ -158,7 +158,7 @@ final class UnconfirmedWindow {
     }
   }
 
-  /** Whether and why something was nacked or returned since the last call; null when nothing. */
+  /** Returns why a publish was nacked or returned since the last call, or null if none was. */
   @Nullable String takeRefusal() {
     lock.lock();
     try {
@@ -181,10 +181,10 @@ final class UnconfirmedWindow {
   }
 
   /**
-   * Takes out what was confirmed since the last call.
+   * Takes out the orders that were confirmed since the last call.
    *
-   * @param into gets it, in the order of the confirms
-   * @return publishes still without an answer at that moment
+   * @param into receives them, in the order of the confirms
+   * @return number of publishes still without an answer at that moment
    */
   int drainConfirmed(List<OutboundOrder> into) {
     lock.lock();
@@ -198,9 +198,9 @@ final class UnconfirmedWindow {
   }
 
   /**
-   * How long the broker has owed an answer without giving any; 0 when nothing is pending. Counted
-   * from its last answer, not from the oldest publish: with full windows a slow broker takes long
-   * for each, and sending all of it again would make it slower still.
+   * How long publishes have been pending without any answer of the broker; 0 when nothing is
+   * pending. Counted from its last answer, not from the oldest publish: with full windows a slow
+   * broker takes long for each publish, and sending all of them again would make it even slower.
    */
   long silentNanos() {
     lock.lock();
@@ -212,12 +212,12 @@ final class UnconfirmedWindow {
     }
   }
 
-  /** Waits until this many were confirmed, all is answered, one was refused, or time is up. */
+  /** Waits for {@code enough} confirms, a refusal, the last answer, a failure or the time-out. */
   void awaitConfirmed(int enough, long nanos) throws InterruptedException {
     await(enough, nanos);
   }
 
-  /** Waits until nothing is pending, a failure came, or time is up. */
+  /** Waits until nothing is pending, the channel failed, or the time is up. */
   void awaitAnswered(long nanos) throws InterruptedException {
     await(ALL, nanos);
   }
@@ -235,7 +235,7 @@ final class UnconfirmedWindow {
     }
   }
 
-  /** Not at every answer: waking the lane for one confirm costs more than the confirm. */
+  /** Does not wake the lane at every answer: that costs more than handling one confirm. */
   private void wakeWhoHasEnough() {
     if (hasEnough()) {
       answered.signalAll();
@@ -251,7 +251,7 @@ final class UnconfirmedWindow {
     return (int) (tag % orders.length);
   }
 
-  /** Learns when each confirmed publish was sent ({@link System#nanoTime}). */
+  /** Receives the send time of each confirmed publish ({@link System#nanoTime}). */
   interface ConfirmTimes {
     void confirmed(long sentAt);
   }

@@ -1,6 +1,6 @@
 /**
- * Orders into the broker: one connection and channel per lane, a bounded window of unconfirmed
- * publishes.
+ * Publishes orders to the broker: one connection and channel per lane, a bounded window of
+ * unconfirmed publishes.
  */
 @NullMarked
 package io.seckill.relay.publish;

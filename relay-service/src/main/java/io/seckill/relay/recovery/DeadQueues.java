@@ -7,7 +7,7 @@ import io.seckill.relay.redis.BinaryScript;
 import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Takes over what lies in private queues whose leases are over. */
+/** Adopts the orders in private queues whose leases are over. */
 public final class DeadQueues {
 
   private static final BinaryScript ADOPT = BinaryScript.from(DeadQueues.class, "adopt.lua");
@@ -22,7 +22,7 @@ public final class DeadQueues {
    * @param adopter token of the adopting lane
    * @param dead token of a lease that has ended, of the same partition
    * @param most 1..4096
-   * @return orders moved; empty when nothing was left or that lease is alive after all
+   * @return orders moved; empty when none was left or that lease is still in force
    * @throws LeaseFencedException when the adopter's own lease is over; nothing was moved
    */
   public static List<byte[]> adopt(

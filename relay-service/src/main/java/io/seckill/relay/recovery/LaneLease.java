@@ -12,8 +12,9 @@ import redis.clients.jedis.UnifiedJedis;
  * queue; it is over when another relay has fenced it (adopt.lua) or the lane gave it up. The lane's
  * thread begins and ends leases; the {@link LaneLeaseRenewer} renews them.
  *
- * <p>What distinguishes leases is the token alone. Relay and lane number are for people: two relays
- * of one name do no harm, and a restarted relay finds its former queues as everybody else does.
+ * <p>Only the token distinguishes leases. Relay name and lane number are for operators: two relays
+ * with the same name do no harm, and a restarted relay finds its former private queues in the same
+ * way as other relays do.
  */
 public final class LaneLease {
 
@@ -44,12 +45,12 @@ public final class LaneLease {
     return partition;
   }
 
-  /** The present lease's token in the lanes registry, or null without a lease. */
+  /** The current lease's token in the lanes registry, or null without a lease. */
   public @Nullable String token() {
     return token;
   }
 
-  /** Begins a lease; it is registered before anything can lie in its private queue. */
+  /** Begins a lease; it is registered before its private queue can hold any order. */
   public String begin(UnifiedJedis redis) {
     byte[] unique = new byte[TOKEN_BYTES];
     RANDOM.nextBytes(unique);
@@ -61,8 +62,9 @@ public final class LaneLease {
   }
 
   /**
-   * Ends the present lease and hands its private queue to the sweepers, at once and also when it
-   * was forgotten already: a claim may have come late. Does nothing without a lease.
+   * Ends the current lease, so that lanes adopt its private queue at once. Registers the lease
+   * again, as over, when the registry no longer has it: a late claim may have moved orders to the
+   * queue. Does nothing without a lease.
    */
   public void end(UnifiedJedis redis) {
     String ended = token;
@@ -72,7 +74,7 @@ public final class LaneLease {
     }
   }
 
-  /** Tells that the lane is able to work; without it the lease is not renewed for long. */
+  /** Records that the lane is able to work; without it for too long, the lease is not renewed. */
   public void worked() {
     workedAt = System.nanoTime();
   }
@@ -82,7 +84,7 @@ public final class LaneLease {
     return System.nanoTime() - workedAt < time.toNanos();
   }
 
-  /** Dead leases of the partition with orders left, as the keeper saw last. */
+  /** Dead leases of the partition with orders left, as the renewer last found them. */
   public List<String> deadLeases() {
     return deadLeases;
   }

@@ -28,8 +28,8 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * One thread per relay that renews the leases of all its lanes, finds dead private queues for them
- * to adopt, and looks at what waits. A thread of its own, so that a lane waiting for the broker
- * does not lose its lease; a lane that cannot work for too long does.
+ * to adopt, and reads the backlog of each partition. It is a separate thread so that a lane waiting
+ * for the broker does not lose its lease; a lane that cannot work for too long does lose it.
  */
 public final class LaneLeaseRenewer implements Runnable {
 
@@ -47,10 +47,10 @@ public final class LaneLeaseRenewer implements Runnable {
   private @Nullable UnifiedJedis redis;
   private boolean away;
 
-  /** Partitions that the last round could not renew, while it could others. */
+  /** Partitions that the last round could not renew, although it renewed others. */
   private Map<Integer, JedisException> failing = Map.of();
 
-  /** Where the last round began: another partition each time, that none waits behind another. */
+  /** First partition of the last round; it changes, so that no partition is always the last. */
   private int first;
 
   /**
@@ -77,7 +77,7 @@ public final class LaneLeaseRenewer implements Runnable {
     }
   }
 
-  /** Ends the thread after its present round. */
+  /** Ends the thread after its current round. */
   public void requestStop() {
     stop.countDown();
   }
@@ -93,8 +93,8 @@ public final class LaneLeaseRenewer implements Runnable {
   }
 
   /**
-   * Each partition by itself: what is wrong with one, or with its node of a cluster, does not keep
-   * the others from being renewed and adopted.
+   * Renews each partition separately: a failure of one, or of its cluster node, does not prevent
+   * renewal and adoption in the others.
    *
    * @throws JedisException when none could be renewed
    */
@@ -112,7 +112,7 @@ public final class LaneLeaseRenewer implements Runnable {
         renew(jedis, partition);
       } catch (JedisException e) {
         if (isLink(e) && redisSettings.mode() != RedisSettings.Mode.CLUSTER) {
-          throw e; // one server has all partitions
+          throw e; // one server holds all partitions
         }
         failures.put(partition, e);
         nodeAway = isLink(e) ? e : nodeAway;
@@ -127,7 +127,7 @@ public final class LaneLeaseRenewer implements Runnable {
     report(failures);
   }
 
-  /** Whether the way to the server failed, as opposed to an error that it answered. */
+  /** Whether the connection to the server failed, as opposed to an error reply. */
   private static boolean isLink(@Nullable JedisException cause) {
     return cause != null && !(cause instanceof JedisDataException);
   }
@@ -183,7 +183,7 @@ public final class LaneLeaseRenewer implements Runnable {
       return new PartitionBacklog(
           PipelineReplies.get(depth), age(PipelineReplies.get(oldest), now), dead);
     } catch (JedisDataException e) {
-      return PartitionBacklog.UNKNOWN; // a foreign key in its place: its lane says so
+      return PartitionBacklog.UNKNOWN; // the outbox key has another type; its lane reports it
     }
   }
 
@@ -194,7 +194,7 @@ public final class LaneLeaseRenewer implements Runnable {
     try {
       return Math.max(0, now - OrderMessageCodec.decode(entry).admittedAt());
     } catch (UnreadableMessageException e) {
-      return 0; // counted where it is published, as a dead letter
+      return 0; // the lane publishes it as a dead letter and counts it
     }
   }
 
@@ -231,7 +231,7 @@ public final class LaneLeaseRenewer implements Runnable {
     }
   }
 
-  /** What waits in a partition, as of the last successful round. */
+  /** Orders waiting in a partition, as of the last successful round. */
   public PartitionBacklog backlog(int partition) {
     return backlogs[partition];
   }

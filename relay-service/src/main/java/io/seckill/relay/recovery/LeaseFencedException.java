@@ -1,8 +1,8 @@
 package io.seckill.relay.recovery;
 
 /**
- * Another relay has fenced this lease, or Redis has lost the registry: what lay in the private
- * queue is somebody else's now. The lane goes on with a new lease.
+ * Another relay has fenced this lease, or Redis has lost the registry: another lane adopts the
+ * orders in the private queue. The lane continues with a new lease.
  */
 public final class LeaseFencedException extends Exception {
 

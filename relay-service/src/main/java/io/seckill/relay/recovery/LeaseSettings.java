@@ -8,16 +8,16 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * When a lane counts as gone. A relay that dies is adopted within {@code duration} + 2 × {@code
- * renewInterval} + the lanes' poll interval.
+ * When a lane counts as dead. The private queues of a dead relay are adopted within {@code
+ * duration} + 2 × {@code renewInterval} + the lanes' poll interval.
  *
  * @param duration how long a lease lasts without renewal, at least 3 × renewInterval, up to 5 min;
- *     the same in all relays, for the shortest counts
- * @param renewInterval also how often dead queues are looked for, 100 ms..10 s
- * @param handOverAfter a lane that cannot work for so long (no broker, stuck) is not renewed any
- *     more, so that a relay with a better link takes its private queue over
- * @param quietPeriod how long a dead private queue must be empty before it is forgotten; at least
- *     10 s, above poll interval + socket time-out
+ *     the same in all relays, because the shortest applies
+ * @param renewInterval time between two renewals and searches for dead queues, 100 ms..10 s
+ * @param handOverAfter the lease of a lane that cannot work for this long (no broker, stuck) is no
+ *     longer renewed, so that a relay with a better link adopts its private queue
+ * @param quietPeriod how long a dead private queue must be empty before it is removed from the
+ *     registry; at least 10 s, above poll interval + socket time-out
  */
 @ConfigurationProperties("seckill.relay.lease")
 public record LeaseSettings(

@@ -13,15 +13,16 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Finds private queues that nobody knows: a claim sent before a freeze and arriving after its queue
- * was forgotten, by a relay that died right then, or a registry lost with Redis's data. Walks the
- * key space one page at a time; what it finds is registered as dead, and adopted like any other.
+ * Finds private queues that are not in the registry. There are two causes: a relay froze and died
+ * after it sent a claim, which arrived when its queue was no longer registered; or the registry was
+ * lost with Redis's data. Scans the key space one page at a time; a queue it finds is registered as
+ * dead, and adopted like any other.
  */
 final class OrphanSearch {
 
   private static final Logger log = LoggerFactory.getLogger(OrphanSearch.class);
 
-  /** Keys looked at per step: some 0.3 ms of Redis's time. */
+  /** Keys scanned per step: some 0.3 ms of Redis's time. */
   private static final int PAGE = 1_000;
 
   private static final String ANY_PRIVATE_QUEUE = "seckill:{*}:lane:*";
@@ -30,12 +31,12 @@ final class OrphanSearch {
   private @Nullable ScanIteration walk;
   private @Nullable UnifiedJedis walked;
 
-  /** Looks at one more page of keys. Whatever fails is looked at again by a later walk. */
+  /** Scans one more page of keys. Keys skipped after an error are found by a later scan. */
   void step(UnifiedJedis redis) {
     try {
       nextPage(redis).forEach(key -> register(redis, key));
     } catch (JedisException e) {
-      log.debug("a search for private queues of no known lane ended early: {}", e.toString());
+      log.debug("a search for unregistered private queues ended early: {}", e.toString());
     }
   }
 
@@ -44,7 +45,7 @@ final class OrphanSearch {
     if (current == null || current.isIterationCompleted() || walked != redis) {
       current = redis.scanIteration(PAGE, ANY_PRIVATE_QUEUE, "list");
     }
-    walk = null; // an error leaves nothing half walked
+    walk = null; // after an error the scan starts over
     List<String> found = List.copyOf(current.nextBatchList());
     walk = current;
     walked = redis;
@@ -59,9 +60,9 @@ final class OrphanSearch {
     int partition = Integer.parseInt(name.group(1));
     try {
       if (Registry.enterOrphan(redis, partition, name.group(2))) {
-        log.warn("found the private queue {} of no known lane; it will be adopted", key);
+        log.warn("found private queue {}, which is not registered; it will be adopted", key);
       }
-    } catch (JedisDataException e) { // the registry of this partition is a foreign key
+    } catch (JedisDataException e) { // the registry key has another type
       log.debug("the private queue {} cannot be registered: {}", key, e.toString());
     }
   }

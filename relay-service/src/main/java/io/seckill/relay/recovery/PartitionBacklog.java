@@ -1,7 +1,7 @@
 package io.seckill.relay.recovery;
 
 /**
- * What waits in one partition, as the {@link LaneLeaseRenewer} saw it last.
+ * Orders waiting in one partition, as the {@link LaneLeaseRenewer} last read them.
  *
  * @param outbox orders not taken by any lane; -1 = unknown
  * @param oldestAgeMs age of the oldest of them since its admission; 0 when there is none
@@ -11,10 +11,10 @@ public record PartitionBacklog(long outbox, long oldestAgeMs, long dead) {
 
   static final PartitionBacklog NONE = new PartitionBacklog(0, 0, 0);
 
-  /** A foreign key lies in place of one of its own, or its node of a cluster is away. */
+  /** A key of the partition has another type, or its cluster node is unavailable. */
   static final PartitionBacklog UNKNOWN = new PartitionBacklog(-1, 0, 0);
 
-  /** Whether there is, or may be, something to take. */
+  /** Whether there are, or may be, orders to take. */
   public boolean isWork() {
     return outbox != 0;
   }

@@ -13,17 +13,17 @@ final class Registry {
 
   private Registry() {}
 
-  /** Registers a new lease, before anything can lie in its private queue. */
+  /** Registers a new lease, before its private queue can hold any order. */
   static void enter(UnifiedJedis redis, int partition, String token, Duration lease) {
     call(redis, partition, token, lease.toMillis());
   }
 
-  /** Hands a lease that is over to the sweepers, also when it was forgotten already. */
+  /** Registers a lease as over, so that its queue is adopted; also when it was removed already. */
   static void retire(UnifiedJedis redis, int partition, String token) {
     call(redis, partition, token, 0);
   }
 
-  /** Enters a private queue nobody knew. Returns false when the token was known after all. */
+  /** Registers an unknown private queue as dead. Returns false if its token is registered. */
   static boolean enterOrphan(UnifiedJedis redis, int partition, String token) {
     return call(redis, partition, token, -1);
   }

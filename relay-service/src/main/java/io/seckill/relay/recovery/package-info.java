@@ -1,4 +1,4 @@
-/** Leases of lanes, and what to do with the private queues of lanes that are gone. */
+/** Leases of lanes, and the adoption of private queues of dead lanes. */
 @NullMarked
 package io.seckill.relay.recovery;
 

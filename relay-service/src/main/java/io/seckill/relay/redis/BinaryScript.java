@@ -10,8 +10,8 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
- * A script whose arguments and reply are bytes (integers stay Long): what lies in the outbox must
- * go to the broker and be removed by value even when it is not text.
+ * A script whose arguments and reply are bytes (integers stay Long): an outbox entry must be
+ * published and removed by value even when it is not text.
  */
 public final class BinaryScript {
 
@@ -35,7 +35,7 @@ public final class BinaryScript {
     try {
       return reply(redis.evalsha(sha, keys, args));
     } catch (JedisNoScriptException e) {
-      return reply(redis.eval(body, keys, args)); // loads it, too; SCRIPT LOAD is not permitted
+      return reply(redis.eval(body, keys, args)); // EVAL loads it; SCRIPT LOAD is not permitted
     }
   }
 
@@ -44,7 +44,7 @@ public final class BinaryScript {
     return pipeline.evalsha(sha, keys, args);
   }
 
-  /** The answer after {@code sync()}; a call that was not run is called again by itself. */
+  /** The reply, after {@code sync()}; a call that was not run is repeated on its own. */
   public List<Object> answer(
       Response<Object> response, UnifiedJedis redis, List<byte[]> keys, List<byte[]> args) {
     return PipelineReplies.wasNotRun(response)

@@ -1,4 +1,4 @@
-/** Redis as the relay uses it: orders are bytes, passed on as they are. */
+/** Redis access of the relay: orders are bytes, passed on unchanged. */
 @NullMarked
 package io.seckill.relay.redis;
 

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- claim.lua: move the oldest orders of the outbox into a lane's private queue, or change nothing.
 -- KEYS  1 outbox  2 private queue  3 lanes            one hash tag, so one cluster slot
--- ARGV  1 the lane's token of lanes  2 most orders to move, 0..4096; 0 only reports
+-- ARGV  1 the lane's token in lanes  2 most orders to move, 0..4096; 0 only reports
 -- reply {n, order...}: n = length of the private queue afterwards, orders oldest first;
 --       {-1} = the lane's lease is over (its queue was adopted, or the registry lost), nothing moved
 -- Moves are bulk list commands, not one RPOPLPUSH per order; LRANGE and LPUSH fail on a wrong type

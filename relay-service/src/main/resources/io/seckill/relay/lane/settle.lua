@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
 -- settle.lua: remove confirmed orders from a lane's private queue and count them as published.
 -- KEYS  1 lanes  2 private queue  3.. hashes of the SKUs concerned      one hash tag, one slot
--- ARGV  1 the lane's token of lanes; then per order: value, index in KEYS of its SKU's hash (0 =
+-- ARGV  1 the lane's token in lanes; then per order: value, index in KEYS of its SKU's hash (0 =
 --       none), units
 -- reply number of orders removed; -1 = the lane's lease is over, nothing removed
--- An order that is not there any more (a repeated settle) is not counted again. Counting wants an
--- existing hash: a counter alone must not make a SKU look preheated.
+-- An order that is no longer in the queue (a repeated settle) is not counted again. Orders are
+-- counted only in an existing hash: a counter alone must not make a SKU look preheated.
 local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not score or tonumber(score) <= 0 then
   return -1

@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- adopt.lua: move orders of a dead lane's private queue into a living lane's, oldest first.
+-- adopt.lua: move orders of a dead lane's private queue into a live lane's, oldest first.
 -- KEYS  1 lanes  2 the adopter's private queue  3 the dead private queue
 -- ARGV  1 the adopter's token  2 the dead token  3 most orders to move, 1..4096
 -- reply {n, order...}: n = length of the adopter's private queue afterwards; {-1} = the adopter's
---       own lease is over; {-2} = the other one is alive. Nothing is moved then
+--       own lease is over; {-2} = the other lease is in force. Nothing is moved then
 -- Fences the dead lease: from here on its renew, claim and settle are refused, and its quiet period
 -- starts again.
 local t = redis.call('TIME')

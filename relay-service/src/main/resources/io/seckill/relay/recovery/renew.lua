@@ -2,13 +2,14 @@
 -- renew.lua: renew leases of one relay's lanes in a partition and look for dead private queues.
 -- KEYS  1 lanes
 -- ARGV  1 lease in ms  2 quiet period in ms  3 prefix of private queues  4.. tokens to renew
--- reply {now in ms, orders in dead queues, dead token...}: leases that are over, or whose time has ended, with
---       orders left
--- A lapsed lease is renewed as long as nobody fenced it (adopt.lua): fencing is what takes a lease's
--- rights away, the clock only allows it. An empty dead queue is forgotten after the quiet period;
--- a claim that comes even later is found by the orphan search.
--- A lease that ends later than one given now was given before this server's clock was set back. It is cut to one given
--- now, so that a dead lane is adopted in the usual time; a living one renews it before it ends.
+-- reply {now in ms, orders in dead queues, dead token...}: leases that are over or have expired,
+--       with orders left
+-- An expired lease is renewed unless it was fenced (adopt.lua): only fencing ends the rights of a
+-- lease, and fencing is allowed once the lease has expired. An empty dead queue is removed from
+-- the registry after the quiet period; the orphan search finds a claim that arrives even later.
+-- A lease that ends later than one given now was given before this server's clock was set back. It
+-- is shortened to one given now, so that a dead lane is adopted in the usual time; a live lane
+-- renews it before it ends.
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local latest = string.format('%.0f', now + tonumber(ARGV[1]))

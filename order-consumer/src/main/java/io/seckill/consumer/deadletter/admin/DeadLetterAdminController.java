@@ -35,7 +35,7 @@ class DeadLetterAdminController {
   }
 
   /**
-   * @param next what to ask for as {@code after}; null on the last page
+   * @param next value of {@code after} for the next page; null on the last page
    */
   record Page(List<Letter> deadLetters, @Nullable Long next) {}
 

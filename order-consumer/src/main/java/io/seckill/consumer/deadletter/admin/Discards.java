@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/** Ends the order of a dead letter as REJECTED, and gives its units back. May be repeated. */
+/** Stores the order of a dead letter as REJECTED and returns its units. May be repeated. */
 @Component
 class Discards {
 
@@ -62,7 +62,7 @@ class Discards {
     }
   }
 
-  /** Empty when MySQL keeps another order of this id: what became of that one is told already. */
+  /** Empty when MySQL has a different order with this id: its result is written already. */
   private static Optional<OrderResult> result(OrderMessage order, StoreOutcome outcome) {
     if (outcome instanceof Rejected) {
       return Optional.of(

@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * A dead letter as operators see it.
  *
  * @param orderId as text; null, with skuId and userId, when the message was unreadable
- * @param payloadBytes length of the whole message; null when an older version has cut it
- * @param payload how the message begins, as text: its first 4,096 bytes, which is all of every
+ * @param payloadBytes length of the whole message; null when an older version has truncated it
+ * @param payload the beginning of the message as text: its first 4,096 bytes, which is all of every
  *     order; only when a single letter is shown
- * @param payloadBase64 the same bytes, when they are not text in UTF-8
+ * @param payloadBase64 the same bytes, when they are not valid UTF-8
  * @param resolvedBy with resolvedReason and resolvedAt, null while OPEN
  */
 record Letter(

@@ -30,8 +30,8 @@ class Letters {
   /**
    * A locked letter with its message.
    *
-   * @param payload to the last byte, as it came; null when an older version has cut it
-   * @param routingKey with which it came; null when nobody knows
+   * @param payload complete, as received; null when an older version has truncated it
+   * @param routingKey with which it was published; null when unknown
    */
   @SuppressWarnings("ArrayRecordComponent") // handed over, never compared
   record Message(
@@ -41,7 +41,7 @@ class Letters {
       int attempts,
       long firstFailedAtMs) {
 
-    /** What it says; null when it cannot be read. */
+    /** The decoded payload; null when it cannot be read. */
     @Nullable OrderMessage order() {
       try {
         return payload == null ? null : OrderMessageCodec.decode(payload);
@@ -88,7 +88,8 @@ class Letters {
   }
 
   /**
-   * Holds the row until the transaction ends, so that of a replay and a discard one comes first.
+   * Locks the row until the transaction ends, so that a concurrent replay and discard run one after
+   * the other.
    *
    * @throws ProblemException 404 UNKNOWN_DEAD_LETTER
    */
@@ -111,7 +112,7 @@ class Letters {
   }
 
   /**
-   * @param bytes 0 when the rest is lost
+   * @param bytes length of the whole message; 0 when the rest is lost
    */
   private byte @Nullable [] whole(long id, byte[] beginning, long bytes) {
     if (bytes <= beginning.length) {

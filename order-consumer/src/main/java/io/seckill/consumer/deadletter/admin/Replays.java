@@ -32,12 +32,12 @@ class Replays {
   }
 
   /**
-   * Publishes the very bytes that came. Its tries begin anew; the headers only carry on what
-   * operators see of its history.
+   * Publishes exactly the bytes that were received. The count of attempts starts again; the headers
+   * only preserve the history that operators see.
    *
-   * @throws ProblemException 409 CUT when they are lost; 409 UNREADABLE when nobody knows where
-   *     they belong; 503 when the broker has not confirmed them: they may be there or not, and a
-   *     second message does no harm
+   * @throws ProblemException 409 CUT when bytes are lost; 409 UNREADABLE when their routing key is
+   *     unknown; 503 when the broker has not confirmed them: it may or may not have them, and a
+   *     second message is harmless
    */
   void publish(Letters.Message letter) {
     byte[] payload = letter.payload();

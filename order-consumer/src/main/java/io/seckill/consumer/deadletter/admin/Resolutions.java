@@ -7,9 +7,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
- * Resolves dead letters, one operator at a time for each: the row is held while its message is on
- * its way. What is done comes before the note that it was done, for a crash in between may only
- * lead to doing it again; a replayed order and a discarded one are both absorbed the second time.
+ * Resolves dead letters, one operator at a time for each: the row is locked while its message is
+ * published or its order discarded. The row is updated after the action, so that a crash in between
+ * can only lead to repeating the action; a second replay or discard of an order has no effect.
  */
 @Component
 class Resolutions {
@@ -28,7 +28,7 @@ class Resolutions {
   }
 
   /**
-   * Sends the message through all guards again; repeating it sends nothing.
+   * Sends the message through all guards again; repeating the call sends nothing.
    *
    * @throws ProblemException 404, 409 DEAD_LETTER_RESOLVED when it was discarded, and as {@link
    *     Replays#publish}
@@ -46,7 +46,7 @@ class Resolutions {
   }
 
   /**
-   * Gives the order up; repeating it changes nothing.
+   * Gives up on the order; repeating the call changes nothing.
    *
    * @throws ProblemException 404, 409 DEAD_LETTER_RESOLVED when it was replayed, 503 when MySQL
    *     cannot decide now

@@ -1,4 +1,4 @@
-/** What operators do about dead letters: look, replay, discard. */
+/** Operators' actions on dead letters: show, replay, discard. */
 @NullMarked
 package io.seckill.consumer.deadletter.admin;
 
