@@ -22,8 +22,8 @@ interface Backend {
   }
 
   /**
-   * A sentence saying why no server can be started here, so that tests are skipped; empty when they
-   * can.
+   * Returns why no server can be started here, as one sentence; tests are then skipped. Empty when
+   * servers can be started.
    */
   Optional<String> missing();
 

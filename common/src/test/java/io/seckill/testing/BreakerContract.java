@@ -11,14 +11,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 
-/** What a circuit breaker of the services must do, whatever its numbers. */
+/** What every circuit breaker of the services must do, whatever its settings. */
 public final class BreakerContract {
 
   private static final Clock STANDING_STILL = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
 
   private BreakerContract() {}
 
-  /** To the library it is as if the clock had been set back for good. */
+  /**
+   * Gives the breaker a clock that stands still: to the library this looks like a clock that was
+   * set back and stays back.
+   */
   public static void triesAgainWhateverTheTimeOfDay(CircuitBreakerConfig config) {
     CircuitBreaker breaker =
         CircuitBreaker.of(

@@ -15,12 +15,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * A server process as leader of its own process group, known to the guard of {@link RunDirectory}
- * from its first moment.
+ * A server process that leads its own process group. The guard of {@link RunDirectory} knows it
+ * from its start.
  */
 final class ChildProcess {
 
-  /** The pid is in the file before the server runs, and stays the same: exec all the way. */
+  /** Writes the pid file before the server runs. The pid stays the same: every step is an exec. */
   private static final String LEAD_A_GROUP = "echo $$ > \"$0\" && exec setsid \"$@\"";
 
   private static final long STOP_SECONDS = 30;
@@ -36,7 +36,7 @@ final class ChildProcess {
 
   /**
    * @param home where the files pid and log are written
-   * @param environment added to that of this JVM
+   * @param environment variables added to the environment of this JVM
    */
   static ChildProcess start(Path home, List<String> command, Map<String, String> environment) {
     Path pidFile = home.resolve("pid");
@@ -67,7 +67,7 @@ final class ChildProcess {
     awaitEndOf(all);
   }
 
-  /** Ends the leader by TERM, which ends the others; after 30 s by kill. */
+  /** Sends TERM to the leader, which ends the others; after 30 s sends KILL to the whole group. */
   void stop() {
     List<ProcessHandle> all =
         Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
@@ -107,7 +107,7 @@ final class ChildProcess {
     }
   }
 
-  /** Ports and files are free only when the last of them is gone. */
+  /** Ports and files are free only when the last process of the group has ended. */
   private void awaitEndOf(List<ProcessHandle> all) {
     for (ProcessHandle handle : all) {
       awaitEndOf(handle);

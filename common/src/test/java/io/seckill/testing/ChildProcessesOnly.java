@@ -8,8 +8,8 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * A test class with {@link TestServers} whose own servers must see files, or reach each other's
- * ports, of this machine: skipped where servers are containers.
+ * Marks a test class with {@link TestServers} whose own servers must read files of this machine or
+ * connect to each other's ports on it. It is skipped where servers are containers.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

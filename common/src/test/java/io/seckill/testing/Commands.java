@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Runs short commands to their end. */
+/** Runs short commands and waits for their end. */
 final class Commands {
 
   private static final long TIMEOUT_SECONDS = 60;
@@ -15,10 +15,10 @@ final class Commands {
   private Commands() {}
 
   /**
-   * @param environment added to that of this JVM
-   * @return what it printed, errors included
-   * @throws IllegalStateException with what it printed, when it ends with another code than 0 or
-   *     not within 60 s
+   * @param environment variables added to the environment of this JVM
+   * @return the command's output, standard error included
+   * @throws IllegalStateException with the output, when the exit code is not 0 or the command does
+   *     not end within 60 s
    */
   static String run(List<String> command, Map<String, String> environment) {
     try {

@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Servers as containers of the official images, which must be there already: a test never waits for
- * a download.
+ * Runs servers as containers of the official images, which must be present already: a test never
+ * waits for a download.
  */
 final class ContainerBackend implements Backend {
 
@@ -32,7 +32,7 @@ final class ContainerBackend implements Backend {
     return new ContainerMachine(new MySqlImage(lines));
   }
 
-  /** Looked for once per JVM, and printed, for test reports hide why a class was skipped. */
+  /** Checked once per JVM, and printed because test reports hide why a class was skipped. */
   private static final class Missing {
 
     private static final Optional<String> REASON = find();
@@ -44,8 +44,8 @@ final class ContainerBackend implements Backend {
     }
 
     /**
-     * Asks the command line, for the client of Testcontainers would begin to pull images of its
-     * own.
+     * Calls the docker command, because the client of Testcontainers would begin to pull images of
+     * its own.
      */
     private static Optional<String> reason() {
       if (!succeeds("docker", "version")) {

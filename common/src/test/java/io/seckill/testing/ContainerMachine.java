@@ -14,8 +14,8 @@ import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.AbstractWaitStrategy;
 
 /**
- * A server in a container of the local engine. Its ports are chosen here, because those the engine
- * chooses change when a container is started again.
+ * A server in a container of the local engine. This class chooses its ports, because ports that the
+ * engine chooses change when a container is started again.
  */
 final class ContainerMachine implements Machine {
 
@@ -75,7 +75,7 @@ final class ContainerMachine implements Machine {
     return container != null && Boolean.TRUE.equals(state(container).getRunning());
   }
 
-  /** The engine carries it out also on a paused container. */
+  /** The engine also kills a paused container. */
   @Override
   public synchronized void kill() {
     if (container != null && isRunning()) {
@@ -111,7 +111,7 @@ final class ContainerMachine implements Machine {
     return container != null && isPaused(container);
   }
 
-  /** The data goes with the container; the next launch creates one on the same ports. */
+  /** Removes the container with its data; the next launch creates one on the same ports. */
   @Override
   public synchronized void wipe() {
     if (container != null) {
@@ -173,7 +173,7 @@ final class ContainerMachine implements Machine {
     return DockerClientFactory.lazyClient();
   }
 
-  /** {@link TestServer} waits for the protocol itself. */
+  /** Does not wait, because {@link TestServer} itself waits until the server answers. */
   private static final class NoWait extends AbstractWaitStrategy {
     @Override
     protected void waitUntilReady() {

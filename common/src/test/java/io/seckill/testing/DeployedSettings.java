@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The servers' settings that we ship, read from {@code deploy/}: durability above all. Each is for
- * the {@code start} method of its server.
+ * The server settings that we ship, read from {@code deploy/}; they put durability first. Each list
+ * is an argument of the {@code start} method of its server.
  */
 public final class DeployedSettings {
 
@@ -21,7 +21,7 @@ public final class DeployedSettings {
     return lines("redis/redis.conf");
   }
 
-  /** Lines of the section [mysqld], and those of [mariadb] behind its own head. */
+  /** Lines of the section [mysqld], followed by the section [mariadb] with its header. */
   public static List<String> mysql() {
     return lines("mysql/my.cnf").stream().filter(line -> !line.equals("[mysqld]")).toList();
   }

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Sends back what it gets and remembers it; a thread per connection, ended by {@link #close()}. */
+/** Sends back what it receives and records it; {@link #close()} ends its thread per connection. */
 public final class EchoServer implements Closeable {
 
   private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -66,7 +66,7 @@ public final class EchoServer implements Closeable {
               try {
                 work.run();
               } catch (IOException e) {
-                // The end of a connection, or of the server: the thread ends with it.
+                // The connection or the server was closed: the thread ends.
               }
             },
             name);

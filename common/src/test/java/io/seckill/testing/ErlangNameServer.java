@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The epmd of all RabbitMQ nodes of this JVM. Without it the first node would leave one behind as a
- * daemon, on the port that all Erlang nodes of the machine share.
+ * The epmd (Erlang name server) of all RabbitMQ nodes of this JVM. Without it the first node would
+ * start an epmd daemon on the port that all Erlang nodes of the machine share, and leave it behind.
  */
 final class ErlangNameServer {
 
@@ -20,7 +20,7 @@ final class ErlangNameServer {
 
   private ErlangNameServer() {}
 
-  /** Its port; the first call starts it, and it lives as long as the JVM. */
+  /** Returns its port. The first call starts it, and it runs until the JVM ends. */
   static int port() {
     return Holder.PORT;
   }

@@ -11,7 +11,8 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Reads an array of JSON objects, their plain members only; jackson-core is all this module has.
+ * Reads an array of JSON objects, their plain members only. It uses jackson-core, the only JSON
+ * library of this module.
  */
 final class JsonObjects {
 

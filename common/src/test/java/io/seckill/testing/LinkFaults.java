@@ -3,7 +3,7 @@ package io.seckill.testing;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The switches of one {@link TcpProxy}, read by its threads for every piece of data. */
+/** The fault switches of one {@link TcpProxy}; its threads read them for every chunk of data. */
 final class LinkFaults {
 
   private volatile boolean dropToServer;

@@ -13,13 +13,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An ext4 file system of its own, in a file, mounted over the data folder of one server: it can be
- * filled up, and it can lose its power. Linux only; needs root, loop devices and perl.
+ * A separate ext4 file system in a file, mounted over the data folder of one server. A test can
+ * fill it up or simulate a loss of power. Linux only; needs root, loop devices and perl.
  *
  * <p>kill -9 proves nothing about fsync, because the kernel's page cache survives it. {@link
- * #losePower()} shuts the file system down as a failing machine would: what was not synced is gone,
- * the journal is replayed at the next mount. What the kernel wrote back on its own survives, so cut
- * soon after the writes.
+ * #losePower()} shuts the file system down as a failing machine would: data that was not synced is
+ * lost, and the journal is replayed at the next mount. Data that the kernel has written back on its
+ * own survives, so call it soon after the writes.
  */
 public final class LoopDisk implements AutoCloseable {
 
@@ -30,7 +30,7 @@ public final class LoopDisk implements AutoCloseable {
 
   private static final int PIECE = 64 * 1024;
 
-  /** Left to be written piece by piece: others write to the disk meanwhile. */
+  /** Space that is filled piece by piece, because the server writes to the disk meanwhile. */
   private static final long RESERVE = 16L * 1024 * 1024;
 
   private final TestServer server;
@@ -47,7 +47,7 @@ public final class LoopDisk implements AutoCloseable {
     this.canary = folder.resolve("canary");
   }
 
-  /** A sentence saying why no disk can be mounted under the server here; empty when one can. */
+  /** Returns why no disk can be mounted here, as one sentence; empty when one can be mounted. */
   public static Optional<String> missing(TestServer server) {
     if (server.dataFolder().isEmpty()) {
       return Optional.of("the server's data are in a container");
@@ -72,7 +72,7 @@ public final class LoopDisk implements AutoCloseable {
   /**
    * Stops the server and puts its data on a new disk; does not start it again.
    *
-   * @param megabytes size of the disk, of which its file takes what is used
+   * @param megabytes size of the disk; its file is sparse and occupies only what is used
    */
   public static LoopDisk under(TestServer server, int megabytes) {
     server.stop();
@@ -87,11 +87,11 @@ public final class LoopDisk implements AutoCloseable {
     return disk;
   }
 
-  /** Leaves no room for the next write. */
+  /** Fills the disk until there is no room for the next write. */
   public void fill() throws IOException {
     byte[] piece = new byte[PIECE];
     long most = Files.getFileStore(folder).getUsableSpace() - RESERVE;
-    if (most > 0) { // takes the room without writing
+    if (most > 0) { // allocates the space without writing
       run("fallocate", "-l", Long.toString(most), ballast.toString());
     }
     try (OutputStream out = Files.newOutputStream(ballast, CREATE, APPEND)) {
@@ -100,22 +100,22 @@ public final class LoopDisk implements AutoCloseable {
       }
     } catch (IOException e) {
       if (Files.getFileStore(folder).getUsableSpace() > PIECE) {
-        throw e; // not because it is full
+        throw e; // failed for another reason than a full disk
       }
     }
   }
 
-  /** Ends {@link #fill()}. */
+  /** Frees the space taken by {@link #fill()}. */
   public void makeRoom() throws IOException {
     Files.delete(ballast);
   }
 
   /**
-   * What was not synced is gone, and the server with it; returns with the disk mounted again and
-   * the server not running.
+   * Discards the data that was not synced and kills the server; returns with the disk mounted
+   * again and the server not running.
    *
-   * @throws IllegalStateException when a file that was never synced survived: the power was not
-   *     lost
+   * @throws IllegalStateException when a file that was never synced survived, so that no power loss
+   *     was simulated
    */
   public void losePower() {
     try {
@@ -134,7 +134,7 @@ public final class LoopDisk implements AutoCloseable {
     }
   }
 
-  /** Kills the server and brings its files back to where they were, without the ballast. */
+  /** Kills the server and moves its files back to their old folder, without the fill file. */
   @Override
   public void close() {
     server.kill();
@@ -163,7 +163,7 @@ public final class LoopDisk implements AutoCloseable {
     run("mount", "-o", "loop", image.toString(), folder.toString());
   }
 
-  /** Everything but what mkfs has put there. */
+  /** Copies everything except what mkfs created. */
   private static void copy(Path from, Path to) {
     run("cp", "-a", from + "/.", to.toString());
     ServerFiles.deleteTree(to.resolve("lost+found"));

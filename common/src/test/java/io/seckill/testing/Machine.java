@@ -5,8 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What one server runs on: a child process or a container. It knows nothing of the protocol spoken
- * there.
+ * What one server runs on: a child process or a container. It does not know the server's protocol.
  *
  * <p>Ports and data stay the same over {@link #kill()}, {@link #stop()} and the next {@link
  * #launch()}.
@@ -17,11 +16,11 @@ interface Machine extends AutoCloseable {
 
   /**
    * @param servicePort the usual port of the service, such as 6379
-   * @return the port where it is reached here
+   * @return the port on which this server is reached
    */
   int port(int servicePort);
 
-  /** Where its data are on this machine; empty when only the container knows. */
+  /** The folder of its data on this machine; empty when the data is in a container. */
   Optional<Path> dataFolder();
 
   /** Starts the server and returns at once, before it answers; does nothing when it runs. */
@@ -29,13 +28,13 @@ interface Machine extends AutoCloseable {
 
   boolean isRunning();
 
-  /** kill -9, and waits until nothing of the server is left. Also ends a frozen one. */
+  /** Sends kill -9 and waits until all processes of the server have ended, also a frozen one. */
   void kill();
 
-  /** Asks for an orderly end and waits for it; kills after 30 s. Thaws a frozen server first. */
+  /** Shuts the server down and waits for its end; kills after 30 s. Thaws a frozen server first. */
   void stop();
 
-  /** Stops the clock of the server: connections stay, nothing answers. */
+  /** Suspends the server: its connections stay open, and it answers nothing. */
   void freeze();
 
   void thaw();
@@ -48,15 +47,15 @@ interface Machine extends AutoCloseable {
   /**
    * Runs a command of the server's own tools, such as rabbitmqctl, against it.
    *
-   * @return what it printed
-   * @throws IllegalStateException with what it printed, when it ends with another code than 0
+   * @return the command's output
+   * @throws IllegalStateException with the output, when the exit code is not 0
    */
   String run(List<String> command);
 
   /** The last lines the server printed. */
   String logTail();
 
-  /** Kills the server and removes everything of it. */
+  /** Kills the server and deletes everything that belongs to it. */
   @Override
   void close();
 }

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** mariadbd on an own data directory, which mariadb-install-db makes in less than a second. */
+/** mariadbd with its own data directory, which mariadb-install-db creates in under a second. */
 final class MariaDbProcess implements ServerProgram {
 
   private static final String PACKAGE = "mariadb-server";
@@ -62,8 +62,8 @@ final class MariaDbProcess implements ServerProgram {
   }
 
   /**
-   * Also those of the container. Commits reach the system's cache, which kill -9 does not take
-   * away.
+   * Settings that the container uses too. A commit is written to the operating system's cache,
+   * which survives kill -9.
    */
   static List<String> defaults() {
     return List.of(
@@ -75,7 +75,7 @@ final class MariaDbProcess implements ServerProgram {
         "innodb-flush-log-at-trx-commit=2");
   }
 
-  /** The option socket gives root no way in over TCP, so that only the one of init.sql is there. */
+  /** With the option socket, the installed root has no login over TCP; the one of init.sql has. */
   private static void install(Path home) {
     Commands.run(
         List.of(
@@ -86,7 +86,7 @@ final class MariaDbProcess implements ServerProgram {
             "--auth-root-authentication-method=socket",
             "--skip-test-db",
             "--skip-name-resolve"),
-        // A starting mariadbd removes what others have in a temporary directory they share.
+        // At start mariadbd removes files of other processes from a shared temporary directory.
         Map.of("TMPDIR", home.toString()));
   }
 

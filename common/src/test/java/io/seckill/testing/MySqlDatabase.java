@@ -8,8 +8,8 @@ import java.sql.SQLException;
 public record MySqlDatabase(String host, int port, String name, String username, String password) {
 
   /**
-   * With useAffectedRows, without rewriteBatchedStatements, connecting within 2 s and waiting 10 s
-   * for an answer.
+   * Sets useAffectedRows to true and rewriteBatchedStatements to false, with time-outs of 2 s to
+   * connect and 10 s for an answer.
    */
   public String jdbcUrl() {
     return MySqlServer.jdbcUrl(host, port, name);

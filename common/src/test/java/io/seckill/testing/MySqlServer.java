@@ -17,7 +17,8 @@ public final class MySqlServer extends TestServer {
   static final String ROOT_PASSWORD = "test";
 
   /**
-   * What every client of the pipeline sets (FACTS 31, 40), and what a plain link to MySQL 9 needs.
+   * Parameters that every client of the pipeline sets (FACTS 28, 31, 40), and those that a connection
+   * without TLS to MySQL 9 needs.
    */
   private static final String PARAMETERS =
       "?useAffectedRows=true&rewriteBatchedStatements=false&connectTimeout=2000&socketTimeout=10000"
@@ -32,10 +33,10 @@ public final class MySqlServer extends TestServer {
   }
 
   /**
-   * Starts a server for the caller alone, who closes it.
+   * Starts a server for the caller alone; the caller closes it.
    *
    * @param lines lines of the section [mysqld], such as {@code "innodb_flush_log_at_trx_commit=1"};
-   *     they win over the defaults
+   *     they override the defaults
    */
   public static MySqlServer start(String... lines) {
     return started(new MySqlServer(Backend.current().mysql(List.of(lines)), false));
@@ -56,8 +57,8 @@ public final class MySqlServer extends TestServer {
   }
 
   /**
-   * An empty database that no other caller gets, and a user who may do everything in it and nothing
-   * outside.
+   * Creates an empty database that no other caller gets, and a user with all privileges in it and
+   * none outside it.
    */
   public MySqlDatabase newDatabase() {
     String name = "t" + nextDatabase.incrementAndGet();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What docs/configuration.md tells to write into the URL keeps MySQL's password from strangers. */
+/** With the URL of docs/configuration.md, only a verified MySQL server receives the password. */
 @ChildProcessesOnly
 class MySqlTlsIT {
 
@@ -62,7 +62,7 @@ class MySqlTlsIT {
         .hasStackTraceContaining("path");
   }
 
-  /** The certificate is for the address, not for the name. */
+  /** The certificate names the IP address, not the host name. */
   @Test
   void refusesTheCertificateOfAnotherHost() {
     assertThatThrownBy(() -> connect("localhost", server.port(), ours))

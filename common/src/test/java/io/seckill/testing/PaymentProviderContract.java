@@ -21,8 +21,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * What order-consumer relies on in a {@link PaymentProvider}. The author of one extends this class
- * and runs it against the provider's test account. Every test uses payment ids of its own.
+ * The behaviour of a {@link PaymentProvider} that order-consumer relies on. The author of a
+ * provider extends this class and runs it against the provider's test account. Every test uses
+ * payment ids of its own.
  */
 public abstract class PaymentProviderContract {
 

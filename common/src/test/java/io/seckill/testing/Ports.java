@@ -13,7 +13,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Free ports of 127.0.0.1, by the usual port of the service that listens there. */
+/** Free ports of 127.0.0.1, each looked up by the usual port of the service it replaces. */
 public final class Ports {
 
   /**
@@ -50,8 +50,8 @@ public final class Ports {
   }
 
   /**
-   * A port for a server that a test starts, and may stop and start again. No other test gets it for
-   * as long as this JVM lives: a service may take a minute until it listens.
+   * Returns a port for a server that a test starts, and may stop and start again. No other test
+   * gets it until this JVM ends, because a service may take a minute until it listens.
    */
   public static int free() {
     while (true) {
@@ -62,7 +62,10 @@ public final class Ports {
     }
   }
 
-  /** By its UDP port, which nobody else here uses, and which the system gives back at our end. */
+  /**
+   * Claims the port by binding the UDP port of the same number: nothing else here uses UDP, and the
+   * system releases it when this JVM ends.
+   */
   private static boolean claim(int port) {
     try {
       CLAIMS.add(new DatagramSocket(port, InetAddress.getLoopbackAddress()));

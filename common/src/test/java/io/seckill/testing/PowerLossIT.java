@@ -29,8 +29,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.Jedis;
 
 /**
- * What the settings of each server are worth when the power fails: with those we ship nothing is
- * lost that was answered, and with weaker ones something is, or this test would prove nothing.
+ * Compares settings of each server when the power fails. With the settings we ship no acknowledged
+ * write is lost; with weaker ones at least one is, otherwise this test would prove nothing.
  */
 @ExtendWith(TestServers.class)
 class PowerLossIT {
@@ -39,13 +39,13 @@ class PowerLossIT {
   private static final int ENOUGH = 300;
   private static final int MOST = 1_000_000;
 
-  /** A setting that may lose data does not have to: the kernel may have written them by then. */
+  /** One cut may lose nothing even with a weak setting: the kernel may have written the data. */
   private static final int MOST_CUTS = 10;
 
-  /** A connection that writes numbers to a server and reads back what the server has. */
+  /** A connection that writes numbers to a server and reads back those that are stored. */
   private interface Numbers extends AutoCloseable {
 
-    /** Returns when the server has answered that it has the number. */
+    /** Returns when the server has acknowledged the number. */
     void write(int number) throws Exception;
 
     Set<Integer> read() throws Exception;
@@ -88,7 +88,10 @@ class PowerLossIT {
     }
   }
 
-  /** What is prepared in InnoDB and not in the binary log is rolled back at the next start. */
+  /**
+   * A transaction that InnoDB has prepared but the binary log does not contain is rolled back at
+   * the next start.
+   */
   @Test
   void mySqlLosesWithoutASyncedBinaryLog() throws Exception {
     try (MySqlServer mysql = MySqlServer.start(mySqlWith("sync_binlog = 0"))) {
@@ -128,14 +131,15 @@ class PowerLossIT {
     return Stream.concat(lines.stream(), Stream.of(line)).toArray(String[]::new);
   }
 
-  /** Cuts the power while numbers are written; how many that were answered are gone. */
+  /** Cuts the power while numbers are written; returns how many acknowledged ones are lost. */
   private static int lostByACut(TestServer server, Client client) throws Exception {
     return lost(server, client, 1, MOST);
   }
 
   /**
-   * Cuts the power as soon as the last number is answered, until a cut has cost something. Without
-   * a synced binary log each commit is on disk with the next: only the last one can be lost.
+   * Cuts the power as soon as the last number is acknowledged, and repeats this until a cut loses
+   * data. Without a synced binary log each commit is on disk with the next one: only the last
+   * commit can be lost.
    */
   private static int lostByCuts(TestServer server, Client client) throws Exception {
     return lost(server, client, MOST_CUTS, ENOUGH);
@@ -158,7 +162,7 @@ class PowerLossIT {
     }
   }
 
-  /** The numbers that were answered. */
+  /** Returns the numbers that were acknowledged. */
   private static Set<Integer> writeUntilACut(
       LoopDisk disk, Client client, AtomicInteger next, int most) {
     Set<Integer> answered = ConcurrentHashMap.newKeySet();
@@ -173,7 +177,7 @@ class PowerLossIT {
     return answered;
   }
 
-  /** Until the server is gone, or as many are answered as shall be. */
+  /** Writes until the server is gone or {@code most} numbers are acknowledged. */
   private static void write(Client client, AtomicInteger next, Set<Integer> answered, int most) {
     try (Numbers numbers = client.connect()) {
       for (int i = 0; i < most; i++) {
@@ -182,7 +186,7 @@ class PowerLossIT {
         answered.add(number);
       }
     } catch (Exception e) {
-      return; // the power is gone
+      return; // the power was cut
     }
   }
 
@@ -254,7 +258,10 @@ class PowerLossIT {
     private final com.rabbitmq.client.Connection connection;
     private final Channel channel;
 
-    /** With the queue's registry on disk, which RabbitMQ itself writes about a second later. */
+    /**
+     * Declares the queue and writes the queue registry to disk, which RabbitMQ itself does about a
+     * second later.
+     */
     InRabbit(RabbitServer rabbit, Map<String, Object> arguments) throws Exception {
       ConnectionFactory factory = new ConnectionFactory();
       factory.setUri("amqp://test:test@" + rabbit.host() + ":" + rabbit.port());

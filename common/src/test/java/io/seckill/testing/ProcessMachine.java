@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A server as child process, on free ports of 127.0.0.1 and in its own directory. */
+/** A server as a child process, on free ports of 127.0.0.1 and in its own directory. */
 final class ProcessMachine implements Machine {
 
   private final ServerProgram program;
@@ -90,7 +90,7 @@ final class ProcessMachine implements Machine {
     ServerFiles.deleteTree(home.resolve("data"));
   }
 
-  /** Tools lie where the server does; those of RabbitMQ are behind a wrapper elsewhere. */
+  /** Finds the tool like the server program, which avoids Debian's wrappers for RabbitMQ. */
   @Override
   public String run(List<String> command) {
     List<String> resolved = new ArrayList<>(command);

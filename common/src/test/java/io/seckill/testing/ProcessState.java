@@ -6,12 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** What Linux says of a process. */
+/** The state of a process as Linux reports it. */
 public final class ProcessState {
 
   private ProcessState() {}
 
-  /** Whether the process stands still after SIGSTOP; one that is gone does not. */
+  /** Whether SIGSTOP has stopped the process; false when the process has ended. */
   public static boolean isStopped(long pid) {
     try {
       String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));

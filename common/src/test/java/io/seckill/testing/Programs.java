@@ -6,10 +6,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Finds programs of Debian's packages. */
+/** Finds programs of Debian packages. */
 final class Programs {
 
-  /** Before the PATH: Debian's wrappers there insist on the service account and its directories. */
+  /**
+   * Searched before the PATH: the wrappers that Debian puts there require the service account and
+   * its directories.
+   */
   private static final List<Path> FIRST = List.of(Path.of("/usr/lib/rabbitmq/bin"));
 
   private static final List<Path> LAST = List.of(Path.of("/usr/sbin"), Path.of("/usr/local/sbin"));
@@ -17,8 +20,8 @@ final class Programs {
   private Programs() {}
 
   /**
-   * @param debianPackage named when the program is missing
-   * @return its full path
+   * @param debianPackage package named in the error when the program is missing
+   * @return the program's full path
    * @throws ServerStartException when it is not installed
    */
   static String find(String program, String debianPackage) {

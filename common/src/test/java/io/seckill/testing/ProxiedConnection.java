@@ -61,13 +61,13 @@ final class ProxiedConnection {
     join(toClient);
   }
 
-  /** Without lingering, close sends RST instead of FIN and drops what was not sent yet. */
+  /** With a linger time of 0, close sends RST instead of FIN and drops the data not sent yet. */
   static void reset(Socket socket) {
     try {
       socket.setSoLinger(true, 0);
       socket.close();
     } catch (IOException e) {
-      // It was closed already, which is all that is wanted.
+      // The socket was closed already, which is the wanted state.
     }
   }
 

@@ -27,7 +27,7 @@ final class RabbitImage implements ServerImage {
     return List.of(RabbitServer.SERVICE_PORT, RabbitServer.MANAGEMENT_PORT);
   }
 
-  /** The image writes files of conf.d itself; a later name wins over them. */
+  /** The image writes its own files in conf.d; a file with a later name overrides them. */
   @Override
   public GenericContainer<?> newContainer() {
     List<String> configuration = new ArrayList<>(RabbitProcess.defaults());

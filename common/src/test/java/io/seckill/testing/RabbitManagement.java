@@ -17,13 +17,13 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The few calls of RabbitMQ's management API that are much faster than rabbitmqctl. Names need no
- * URL encoding here.
+ * Calls RabbitMQ's management API where it is much faster than rabbitmqctl. The names passed to it
+ * need no URL encoding.
  */
 final class RabbitManagement {
 
   /**
-   * Only this listing reads the counters of the queues themselves; the others show samples that are
+   * Only this listing reads the counters from the queues; other listings return samples that are
    * seconds old.
    */
   private static final String LIVE_TOTALS = "?disable_stats=true&enable_queue_totals=true";
@@ -46,14 +46,14 @@ final class RabbitManagement {
     return names;
   }
 
-  /** The creator gets all permissions with it. */
+  /** Creates the vhost and grants its creator all permissions in it. */
   void createVhost(String name) {
     send("PUT", "vhosts/" + name, "");
     String all = "{\"configure\":\".*\",\"write\":\".*\",\"read\":\".*\"}";
     send("PUT", "permissions/" + name + "/" + RabbitServer.USER, all);
   }
 
-  /** Counters by name of the queue; a queue just declared may have none yet and counts as empty. */
+  /** Counters by queue name; a queue just declared may have no counters yet and counts as empty. */
   Map<String, QueueDepth> queues(String vhost) {
     Map<String, QueueDepth> depths = new HashMap<>();
     for (Map<String, Object> queue :

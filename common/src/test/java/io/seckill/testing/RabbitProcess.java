@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * rabbitmq-server as the user of this JVM, in own directories, with an own cookie and an own name
- * server: it meets no other Erlang node of this machine.
+ * rabbitmq-server, run by the user of this JVM. It has its own directories, Erlang cookie and name
+ * server, so it has no contact with other Erlang nodes of this machine.
  */
 final class RabbitProcess implements ServerProgram {
 
@@ -32,7 +32,7 @@ final class RabbitProcess implements ServerProgram {
     return List.of(RabbitServer.SERVICE_PORT, RabbitServer.MANAGEMENT_PORT, DISTRIBUTION_PORT);
   }
 
-  /** Nothing of Erlang is touched before the package is known to be there. */
+  /** Checks that the package is installed before it uses anything of Erlang. */
   @Override
   public void prepare(Path home, Ports ports) {
     Programs.find("rabbitmq-server", PACKAGE);
@@ -53,7 +53,7 @@ final class RabbitProcess implements ServerProgram {
     ServerFiles.write(home.resolve("rabbitmq.conf"), configuration);
   }
 
-  /** Also those of the container. */
+  /** Settings that the container uses too. */
   static List<String> defaults() {
     return List.of(
         "default_user = " + RabbitServer.USER,
@@ -64,8 +64,8 @@ final class RabbitProcess implements ServerProgram {
   }
 
   /**
-   * Also those of the container: quorum queues report their counters at this tick, every 5 s by
-   * default.
+   * Settings that the container uses too. Quorum queues report their counters at this tick, every
+   * 5 s by default.
    */
   static List<String> advancedDefaults() {
     return List.of("[{rabbit, [{quorum_tick_interval, 250}]}].");
@@ -76,7 +76,7 @@ final class RabbitProcess implements ServerProgram {
     return List.of(Programs.find("rabbitmq-server", PACKAGE));
   }
 
-  /** The first two keep the configuration of an installed system service out. */
+  /** The first two entries disable the configuration of an installed system service. */
   @Override
   public Map<String, String> environment(Path home, Ports ports) {
     return Map.ofEntries(

@@ -8,11 +8,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A RabbitMQ node with its management plugin and one administrator. Counters are at most about 250
- * ms old, where the defaults of RabbitMQ are 5 s.
+ * ms old; with RabbitMQ's defaults they are up to 5 s old.
  *
- * <p>RabbitMQ (3.10.8 and 4.3.6) has a hole that kill -9 shows: a quorum queue younger than about a
- * second comes back empty, also when its messages were confirmed. A test that kills the node calls
- * {@link #putQueuesOnDisk()} before it publishes.
+ * <p>RabbitMQ (3.10.8 and 4.3.6) can lose confirmed messages at kill -9: a quorum queue younger
+ * than about a second is empty after the restart. A test that kills the node calls {@link
+ * #putQueuesOnDisk()} before it publishes.
  */
 public final class RabbitServer extends TestServer {
 
@@ -32,10 +32,10 @@ public final class RabbitServer extends TestServer {
   }
 
   /**
-   * Starts a node for the caller alone, who closes it.
+   * Starts a node for the caller alone; the caller closes it.
    *
-   * @param lines lines of rabbitmq.conf, such as {@code "consumer_timeout = 60000"}; they win over
-   *     the defaults
+   * @param lines lines of rabbitmq.conf, such as {@code "consumer_timeout = 60000"}; they
+   *     override the defaults
    */
   public static RabbitServer start(String... lines) {
     return started(new RabbitServer(Backend.current().rabbit(List.of(lines)), false));
@@ -68,7 +68,7 @@ public final class RabbitServer extends TestServer {
     return PASSWORD;
   }
 
-  /** A fresh vhost that no other caller gets, with all permissions for the administrator. */
+  /** Creates a vhost that no other caller gets, with all permissions for the administrator. */
   public RabbitVhost newVhost() {
     String name = "v" + nextVhost.incrementAndGet();
     RabbitVhost vhost = new RabbitVhost(this, name, host(), port());
@@ -109,8 +109,8 @@ public final class RabbitServer extends TestServer {
   }
 
   /**
-   * Writes the registry of quorum queues, which RabbitMQ itself writes about a second after a queue
-   * was declared.
+   * Writes the registry of quorum queues to disk, which RabbitMQ itself does about a second after a
+   * queue was declared.
    */
   public void putQueuesOnDisk() {
     eval("[ok = dets:sync(Table) || Table <- dets:all()].");
@@ -119,7 +119,7 @@ public final class RabbitServer extends TestServer {
   /**
    * Runs rabbitmqctl against this node, quietly; takes about half a second.
    *
-   * @return what it printed
+   * @return the command's output
    * @throws IllegalStateException with its output when it fails
    */
   public String ctl(String... arguments) {
@@ -138,8 +138,9 @@ public final class RabbitServer extends TestServer {
   }
 
   /**
-   * Clients need the listener, {@link #newVhost()} needs the management plugin: both must answer.
-   * The plugin comes first, for the client library logs a warning for every connection that fails.
+   * Clients need the listener and {@link #newVhost()} needs the management plugin, so both must
+   * answer. The plugin is checked first, because the client library logs a warning for every failed
+   * connection.
    */
   @Override
   void handshake() throws Exception {

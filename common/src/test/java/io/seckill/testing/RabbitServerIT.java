@@ -61,7 +61,7 @@ class RabbitServerIT {
   }
 
   /**
-   * The restart puts the queue on disk: see {@link RabbitServer} on queues younger than a second.
+   * The queue is written to disk first: see {@link RabbitServer} on queues younger than a second.
    */
   @Test
   void keepsConfirmedMessagesOverAKill() throws Exception {

@@ -3,8 +3,8 @@ package io.seckill.testing;
 import java.util.Set;
 
 /**
- * One vhost of a RabbitMQ node, reached directly or through a proxy; what it asks of the node
- * always goes directly.
+ * One vhost of a RabbitMQ node. Its URL leads to the node directly or through a proxy; its own
+ * queries and commands always go to the node directly.
  */
 public final class RabbitVhost {
 
@@ -30,7 +30,7 @@ public final class RabbitVhost {
         .formatted(server.username(), server.password(), host, port, name);
   }
 
-  /** The same vhost with a url through a proxy. */
+  /** The same vhost with a URL that leads through a proxy. */
   public RabbitVhost via(TcpProxy proxy) {
     return new RabbitVhost(server, name, proxy.host(), proxy.port());
   }
@@ -50,7 +50,7 @@ public final class RabbitVhost {
     return server.management().consumerTags(name);
   }
 
-  /** Names that clients gave their connections, as some seconds ago. */
+  /** Names that clients gave their connections; the list may be some seconds old. */
   public Set<String> connectionNames() {
     return server.management().connectionNames(name);
   }

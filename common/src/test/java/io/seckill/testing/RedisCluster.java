@@ -21,7 +21,7 @@ public final class RedisCluster implements AutoCloseable {
   private RedisCluster() {}
 
   /**
-   * Starts it and waits until every slot is served and every node knows the others.
+   * Starts the cluster and waits until every slot is served and every node knows the others.
    *
    * @param lines lines of redis.conf, for every node
    */
@@ -56,7 +56,7 @@ public final class RedisCluster implements AutoCloseable {
     return cluster;
   }
 
-  /** Waits until every node says that every slot is served by a node that answers. */
+  /** Waits until every node reports that every slot is served by a reachable node. */
   public void awaitAgreement() {
     for (int i = 0; i < NODES; i++) {
       int node = i;
@@ -75,12 +75,12 @@ public final class RedisCluster implements AutoCloseable {
     }
   }
 
-  /** What {@code seckill.redis.nodes} takes. */
+  /** The value for {@code seckill.redis.nodes}. */
   public List<String> nodes() {
     return nodes.stream().map(node -> node.host() + ":" + node.port()).toList();
   }
 
-  /** The server itself, for faults. */
+  /** One node's server, for fault injection. */
   public RedisServer node(int number) {
     return nodes.get(number);
   }

@@ -3,7 +3,7 @@ package io.seckill.testing;
 /**
  * One database of a Redis server.
  *
- * @param number what SELECT takes
+ * @param number the database index, as in SELECT
  */
 public record RedisDatabase(String host, int port, int number) {
 

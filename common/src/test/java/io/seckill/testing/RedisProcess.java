@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** redis-server without persistence, unless the lines given say otherwise. */
+/** redis-server without persistence, unless the given lines enable it. */
 final class RedisProcess implements ServerProgram {
 
   private final List<String> lines;
@@ -37,7 +37,7 @@ final class RedisProcess implements ServerProgram {
     ServerFiles.write(home.resolve("redis.conf"), configuration);
   }
 
-  /** Also those of the container. */
+  /** Settings that the container uses too. */
   static List<String> defaults() {
     return List.of("databases " + RedisServer.DATABASES, "save \"\"", "appendonly no");
   }

@@ -31,7 +31,7 @@ public final class RedisReplicaSet implements AutoCloseable {
   }
 
   /**
-   * Starts all three and waits until the Sentinel knows the replica, which is in step.
+   * Starts all three and waits until the replica is in sync and the Sentinel knows it.
    *
    * @param lines lines of redis.conf, for master and replica
    */
@@ -43,17 +43,17 @@ public final class RedisReplicaSet implements AutoCloseable {
     return set;
   }
 
-  /** What {@code seckill.redis.nodes} takes. */
+  /** The value for {@code seckill.redis.nodes}. */
   public List<String> sentinels() {
     return List.of(sentinel.host() + ":" + sentinelPort());
   }
 
-  /** What {@code seckill.redis.master} takes. */
+  /** The value for {@code seckill.redis.master}. */
   public String name() {
     return NAME;
   }
 
-  /** Waits until the replica has what the master has; nobody writes meanwhile. */
+  /** Waits until the replica has all data of the master; no client may write meanwhile. */
   public void awaitReplicated() {
     try (Jedis jedis = new Jedis(master.host(), master.port())) {
       await("the replica to be in step")
@@ -70,7 +70,7 @@ public final class RedisReplicaSet implements AutoCloseable {
     }
   }
 
-  /** Kills the master for good and waits until the Sentinel has promoted the replica. */
+  /** Kills the master permanently and waits until the Sentinel has promoted the replica. */
   public void failOver() {
     master.kill();
     awaitSentinel(

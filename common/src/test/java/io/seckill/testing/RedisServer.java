@@ -11,12 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A Redis server. It keeps nothing on disk unless its configuration says so. */
+/** A Redis server. It has no persistence unless its configuration enables it. */
 public final class RedisServer extends TestServer {
 
   static final int SERVICE_PORT = 6379;
 
-  /** Databases of one server; each is handed out once, so it needs no cleaning. */
+  /** Databases of one server; each is given to one caller only, so it needs no cleaning. */
   static final int DATABASES = 4096;
 
   private final Machine machine;
@@ -28,10 +28,10 @@ public final class RedisServer extends TestServer {
   }
 
   /**
-   * Starts a server for the caller alone, who closes it.
+   * Starts a server for the caller alone; the caller closes it.
    *
    * @param lines lines of redis.conf, such as {@code "appendonly yes"}, {@code "appendfsync
-   *     always"}; they win over the defaults (no AOF, no snapshots)
+   *     always"}; they override the defaults (no AOF, no snapshots)
    */
   public static RedisServer start(String... lines) {
     return started(new RedisServer(Backend.current().redis(List.of(lines)), false));
@@ -40,7 +40,7 @@ public final class RedisServer extends TestServer {
   /**
    * As {@link #start(String...)}, with the users of an ACL file.
    *
-   * @param aclFile read now; later changes to it have no effect
+   * @param aclFile read at once; later changes to the file have no effect
    */
   public static RedisServer start(Path aclFile, String... lines) {
     List<String> all = new ArrayList<>(AclFile.asConfiguration(aclFile));
@@ -63,7 +63,7 @@ public final class RedisServer extends TestServer {
   }
 
   /**
-   * An empty database that no other caller gets.
+   * Returns an empty database that no other caller gets.
    *
    * @throws IllegalStateException when all 4096 of this server are taken
    */
@@ -76,8 +76,8 @@ public final class RedisServer extends TestServer {
   }
 
   /**
-   * A server with closed ACLs answers NOAUTH, one that reads its AOF answers LOADING: the first is
-   * ready.
+   * A server whose ACLs require a login answers NOAUTH, a server that reads its AOF answers
+   * LOADING. The first one is ready.
    */
   @Override
   void handshake() throws IOException {

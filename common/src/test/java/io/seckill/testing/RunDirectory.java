@@ -10,12 +10,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.testcontainers.containers.GenericContainer;
 
 /**
- * The directory of all servers of this JVM, and the guard that ends them with the JVM.
+ * The directory of all servers of this JVM, and the guard process that ends them with the JVM.
  *
- * <p>Every server has a home below it, with a file {@code pid} while its process group lives. The
- * guard is a shell that waits for the end of its standard input, which the system closes however
- * this JVM ends, kill -9 included. Then it kills the groups that are left, removes the containers
- * that are left, and deletes the directory. A hook of the JVM could not do that.
+ * <p>Every server has a home directory in it, with a file {@code pid} while its process group runs.
+ * The guard is a shell that waits for the end of its standard input, which the system closes
+ * however this JVM ends, also at kill -9. Then the guard kills the remaining process groups,
+ * removes the remaining containers and deletes the directory. A shutdown hook of the JVM could not
+ * do this.
  */
 final class RunDirectory {
 
@@ -32,7 +33,7 @@ final class RunDirectory {
       rm -rf "$0" || { sleep 1; rm -rf "$0"; }
       """;
 
-  /** Marks containers of this JVM; its value is the directory. */
+  /** Label that marks the containers of this JVM; its value is the directory. */
   private static final String LABEL = "io.seckill.testing.run";
 
   private static final AtomicInteger HOMES = new AtomicInteger();
@@ -51,7 +52,7 @@ final class RunDirectory {
     return home;
   }
 
-  /** Makes a container, before it is created, one of those the guard removes. */
+  /** Registers a container, before it is created, for removal by the guard. */
   static void guardContainer(GenericContainer<?> container) {
     ServerFiles.write(Holder.DIRECTORY.resolve("containers"), List.of());
     container.withLabel(LABEL, Holder.DIRECTORY.toString());
@@ -61,7 +62,7 @@ final class RunDirectory {
 
     private static final Path DIRECTORY = create();
 
-    /** Held for ever: when it is collected, its end of the guard's standard input may be closed. */
+    /** Never released: its garbage collection might close the guard's standard input. */
     @SuppressWarnings("unused")
     private static final Process GUARDING = guard(DIRECTORY);
   }
@@ -74,7 +75,7 @@ final class RunDirectory {
     }
   }
 
-  /** setsid, so that an interrupt typed at the terminal does not end the guard before its work. */
+  /** Uses setsid, so that Ctrl-C at the terminal does not end the guard before it has run. */
   private static Process guard(Path directory) {
     try {
       return new ProcessBuilder("setsid", "sh", "-c", GUARD, directory.toString(), LABEL)

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** redis-server as a Sentinel, alone in its judgement of one master. */
+/** redis-server as a Sentinel that monitors one master with a quorum of 1. */
 final class SentinelProcess implements ServerProgram {
 
   static final int SERVICE_PORT = 26_379;
@@ -27,7 +27,7 @@ final class SentinelProcess implements ServerProgram {
     return List.of(SERVICE_PORT);
   }
 
-  /** Sentinel writes what it learns into its configuration. */
+  /** Sentinel stores its state in its configuration file. */
   @Override
   public void prepare(Path home, Ports ports) {
     ServerFiles.write(

@@ -10,8 +10,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Files of the servers: configuration, logs, directories. Failures are unchecked, for they end the
- * test.
+ * Files of the servers: configuration, logs, directories. Exceptions are unchecked, because a
+ * failure ends the test.
  */
 final class ServerFiles {
 
@@ -27,7 +27,7 @@ final class ServerFiles {
     }
   }
 
-  /** The last lines, about 4 000 bytes of them; empty when there is no file. */
+  /** Returns the last lines, about 4 000 bytes; empty when there is no file. */
   static String tail(Path file) {
     try (RandomAccessFile log = new RandomAccessFile(file.toFile(), "r")) {
       log.seek(Math.max(0, log.length() - TAIL_BYTES));

@@ -10,18 +10,18 @@ interface ServerProgram {
   /** A short name for its directory. */
   String name();
 
-  /** The usual ports of everything it listens on; each gets a free one instead. */
+  /** The usual ports the server listens on; each is replaced by a free port. */
   List<Integer> servicePorts();
 
   /**
-   * Writes the configuration, and creates the data when there is none.
+   * Writes the configuration, and creates the data if there is none.
    *
-   * @param home its own directory; data belongs to {@code home/data} alone, which {@link
+   * @param home the server's own directory; all data goes to {@code home/data}, which {@link
    *     Machine#wipe()} deletes
    */
   void prepare(Path home, Ports ports);
 
-  /** The server in the foreground, with its log on standard output. */
+  /** The command that runs the server in the foreground, with its log on standard output. */
   List<String> command(Path home);
 
   /** Variables for the server and for its tools, added to those of this JVM. */

@@ -3,8 +3,8 @@ package io.seckill.testing;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A test server could not be started; the message says which, why, and what its log says or which
- * package to install.
+ * A test server could not be started. The message names the server and the reason, and contains the
+ * end of its log or the package to install.
  */
 public final class ServerStartException extends RuntimeException {
 

@@ -3,8 +3,8 @@ package io.seckill.testing;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * The JVM that {@link NothingLeftBehindIT} kills: starts servers, prints their ports and its
- * directory, and waits for its end.
+ * Main class of the JVM that {@link NothingLeftBehindIT} kills: starts servers, prints its
+ * directory and their ports, and waits to be killed.
  */
 final class ServersOfAKilledJvm {
 

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One server for all tests of the JVM, started by the first call.
  *
- * <p>It is left to the guard of {@link RunDirectory}, which ends it after the JVM: applications
- * that tests leave open stop in hooks of the JVM, later than any callback of JUnit, and need their
+ * <p>The guard of {@link RunDirectory} ends it after the JVM has ended. Applications that tests
+ * leave open stop in shutdown hooks of the JVM, later than any callback of JUnit, and need their
  * servers until then.
  */
 final class SharedServer<T extends TestServer> {
@@ -21,8 +21,8 @@ final class SharedServer<T extends TestServer> {
   }
 
   /**
-   * @throws ServerStartException when it could not be started; tried once, for every test would
-   *     wait again
+   * @throws ServerStartException when it could not be started; the start is tried once only,
+   *     because otherwise every test would wait again
    */
   synchronized T get() {
     if (failure != null) {

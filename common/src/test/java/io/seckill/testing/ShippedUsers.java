@@ -13,12 +13,12 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * The users that {@code deploy/} ships, made on test servers, so that services run with the rights
- * they get in production and no others. They live until the server stops.
+ * Creates the users that {@code deploy/} ships on test servers, so that services run with exactly
+ * the rights they have in production. The users exist until the server stops.
  */
 public final class ShippedUsers {
 
-  /** Of all of them, on every server. */
+  /** The password of all these users, on every server. */
   public static final String PASSWORD = "of-the-tests";
 
   private static final Path DEPLOY = Path.of(System.getProperty("seckill.root"), "deploy");
@@ -27,9 +27,9 @@ public final class ShippedUsers {
   private ShippedUsers() {}
 
   /**
-   * Creates a user of {@code deploy/redis/users.acl}, or sets it right.
+   * Creates a user of {@code deploy/redis/users.acl}, or resets it to the rules of that file.
    *
-   * @throws IllegalArgumentException when there is none of that name
+   * @throws IllegalArgumentException when the file has no user of that name
    */
   public static void inRedis(UnifiedJedis redis, String user) {
     String rule =
@@ -52,7 +52,7 @@ public final class ShippedUsers {
     redis.executeCommand(new CommandArguments(Command.ACL).addObjects(words));
   }
 
-  /** A line per user: the template breaks them, Redis does not. */
+  /** Joins the lines of each user: the template breaks them, Redis takes one line per user. */
   private static List<String> redisRules() {
     List<String> users = new ArrayList<>();
     for (String line : read("redis/users.acl").lines().toList()) {

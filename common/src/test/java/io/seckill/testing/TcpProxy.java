@@ -12,10 +12,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A TCP link whose faults a test switches on and off, between a client and a server of the test.
+ * A TCP proxy between a client and a server of a test, whose faults the test switches on and off.
  *
- * <p>Thread-safe. It has one thread that accepts and two per connection, all daemons, and all ended
- * by {@link #close()}.
+ * <p>Thread-safe. It has one thread that accepts connections and two threads per connection; all
+ * are daemon threads, and {@link #close()} ends them.
  */
 public final class TcpProxy implements AutoCloseable {
 
@@ -34,8 +34,8 @@ public final class TcpProxy implements AutoCloseable {
   }
 
   /**
-   * Opens a link to a server, which need not run yet: a connection is reset when the server cannot
-   * be reached.
+   * Opens a proxy to a server, which need not run yet: the proxy resets a client's connection when
+   * the server cannot be reached.
    *
    * @throws IOException when no local port can be opened
    */
@@ -55,15 +55,15 @@ public final class TcpProxy implements AutoCloseable {
     return "127.0.0.1";
   }
 
-  /** The port clients connect to; the same until {@link #close()}. */
+  /** The port that clients connect to; it stays the same until {@link #close()}. */
   public int port() {
     return listener.getLocalPort();
   }
 
   /**
-   * While true, bytes from clients vanish; connections stay open and the other direction works. A
-   * connection that lost bytes is reset when this ends, for a real link never goes on behind a
-   * hole.
+   * While true, bytes from clients are dropped; connections stay open and the other direction
+   * works. When this ends, connections that lost bytes are reset, because a real TCP connection
+   * never continues after a gap.
    */
   public void dropToServer(boolean drop) {
     faults.dropToServer(drop);
@@ -73,7 +73,7 @@ public final class TcpProxy implements AutoCloseable {
   }
 
   /**
-   * As {@link #dropToServer}, for bytes from the server: requests are carried out, their answers
+   * As {@link #dropToServer}, for bytes from the server: requests are executed, and their answers
    * are lost.
    */
   public void dropToClient(boolean drop) {
@@ -84,14 +84,14 @@ public final class TcpProxy implements AutoCloseable {
   }
 
   /**
-   * Holds back everything read from now on, in both directions, for at least this long and at most
-   * twice as long; order and bytes stay. Zero ends it for what is read later.
+   * Delays all data read from now on, in both directions, by at least this long and at most twice
+   * as long; the bytes and their order are unchanged. Zero ends the delay for data read later.
    */
   public void delay(Duration delay) {
     faults.delay(delay);
   }
 
-  /** Leads to another server from now on, as an address that has moved; resets all connections. */
+  /** Leads to another server from now on, like an address that moved; resets all connections. */
   public void redirect(TestServer to) {
     server = new InetSocketAddress(to.host(), to.port());
     reset();
@@ -117,22 +117,22 @@ public final class TcpProxy implements AutoCloseable {
     resetThoseWithHoles();
   }
 
-  /** Bytes that vanished so far, both directions together. */
+  /** Bytes dropped so far, both directions together. */
   public long droppedBytes() {
     return faults.droppedBytes();
   }
 
-  /** Bytes that were held back so far, both directions together. */
+  /** Bytes delayed so far, both directions together. */
   public long delayedBytes() {
     return faults.delayedBytes();
   }
 
-  /** Connections that {@link #reset()} or {@link #cut()} have ended or refused so far. */
+  /** Connections that {@link #reset()} or {@link #cut()} has reset or refused so far. */
   public long resetConnections() {
     return faults.resetConnections();
   }
 
-  /** Connections that were carried to the server so far. */
+  /** Connections that were forwarded to the server so far. */
   public long acceptedConnections() {
     return accepted.get();
   }
@@ -142,7 +142,7 @@ public final class TcpProxy implements AutoCloseable {
     return connections.size();
   }
 
-  /** Resets all connections and gives the port back; returns when its threads have ended. */
+  /** Resets all connections and releases the port; returns when the proxy's threads have ended. */
   @Override
   public void close() {
     try {
@@ -166,7 +166,7 @@ public final class TcpProxy implements AutoCloseable {
       try {
         accept(listener.accept());
       } catch (IOException e) {
-        // Closed, or a client that gave up while it was accepted: the loop's condition tells which.
+        // The listener was closed, which the loop checks, or the client disconnected meanwhile.
       }
     }
   }
@@ -190,7 +190,8 @@ public final class TcpProxy implements AutoCloseable {
   }
 
   /**
-   * Where nobody listens, the system may pick the server's own port as ours and connect us to us.
+   * When no server listens, the system may choose the server's port as the socket's own port and
+   * connect the socket to itself.
    */
   private Socket connectToServer() throws IOException {
     InetSocketAddress address = server;

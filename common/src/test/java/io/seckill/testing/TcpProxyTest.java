@@ -146,7 +146,7 @@ class TcpProxyTest {
     }
   }
 
-  /** The port stays bound, so that no other program can begin to listen on it meanwhile. */
+  /** The port stays bound, so that no other program can listen on it during the test. */
   @Test
   void resetsTheClientWhenNothingListensAtTheServer() throws IOException {
     try (Socket silent = new Socket()) {
@@ -181,7 +181,7 @@ class TcpProxyTest {
         .count();
   }
 
-  /** Long after the echo reached the proxy: nothing else shows a lost byte. */
+  /** Waits until no echo can arrive any more: only a missing answer shows that bytes were lost. */
   private void awaitHole(Socket victim) throws IOException {
     assertThatThrownBy(() -> receive(victim, 200)).isInstanceOf(SocketTimeoutException.class);
   }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** A certificate authority of one test, made by openssl; nobody else trusts it. */
+/** A certificate authority of one test, created with openssl; no other program trusts it. */
 public final class TestAuthority {
 
   private final Path directory;
@@ -30,8 +30,8 @@ public final class TestAuthority {
     /**
      * Lines of redis.conf.
      *
-     * @param tlsPort where it listens for TLS, beside its plain port
-     * @param more lines after these
+     * @param tlsPort port for TLS, in addition to the plain port
+     * @param more lines appended to these
      */
     public String[] forRedis(int tlsPort, String... more) {
       Stream<String> lines =
@@ -46,7 +46,7 @@ public final class TestAuthority {
     /**
      * Lines of rabbitmq.conf.
      *
-     * @param tlsPort where it listens for TLS, beside its plain port
+     * @param tlsPort port for TLS, in addition to the plain port
      */
     public String[] forRabbit(int tlsPort) {
       return new String[] {
@@ -59,7 +59,7 @@ public final class TestAuthority {
   }
 
   /**
-   * @param directory where its files go
+   * @param directory where its files are written
    * @param name of the authority and of its files
    */
   public static TestAuthority create(Path directory, String name) {
@@ -117,7 +117,7 @@ public final class TestAuthority {
     return issued;
   }
 
-  /** A PKCS #12 trust store with the authority's certificate, for clients that take no PEM. */
+  /** A PKCS #12 trust store with the authority's certificate, for clients that cannot read PEM. */
   public Path trustStore(String password) {
     Path file = directory.resolve(name + ".p12");
     try (InputStream pem = Files.newInputStream(certificate());

@@ -10,16 +10,16 @@ import org.awaitility.core.ConditionTimeoutException;
 import org.awaitility.core.TerminalFailureException;
 
 /**
- * A running server and the faults that can be done to it.
+ * A running server and the faults that a test can inject into it.
  *
  * <p>Faults are for servers started by the test itself; a server shared by all tests of the JVM
- * refuses them with an {@link IllegalStateException}. Port and data stay the same until {@link
- * #close()}, unless {@link #wipe()} says otherwise.
+ * refuses them with an {@link IllegalStateException}. The port stays the same until {@link
+ * #close()}, and so does the data unless {@link #wipe()} deletes it.
  */
 public abstract sealed class TestServer implements AutoCloseable
     permits RedisServer, RabbitServer, MySqlServer {
 
-  /** Far above the 10 s a loaded machine needs: only a server that will never answer gets here. */
+  /** Far above the 10 s a loaded machine needs: only a server that never answers reaches it. */
   private static final Duration READY_WITHIN = Duration.ofMinutes(2);
 
   private final String name;
@@ -33,8 +33,8 @@ public abstract sealed class TestServer implements AutoCloseable
   }
 
   /**
-   * One real exchange in the server's protocol; returns when the server is ready for tests and
-   * throws when it is not yet.
+   * Sends one real request in the server's protocol; returns when the server is ready for tests,
+   * and throws when it is not ready yet.
    */
   abstract void handshake() throws Exception;
 
@@ -42,22 +42,22 @@ public abstract sealed class TestServer implements AutoCloseable
     return machine.host();
   }
 
-  /** The port of the service itself; the same for the life of this object. */
+  /** The port of the service itself; it never changes for this object. */
   public abstract int port();
 
-  /** kill -9; connections break, what was not on disk is lost. Returns when the process is gone. */
+  /** Sends kill -9: connections break and unwritten data is lost. Returns at the process's end. */
   public final void kill() {
     ownServer().kill();
   }
 
-  /** An orderly stop; returns when the process is gone. */
+  /** Shuts the server down in order; returns when the process has ended. */
   public final void stop() {
     ownServer().stop();
   }
 
   /**
-   * Starts again on the same port and data and returns when it is ready; a running server is
-   * stopped orderly before.
+   * Starts the server again on the same port and data and returns when it is ready. A running
+   * server is first shut down in order.
    */
   public final void restart() {
     ownServer().stop();
@@ -65,8 +65,8 @@ public abstract sealed class TestServer implements AutoCloseable
   }
 
   /**
-   * The server keeps its connections and ports but does nothing any more, as a process under kill
-   * -STOP.
+   * Suspends the server, like a process after kill -STOP: it keeps its connections and ports but
+   * does nothing.
    */
   public final void freeze() {
     ownServer().freeze();
@@ -77,24 +77,24 @@ public abstract sealed class TestServer implements AutoCloseable
     ownServer().thaw();
   }
 
-  /** Whether {@link #freeze()} is in force. */
+  /** Whether the server is frozen by {@link #freeze()}. */
   public final boolean isFrozen() {
     return ownServer().isFrozen();
   }
 
   /**
-   * Kills the server and deletes its data; {@link #restart()} brings an empty one to the same port.
+   * Kills the server and deletes its data; {@link #restart()} starts it empty on the same port.
    */
   public final void wipe() {
     ownServer().wipe();
   }
 
-  /** Where its data are on this machine; empty when it runs in a container. */
+  /** The folder of its data on this machine; empty when the server runs in a container. */
   public final Optional<Path> dataFolder() {
     return ownServer().dataFolder();
   }
 
-  /** True also while it is frozen. */
+  /** Whether the server runs; true also while it is frozen. */
   public final boolean isRunning() {
     return machine.isRunning();
   }
@@ -106,10 +106,10 @@ public abstract sealed class TestServer implements AutoCloseable
   }
 
   /**
-   * Starts the server and waits until it answers. One that ends while it starts is started once
-   * more, as its unit of systemd would do.
+   * Starts the server and waits until it answers. A server that ends while it starts is started
+   * once more, as its systemd unit would do.
    *
-   * @throws ServerStartException when it ends again or stays silent; the machine is closed then
+   * @throws ServerStartException when it ends again or does not answer; the machine is closed then
    */
   final void launch() {
     try {
@@ -150,7 +150,7 @@ public abstract sealed class TestServer implements AutoCloseable
             cause);
     try {
       machine.close();
-    } catch (UncheckedIOException e) { // a disk of its own is mounted under it
+    } catch (UncheckedIOException e) { // a LoopDisk is mounted in its directory
       failure.addSuppressed(e);
     }
     return failure;

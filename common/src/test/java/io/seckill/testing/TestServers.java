@@ -12,8 +12,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * Gives tests one shared Redis, RabbitMQ and MySQL, as parameters of test classes and methods or
  * from the static methods.
  *
- * <p>A server starts when it is first asked for, is shared by all tests of the JVM, and ends with
- * the JVM, however that ends. Tests keep apart by {@link RedisServer#newDatabase()}, {@link
+ * <p>A server starts when a test first requests it, is shared by all tests of the JVM, and ends
+ * with the JVM, however that ends. Tests are isolated by {@link RedisServer#newDatabase()}, {@link
  * RabbitServer#newVhost()} and {@link MySqlServer#newDatabase()}. A test that kills or freezes a
  * server starts its own: {@link RedisServer#start}.
  *
@@ -34,7 +34,7 @@ public final class TestServers implements ParameterResolver, ExecutionCondition 
   private static final Set<Class<?>> TYPES =
       Set.of(RedisServer.class, RabbitServer.class, MySqlServer.class);
 
-  /** The shared Redis, started by the first call. For what runs before parameters are resolved. */
+  /** The shared Redis, started by the first call. For code that runs before parameter injection. */
   public static RedisServer redis() {
     return REDIS.get();
   }

@@ -14,15 +14,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A service's jar as its own tool unpacks it, beside an archive of the classes that its start loads
- * (class data sharing): tests start services a hundred times, and each start saves a third to a
- * half of its processor time.
+ * A service's jar as its own tool unpacks it, with an archive of the classes that its start loads
+ * (class data sharing). Tests start services a hundred times, and the archive saves a third to a
+ * half of the processor time of each start.
  */
 public final class UnpackedService {
 
   private static final long TRAINING_SECONDS = 60;
 
-  /** A start that needs no server and ends before it serves; how far it comes is all the same. */
+  /** A start that needs no server and ends before it serves; how far it gets does not matter. */
   private static final List<String> TRAINING =
       List.of(
           "-Dspring.context.exit=onRefresh",
@@ -46,8 +46,8 @@ public final class UnpackedService {
   private UnpackedService() {}
 
   /**
-   * What to tell java in place of {@code -jar <jar>}. The first caller of a build unpacks the jar
-   * and makes the archive, which takes some seconds; others wait for that.
+   * Arguments for java in place of {@code -jar <jar>}. The first caller of a build unpacks the jar
+   * and creates the archive, which takes some seconds; other callers wait for it.
    */
   public static List<String> arguments(Path jar) {
     Path folder = jar.resolveSibling("unpacked");
@@ -62,7 +62,7 @@ public final class UnpackedService {
     return folder.resolve("classes.jsa");
   }
 
-  /** One thread of this JVM at a time, and one JVM of the build. */
+  /** Runs in one thread of this JVM and in one JVM of the build at a time. */
   private static synchronized void prepare(Path jar, Path folder) {
     Path lock = jar.resolveSibling("unpacked.lock");
     Path made = jar.resolveSibling("unpacked.from");
@@ -98,7 +98,7 @@ public final class UnpackedService {
     Process process = builder.start();
     try {
       if (!process.waitFor(TRAINING_SECONDS, TimeUnit.SECONDS)) {
-        process.destroy(); // what it has loaded by now is archived
+        process.destroy(); // archives the classes loaded so far
         process.waitFor(TRAINING_SECONDS, TimeUnit.SECONDS);
       }
     } catch (InterruptedException e) {

@@ -1,6 +1,6 @@
 /**
- * Real Redis, RabbitMQ and MySQL for tests, with faults on demand. {@link
- * io.seckill.testing.TestServers} is the way in.
+ * Real Redis, RabbitMQ and MySQL servers for tests, with faults on demand. Start with {@link
+ * io.seckill.testing.TestServers}.
  */
 @NullMarked
 package io.seckill.testing;

@@ -3,7 +3,10 @@ package io.seckill.gateway;
 import io.seckill.gateway.admission.MutantAdmissions;
 import io.seckill.testing.mutation.Mutation;
 
-/** Changes to the gateway that tests of the whole pipeline must notice, some of ours besides. */
+/**
+ * Defects put into the gateway: the tests of the whole pipeline must detect each of them, and this
+ * module's tests detect some.
+ */
 public final class GatewayMutations {
 
   private static final String ADMISSIONS = "io.seckill.gateway.admission.Admissions";

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each gate that admission leaves out turns a test red. */
+/** When admission omits one of its checks, a test fails. */
 @ExtendWith(TestServers.class)
 class GatewayMutationsIT {
 

@@ -6,8 +6,8 @@ import io.seckill.consumer.store.MutantStore;
 import io.seckill.testing.mutation.Mutation;
 
 /**
- * Changes to order-consumer that tests of the whole pipeline must notice, some of ours besides.
- * Where several guards stand behind each other, all of them go.
+ * Mutations of order-consumer that tests of the whole pipeline must detect; some of this module's
+ * tests detect them too. Where several guards enforce one rule, the mutation removes all of them.
  */
 public final class ConsumerMutations {
 

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each way to lose, oversell or repeat an order between the broker and MySQL turns a test red. */
+/**
+ * Every mutation that loses, oversells or repeats an order between the broker and MySQL fails a
+ * test.
+ */
 @ExtendWith(TestServers.class)
 class ConsumerMutationsIT {
 

@@ -5,7 +5,7 @@ import io.seckill.relay.publish.MutantLink;
 import io.seckill.relay.publish.MutantPublisher;
 import io.seckill.testing.mutation.Mutation;
 
-/** Changes to the relay that tests of the whole pipeline must notice, some of ours besides. */
+/** Changes to the relay that pipeline tests must detect; relay tests must detect some too. */
 public final class RelayMutations {
 
   private static final String LANE = "io.seckill.relay.lane.RelayLane";

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each way to lose an order between the outbox and the broker turns a test red. */
+/** For each way to lose an order between the outbox and the broker, a test fails. */
 @ExtendWith(TestServers.class)
 class RelayMutationsIT {
 

@@ -18,8 +18,8 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * The three services as processes over real servers, each with a database, vhost and ports of its
- * own. What {@code scripts/up} does for a person, for a test.
+ * The three services as processes, connected to real servers as by {@code scripts/up}. Each
+ * pipeline has its own databases, vhost and ports.
  */
 public final class Pipeline implements AutoCloseable {
 
@@ -53,7 +53,7 @@ public final class Pipeline implements AutoCloseable {
     this.redis = RedisClient.create(redisUrl);
   }
 
-  /** Where a pipeline keeps its data; nobody else uses it meanwhile. */
+  /** The stores of a pipeline; nothing else uses them while it runs. */
   public record Stores(String redisUrl, String brokerUrl, MySqlDatabase mysql) {
 
     private static Stores ofSharedServers() {
@@ -74,8 +74,8 @@ public final class Pipeline implements AutoCloseable {
   }
 
   /**
-   * As {@link #startWith}, every service with the Redis user that {@code deploy/redis/users.acl}
-   * gives it; see {@link #refusedByRedis}.
+   * As {@link #startWith}, but each service logs in to Redis as its user of {@code
+   * deploy/redis/users.acl}; see {@link #refusedByRedis}.
    */
   static Pipeline startWithLeastPrivilege(String name, Map<String, String> settings) {
     Pipeline pipeline = onSharedServers(name, settings);
@@ -85,7 +85,7 @@ public final class Pipeline implements AutoCloseable {
   }
 
   /**
-   * As {@link #start}, with settings of its own.
+   * As {@link #start}, with additional settings.
    *
    * @param settings environment variables, for all three services
    */
@@ -93,7 +93,7 @@ public final class Pipeline implements AutoCloseable {
     return started(onSharedServers(name, settings));
   }
 
-  /** The shared Redis keeps nothing on disk, which a sale would refuse. */
+  /** Allows an unsafe Redis: the shared one has no persistence, so preheat would be refused. */
   private static Pipeline onSharedServers(String name, Map<String, String> settings) {
     Map<String, String> all = new HashMap<>(settings);
     all.put("SECKILL_PREHEAT_ALLOWUNSAFEREDIS", "true");
@@ -111,7 +111,7 @@ public final class Pipeline implements AutoCloseable {
   }
 
   /**
-   * A pipeline of which nothing runs yet; see {@link #run}.
+   * Returns a pipeline of which no service is started yet; see {@link #run}.
    *
    * @param name names the log files
    */
@@ -120,7 +120,7 @@ public final class Pipeline implements AutoCloseable {
   }
 
   /**
-   * As {@link #over(String, Stores)}, with settings of its own.
+   * As {@link #over(String, Stores)}, with additional settings.
    *
    * @param settings environment variables, for all three services
    */
@@ -138,7 +138,7 @@ public final class Pipeline implements AutoCloseable {
     return launch(service).awaitReady();
   }
 
-  /** SIGTERM for one service, if it runs, and a wait for its orderly end. */
+  /** Sends SIGTERM to a service, if it runs, and waits for it to shut down. */
   public void stop(Service service) {
     ServiceProcess process = services.get(service);
     if (process != null && process.isAlive()) {
@@ -160,52 +160,52 @@ public final class Pipeline implements AutoCloseable {
     };
   }
 
-  /** Where operators reach the gateway. */
+  /** The gateway's port for operators. */
   public int adminPort() {
     return adminPort;
   }
 
-  /** Where shoppers reach the gateway. */
+  /** The gateway's port for shoppers. */
   public int shopPort() {
     return shopPort;
   }
 
-  /** Where the broker takes orders, for a test's own messages. */
+  /** The broker's URL, for messages that a test publishes itself. */
   public String brokerUrl() {
     return brokerUrl;
   }
 
-  /** Signs as the gateway expects. */
+  /** Creates tokens that the gateway accepts. */
   public ShopTokens tokens() {
     return tokens;
   }
 
-  /** The shoppers' side of the gateway. */
+  /** A client of the gateway for shoppers. */
   public ShopClient shop() {
     return shop;
   }
 
-  /** The operators' side of the gateway. */
+  /** A client of the gateway for operators. */
   public AdminClient admin() {
     return admin;
   }
 
-  /** What the stores hold, read past the services. */
+  /** Reads MySQL and Redis directly, not through the services. */
   public SaleReader sales() {
     return new SaleReader(mysql.jdbcUrl(), mysql.username(), mysql.password(), redis);
   }
 
-  /** Past the services, for a test that wrongs the data. */
+  /** A direct connection to Redis, for tests that corrupt its data. */
   public UnifiedJedis redis() {
     return redis;
   }
 
-  /** As {@link #redis}. */
+  /** The database, for tests that access it directly. */
   public MySqlDatabase mysql() {
     return mysql;
   }
 
-  /** What services asked of Redis and their users may not, a text each. */
+  /** Accesses that Redis denied to the services' users, one text each. */
   public List<String> refusedByRedis() {
     return RedisUsers.refusals(redis);
   }
@@ -216,7 +216,7 @@ public final class Pipeline implements AutoCloseable {
     redis.close();
   }
 
-  /** The consumer migrates the database, so it comes first; the others start together. */
+  /** The consumer migrates the database, so it starts first; the others start together. */
   private void startServices() {
     run(Service.CONSUMER);
     ServiceProcess relay = launch(Service.RELAY);

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 
-/** Buys over HTTP from the three real processes and looks at what MySQL and Redis hold after. */
+/** Buys over HTTP from the three real processes, then checks the contents of MySQL and Redis. */
 @ExtendWith({TestServers.class, SharedPipeline.class})
 class PipelineIT {
 
@@ -145,7 +145,7 @@ class PipelineIT {
     return order;
   }
 
-  /** Users 1..n buy at once; counts 202 and problem codes. */
+  /** Users 1..n buy concurrently; returns the number of 202 answers and of each problem code. */
   private Map<String, Integer> buy(long skuId, int users, int quantity, String key) {
     List<CompletableFuture<Answer>> answers = new ArrayList<>();
     for (long user = 1; user <= users; user++) {
@@ -178,7 +178,9 @@ class PipelineIT {
     return answer.status() == 202 ? "202" : answer.code();
   }
 
-  /** Waits until so many orders are stored and nothing moves, then lets every guarantee judge. */
+  /**
+   * Waits until that many orders are stored and none is in progress, then checks every guarantee.
+   */
   private SaleAtRest atRest(long skuId, long orders) throws SQLException {
     await()
         .atMost(SETTLED_LIMIT)

@@ -49,7 +49,7 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Loses data of Redis and of the broker under a running sale, and has one call set it right. */
+/** Deletes data of Redis and of the broker during a sale, then repairs the sale with one call. */
 @ExtendWith(TestServers.class)
 class ReconciliationJourneyIT {
 
@@ -108,9 +108,9 @@ class ReconciliationJourneyIT {
             new StoredOnce(),
             new QuotaHeld(),
             new StoresAgree());
-    assertThat(window).as("promised, and in Redis alone when it lost them").containsAll(lost(sale));
+    assertThat(window).as("orders that were only in the lost data").containsAll(lost(sale));
     assertThat(accepted.get()).isEqualTo(2_500);
-    assertThat(repeat(sku, sale)).as("first answers after the rebuild").isTrue();
+    assertThat(repeat(sku, sale)).as("repeats get their stored orders").isTrue();
   }
 
   @Test
@@ -123,7 +123,7 @@ class ReconciliationJourneyIT {
     assertThat(purge(sku)).isEqualTo(400);
     pipeline.run(Service.CONSUMER);
 
-    // The schedule of the consumer may have been first; every order is sent again once or more.
+    // A scheduled reconciliation may run first; every order is sent again at least once.
     await()
         .atMost(PATIENCE)
         .until(() -> pipeline.admin().reconcile(sku, false).text("outcome"), "CLEAN"::equals);
@@ -140,7 +140,7 @@ class ReconciliationJourneyIT {
     pipeline.admin().sell(sku, policy, limit, stock);
   }
 
-  /** Users 1..n buy one unit each, a few at a time, and repeat until there is a yes or a no. */
+  /** Users 1..n buy one unit each, a few at a time, and retry until accepted or refused. */
   private List<CompletableFuture<Answer>> buy(long sku, int users) {
     List<CompletableFuture<Answer>> answers = new ArrayList<>();
     for (int user = 1; user <= users; user++) {
@@ -178,7 +178,7 @@ class ReconciliationJourneyIT {
     return "purchase-of-" + user;
   }
 
-  /** FLUSHALL, and which orders of the SKU lay in Redis alone at that moment. */
+  /** Executes FLUSHALL; returns the orders of the SKU that were only in Redis at that moment. */
   private static Set<String> flushAll(long sku) {
     int partition = Partition.ofSku(sku);
     List<Response<List<String>>> lists = new ArrayList<>();
@@ -222,7 +222,9 @@ class ReconciliationJourneyIT {
     return lost;
   }
 
-  /** Whether shoppers whose order is stored get the same answer again. */
+  /**
+   * Whether shoppers whose order is stored get the same order id when they repeat the purchase.
+   */
   private static boolean repeat(long sku, SaleAtRest sale) {
     return sale.orders().stream()
         .limit(50)
@@ -235,7 +237,7 @@ class ReconciliationJourneyIT {
                     .equals(order.orderId()));
   }
 
-  /** Empties the SKU's order queue behind everybody's back. */
+  /** Purges the SKU's order queue directly at the broker; returns the number of messages. */
   private static int purge(long sku) throws Exception {
     ConnectionFactory factory = new ConnectionFactory();
     factory.setUri(vhost.url());
@@ -246,7 +248,7 @@ class ReconciliationJourneyIT {
     }
   }
 
-  /** Waits until all of them hold at once. */
+  /** Waits until all guarantees hold at the same time. */
   private SaleAtRest atRest(Guarantee... guarantees) throws SQLException {
     await()
         .atMost(PATIENCE)

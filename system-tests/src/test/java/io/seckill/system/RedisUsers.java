@@ -10,24 +10,24 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.UnifiedJedis;
 
-/** The shipped Redis users of the services, and what they were refused. */
+/** The shipped Redis users of the services, and the accesses that they were denied. */
 final class RedisUsers {
 
   private RedisUsers() {}
 
-  /** Creates the user of every service, or sets it right. */
+  /** Creates the user of every service, or resets it to its shipped rules. */
   static void install(UnifiedJedis redis) {
     for (Service service : Service.values()) {
       ShippedUsers.inRedis(redis, name(service));
     }
   }
 
-  /** The address with the credentials of a service's user. */
+  /** The URL with the credentials of a service's user. */
   static String url(String redisUrl, Service service) {
     return redisUrl.replaceFirst("://", "://" + name(service) + ":" + ShippedUsers.PASSWORD + "@");
   }
 
-  /** What users of that server asked for and may not, a text each, newest first. */
+  /** Accesses that the server denied to its users, one text each, newest first. */
   static List<String> refusals(UnifiedJedis redis) {
     List<String> refusals = new ArrayList<>();
     for (Object entry : (List<?>) acl(redis, List.of("LOG"))) {

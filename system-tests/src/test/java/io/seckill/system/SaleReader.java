@@ -24,9 +24,7 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.resps.ScanResult;
 
-/**
- * Reads what MySQL and Redis hold of a sale, straight from the stores and not through a service.
- */
+/** Reads a sale from MySQL and Redis directly, not through a service. */
 public final class SaleReader {
 
   private final String jdbcUrl;
@@ -48,20 +46,20 @@ public final class SaleReader {
     }
   }
 
-  /** Redis's last admission of a SKU. */
+  /** Sequence number of the last admission of a SKU in Redis. */
   public long admissionSeq(long skuId) {
     String seq = redis.hget(RedisKeys.sku(skuId), "seq");
     return seq == null ? 0 : Long.parseLong(seq);
   }
 
-  /** The highest admission of a SKU that MySQL has. */
+  /** Highest sequence number of a SKU's admissions that MySQL has. */
   public long storedSeq(long skuId) throws SQLException {
     try (Connection mysql = connect()) {
       return number(mysql, "SELECT last_seq FROM products WHERE sku_id = ?", skuId);
     }
   }
 
-  /** The sale's life: a rebuild begins another. */
+  /** The sale's epoch; a rebuild begins a new one. */
   public long epoch(long skuId) {
     try (Connection mysql = connect()) {
       return number(mysql, "SELECT epoch FROM products WHERE sku_id = ?", skuId);
@@ -70,7 +68,7 @@ public final class SaleReader {
     }
   }
 
-  /** Everything at once; only meaningful once nothing moves any more. */
+  /** Reads the whole sale; meaningful only when no order is in progress any more. */
   public SaleAtRest read(SaleOffer offer) throws SQLException {
     long skuId = offer.skuId();
     try (Connection mysql = connect()) {
@@ -120,7 +118,7 @@ public final class SaleReader {
     return all;
   }
 
-  /** Of {@code <order id>:<quantity>}. */
+  /** Returns the order id of {@code <order id>:<quantity>}. */
   private static String orderId(String request) {
     return request.substring(0, request.indexOf(':'));
   }
@@ -276,8 +274,8 @@ public final class SaleReader {
   }
 
   /**
-   * Keys of the private queues of a partition, also of those that no lane has registered. A foreign
-   * key in place of one is none.
+   * Keys of the private queues of a partition, including those that no lane has registered. A key
+   * of that name that is not a list is left out.
    */
   public static Set<String> privateQueues(UnifiedJedis redis, int partition) {
     ScanParams queues = new ScanParams().match(RedisKeys.privateQueue(partition, "*")).count(1_000);

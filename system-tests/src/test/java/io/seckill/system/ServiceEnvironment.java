@@ -5,11 +5,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What {@code scripts/up} puts into the environment of a service, for one process of a test.
+ * The environment variables that {@code scripts/up} sets for a service, for one process of a test.
  *
- * @param redisUrl as the process reaches it, perhaps through a proxy; the others too
- * @param jwtSecret what shoppers' tokens are signed with, at least 32 bytes
- * @param internalToken what the gateway shows to order-consumer
+ * @param redisUrl address that the process uses, possibly that of a proxy; the same holds for the
+ *     broker and MySQL
+ * @param jwtSecret secret that signs shoppers' tokens, at least 32 bytes
+ * @param internalToken token with which the gateway authenticates to order-consumer
  */
 public record ServiceEnvironment(
     String redisUrl,
@@ -19,7 +20,7 @@ public record ServiceEnvironment(
     String internalToken) {
 
   /**
-   * @param consumerPort of the order-consumer it asks
+   * @param consumerPort port of the order-consumer that the gateway calls
    */
   public Map<String, String> gateway(int shopPort, int adminPort, int consumerPort) {
     Map<String, String> environment = new HashMap<>(database());

@@ -7,10 +7,10 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives test classes the one {@link Pipeline} of this JVM, started for the first of them and ended
- * with the JVM: with the Redis users of {@code deploy/redis/users.acl}, the demo's sign-in, and a
- * log line for each stage of an order. Each class sells SKUs of its own and leaves every service
- * running.
+ * Provides test classes with the {@link Pipeline} of this JVM, which is started for the first of
+ * them and ends with the JVM. It uses the Redis users of {@code deploy/redis/users.acl}, enables
+ * the demo's sign-in and logs a line for each stage of an order. Each class sells its own SKUs and
+ * leaves every service running.
  */
 public final class SharedPipeline implements ParameterResolver {
 

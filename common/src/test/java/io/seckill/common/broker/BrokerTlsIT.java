@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * With {@code amqps} the broker proves that it is the one that was asked for, or nothing is said to
- * it.
+ * With {@code amqps} the client sends nothing but the TLS handshake until the broker has proved
+ * that it is the requested host.
  */
 @ChildProcessesOnly
 class BrokerTlsIT {
@@ -67,7 +67,7 @@ class BrokerTlsIT {
         .hasRootCauseMessage("unable to find valid certification path to requested target");
   }
 
-  /** The certificate is for the address, not for the name. */
+  /** The certificate names the IP address, not the host name. */
   @Test
   void refusesTheCertificateOfAnotherHost() {
     assertThatThrownBy(() -> connect("localhost", tlsPort, ours.certificate()))

@@ -85,7 +85,7 @@ class BrokerTopologyIT {
     assertThat(channel.isOpen()).isFalse();
   }
 
-  /** From RabbitMQ 4.0 on a quorum queue drops after 20 deliveries unless it says otherwise. */
+  /** From RabbitMQ 4.0 on, a quorum queue drops a message after 20 deliveries by default. */
   @Test
   void keepsADeadLetterHoweverOftenItIsGivenBack() throws Exception {
     try (Channel channel = connection.createChannel()) {

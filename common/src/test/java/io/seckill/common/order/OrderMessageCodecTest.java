@@ -104,7 +104,7 @@ class OrderMessageCodecTest {
         .isNotInstanceOf(UnsupportedVersionException.class);
   }
 
-  /** As releases wrote it before this one; the files are never changed. */
+  /** The files hold messages as earlier releases wrote them, and are never changed. */
   @ParameterizedTest
   @ValueSource(strings = {"order-v1.json", "order-v1-traced.json"})
   void readsAndWritesEveryMessageThatWasEverWritten(String recorded) throws Exception {

@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 
-/** Messages of releases, byte for byte, as files beside this class. */
+/** Messages as past releases wrote them, byte for byte, in resource files of this package. */
 public final class RecordedMessages {
 
   private RecordedMessages() {}
 
   /**
-   * @param name of the file
+   * @param name the file's name
    */
   public static byte[] read(String name) {
     try (InputStream file = RecordedMessages.class.getResourceAsStream(name)) {

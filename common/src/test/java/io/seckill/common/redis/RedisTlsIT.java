@@ -23,8 +23,8 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /**
- * With {@code rediss} the server proves that it is the one that was asked for, or nothing is said
- * to it.
+ * With {@code rediss} the client sends nothing but the TLS handshake until the server has proved
+ * that it is the requested host.
  */
 @ChildProcessesOnly
 class RedisTlsIT {

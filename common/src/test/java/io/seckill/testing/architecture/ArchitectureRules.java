@@ -15,8 +15,8 @@ import com.tngtech.archunit.lang.syntax.ArchRuleDefinition;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * What the tree promises, for every module; each module's CommonArchitectureTest runs the lot on
- * itself.
+ * Architecture rules for every module; each module's architecture test applies all of them to the
+ * module.
  */
 public final class ArchitectureRules {
 
@@ -43,7 +43,7 @@ public final class ArchitectureRules {
   }
 
   /**
-   * A service knows common and itself; what services say to each other is a contract, not a class.
+   * A service depends only on common and itself: services share message contracts, not classes.
    */
   public static ArchRule servicesDoNotKnowEachOther(String module) {
     return noClasses()
@@ -60,12 +60,12 @@ public final class ArchitectureRules {
         .because("services talk through Redis, RabbitMQ, MySQL and HTTP only");
   }
 
-  /** NullAway only checks packages that say so. */
+  /** NullAway only checks packages that are annotated @NullMarked. */
   public static ArchRule packagesAreNullMarked() {
     return ArchRuleDefinition.classes().should(resideInANullMarkedPackage());
   }
 
-  /** Settings come as records, dependencies through constructors. */
+  /** Settings are records, and dependencies are constructor arguments. */
   public static ArchRule nothingIsInjectedIntoFields() {
     return noFields()
         .should()
@@ -76,7 +76,7 @@ public final class ArchitectureRules {
         .allowEmptyShould(true);
   }
 
-  /** Waiting is for signals, deadlines and Awaitility. */
+  /** Code waits with signals, deadlines or Awaitility. */
   public static ArchRule nobodySleeps() {
     return noClasses().should().callMethod(Thread.class, "sleep", long.class);
   }

@@ -11,7 +11,7 @@ import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 import org.jspecify.annotations.Nullable;
 
-/** Applies edits to one class file, and has its waiting cut short by {@link Patience}. */
+/** Applies edits to one class file, and shortens its Awaitility waits with {@link Patience}. */
 final class ClassEdits extends ClassVisitor {
 
   private final List<Edit> edits;
@@ -23,7 +23,7 @@ final class ClassEdits extends ClassVisitor {
   }
 
   /**
-   * @throws IllegalArgumentException when an edit finds nothing to change
+   * @throws IllegalArgumentException when an edit has nothing to change
    */
   static byte[] apply(byte[] classFile, List<Edit> edits) {
     ClassWriter changed = new ClassWriter(0);

@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** One change to what the product consists of. Class names are binary names. */
+/** One change to a class or resource of the product. Class names are binary names. */
 sealed interface Edit {
 
-  /** What is changed: the path of a class file or another resource. */
+  /** The path of the class file or other resource that is changed. */
   String path();
 
   /** The path of a class file. */
@@ -19,9 +19,9 @@ sealed interface Edit {
   }
 
   /**
-   * Calls that go somewhere else: in {@code method} of {@code className}, lambdas included, those
-   * of {@code owner.called} become calls of the static method of that name in {@code replacement},
-   * which gets the receiver as its first argument.
+   * Redirects calls: in {@code method} of {@code className}, lambdas included, calls of {@code
+   * owner.called} become calls of the static method of that name in {@code replacement}, which gets
+   * the receiver as its first argument.
    *
    * @param firstOnly whether only the first call in each method is changed
    */
@@ -47,7 +47,7 @@ sealed interface Edit {
     }
   }
 
-  /** A text on the class path, in which {@code from}, there exactly once, becomes {@code to}. */
+  /** A text file on the class path; {@code from} occurs exactly once and becomes {@code to}. */
   record Text(String path, String from, String to) implements Edit {
 
     private byte[] apply(byte[] file) {
@@ -61,9 +61,9 @@ sealed interface Edit {
   }
 
   /**
-   * Applies edits to the files they are about.
+   * Applies edits to the files they name.
    *
-   * @param original from a path to the file as it is
+   * @param original returns the unchanged file for a path
    * @return the changed files by path
    * @throws IllegalArgumentException when one of the edits has nothing to change
    */

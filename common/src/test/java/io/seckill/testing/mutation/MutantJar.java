@@ -12,18 +12,19 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 
-/** Copies of a service's executable jar in which its own classes and resources are changed. */
+/** Writes copies of a service's executable jar with changes to its own classes and resources. */
 public final class MutantJar {
 
-  /** Where Spring Boot keeps what is not a library. */
+  /** Where Spring Boot stores the service's own classes and resources. */
   private static final String CLASSES = "BOOT-INF/classes/";
 
   private MutantJar() {}
 
   /**
-   * Writes a changed copy; the original stays as it is. Classes that changed calls go to are added.
+   * Writes a changed copy and leaves the original unchanged. Adds the target classes of redirected
+   * calls.
    *
-   * @param original as Spring Boot packages it
+   * @param original the jar as Spring Boot packages it
    * @throws IllegalArgumentException when one of the edits has nothing to change
    */
   public static void write(Path original, Path copy, List<Mutation> mutations) {
@@ -71,7 +72,7 @@ public final class MutantJar {
     }
   }
 
-  /** Libraries stay uncompressed, or Spring Boot could not open them. */
+  /** Libraries stay uncompressed, because Spring Boot could not open them otherwise. */
   private static void copyOthers(ZipFile jar, Map<String, byte[]> files, ZipOutputStream out)
       throws IOException {
     for (ZipEntry entry : jar.stream().toList()) {
@@ -81,7 +82,7 @@ public final class MutantJar {
       if (!changed) {
         ZipEntry same = new ZipEntry(entry);
         if (same.getMethod() == ZipEntry.DEFLATED) {
-          same.setCompressedSize(-1); // another zlib may need more or less
+          same.setCompressedSize(-1); // another zlib may produce another size
         }
         out.putNextEntry(same);
         try (InputStream in = jar.getInputStream(entry)) {

@@ -19,8 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads the product and its tests anew, changed by edits. Libraries, JUnit and the servers of
- * {@code io.seckill.testing} stay those of the parent.
+ * Class loader that loads the product and its tests again, changed by edits. Libraries, JUnit and
+ * the servers of {@code io.seckill.testing} are those of the parent.
  */
 final class MutantLoader extends ClassLoader {
 
@@ -47,7 +47,7 @@ final class MutantLoader extends ClassLoader {
             });
   }
 
-  /** Paths of what was to be changed and never asked for. */
+  /** Paths of changed files that were never loaded. */
   Set<String> neverLoaded() {
     Set<String> idle = new TreeSet<>(classes.keySet());
     idle.addAll(texts.keySet());
@@ -95,7 +95,7 @@ final class MutantLoader extends ClassLoader {
         : Collections.enumeration(Collections.singleton(text));
   }
 
-  /** An address that looks like that of the file, behind which lies the changed text. */
+  /** Returns a URL that looks like that of the original file and opens the changed text. */
   private URL address(String path, byte[] text) {
     URL file = getParent().getResource(path);
     try {
@@ -105,7 +105,7 @@ final class MutantLoader extends ClassLoader {
     }
   }
 
-  /** Opens a text in memory, whatever the address. */
+  /** Opens a text in memory for any URL. */
   private static final class TextHandler extends URLStreamHandler {
     private final byte[] text;
 

@@ -8,7 +8,7 @@ import io.seckill.common.redis.RedisKeys;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A mutation's own promise: it never changes nothing in silence. */
+/** A mutation that changes nothing is always reported. */
 class MutantLoaderTest {
 
   private static final String KEYS = "io.seckill.common.redis.RedisKeys";

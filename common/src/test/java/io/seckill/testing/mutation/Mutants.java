@@ -12,15 +12,15 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The proofs of one module, and the table of what came of them. For one thread. */
+/** Runs the mutations of one module and collects a table of the results. For one thread only. */
 public final class Mutants {
 
-  /** Part of a mutation's name; only such ones are proven. */
+  /** System property with a part of a mutation's name; only matching mutations run. */
   private static final String CHOICE = "seckill.mutation";
 
   /**
-   * Whether each test is also run in the same way without its mutation. The build runs it in its
-   * own class, so only a proof does.
+   * Whether each test is also run in the same way without its mutation. The build already runs the
+   * test in its own class, so only a proof does this.
    */
   private static final boolean CONTROLS = Boolean.getBoolean("seckill.proof");
 
@@ -28,25 +28,25 @@ public final class Mutants {
 
   private final List<String> rows = new ArrayList<>();
 
-  /** What the tests complain about as the product is: nothing, if all is well. */
+  /** Results of the tests without a mutation, by test; each must pass. */
   private final Map<String, TestRun> controls = new HashMap<>();
 
-  /** Those of the mutations that {@code -Dseckill.mutation} chooses: all when it is not set. */
+  /** The mutations that {@code -Dseckill.mutation} selects; all of them when it is not set. */
   public static List<MutationCase> chosen(MutationCase... cases) {
     String choice = System.getProperty(CHOICE, "");
     return List.of(cases).stream().filter(one -> one.mutation().name().contains(choice)).toList();
   }
 
   /**
-   * Runs the mutation's test with it, which must fail with the expected complaint. In a proof, also
-   * without it, which must be green.
+   * Runs the test with the mutation; it must fail with the expected message. In a proof, also runs
+   * the test without the mutation; it must pass.
    */
   public void prove(MutationCase one) {
     Mutation mutation = one.mutation();
     if (CONTROLS) {
       TestRun control =
           controls.computeIfAbsent(one.test(), test -> TestRun.of(test, List.of(), Map.of()));
-      assertThat(control.complaint()).as("%s as the product is", one.test()).isNull();
+      assertThat(control.complaint()).as("%s without a mutation", one.test()).isNull();
     }
     TestRun mutated = TestRun.of(one.test(), mutation.edits(), mutation.settings());
     @Nullable String complaint = mutated.complaint();
@@ -67,7 +67,7 @@ public final class Mutants {
         .formatted(one.mutation().name(), simple, millis / 1000.0, line.strip());
   }
 
-  /** Prints the table of what was proven, and leaves it in {@code target/mutations.txt}. */
+  /** Prints the table of results and writes it to {@code target/mutations.txt}. */
   public void report() {
     String table = String.join(System.lineSeparator(), rows) + System.lineSeparator();
     System.out.print(table);

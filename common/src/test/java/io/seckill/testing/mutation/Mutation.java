@@ -8,7 +8,7 @@ import java.util.Map;
 /**
  * A change to the product that breaks a guarantee.
  *
- * @param settings system properties of the process that is changed
+ * @param settings system properties of the changed process
  */
 public record Mutation(String name, List<Edit> edits, Map<String, String> settings) {
 
@@ -23,12 +23,12 @@ public record Mutation(String name, List<Edit> edits, Map<String, String> settin
   }
 
   /**
-   * Sends calls somewhere else.
+   * Redirects calls.
    *
    * @param where {@code class#method} that makes the calls; its lambdas count as the method
    * @param called {@code class#method} that is called, as the calling class names it
-   * @param replacement has a static method of that name with the same parameters, after the
-   *     receiver when there is one
+   * @param replacement class with a static method of that name and the same parameters, preceded by
+   *     the receiver when there is one
    */
   public Mutation calls(String where, String called, Class<?> replacement) {
     return calls(where, called, replacement, false);
@@ -50,7 +50,7 @@ public record Mutation(String name, List<Edit> edits, Map<String, String> settin
     return with(new Edit.Constant(className, from, to));
   }
 
-  /** Changes part of a text on the class path, such as Lua; the part must be there once. */
+  /** Changes part of a text file on the class path, such as Lua; the part must occur once. */
   public Mutation text(String path, String from, String to) {
     return with(new Edit.Text(path, from, to));
   }
@@ -69,7 +69,7 @@ public record Mutation(String name, List<Edit> edits, Map<String, String> settin
   }
 
   /**
-   * @param test {@code class#method} that must notice
+   * @param test {@code class#method} that must fail
    * @param complaint part of the message with which it must fail
    */
   public MutationCase caughtBy(String test, String complaint) {

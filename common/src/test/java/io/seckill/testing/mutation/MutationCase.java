@@ -1,7 +1,7 @@
 package io.seckill.testing.mutation;
 
 /**
- * A mutation, and the test that must notice.
+ * A mutation, and the test that must detect it.
  *
  * @param test {@code class#method}
  * @param complaint part of the message with which the test must fail

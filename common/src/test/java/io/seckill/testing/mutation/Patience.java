@@ -5,8 +5,9 @@ import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a test waits while it is proven: what has not come in this time does not come. Without a
- * mutation the same test must be content with it.
+ * Limits the waits of a test that runs under a mutation: an event that does not occur within the
+ * limit counts as one that never occurs. Without a mutation the same test must pass with this
+ * limit.
  */
 public final class Patience {
 
@@ -19,7 +20,7 @@ public final class Patience {
     return factory.atMost(limit.compareTo(LIMIT) < 0 ? limit : LIMIT);
   }
 
-  /** This class for calls it takes over, else null. */
+  /** Returns this class for calls that it replaces, else null. */
   static @Nullable Class<?> of(String owner, String called, String descriptor) {
     boolean waits =
         owner.equals("org/awaitility/core/ConditionFactory")

@@ -16,14 +16,14 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * One test, run once.
+ * The result of one run of one test.
  *
- * @param complaint messages of the first failure and of its causes; null when the test was green
- * @param neverLoaded what was changed and not used
+ * @param complaint messages of the first failure and of its causes; null when the test passed
+ * @param neverLoaded paths of changed files that the test did not load
  */
 record TestRun(@Nullable String complaint, Set<String> neverLoaded, long millis) {
 
-  /** A mutated test that hangs ends here, with another complaint than the expected. */
+  /** Time limit of a test that hangs; it then fails with another message than the expected one. */
   private static final String LIMIT = "2 m";
 
   /**

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the gateway says while order-consumer is away, slow, or talks nonsense. */
+/** What the gateway answers while order-consumer is unavailable, slow, or sends bad responses. */
 @ExtendWith(TestServers.class)
 class ConsumerAwayIT {
 
@@ -77,7 +77,7 @@ class ConsumerAwayIT {
   void waitsNoLongerThanTheTimeOut() {
     GatewayAnswer answer = gateway.adminGet("/admin/v1/skus/1001");
 
-    assertThat(answer.code()).as("the answer while the consumer says nothing").isEqualTo(AWAY);
+    assertThat(answer.code()).as("the answer while order-consumer is silent").isEqualTo(AWAY);
     swallow();
   }
 
@@ -124,7 +124,7 @@ class ConsumerAwayIT {
 
   @ParameterizedTest
   @CsvSource({"pause, PAUSED", "close, CLOSED"})
-  void stopsASaleWhenNobodyListens(String action, String state) { // keep out: Redis first
+  void stopsASaleWhenNobodyListens(String action, String state) { // a stop writes Redis first
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     GatewayAnswer answer = alone.operate("POST", GatewayStage.admin(sku) + "/" + action, null);
 
@@ -185,7 +185,7 @@ class ConsumerAwayIT {
   }
 
   @Test
-  void opensNothingInRedisWhenMySqlsHalfFails() throws Exception { // let in: MySQL first
+  void opensNothingInRedisWhenMySqlsHalfFails() throws Exception { // MySQL is written first
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     stage.gateway().operate("POST", GatewayStage.admin(sku) + "/pause", null);
     String row = stage.gateway().adminGet(GatewayStage.admin(sku)).body();
@@ -203,12 +203,12 @@ class ConsumerAwayIT {
     return CompletableFuture.supplyAsync(() -> gateway.adminGet("/admin/v1/skus/1001"));
   }
 
-  /** Takes away the request that nobody waits for any more. */
+  /** Removes the request that the gateway has abandoned after its time-out. */
   private static void swallow() {
     try {
       consumer.answer(404, "{}");
     } catch (java.io.IOException | InterruptedException e) {
-      // the gateway has hung up, as it should
+      // the gateway has closed the connection, as it should
     }
   }
 }

@@ -46,7 +46,7 @@ class AdmissionClusterIT {
   static void start() {
     cluster = RedisCluster.start("appendonly yes", "appendfsync always");
     String nodes = String.join(",", cluster.nodes());
-    RedisDatabase nobody = new RedisDatabase("127.0.0.1", 1, 0); // the nodes tell who serves what
+    RedisDatabase nobody = new RedisDatabase("127.0.0.1", 1, 0); // unused: nodes report the slots
     MySqlDatabase mysql = TestServers.mysql().newDatabase();
     consumer =
         ConsumerProcess.start(
@@ -62,8 +62,8 @@ class AdmissionClusterIT {
             "seckill.redis.mode=cluster",
             "seckill.redis.nodes=" + nodes,
             "seckill.admission.sold-out-shield=1h", // only a message can lift it
-            "seckill.admission.worker-lease=2s", // shorter than a node is away
-            "seckill.limits.user-per-second=0", // one shopper asks as often as he can
+            "seckill.admission.worker-lease=2s", // shorter than a node's outage
+            "seckill.limits.user-per-second=0", // one user sends most requests
             "seckill.preheat.allow-unsafe-redis=false");
     await().atMost(SOON).until(() -> gateway.bean(RestockNews.class).isListening());
     await().atMost(SOON).until(() -> gateway.bean(VerifiedServers.class).allVerified());
@@ -126,7 +126,7 @@ class AdmissionClusterIT {
     return gateway.call(4, "POST", "/api/v1/skus/" + sku + "/orders", "{\"quantity\":1}");
   }
 
-  /** Past MySQL's row first, then into Redis by the consumer. */
+  /** Adds units: order-consumer writes them to MySQL's row first, then to Redis. */
   private static void moreCome(long sku) {
     expect(
         200,
@@ -160,7 +160,7 @@ class AdmissionClusterIT {
     await().atMost(SOON).until(() -> gateway.buy(1, sku, 1, "key-while-gone").status() == 202);
   }
 
-  /** Frozen, not killed: each call for its partitions lasts as long as the time-out. */
+  /** The node is frozen, not killed: each call to its partitions lasts until the time-out. */
   @Test
   void keepsAdmittingOnTheOtherNodesWhileOneIsFrozen() throws Exception {
     List<Long> all =
@@ -175,7 +175,7 @@ class AdmissionClusterIT {
             .collect(Collectors.partitioningBy(sku -> cluster.nodeOf(RedisKeys.sku(sku)) != node));
     List<Long> reachable = byReach.get(true);
     List<Long> away = byReach.get(false);
-    assertThat(away).hasSizeGreaterThan(3); // as many as there are threads
+    assertThat(away).hasSizeGreaterThan(3); // at least as many as admission threads
 
     cluster.node(node).freeze();
     AtomicBoolean done = new AtomicBoolean();
@@ -193,7 +193,7 @@ class AdmissionClusterIT {
           admitted += buyWithoutKey(sku).status() == 202 ? 1 : 0;
         }
       }
-      assertThat(admitted).as("of %d", bought).isGreaterThan(bought * 9 / 10);
+      assertThat(admitted).as("admitted of %d purchases", bought).isGreaterThan(bought * 9 / 10);
       assertThat(gateway.send(gateway.admin("/actuator/health/readiness").GET()).status())
           .isEqualTo(200);
     } finally {

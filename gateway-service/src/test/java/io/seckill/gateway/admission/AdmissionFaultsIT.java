@@ -35,7 +35,7 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class AdmissionFaultsIT {
 
-  /** Two seconds are promised; only a gateway that does not recover gets here. */
+  /** The promise is 2 s; only a gateway that does not recover reaches this limit. */
   private static final Duration RECOVERY = Duration.ofSeconds(30);
 
   private RedisServer server;
@@ -62,7 +62,7 @@ class AdmissionFaultsIT {
   }
 
   @Test
-  @DisplayName("A purchase whose answer was lost has happened (FACTS 3, fault 2)")
+  @DisplayName("A purchase whose reply from Redis was lost is admitted (FACTS 3, fault 2)")
   void givesTheFirstAnswerWhenTheAnswerOfRedisWasLost() {
     TestSale sale = TestSale.unlimited(redis, 10);
     gateway.buy(sale.sku(), 1, "key-0001", 1);
@@ -82,10 +82,10 @@ class AdmissionFaultsIT {
   }
 
   @Test
-  @DisplayName("Scripts vanish under load and no request fails (FACTS 8, fault 3)")
+  @DisplayName("No request fails when scripts are flushed under load (FACTS 8, fault 3)")
   void failsNobodyWhenScriptsAreFlushedUnderLoad() throws Exception {
     gateway.close();
-    gateway = startPatient(); // a slow machine's 503 would be no answer of a vanished script
+    gateway = startPatient(); // so that no 503 comes from a slow machine
     TestSale sale = TestSale.unlimited(redis, 1_000_000);
     gateway.buy(sale.sku(), 1, "key-0001", 1);
     AtomicBoolean done = new AtomicBoolean();
@@ -122,7 +122,7 @@ class AdmissionFaultsIT {
         "redis://127.0.0.1:" + link.port(), ledger, settings.toArray(String[]::new));
   }
 
-  /** Returns the answers that were no admission. */
+  /** Buys until {@code done}; returns the bodies of all responses that are not admissions. */
   private List<String> buyUntil(
       AtomicBoolean done, AtomicInteger bought, TestSale sale, long user) {
     List<String> failed = new ArrayList<>();
@@ -138,7 +138,9 @@ class AdmissionFaultsIT {
   }
 
   @Test
-  @DisplayName("A frozen Redis: 503 meanwhile, no growth, recovery (FACTS 41, fault 6)")
+  @DisplayName(
+      "While Redis is frozen: 503, no more threads or queued calls; then recovery"
+          + " (FACTS 41, fault 6)")
   void answersWhileRedisIsFrozenAndRecovers() {
     TestSale sale = TestSale.unlimited(redis, 1_000);
     gateway.buy(sale.sku(), 1, "key-0001", 1);
@@ -155,7 +157,7 @@ class AdmissionFaultsIT {
   }
 
   @Test
-  @DisplayName("A dead Redis: 503 meanwhile; all accepted orders are there after kill -9 (fault 6)")
+  @DisplayName("While Redis is down: 503; no accepted order is lost after kill -9 (fault 6)")
   void answersWhileRedisIsDeadAndLosesNoAcceptedOrder() {
     TestSale sale = TestSale.unlimited(redis, 1_000);
     ledger.sale(sale.sku(), "OPEN", 1, 0);
@@ -188,7 +190,7 @@ class AdmissionFaultsIT {
 
   @Test
   @DisplayName(
-      "A full Redis refuses as a whole, repeats keep their answer (FACTS 1 and 6, fault 4)")
+      "A full Redis changes nothing, repeats get their first answer (FACTS 1 and 6, fault 4)")
   void leavesNothingHalfDoneWhenRedisIsFull() {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10);
     String first = gateway.buy(sale.sku(), 1, "key-0001", 1).body();
@@ -222,7 +224,9 @@ class AdmissionFaultsIT {
     await().atMost(RECOVERY).until(() -> verified());
     HttpResponse<String> held = gateway.buy(sale.sku(), 1, "key-0001", 1);
     assertThat(held.statusCode()).isEqualTo(503);
-    assertThat(held.body()).as("unknown is no refusal").contains("ADMISSION_UNAVAILABLE");
+    assertThat(held.body())
+        .as("an unknown outcome is not a refusal")
+        .contains("ADMISSION_UNAVAILABLE");
     assertThat(gateway.buy(other.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(404);
 
     ledger.sale(sale.sku(), "OPEN", 2, 1);
@@ -231,7 +235,7 @@ class AdmissionFaultsIT {
   }
 
   @Test
-  @DisplayName("A Redis older than MySQL sells nothing; the others go on (fault 7)")
+  @DisplayName("A sale that is older in Redis than in MySQL sells nothing; others go on (fault 7)")
   void holdsASaleWhoseSequenceIsBehindMySql() {
     TestSale behind = TestSale.unlimited(redis, 1_000).with("seq", 5);
     TestSale older = TestSale.open(redis, 1_002, PurchasePolicy.UNLIMITED, 0, 10).with("epoch", 2);
@@ -290,7 +294,7 @@ class AdmissionFaultsIT {
   }
 
   @Test
-  @DisplayName("A running sale does not need MySQL, however long it hangs")
+  @DisplayName("A running sale does not need MySQL, however long MySQL hangs")
   void goesOnAdmittingWhileMySqlHangsForLongerThanTheWorkerLease() throws IOException {
     gateway.close();
     gateway = startPatient("seckill.admission.worker-lease=3s");
@@ -303,13 +307,13 @@ class AdmissionFaultsIT {
         HttpResponse<String> answer = gateway.buy(sale.sku(), 1, "key-number-" + i, 1);
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(202);
       }
-      assertThat(ledger.isWaitedFor()).as("it hung all the time").isTrue();
+      assertThat(ledger.isWaitedFor()).as("MySQL hung all the time").isTrue();
     } finally {
       lock.close();
     }
   }
 
-  /** By Redis's clock; moves on with each renewal. */
+  /** Returns when the lease ends, by Redis's clock; each renewal postpones it. */
   private long leaseEndMs() {
     return redis.hvals(RedisKeys.workers(0)).stream()
         .mapToLong(value -> Long.parseLong(value.split("\\|", -1)[1]))
@@ -317,7 +321,7 @@ class AdmissionFaultsIT {
         .orElseThrow();
   }
 
-  /** The test's own connections of before are dead. */
+  /** Restarts Redis and discards the test's own connections, which the restart has closed. */
   private void restart() {
     server.restart();
     ((RedisClient) redis).getPool().clear();
@@ -349,7 +353,7 @@ class AdmissionFaultsIT {
         assertThat(answer.get().statusCode()).isEqualTo(503);
         assertThat(answer.get().headers().firstValue("Retry-After")).isPresent();
         assertThat(answer.get().body())
-            .as("of an earlier attempt with the same key nothing is known")
+            .as("the outcome of an earlier attempt with the same key is unknown")
             .contains("repeat with the same idempotency key")
             .doesNotContain("nothing was taken");
         busy.add(answer.get().body());
@@ -359,10 +363,12 @@ class AdmissionFaultsIT {
     link.heal();
 
     assertThat(busy).isNotEmpty();
-    assertThat(sale.outbox().size()).as("busy takes nothing").isLessThanOrEqualTo(13 - busy.size());
+    assertThat(sale.outbox().size())
+        .as("a purchase answered BUSY takes nothing")
+        .isLessThanOrEqualTo(13 - busy.size());
   }
 
-  /** Each is answered, one after the other, while Redis is as it is. */
+  /** Sends the purchases one after the other; each must be answered, with 503. */
   private void assertUnavailable(TestSale sale, int purchases) {
     for (int i = 0; i < purchases; i++) {
       HttpResponse<String> answer = gateway.buy(sale.sku(), 1_000 + i, "key-0009", 1);

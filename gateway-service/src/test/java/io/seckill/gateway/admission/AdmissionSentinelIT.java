@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** A sale goes on, as it was, on the replica that Sentinel has promoted. */
+/** A sale continues, with unchanged data, on the replica that Sentinel has promoted. */
 @ChildProcessesOnly
 class AdmissionSentinelIT {
 
@@ -34,7 +34,7 @@ class AdmissionSentinelIT {
   static void start() {
     redis = RedisReplicaSet.start("appendonly yes", "appendfsync always");
     String sentinels = String.join(",", redis.sentinels());
-    RedisDatabase nobody = new RedisDatabase("127.0.0.1", 1, 0); // the Sentinel tells who it is
+    RedisDatabase nobody = new RedisDatabase("127.0.0.1", 1, 0); // unused: Sentinel has the address
     MySqlDatabase mysql = TestServers.mysql().newDatabase();
     consumer =
         ConsumerProcess.start(

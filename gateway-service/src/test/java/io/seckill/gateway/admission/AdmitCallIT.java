@@ -97,7 +97,7 @@ class AdmitCallIT {
 
   @Test
   @DisplayName(
-      "Keys of a sale expire with it, also a quota hash that was emptied meanwhile (FACTS 11)")
+      "Keys of a sale expire with it, also a quota hash that was emptied before (FACTS 11)")
   void givesEveryKeyTheExpiryOfTheSale() {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 100);
     long expiresAt = sale.counter("expiresAt");
@@ -153,7 +153,7 @@ class AdmitCallIT {
   }
 
   @Test
-  @DisplayName("The first purchase is held to the limit too (FACTS 29)")
+  @DisplayName("The limit also applies to the first purchase (FACTS 29)")
   void countsUnitsOverSeveralOrdersWhereALimitIsTheRule() {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 3, 10);
 
@@ -291,7 +291,7 @@ class AdmitCallIT {
     assertThat(calls.one(again)).isEqualTo(new Repeated(order, OrderStatus.REJECTED, 0));
     sale.with("state", "CLOSED");
     assertThat(calls.one(again))
-        .as("the request gate comes before the rules")
+        .as("the idempotency key is checked before the sale rules")
         .isInstanceOf(Repeated.class);
     assertThat(calls.lookUp(again)).containsExactly(new Repeated(order, OrderStatus.REJECTED, 0));
     assertThat(sale.outbox()).hasSize(1);
@@ -299,7 +299,7 @@ class AdmitCallIT {
   }
 
   @Test
-  @DisplayName("Keys of two users never meet; the same key with another quantity is refused (I9)")
+  @DisplayName("A key belongs to one user; the same key with another quantity is refused (I9)")
   void bindsAKeyToItsUserAndQuantity() {
     TestSale sale = TestSale.unlimited(redis, 10);
     calls.one(attempt(sale, 1, KEY, 2));
@@ -367,7 +367,7 @@ class AdmitCallIT {
         "expiresAt",
         "limit"
       })
-  @DisplayName("Missing preheat data refuse, they are never 'unlimited' (FACTS 1)")
+  @DisplayName("Missing preheat data cause a refusal, they never mean 'unlimited' (FACTS 1)")
   void refusesWhenAFieldOfTheRulesIsMissing(String field) {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10).without(field);
 
@@ -407,7 +407,7 @@ class AdmitCallIT {
   @ParameterizedTest
   @ValueSource(
       strings = {"sku:1001", "stock:1001", "quota:1001:1", "req:1001:1", "order:1001:1", "outbox"})
-  @DisplayName("A key of the wrong type refuses before any write (FACTS 1, fault 9)")
+  @DisplayName("A key of the wrong type causes a refusal before any write (FACTS 1, fault 9)")
   void refusesAWrongTypeBeforeAnyWriteAndServesTheNeighbours(String name) {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10);
     TestSale neighbour = TestSale.open(redis, 1_017, PurchasePolicy.LIMITED, 2, 10);
@@ -552,8 +552,8 @@ class AdmitCallIT {
 
     assertThat(other.one(attempt(sale, 1, KEY, 1))).isEqualTo(new Unknown(Cause.UNVERIFIED));
     assertSame(before, dump());
-    assertThat(other.otherServers()).as("the watch is woken").isEqualTo(1);
-    assertThat(other.servers().replicationId(sale.partition())).as("held from now on").isNull();
+    assertThat(other.otherServers()).as("the sale watch is woken").isEqualTo(1);
+    assertThat(other.servers().replicationId(sale.partition())).as("no longer verified").isNull();
     assertThat(other.lookUp(attempt(sale, 1, KEY, 1)))
         .containsExactly(new Unknown(Cause.UNVERIFIED));
   }
@@ -574,7 +574,7 @@ class AdmitCallIT {
       change.run();
       calls.lookUp(attempt);
       assertThat(calls.fullDecisions()).containsExactly(attempt);
-      assertThat(calls.shield().covers(sale.sku())).as("lifted").isFalse();
+      assertThat(calls.shield().covers(sale.sku())).as("the shield is lifted").isFalse();
       calls.fullDecisions().clear();
     }
   }

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Sends purchases through the scripts as one call, the way a batch goes. */
+/** Sends purchases to the scripts in one call, as a batch does. */
 final class Calls {
 
   static final SnowflakeIds IDS = new SnowflakeIds(7, 0, Clock.systemUTC());
@@ -56,7 +56,7 @@ final class Calls {
     verify(redis);
   }
 
-  /** Takes the server's data for verified, whatever they are. */
+  /** Marks the server as verified for all partitions, whatever its data are. */
   void verify(UnifiedJedis redis) {
     for (int p = 0; p < 16; p++) {
       servers.verified(p, replicationId(redis));
@@ -79,7 +79,7 @@ final class Calls {
     return carry(admit::execute, attempts);
   }
 
-  /** Through the shield's look-up; what it leaves to admission is answered Busy. */
+  /** Runs the shield's duplicate lookup; purchases it forwards to admission are answered Busy. */
   List<Admission> lookUp(PurchaseAttempt... attempts) {
     return carry(seen::execute, attempts);
   }
@@ -119,7 +119,7 @@ final class Calls {
     return List.of(outcomes);
   }
 
-  /** A purchase with a key the shopper brought. */
+  /** A purchase with an idempotency key sent by the shopper. */
   static PurchaseAttempt attempt(TestSale sale, long user, String key, int quantity) {
     return new PurchaseAttempt(sale.sku(), user, key, true, quantity, null);
   }

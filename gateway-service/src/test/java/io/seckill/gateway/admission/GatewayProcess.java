@@ -30,9 +30,9 @@ final class GatewayProcess implements AutoCloseable {
   }
 
   /**
-   * Starts it and waits until it admits.
+   * Starts a gateway and waits until it admits purchases.
    *
-   * @param properties {@code name=value}, over the defaults
+   * @param properties {@code name=value}; they override the defaults
    */
   static GatewayProcess start(String redisUrl, SeededDatabase ledger, String... properties) {
     GatewayProcess gateway = startHeld(redisUrl, ledger, properties);
@@ -40,7 +40,7 @@ final class GatewayProcess implements AutoCloseable {
     return gateway;
   }
 
-  /** Starts it; admission may still be held. */
+  /** Starts a gateway; it may not admit yet, because Redis is not verified. */
   static GatewayProcess startHeld(String redisUrl, SeededDatabase ledger, String... properties) {
     return startAt(redisUrl, ledger.url(), ledger.username(), ledger.password(), properties);
   }
@@ -56,7 +56,7 @@ final class GatewayProcess implements AutoCloseable {
     all.add("spring.datasource.password=" + password);
     all.add("seckill.security.hs256-secret=" + TestTokens.SECRET);
     all.add("seckill.internal.token=0123456789abcdef0123456789abcdef");
-    all.add("seckill.limits.user-per-second=0"); // one user may stand for a whole crowd
+    all.add("seckill.limits.user-per-second=0"); // one user may send all requests
     for (String property : properties) {
       String name = property.substring(0, property.indexOf('=') + 1);
       all.removeIf(earlier -> earlier.startsWith(name));
@@ -76,7 +76,7 @@ final class GatewayProcess implements AutoCloseable {
     return context.getBean(type);
   }
 
-  /** A purchase like any shopper's. */
+  /** Sends a purchase as a shopper does. */
   HttpResponse<String> buy(long sku, long user, String key, int quantity) {
     return send(request(sku, user).header(KEY, key), "{\"quantity\":" + quantity + "}");
   }

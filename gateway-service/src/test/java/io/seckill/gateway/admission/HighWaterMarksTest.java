@@ -77,7 +77,7 @@ class HighWaterMarksTest {
   void aSkuThatIsNotKnownIsUnprovenUntilMySqlHasWhatWasPublished() {
     assertThat(found("first", 1, 10)).isEqualTo(Verdict.UNPROVEN);
     assertThat(marks.found("first", SKU, 1, 10, false, true).verdict())
-        .as("using the server proves nothing afterwards")
+        .as("using the server does not prove a mark that exists")
         .isEqualTo(Verdict.UNPROVEN);
     assertThat(proven("first", 1, 10)).isEqualTo(Verdict.WHOLE);
   }

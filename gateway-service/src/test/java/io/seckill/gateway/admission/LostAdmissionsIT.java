@@ -22,7 +22,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Redis comes back without admissions that MySQL has not heard of, or for a sale that stands. */
+/**
+ * Redis comes back without admissions that MySQL has not stored yet, or without those of a sale
+ * that is not open.
+ */
 @ExtendWith(TestServers.class)
 class LostAdmissionsIT {
 
@@ -150,7 +153,7 @@ class LostAdmissionsIT {
     ledger.sale(SKU, state, 1, 0);
   }
 
-  /** Redis is restarted, and has changed before the gateway sees it again. */
+  /** Restarts Redis and applies the change before the gateway can connect again. */
   private void comesBack(Runnable change) {
     link.cut();
     server.restart();

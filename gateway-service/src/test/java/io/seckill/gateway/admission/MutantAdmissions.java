@@ -3,7 +3,7 @@ package io.seckill.gateway.admission;
 import io.seckill.gateway.redis.RequestBatcher;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Refuses shoppers for no reason; a mutation has it asked in place of Redis. */
+/** Refuses some purchases without a reason; a mutation calls it in front of the queue to Redis. */
 public final class MutantAdmissions {
 
   private static final int EVERY = 25;
@@ -12,7 +12,7 @@ public final class MutantAdmissions {
 
   private MutantAdmissions() {}
 
-  /** Tells one purchase in 25 that the SKU is sold out. */
+  /** Answers one purchase in 25 with SOLD_OUT. */
   static void enqueue(RequestBatcher<Purchase> queue, Purchase purchase) {
     if (ASKED.incrementAndGet() % EVERY == 0) {
       purchase.answer(SOLD_OUT);

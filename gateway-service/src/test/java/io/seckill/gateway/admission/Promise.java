@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 
-/** Waiting for what must come, with room for a loaded machine. */
+/** Waits for a condition that must become true; the time-out allows for a loaded machine. */
 final class Promise {
 
   private Promise() {}

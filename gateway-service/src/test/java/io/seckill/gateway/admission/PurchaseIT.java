@@ -37,7 +37,7 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class PurchaseIT {
 
-  /** Keys of a sale of which nothing was bought: its rules and its stock. */
+  /** Number of keys of a sale without purchases: its rules and its stock. */
   private static final int UNTOUCHED = 2;
 
   private static UnifiedJedis redis;
@@ -61,7 +61,7 @@ class PurchaseIT {
     keysOfSales().forEach(redis::del);
   }
 
-  /** All but the worker leases, which the gateway goes on to hold. */
+  /** All keys but those of the worker leases, which the gateway still holds. */
   private static List<String> keysOfSales() {
     return redis.keys("seckill:*").stream().filter(key -> !key.endsWith(":workers")).toList();
   }

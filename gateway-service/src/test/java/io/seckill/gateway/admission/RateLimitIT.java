@@ -44,7 +44,7 @@ class RateLimitIT {
       }
       assertThat(buyFrom("10.0.0.9", gateway, sale, 6).statusCode()).isEqualTo(429);
       assertThat(buyFrom("6.6.6.6, 10.0.0.9", gateway, sale, 6).statusCode())
-          .as("what stands left of an untrusted hop is hearsay")
+          .as("entries to the left of an untrusted hop may be forged")
           .isEqualTo(429);
     }
   }

@@ -71,12 +71,12 @@ class ReplicasIT {
     replica.freeze();
 
     assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(new Unknown(Cause.REPLICAS));
-    assertThat(sale.outbox()).as("it is admitted and flows on").hasSize(1);
+    assertThat(sale.outbox()).as("it is admitted and a relay can take it").hasSize(1);
     assertThat(calls.one(attempt(sale, 1, "key-0001", 1)))
-        .as("a repeat promises as much as the first answer, so it waits for as much")
+        .as("a repeat promises as much as the first answer, so it waits for as many replicas")
         .isEqualTo(new Unknown(Cause.REPLICAS));
     assertThat(calls.one(attempt(sale, 2, "key-0001", 11)))
-        .as("a refusal promises nothing")
+        .as("a refusal promises nothing, so it does not wait")
         .isInstanceOf(Refused.class);
 
     replica.thaw();
@@ -94,7 +94,7 @@ class ReplicasIT {
 
     List<Admission> outcomes = calls.lookUp(bought, attempt(sale, 2, "key-0002", 1));
 
-    assertThat(outcomes.get(0)).as("no replica has it yet").isNotInstanceOf(Repeated.class);
+    assertThat(outcomes.get(0)).as("no replica has the order yet").isNotInstanceOf(Repeated.class);
     assertThat(calls.fullDecisions()).containsExactly(bought);
     assertThat(outcomes.get(1)).isEqualTo(new Refused(Refusal.SOLD_OUT));
     replica.thaw();
@@ -116,12 +116,12 @@ class ReplicasIT {
     assertThat(redis.exists("seckill:{9}:pulse")).isFalse();
 
     calls.one(attempt(sale, 2, "key-0002", 1));
-    assertThat(redis.exists("seckill:{9}:pulse")).as("a refusal leaves no trace").isFalse();
+    assertThat(redis.exists("seckill:{9}:pulse")).as("a refusal writes nothing").isFalse();
     calls.one(attempt(sale, 1, "key-0001", 1));
     assertThat(redis.exists("seckill:{9}:pulse")).isTrue();
   }
 
-  /** After an answer "unknown", which a busy machine gets now and then, shoppers repeat. */
+  /** Accepts a repeat too: a busy machine may answer "unknown" first, and shoppers then repeat. */
   private static boolean isQueued(Admission answer) {
     return answer instanceof Admitted || answer instanceof Repeated;
   }

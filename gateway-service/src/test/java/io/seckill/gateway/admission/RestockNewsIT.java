@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Stock that somebody else brings back lifts this gateway's shield by a message: here its lifetime
- * is an hour, so nothing else can.
+ * When another process returns stock, a message lifts this gateway's sold-out shield. The shield's
+ * lifetime is an hour here, so nothing else can lift it.
  */
 @ExtendWith(TestServers.class)
 class RestockNewsIT {
@@ -82,7 +82,7 @@ class RestockNewsIT {
     admits(sku);
   }
 
-  /** The message came first, the answer was about an earlier moment. */
+  /** The message arrives first; the answer describes an earlier state. */
   @Test
   void isNotRaisedAgainByAnAnswerThatWasOnItsWay() {
     SoldOutShield shield = new SoldOutShield(Duration.ofHours(1));
@@ -100,7 +100,7 @@ class RestockNewsIT {
     SoldOutShield shield = believing.bean(SoldOutShield.class);
     assertThat(buyWithoutKey(sku).code()).isEqualTo("SOLD_OUT");
     assertThat(shield.covers(sku)).isTrue();
-    assertThat(buyWithoutKey(sku).code()).as("from memory").isEqualTo("SOLD_OUT");
+    assertThat(buyWithoutKey(sku).code()).as("answered by the shield").isEqualTo("SOLD_OUT");
   }
 
   private static void admits(long sku) {

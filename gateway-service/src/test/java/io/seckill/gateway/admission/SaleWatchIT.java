@@ -36,7 +36,8 @@ class SaleWatchIT {
         RedisClients.open(RedisSettings.single(redisServer.newDatabase().url()), "test")) {
       TestSale sale = TestSale.open(redis, PurchasePolicy.UNLIMITED, 0, 100).with("seq", 3);
       ledger.sale(sale.sku(), "PAUSED", 1, 3);
-      // Resumed after MySQL was read first; bought from, and stored, after Redis was read.
+      // The sale is resumed after the first read of MySQL; orders are admitted and stored after
+      // the read of Redis.
       JdbcTemplate mysql =
           new ResumedBetweenReadings(
               ledger,
@@ -68,7 +69,7 @@ class SaleWatchIT {
     }
   }
 
-  /** Reads MySQL; something happens before the second reading of the sales. */
+  /** Runs the given task before the second query of the sales. */
   private static final class ResumedBetweenReadings extends JdbcTemplate {
 
     private final Runnable resume;

@@ -16,7 +16,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A MySQL database with the schema of order-consumer's migrations, and rows a test wants there. */
+/** A MySQL database with the schema of order-consumer's migrations and rows written by a test. */
 final class SeededDatabase {
 
   private final MySqlDatabase database;
@@ -47,7 +47,7 @@ final class SeededDatabase {
     return database.password();
   }
 
-  /** Writes a sale, over what stands there. */
+  /** Writes a sale; replaces the row if it exists. */
   void sale(long sku, String state, long epoch, long lastSeq) {
     String sql =
         "REPLACE INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
@@ -66,7 +66,10 @@ final class SeededDatabase {
     }
   }
 
-  /** Writes the server of a partition before which everything published is stored. */
+  /**
+   * Writes the Redis server of a partition for which MySQL has stored everything that was published
+   * before that server took over.
+   */
   void provenServer(int partition, String replicationId) {
     execute(
         "REPLACE INTO redis_server VALUES (%d, '%s', UTC_TIMESTAMP(3))"
@@ -74,7 +77,7 @@ final class SeededDatabase {
   }
 
   /**
-   * Nobody reads or writes products until this is closed.
+   * Locks the table products: no other connection can read or write it until this is closed.
    *
    * @return closes the connection that holds the lock
    */
@@ -98,7 +101,7 @@ final class SeededDatabase {
     }
   }
 
-  /** Whether somebody waits for products, see {@link #lockProducts}. */
+  /** Whether a connection waits for the table products, see {@link #lockProducts}. */
   boolean isWaitedFor() {
     String sql =
         "SELECT COUNT(*) FROM information_schema.processlist"
@@ -129,7 +132,7 @@ final class SeededDatabase {
       return files
           .sorted(Comparator.comparingInt(SeededDatabase::version))
           .map(SeededDatabase::read)
-          // A statement ends where its line does: texts in it may hold semicolons.
+          // Splits at a semicolon that ends a line: string literals may contain semicolons.
           .flatMap(text -> Stream.of(text.replaceAll("--[^\n]*", "").split("(?m);\\s*$", -1)))
           .filter(statement -> !statement.isBlank())
           .toList();
@@ -138,7 +141,7 @@ final class SeededDatabase {
     }
   }
 
-  /** Of {@code V11__state_version.sql} 11; by name it would come before 2. */
+  /** Returns 11 for {@code V11__state_version.sql}, which sorts before V2 by name. */
   private static int version(Path file) {
     String name = file.getFileName().toString();
     return Integer.parseInt(name, 1, name.indexOf("__"), 10);

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import redis.clients.jedis.UnifiedJedis;
 
-/** A SKU on sale in Redis as preheat and open leave it, and what a test asks about it. */
+/** A SKU on sale in Redis, in the state that preheat and open leave, with queries for tests. */
 final class TestSale {
 
   static final int BUCKETS = 4;
@@ -26,7 +26,7 @@ final class TestSale {
     this.sku = sku;
   }
 
-  /** Open now, for a day. */
+  /** Writes a sale that is open now and closes in a day. */
   static TestSale open(UnifiedJedis redis, PurchasePolicy policy, int limit, long stock) {
     return open(redis, FIRST_SKU, policy, limit, stock);
   }

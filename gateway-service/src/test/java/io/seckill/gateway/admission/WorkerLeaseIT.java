@@ -101,12 +101,12 @@ class WorkerLeaseIT {
 
       link.heal();
       assertThat(lease.renew()).isTrue();
-      assertThat(lease.worker()).as("nobody took it meanwhile").isEqualTo(worker);
+      assertThat(lease.worker()).as("no other lease took the number meanwhile").isEqualTo(worker);
     }
   }
 
   @Test
-  @DisplayName("Two that believe in the same number still never make the same id (fault 32)")
+  @DisplayName("Two leases that use the same number never make the same id (fault 32)")
   void startsASuccessorAboveEverythingItsPredecessorCanStillUse() {
     WorkerLease asleep = lease(Duration.ofMillis(500));
     asleep.renew();
@@ -178,7 +178,7 @@ class WorkerLeaseIT {
     lease.renew();
     lease.release();
 
-    assertThat(lease.renew()).as("a renewal that was on its way takes no new number").isFalse();
+    assertThat(lease.renew()).as("a renewal after the release takes no new number").isFalse();
     assertThat(lease.next()).isNull();
     assertThat(redis.hvals(RedisKeys.workers(PARTITION)))
         .allMatch(value -> value.startsWith("|1|"));
@@ -201,7 +201,7 @@ class WorkerLeaseIT {
         link.cut();
         ask(lease, 20);
         link.heal();
-        await().until(() -> askAndCount(lease, lines) > 1); // the breaker closes first
+        await().until(() -> askAndCount(lease, lines) > 1); // the breaker must close first
         ask(lease, 20);
         throughLink.hdel(RedisKeys.workers(PARTITION), "17");
         ask(lease, 20);

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** Payment, cancel and lists, with the real order-consumer behind them. */
+/** Payment, cancellation and order lists, with the real order-consumer. */
 @ExtendWith(TestServers.class)
 class OrderActionsIT {
 
@@ -87,7 +87,7 @@ class OrderActionsIT {
         .sql("INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)")
         .params(alias.id().value(), stored.id().value())
         .update();
-    stage.redis().del(RedisKeys.sku(stored.sku())); // Redis has forgotten the sale
+    stage.redis().del(RedisKeys.sku(stored.sku())); // Redis has lost the sale
 
     GatewayAnswer answer = pay(alias);
 
@@ -112,9 +112,9 @@ class OrderActionsIT {
   void listsOwnOrdersNewestFirstPageByPageQueuedOnesIncluded() {
     long sku = stage.onSale(PurchasePolicy.UNLIMITED, 0, 1_000);
     long user = stage.newUser();
-    stage.buy(sku, 1); // somebody else's
+    stage.buy(sku, 1); // another user's order
     Placed oldest = stage.buy(user, sku, 1);
-    stage.store(oldest, 1, "PAID", null); // Redis has not heard of it
+    stage.store(oldest, 1, "PAID", null); // QUEUED in Redis
     Placed middle = stage.buy(user, sku, 2);
     Placed newest = stage.buy(user, sku, 3);
 

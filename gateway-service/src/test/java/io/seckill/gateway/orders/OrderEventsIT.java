@@ -188,7 +188,7 @@ class OrderEventsIT {
         assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
       }
       assertThat(own.bean(MeterRegistry.class).get("seckill.order.lookups").counter().count())
-          .as("orders that Redis was not asked for")
+          .as("orders looked up in MySQL because Redis did not answer")
           .isZero();
     }
   }

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
-/** Lists of orders, and what a crowd that looks at them leaves to others. */
+/** Order lists, and the threads that stay free for others while many shoppers read lists. */
 @ExtendWith(TestServers.class)
 class OrderListIT {
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ExtendWith(TestServers.class)
 class OrderStatusIT {
 
-  /** Far above what is expected: only what never comes gets here. */
+  /** Far above the expected time: reached only by an event that never happens. */
   private static final Duration SOON = Duration.ofMinutes(2);
 
   private static GatewayStage stage;
@@ -183,7 +183,7 @@ class OrderStatusIT {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed order = stage.buy(sku, 2);
     stage.store(order, 2, "CONFIRMED", null);
-    assertThat(show(order).text("status")).isEqualTo("QUEUED"); // young: Redis is believed
+    assertThat(show(order).text("status")).isEqualTo("QUEUED"); // recent: Redis is trusted
 
     grow(order, Duration.ofSeconds(10));
 
@@ -366,7 +366,7 @@ class OrderStatusIT {
     stage.redis().hset(ordersKey(order), order.id().toString(), record.format());
   }
 
-  /** Makes the admission lie further back. */
+  /** Moves the time of admission back by {@code age}. */
   private static void grow(Placed order, Duration age) {
     AdmissionRecord now = record(order);
     long then = now.admittedAt() - age.toMillis();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Orders as Redis has them, read by one thread. */
+/** Reads of orders from Redis, by one thread. */
 @ExtendWith(TestServers.class)
 class RedisOrdersIT {
 
@@ -51,7 +51,7 @@ class RedisOrdersIT {
       RedisOrders orders =
           new RedisOrders(redis, RedisBreakers.of(redis, new SimpleMeterRegistry()), SETTINGS);
       try {
-        link.delay(Duration.ofMillis(200)); // while the first is read, the others make a batch
+        link.delay(Duration.ofMillis(200)); // while the first is read, the others form a batch
         CompletableFuture<RedisOrders.Answer> first = orders.read(good, USER, SKU);
         CompletableFuture<RedisOrders.Answer> second = orders.read(bad, USER, SKU);
         CompletableFuture<RedisOrders.Answer> third = orders.read(good, USER, SKU);

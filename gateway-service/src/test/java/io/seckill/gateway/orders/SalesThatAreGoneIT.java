@@ -23,14 +23,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
 
-/** The set of a partition's SKUs outlives the sales in it. */
+/** The set of a partition's SKUs may contain SKUs whose sale has expired. */
 @ExtendWith(TestServers.class)
 class SalesThatAreGoneIT {
 
   private static final int PARTITION = 9;
   private static final long USER = 7;
 
-  /** In partition 9, and above the ids of a hundred SKUs of it: Redis reads a set of numbers so. */
+  /**
+   * In partition 9, and above the ids of a hundred SKUs of it: Redis returns a set of integers in
+   * ascending order.
+   */
   private static final long SKU = 16_000 + PARTITION;
 
   private UnifiedJedis redis;

@@ -118,7 +118,7 @@ class SkuPageIT {
 
       link.dropToClient(true);
 
-      await() // the last known answer first, and none once it is too old
+      await() // first the cached answer, then 503 once it is too old
           .atMost(SOON)
           .until(
               () -> {
@@ -156,12 +156,12 @@ class SkuPageIT {
           .haveExactly(500, new Condition<>(status -> status == 404, "UNKNOWN_SKU"));
       long seconds = 1 + (System.nanoTime() - startedNanos) / 1_000_000_000;
       assertThat(statements(own) - before)
-          .as("four readings of the products a second, and the watch over the sales")
+          .as("four queries of the products a second, and those of the sale watch")
           .isLessThan(20 * seconds);
     }
   }
 
-  /** Connections to MySQL taken and given back so far, for one statement or more. */
+  /** MySQL connections borrowed and returned so far, each for one statement or more. */
   private static long statements(TestGateway gateway) {
     return gateway.bean(MeterRegistry.class).get("hikaricp.connections.usage").timer().count();
   }

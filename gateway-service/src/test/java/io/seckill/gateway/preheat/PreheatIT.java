@@ -223,7 +223,7 @@ class PreheatIT {
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
     preheat(sku);
     RedisSaleWriter sale = gateway.bean(RedisSaleWriter.class);
-    sale.begin(row(sku, 2), new StoredOrderCount(0, 0)); // and here the gateway died
+    sale.begin(row(sku, 2), new StoredOrderCount(0, 0)); // then the gateway dies
 
     assertThat(gateway.operate("POST", GatewayStage.admin(sku) + "/open", null).code())
         .isEqualTo("NOT_PREHEATED");
@@ -279,7 +279,8 @@ class PreheatIT {
                 + " VALUES (?, 'change-of-epoch-2', 5, 'more', 'olga', 2, 'MYSQL_DONE')")
         .param(sku)
         .update();
-    // order-consumer would refuse with that compensation pending, and has been asked already.
+    // Sets the epoch directly, as if order-consumer had granted it before the compensation: while
+    // one is pending, it refuses.
     setEpochInMySql(sku, 2);
     stage.mysql().sql("UPDATE products SET state = 'PREHEATED' WHERE sku_id = " + sku).update();
 
@@ -389,7 +390,7 @@ class PreheatIT {
         .update();
   }
 
-  /** What MySQL says after so many orders were settled; Redis has seen as many admitted. */
+  /** Writes the stock and the number of settled orders; in Redis, as many are admitted. */
   private static void settled(long sku, long stock, int orders) {
     stage
         .mysql()

@@ -88,8 +88,8 @@ class SaleControlIT {
   })
   void completesWhatACrashLeftHalfDone(String action, String redisState, String goal) {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    // MySQL has it, Redis does not: as after a crash between the halves of open and resume,
-    // and as after a restore of Redis for the other two.
+    // MySQL has the new state, Redis does not: for open and resume as after a crash between the
+    // two writes, for pause and close as after a restore of Redis.
     stage.mysql().sql("UPDATE products SET state = ? WHERE sku_id = ?").params(goal, sku).update();
     redis.hset(RedisKeys.sku(sku), "state", redisState);
 
@@ -98,7 +98,7 @@ class SaleControlIT {
   }
 
   @Test
-  void opensNothingThatRedisDoesNotHold() { // FACTS 1: missing data refuse
+  void opensNothingThatRedisDoesNotHold() { // FACTS 1: missing data cause a refusal
     long sku = product();
     act(sku, "preheat");
     redis.del(RedisKeys.sku(sku));
@@ -158,7 +158,7 @@ class SaleControlIT {
     long resumed = act(sku, "resume").json().path("stateVersion").longValue();
     act(sku, "close");
 
-    // Redis's half of the resume, from a gateway that was held up between the two
+    // The resume's write to Redis, from a gateway that was delayed after its write to MySQL.
     Followed late = new SaleStates(redis).follow(sku, "OPEN", 1, resumed, null);
 
     assertThat(late).isEqualTo(Followed.NEWER);
@@ -187,7 +187,7 @@ class SaleControlIT {
             instant(sale.get("closesAt")).plusSeconds(3600));
 
     assertThat(extended.status()).as(extended.toString()).isEqualTo(200);
-    assertThat(redis.pexpireTime(RedisKeys.orders(sku, 0))).as("done before").isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.orders(sku, 0))).as("extended before").isEqualTo(end);
     assertThat(redis.pexpireTime(RedisKeys.orders(sku, 64))).isEqualTo(later);
     assertThat(redis.pexpireTime(RedisKeys.orders(sku, last))).isEqualTo(later);
     assertThat(redis.hget(RedisKeys.sku(sku), "extending")).isNull();

@@ -33,8 +33,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * No sale begins on a Redis that may forget its orders, or has no room for it; what only costs
- * memory is told.
+ * No sale starts on a Redis that may lose its orders or has no memory left for the sale; a setting
+ * that only costs memory is reported.
  */
 @ExtendWith(TestServers.class)
 class UnsafeRedisIT {
@@ -161,14 +161,15 @@ class UnsafeRedisIT {
   }
 
   /**
-   * FACTS 6 in the middle of a load: nothing is sold from half of it, and repeating it is enough.
+   * FACTS 6 during a preheat: a half-loaded sale sells nothing, and repeating the preheat is
+   * enough.
    */
   @Test
   void sellsNothingWhenRedisBecomesFullWhileASaleIsLoaded() throws SQLException {
     long sku = product();
     storeOrders(sku, 5_000);
     long used = Long.parseLong(redis.info("memory").replaceAll("(?s).*used_memory:(\\d+).*", "$1"));
-    redis.configSet("maxmemory", Long.toString(used + 300_000)); // room for the beginning
+    redis.configSet("maxmemory", Long.toString(used + 300_000)); // room for a part of the orders
     try {
       assertThat(act(sku, "preheat").status()).isEqualTo(503);
       assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("PREHEATING");
@@ -182,12 +183,12 @@ class UnsafeRedisIT {
     assertThat(act(sku, "open").status()).isEqualTo(200);
     assertThat(gateway.buy(1, sku, 1, "key-half-loaded").status()).isEqualTo(202);
     assertThat(gateway.buy(101, sku, 1, "stored-number-1").status())
-        .as("the first answer of an order that was stored before")
+        .as("a repeat gets the first answer of an order stored earlier")
         .isEqualTo(202);
     assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("99");
   }
 
-  /** Confirmed ones of an earlier epoch, each of a user of its own. */
+  /** Stores confirmed orders of an earlier epoch, each of a different user. */
   private static void storeOrders(long sku, int orders) throws SQLException {
     try (Connection connection = mysql.connect();
         PreparedStatement insert =

@@ -4,7 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Breakers for tests, with the settings of production. */
+/** Circuit breakers for tests, with the production settings. */
 public final class RedisBreakers {
 
   private RedisBreakers() {}

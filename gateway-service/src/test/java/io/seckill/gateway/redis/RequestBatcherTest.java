@@ -98,7 +98,7 @@ class RequestBatcherTest {
       Letter next = offered(post, 0);
       await().until(() -> next.delivered);
       assertThat(underway.delivered).as("a late answer changes nothing").isFalse();
-      assertThat(batches).as("what was not sent stays unsent").containsExactly(1, 1);
+      assertThat(batches).as("a request answered as not sent is never sent").containsExactly(1, 1);
     }
   }
 

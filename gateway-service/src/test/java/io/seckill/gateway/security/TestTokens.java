@@ -6,7 +6,7 @@ import java.util.Base64;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Makes HS256 tokens for tests: good ones, and whatever JSON a test wants signed. */
+/** Makes HS256 tokens for tests: valid ones, and any JSON that a test wants signed. */
 public final class TestTokens {
 
   public static final String SECRET = "0123456789abcdef0123456789abcdef";
@@ -15,12 +15,12 @@ public final class TestTokens {
 
   private TestTokens() {}
 
-  /** A shopper's token that lasts. */
+  /** A shopper's token that expires in the year 2100. */
   public static String shopper(long userId) {
     return signed("{\"sub\":\"" + userId + "\",\"exp\":" + YEAR_2100_S + "}");
   }
 
-  /** An operator's token that lasts. */
+  /** An operator's token that expires in the year 2100. */
   public static String operator(String name) {
     return signed(
         "{\"sub\":\"" + name + "\",\"scope\":\"seckill.admin\",\"exp\":" + YEAR_2100_S + "}");

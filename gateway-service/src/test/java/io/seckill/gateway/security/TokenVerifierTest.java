@@ -67,7 +67,7 @@ class TokenVerifierTest {
     assertThat(verifier.verify(token)).isNotNull();
 
     clock.now = Instant.ofEpochSecond(NOW_S + 89);
-    assertThat(verifier.verify(token)).as("within the skew").isNotNull();
+    assertThat(verifier.verify(token)).as("within the allowed clock skew").isNotNull();
     clock.now = Instant.ofEpochSecond(NOW_S + 90);
     assertThat(verifier.verify(token)).isNull();
   }

@@ -38,7 +38,7 @@ public final class ConsumerProcess implements AutoCloseable {
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill-consumer"));
   }
 
-  /** Starts it and waits until it is ready, at most 90 s. */
+  /** Starts order-consumer and waits until it is ready, at most 2 minutes. */
   public static ConsumerProcess start(
       RedisDatabase redis, RabbitVhost rabbit, MySqlDatabase mysql) {
     return start(redis.url(), rabbit, mysql, Map.of());
@@ -75,7 +75,7 @@ public final class ConsumerProcess implements AutoCloseable {
                 "SPRING_FLYWAY_USER", mysql.username(),
                 "SPRING_FLYWAY_PASSWORD", mysql.password()));
     command.environment().put("SECKILL_DEMO_ENABLED", "true");
-    // Tests that make the stores disagree do so on purpose.
+    // Rare, because some tests make the stores disagree on purpose.
     command.environment().put("SECKILL_RECONCILIATION_INTERVAL", "1h");
     command.environment().put("SECKILL_RECONCILIATION_BUSYINTERVAL", "2h");
     command.environment().putAll(environment);

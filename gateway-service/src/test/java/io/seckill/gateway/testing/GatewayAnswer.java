@@ -4,7 +4,7 @@ import java.net.http.HttpResponse;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the gateway said. */
+/** A response of the gateway. */
 public record GatewayAnswer(HttpResponse<String> http) {
 
   private static final JsonMapper JSON = JsonMapper.shared();
@@ -29,7 +29,7 @@ public record GatewayAnswer(HttpResponse<String> http) {
     return json().path(member).asString("");
   }
 
-  /** The problem code, or the status when it is no problem. */
+  /** The problem code, or the status when the response is not an error. */
   public String code() {
     return status() >= 400 ? text("code") : Integer.toString(status());
   }

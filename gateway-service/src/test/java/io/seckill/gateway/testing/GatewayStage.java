@@ -20,8 +20,8 @@ import redis.clients.jedis.UnifiedJedis;
 
 /**
  * Redis, MySQL, RabbitMQ, the real order-consumer and one gateway, started once per test JVM and
- * shared; tests keep apart by their SKUs and users. Without a relay, orders stay where admission
- * puts them until a test moves them on.
+ * shared; each test uses SKUs and users of its own. No relay runs, so orders stay in the outbox
+ * until a test stores them.
  */
 public final class GatewayStage {
 
@@ -49,7 +49,7 @@ public final class GatewayStage {
     Runtime.getRuntime().addShutdownHook(new Thread(this::stop, "stop-stage"));
   }
 
-  /** The one of this JVM; only under {@code @ExtendWith(TestServers.class)}. */
+  /** Returns the stage of this JVM; needs {@code @ExtendWith(TestServers.class)}. */
   public static synchronized GatewayStage shared() {
     if (shared == null) {
       shared = new GatewayStage();
@@ -86,17 +86,17 @@ public final class GatewayStage {
     return mysql;
   }
 
-  /** A SKU id nobody else uses. */
+  /** A SKU id that no other test uses. */
   public long newSku() {
     return NEXT_SKU.incrementAndGet();
   }
 
-  /** A user id nobody else uses. */
+  /** A user id that no other test uses. */
   public long newUser() {
     return NEXT_USER.incrementAndGet();
   }
 
-  /** The body of a product that is on sale from a minute ago for a day. */
+  /** The body of a product whose sale opened a minute ago and closes in a day. */
   public static String product(PurchasePolicy policy, int limit, long stock) {
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     return product(
@@ -136,7 +136,7 @@ public final class GatewayStage {
     return new Placed(OrderId.parse(answer.text("orderId")), user, sku, key);
   }
 
-  /** Puts a new order into MySQL, past Redis. */
+  /** Inserts a new order into MySQL only; Redis does not have it. */
   public Placed store(
       long sku, long user, int quantity, long seq, String status, @Nullable String reason) {
     long made = System.currentTimeMillis();
@@ -147,7 +147,7 @@ public final class GatewayStage {
     return order;
   }
 
-  /** What order-consumer would do with a queued order, without telling Redis. */
+  /** Stores a queued order in MySQL as order-consumer would, without the result in Redis. */
   public void store(Placed order, int quantity, String status, @Nullable String reason) {
     store(order, quantity, status, reason, 1);
   }

@@ -2,5 +2,5 @@ package io.seckill.gateway.testing;
 
 import io.seckill.common.order.OrderId;
 
-/** An order and whose it is. */
+/** An order with its user, SKU and idempotency key. */
 public record Placed(OrderId id, long user, long sku, String key) {}

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The whole gateway in this JVM, on two free ports, and a client of it. */
+/** The whole gateway in this JVM, on two free ports, with an HTTP client for it. */
 public final class TestGateway implements AutoCloseable {
 
   private final ConfigurableApplicationContext context;
@@ -32,9 +32,9 @@ public final class TestGateway implements AutoCloseable {
   }
 
   /**
-   * Starts it.
+   * Starts a gateway.
    *
-   * @param properties {@code name=value}, over the defaults
+   * @param properties {@code name=value}; they override the defaults
    */
   public static TestGateway start(
       RedisDatabase redis, MySqlDatabase mysql, String consumerUrl, String... properties) {
@@ -50,8 +50,8 @@ public final class TestGateway implements AutoCloseable {
                 "seckill.security.hs256-secret=" + TestTokens.SECRET,
                 "seckill.consumer.url=" + consumerUrl,
                 "seckill.internal.token=" + ConsumerProcess.TOKEN,
-                "seckill.preheat.allow-unsafe-redis=true", // the shared one keeps nothing on disk
-                "seckill.limits.user-per-second=0")); // one user may stand for a whole crowd
+                "seckill.preheat.allow-unsafe-redis=true", // the shared Redis is not persistent
+                "seckill.limits.user-per-second=0")); // one user may send all requests
     for (String property : properties) {
       String name = property.substring(0, property.indexOf('=') + 1);
       all.removeIf(earlier -> earlier.startsWith(name));
@@ -94,7 +94,7 @@ public final class TestGateway implements AutoCloseable {
     return send(shop(path).header("Authorization", shopper(user)).GET());
   }
 
-  /** A method with or without a body, by a shopper. */
+  /** A request of any method, with or without a body, by a shopper. */
   public GatewayAnswer call(long user, String method, String path, @Nullable String body) {
     return send(json(shop(path), method, body).header("Authorization", shopper(user)));
   }
@@ -112,7 +112,7 @@ public final class TestGateway implements AutoCloseable {
     return send(admin(path).header("Authorization", operator()).GET());
   }
 
-  /** A method with or without a JSON body, by an operator. */
+  /** A request of any method, with or without a JSON body, by an operator. */
   public GatewayAnswer operate(String method, String path, @Nullable String body) {
     return send(json(admin(path), method, body).header("Authorization", operator()));
   }

@@ -1,4 +1,4 @@
-/** The gateway and its neighbours, as tests need them. */
+/** The gateway and the services it uses, set up for tests. */
 @NullMarked
 package io.seckill.gateway.testing;
 

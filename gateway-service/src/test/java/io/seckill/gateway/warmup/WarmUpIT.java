@@ -33,7 +33,7 @@ class WarmUpIT {
 
   private static final Duration SOON = Duration.ofMinutes(2);
 
-  /** More than any test waits for. */
+  /** A warm-up longer than any test waits. */
   private static final String[] ENDLESS = {
     "seckill.warm-up.requests=1000000", "seckill.warm-up.at-most=10m"
   };
@@ -121,7 +121,7 @@ class WarmUpIT {
               "seckill.redis.url=redis://127.0.0.1:" + link.port() + "/" + database)) {
         await().atMost(SOON).until(() -> state(readiness(gateway)).equals("UP"));
 
-        assertThat(readiness(gateway).status()).as("Redis is still away").isEqualTo(503);
+        assertThat(readiness(gateway).status()).as("Redis is still unavailable").isEqualTo(503);
         assertThat(refusedByRedis(gateway)).isZero();
       }
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Requests that follow each other on one connection as fast as the answers allow. Before {@link
+ * Sends requests on one connection, each as soon as the previous one is answered. Before {@link
  * ExchangeTurn} about one in a thousand was never read; the client's time-out then fails the test.
  */
 @ExtendWith(TestServers.class)

@@ -30,7 +30,7 @@ import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The descriptions say what the gateway does: compared with its real answers. */
+/** Compares the OpenAPI descriptions with the gateway's real answers. */
 @ExtendWith(TestServers.class)
 class OpenApiIT {
 
@@ -49,7 +49,7 @@ class OpenApiIT {
     admin = parse(gateway.adminGet("/admin/v1/openapi.yaml"));
   }
 
-  /** A request, and what it is an example of. */
+  /** A request with its answer, and the described operation of which it is an example. */
   private record Example(
       JsonNode api, String method, String path, int status, GatewayAnswer answer) {}
 
@@ -87,7 +87,7 @@ class OpenApiIT {
                                 .getMethodsCondition()
                                 .getMethods()
                                 .forEach(method -> routed.add(method + " " + pattern))));
-    routed.add("POST /api/v1/skus/{sku}/orders"); // beside WebFlux, as the status is in addition
+    routed.add("POST /api/v1/skus/{sku}/orders"); // not in WebFlux; the status is in both
 
     assertThat(described).isEqualTo(routed);
   }
@@ -380,7 +380,7 @@ class OpenApiIT {
     return new Example(admin, method, path, status, answer);
   }
 
-  /** The schema with the components it refers to, so that it stands alone. */
+  /** Validates against the schema, extended by the components to which it refers. */
   private static List<String> errors(JsonNode api, JsonNode schema, @Nullable String body) {
     var alone = JSON.createObjectNode();
     alone.setAll((tools.jackson.databind.node.ObjectNode) schema);

@@ -17,7 +17,7 @@ import reactor.netty.http.server.HttpServer;
 
 class SilentShoppersIT {
 
-  /** Far above what is expected: only what never comes gets here. */
+  /** Far above the expected time: reached only by an event that never happens. */
   private static final Duration SOON = Duration.ofMinutes(2);
 
   private static final Duration IDLE = Duration.ofSeconds(3);
@@ -50,10 +50,10 @@ class SilentShoppersIT {
                       server.port(),
                       "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{\"quan"));
 
-      assertThat(ask(server.port(), "GET /ticks HTTP/1.1\r\nHo")).as("half a head").isEmpty();
+      assertThat(ask(server.port(), "GET /ticks HTTP/1.1\r\nHo")).as("incomplete head").isEmpty();
       assertThat(silent.join()).isEmpty();
-      assertThat(body.join()).as("half a body").isEmpty();
-      assertThat(ticking.join()).as("an answer that takes longer").contains("tick 19");
+      assertThat(body.join()).as("incomplete body").isEmpty();
+      assertThat(ticking.join()).as("slower than the time-out").contains("tick 19");
     } finally {
       server.disposeNow();
     }
@@ -64,7 +64,7 @@ class SilentShoppersIT {
         .concatMap(tick -> Mono.just(tick).delayElement(Duration.ofMillis(200)));
   }
 
-  /** Says this and no more; what the server said until it ended the connection. */
+  /** Sends this text only; returns what the server sends until it closes the connection. */
   private static String ask(int port, String text) {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
       socket.setSoTimeout((int) SOON.toMillis());

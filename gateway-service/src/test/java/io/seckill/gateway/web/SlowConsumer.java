@@ -13,8 +13,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Stands where order-consumer should be, for what the real one does not do: answers when and what
- * the test says.
+ * Replaces order-consumer, to do what the real one does not: the test decides when and what it
+ * answers.
  */
 public final class SlowConsumer implements AutoCloseable {
 
@@ -45,14 +45,14 @@ public final class SlowConsumer implements AutoCloseable {
     return "http://127.0.0.1:" + server.getAddress().getPort();
   }
 
-  /** Waits for a request that is not the health probe's. */
+  /** Waits until a first request has arrived, at most 10 s. */
   public void awaitRequest() throws InterruptedException {
     if (!asked.await(10, TimeUnit.SECONDS)) {
       throw new AssertionError("nobody asked");
     }
   }
 
-  /** Answers the oldest request that waits, or the next that comes. */
+  /** Answers the oldest unanswered request, or the next one, within 10 s. */
   public void answer(int status, String body) throws IOException, InterruptedException {
     HttpExchange exchange = waiting.poll(10, TimeUnit.SECONDS);
     if (exchange == null) {

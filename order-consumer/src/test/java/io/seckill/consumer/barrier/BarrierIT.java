@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A barrier that has passed has left nothing behind it. */
+/** When a barrier has passed, every message published before it is stored in MySQL. */
 @ExtendWith(TestServers.class)
 class BarrierIT {
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs far from UTC, so that a time that depends on the JVM's zone shows. */
+/** Runs in a time zone far from UTC, to reveal times that depend on the JVM's time zone. */
 @ExtendWith(TestServers.class)
 class CatalogueIT {
 
@@ -169,7 +169,7 @@ class CatalogueIT {
     assertThat(row.body().path("name").stringValue()).isEqualTo("P" + (rounds - 1));
   }
 
-  /** FACTS 39: behind MySQL's driver MariaDB calls itself 5.5.5. */
+  /** FACTS 39: MariaDB reports itself to MySQL's driver as version 5.5.5. */
   @Test
   void speaksTheDialectOfTheServer() {
     Dialect dialect =
@@ -184,7 +184,10 @@ class CatalogueIT {
         .isEqualTo(version.contains("MariaDB") ? MariaDBDialect.class : MySQLDialect.class);
   }
 
-  /** FACTS 36: JPA's transaction is spoilt by a duplicate, and save() would overwrite. */
+  /**
+   * FACTS 36: a duplicate key makes JPA's transaction rollback-only; save() would overwrite the
+   * row.
+   */
   @Test
   void concurrentCreatesMakeOneProduct() {
     List<Integer> statuses = Collections.synchronizedList(new ArrayList<>());

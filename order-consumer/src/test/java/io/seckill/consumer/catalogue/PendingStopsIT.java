@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Stops that one store has and the other lacks. */
+/** Stops of a sale that only one of Redis and MySQL has recorded. */
 @ExtendWith(TestServers.class)
 class PendingStopsIT {
 
@@ -66,7 +66,7 @@ class PendingStopsIT {
     assertThat(opened.body().path("state").stringValue()).isEqualTo("OPEN");
     assertThat(opened.body().path("stateVersion").longValue()).isEqualTo(before + 2);
     assertThat(states.pendingStop(sku)).isEmpty();
-    assertThat(redis("state")).as("until the gateway lets it follow").isEqualTo("PAUSED");
+    assertThat(redis("state")).as("until the gateway opens the sale in Redis").isEqualTo("PAUSED");
   }
 
   @Test
@@ -103,7 +103,7 @@ class PendingStopsIT {
   }
 
   @Test
-  void anOpeningGoesOnAboveWhatRedisHasFollowed() { // MySQL came back from a backup
+  void anOpeningGoesOnAboveWhatRedisHasFollowed() { // MySQL was restored from a backup
     sale();
     move("PAUSED");
     consumer.redis().hset(RedisKeys.sku(sku), "stateVersion", "70");

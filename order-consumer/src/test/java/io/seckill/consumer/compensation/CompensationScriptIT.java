@@ -139,7 +139,10 @@ class CompensationScriptIT {
     }
   }
 
-  /** ADR 8: telling the gateways only saves shoppers a moment; giving back comes first. */
+  /**
+   * ADR 8: notifying the gateways only saves shoppers a moment; the compensation must not depend on
+   * it.
+   */
   @Test
   void givesBackAlsoWhenItMayNotTellOfIt() {
     try (RedisServer server =

@@ -62,7 +62,7 @@ class ConnectionPoolsIT {
     }
   }
 
-  /** What a process that stands still has locked is free again within a quarter of a minute. */
+  /** MySQL releases the locks of a process that hangs within 15 seconds. */
   @Test
   void letsMySqlEndTransactionsThatStandStill() throws SQLException {
     try (TestConsumer consumer = TestConsumer.start()) {

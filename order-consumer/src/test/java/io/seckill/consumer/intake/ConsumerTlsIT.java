@@ -30,7 +30,7 @@ class ConsumerTlsIT {
 
   @TempDir private static Path directory;
 
-  /** Spring's own connection, for the slow paths, must not be the one that goes in plain text. */
+  /** Spring's own connection, which the slow paths use, must use TLS as well. */
   @Test
   void storesOrdersAndTellsOfThemOverTlsOnly() {
     TestAuthority authority = TestAuthority.create(directory, "ours");

@@ -112,7 +112,7 @@ class DeadLetterIT {
                 assertThat(consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total())
                     .isZero());
     assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter")).isEqualTo(1);
-    assertThat(droppedByBroker()).as("letters that no consumer has published").isEqualTo(5);
+    assertThat(droppedByBroker()).as("dead letters that no consumer has published").isEqualTo(5);
   }
 
   private double droppedByBroker() {
@@ -124,7 +124,10 @@ class DeadLetterIT {
         .count();
   }
 
-  /** A quorum queue drops what was delivered too often, from RabbitMQ 4.0 on after 20 times. */
+  /**
+   * A quorum queue drops a message that was delivered too often, from RabbitMQ 4.0 on after 20
+   * times.
+   */
   @Test
   void takesNoDeadLetterWhileMySqlIsReadOnly() throws Exception { // fault 28
     TestServers.mysql().setReadOnly(true);
@@ -134,7 +137,7 @@ class DeadLetterIT {
       }
       await()
           .atMost(Duration.ofMinutes(2))
-          .during(Duration.ofSeconds(3)) // thirty looks into the queue
+          .during(Duration.ofSeconds(3)) // thirty polls of the queue
           .until(() -> consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() == 3);
       consumer.close();
       assertThat(deliveriesOfDeadLetters()).hasSize(3).allMatch(count -> count == 0);
@@ -158,7 +161,7 @@ class DeadLetterIT {
     }
   }
 
-  /** How often each was delivered and given back. */
+  /** How often each dead letter was delivered and returned to the queue. */
   private List<Long> deliveriesOfDeadLetters() throws Exception {
     ConnectionFactory factory = new ConnectionFactory();
     factory.setUri(consumer.vhost().url());

@@ -35,7 +35,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What must hold even when Redis is wrong: orders go straight to the exchange here. */
+/**
+ * MySQL's guards, which must hold even when Redis is wrong: tests publish orders directly to the
+ * exchange.
+ */
 @ExtendWith(TestServers.class)
 class GuardsIT {
 
@@ -89,7 +92,7 @@ class GuardsIT {
         .untilAsserted(
             () ->
                 assertThat(orders.stream().filter(o -> redis.quota(sku, o.userId()) > 0).count())
-                    .as("quota is given back")
+                    .as("users whose quota is not returned")
                     .isEqualTo(10));
   }
 
@@ -120,7 +123,7 @@ class GuardsIT {
     assertThat(ledger.stock(sku)).isEqualTo(995);
     await()
         .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(redis.stock(sku)).as("given back").isEqualTo(995));
+        .untilAsserted(() -> assertThat(redis.stock(sku)).as("compensated").isEqualTo(995));
     assertThat(redis.quota(sku, 77)).as("left to reconciliation").isEqualTo(100);
     assertThat(orders.stream().filter(o -> redis.result(o).equals("RQ")).count()).isEqualTo(95);
   }
@@ -137,7 +140,9 @@ class GuardsIT {
     assertThat(ledger.stock(sku)).isEqualTo(100);
   }
 
-  /** FACTS 28: a raise (2) and a refusal (0) count together like two inserts. */
+  /**
+   * FACTS 28: the affected rows of a raise (2) and a refusal (0) add up to those of two inserts.
+   */
   @Test
   void refusesOneUserWhileAnotherIsRaised() {
     sale(LIMITED, 3, 100);
@@ -390,7 +395,7 @@ class GuardsIT {
     return range(0, count).mapToObj(i -> OrderFlood.order(sku, policy, 1 + i, 1)).toList();
   }
 
-  /** The same request under another id, as after a loss in Redis. */
+  /** The same request under another order id, as after a data loss in Redis. */
   private static OrderMessage again(OrderMessage first) {
     OrderMessage fresh =
         OrderFlood.order(first.skuId(), first.policy(), first.userId(), first.quantity());
@@ -436,7 +441,7 @@ class GuardsIT {
     ledger.await("SELECT COUNT(*) FROM dead_letter WHERE reason = '" + reason + "'", count);
   }
 
-  /** Until every message of this SKU's queue is settled. */
+  /** Waits until every message of this SKU's queue is settled. */
   private void awaitQuiet() {
     String queue = BrokerTopology.orderQueue(Partition.ofSku(sku) % BrokerTopology.ORDER_QUEUES);
     await()

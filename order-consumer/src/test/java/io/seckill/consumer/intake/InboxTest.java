@@ -65,7 +65,7 @@ class InboxTest {
     assertThat(inbox.hasPostponedBefore(delivery(5))).isFalse();
     assertThat(inbox.hasPostponedBefore(delivery(6))).isTrue();
     assertThat(tags(inbox.take(1, Duration.ZERO, LONG))).containsExactly(5L);
-    assertThat(inbox.hasPostponedBefore(delivery(6))).as("while it is tried again").isTrue();
+    assertThat(inbox.hasPostponedBefore(delivery(6))).as("while it is retried").isTrue();
 
     inbox.settled(List.of(delivery(4), delivery(5)));
     assertThat(inbox.hasPostponedBefore(delivery(6))).isFalse();

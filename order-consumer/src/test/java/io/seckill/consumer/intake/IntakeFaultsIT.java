@@ -37,7 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A consumer behind breakable links; another one, which takes no orders, looks on. */
+/** A consumer whose connections the tests break; a second one, which takes no orders, observes. */
 @ExtendWith(TestServers.class)
 class IntakeFaultsIT {
 
@@ -50,7 +50,7 @@ class IntakeFaultsIT {
   private static StoredInvariants ledger;
   private static AdmissionFixture redis;
 
-  /** Of partition 0, so all in one queue. */
+  /** All SKUs are of partition 0, so that their orders are in one queue. */
   private final long sku = NEXT_SKU.addAndGet(16);
 
   private TcpProxy toMySql;
@@ -134,7 +134,8 @@ class IntakeFaultsIT {
   }
 
   /**
-   * Two calls are enough for the breaker; the second may be the one that shows that MySQL works.
+   * The breaker can open after two calls; the second of them may be the one that shows that MySQL
+   * is available.
    */
   @Test
   void oneFailureBeforeASuccessKeepsNothingClosed() throws DatabaseUnavailableException {
@@ -187,7 +188,10 @@ class IntakeFaultsIT {
     ledger.check();
   }
 
-  /** After COMMIT and compensation, before the acks arrive: all of it happens again, once. */
+  /**
+   * The acks are lost after COMMIT and compensation: the steps are repeated, without a second
+   * effect.
+   */
   @Test
   void repeatsWhatFollowsTheCommitHarmlesslyWhenTheAcksAreLost() { // faults 16, 23
     List<OrderMessage> orders = range(0, 50).mapToObj(i -> order(7, 1)).toList();
@@ -216,7 +220,9 @@ class IntakeFaultsIT {
     ledger.check();
   }
 
-  /** Dead between COMMIT and everything Redis should hear; the next process makes up for it. */
+  /**
+   * The consumer dies after COMMIT, before it writes to Redis; the next process does so instead.
+   */
   @Test
   void leavesNothingUndoneWhenItDiesRightAfterTheCommit() { // fault 23
     List<OrderMessage> orders = range(0, 50).mapToObj(i -> order(7, 1)).toList();
@@ -245,7 +251,9 @@ class IntakeFaultsIT {
     ledger.check();
   }
 
-  /** FACTS 22: an ack of all up to its tag would settle the failed order before it, too. */
+  /**
+   * FACTS 22: an ack of all deliveries up to its tag would also settle the failed order before it.
+   */
   @Test
   void keepsAFailedOrderAtTheBrokerWhileThoseBehindItAreAcked() throws Exception { // fault 25
     List<OrderMessage> orders = orders(1, 30);
@@ -259,7 +267,7 @@ class IntakeFaultsIT {
       ledger.awaitOrders(sku, 29);
       await()
           .atMost(PATIENCE)
-          .during(Duration.ofMillis(500)) // longer than the counters are old
+          .during(Duration.ofMillis(500)) // longer than the broker's counters lag
           .until(() -> observer.vhost().queueDepth(QUEUE).total() <= 1);
 
       assertThat(observer.vhost().queueDepth(QUEUE).total())
@@ -276,7 +284,7 @@ class IntakeFaultsIT {
     ledger.check();
   }
 
-  /** Hits COMMITs, acks and confirms wherever they happen to be. */
+  /** Connections are reset at random points of COMMITs, acks and confirms. */
   @Test
   void storesEveryOrderOnceWhileAllLinksBreakAtRandom() { // faults 22, 29; FACTS 38
     long seed = ThreadLocalRandom.current().nextLong();
@@ -336,7 +344,7 @@ class IntakeFaultsIT {
       ledger.awaitOrders(sku, 20_000);
       awaitQuiet();
       assertThat(duplicates(next))
-          .as("of what was stored before")
+          .as("duplicates of orders stored before")
           .isLessThanOrEqualTo((double) stored);
     }
     ledger.check();

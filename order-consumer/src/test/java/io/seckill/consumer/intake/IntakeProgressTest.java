@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class IntakeProgressTest {
 
-  private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 1_000); // it may wrap around
+  private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 1_000); // the clock may overflow
   private final IntakeProgress progress = new IntakeProgress(now::get);
 
   @Test

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
-/** What intake must never do; mutations have it done in place of the method of the same name. */
+/** What intake must never do; a mutation calls it instead of the method of the same name. */
 public final class MutantIntake {
 
   private static final ThreadLocal<IntakeSession> SESSION = new ThreadLocal<>();
@@ -25,10 +25,10 @@ public final class MutantIntake {
     return batch;
   }
 
-  /** Does not ack what is stored: it is acked already. */
+  /** Does not ack stored orders: they are acked already. */
   static void ack(IntakeSession session, List<Delivery> deliveries) {}
 
-  /** Settles all deliveries up to this one. */
+  /** Acks all deliveries up to this one. */
   static void basicAck(Channel channel, long tag, boolean multiple) throws IOException {
     channel.basicAck(tag, !multiple);
   }

@@ -76,7 +76,7 @@ class StoreFromQueueIT {
     assertThat(consumer.redis().hget(RedisKeys.sku(1001), "settled")).isEqualTo("2000");
   }
 
-  /** Spring stops the highest phase first, and the next when it has ended. */
+  /** Spring stops the highest phase first, and the next lower one when it has stopped. */
   @Test
   void theIntakeStopsBeforeTheSweepersDo() {
     int intake = consumer.bean(Intake.class).getPhase();

@@ -29,12 +29,16 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The conservation equation at every stage of an order, and what it says when something is gone.
+ * The conservation equation at every stage of an order, and its differences when an order or units
+ * are lost.
  */
 @ExtendWith(TestServers.class)
 class LedgerIT {
 
-  /** One SKU per partition and queue: what a test loses, no other test finds missing. */
+  /**
+   * Each test's SKU is in another partition, so that what one test loses is not missing in another
+   * test.
+   */
   private static final AtomicLong NEXT_SKU = new AtomicLong(16_000);
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -77,7 +81,7 @@ class LedgerIT {
     assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isEqualTo(1);
     sale.lease(Duration.ofMinutes(4));
     assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isZero();
-    sale.lease(Duration.ofHours(1)); // longer than any: the clock was set back since it was given
+    sale.lease(Duration.ofHours(1)); // longer than any lease: clock was set back after the grant
     assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isEqualTo(1);
 
     sale.publish(order);
@@ -110,7 +114,7 @@ class LedgerIT {
     sale.claim(1);
     sale.publish(order);
     awaitUnits("confirmed", 3);
-    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // refuses compensations
+    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // blocks compensations
 
     assertThat(post(order, "cancel").status()).isEqualTo(200);
     JsonNode compensating = balanced();
@@ -141,7 +145,7 @@ class LedgerIT {
     OrderMessage order = OrderFlood.order(sku, PurchasePolicy.UNLIMITED, 7, 3);
     sale.admit(order);
     sale.claim(1);
-    sale.publish(order); // says another policy than the product
+    sale.publish(order); // its policy is not that of the product
 
     awaitUnits("deadLetters", 3);
     assertThat(balanced().at("/orders/deadLetters").longValue()).isEqualTo(1);
@@ -164,7 +168,7 @@ class LedgerIT {
   @Test
   void countsAnAdditionThatRedisDoesNotHaveYet() {
     SaleInFlight.open(sku, 10, consumer, flood);
-    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // refuses changes
+    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // blocks stock changes
     consumer.api().with("Idempotency-Key", "more-units").post(path() + "/stock", change(5));
 
     JsonNode ledger = balanced();
@@ -287,7 +291,7 @@ class LedgerIT {
         Statement statement = holder.createStatement()) {
       holder.setAutoCommit(false);
       statement.execute("SELECT stock FROM products WHERE sku_id = " + sku + " FOR UPDATE");
-      sale.publish(order); // and storing it waits for that lock
+      sale.publish(order); // storing it waits for the lock
 
       await()
           .atMost(PATIENCE)
@@ -321,7 +325,7 @@ class LedgerIT {
     return answer.body();
   }
 
-  /** A reading that was made later. */
+  /** Returns a reading that was made later than the given one. */
   private JsonNode readAfter(JsonNode earlier) {
     return await()
         .atMost(PATIENCE)

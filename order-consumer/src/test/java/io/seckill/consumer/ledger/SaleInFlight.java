@@ -16,8 +16,8 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.args.ListDirection;
 
 /**
- * A sale whose orders a test moves from store to store, leaving the counters gateway and relay
- * leave.
+ * A sale whose orders a test moves from store to store, and whose counters it changes as gateway
+ * and relay do.
  */
 final class SaleInFlight {
 
@@ -45,7 +45,7 @@ final class SaleInFlight {
     return OrderFlood.order(sku, PurchasePolicy.LIMITED, user, quantity);
   }
 
-  /** As {@code admit.lua}: stock, quota, record, counters and outbox. */
+  /** Changes stock, quota, record, counters and outbox as {@code admit.lua} does. */
   void admit(OrderMessage... orders) {
     admissions.admit(orders);
     for (OrderMessage order : orders) {
@@ -56,7 +56,7 @@ final class SaleInFlight {
     }
   }
 
-  /** Into the private queue of a lane whose lease has long ended. */
+  /** Moves orders from the outbox to the private queue of a lane whose lease ended long ago. */
   void claim(int orders) {
     redis.zadd(RedisKeys.lanes(Partition.ofSku(sku)), 1, LANE);
     for (int i = 0; i < orders; i++) {
@@ -64,13 +64,13 @@ final class SaleInFlight {
     }
   }
 
-  /** The lane's lease ends so much later from now on. */
+  /** Sets the end of the lane's lease to this time from now. */
   void lease(Duration left) {
     double end = System.currentTimeMillis() + left.toMillis();
     redis.zadd(RedisKeys.lanes(Partition.ofSku(sku)), end, LANE);
   }
 
-  /** As a relay: publish, confirm, settle. */
+  /** Publishes, confirms and settles orders as a relay does. */
   void publish(OrderMessage... orders) {
     flood.publish(orders);
     settle(orders);

@@ -20,7 +20,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** FACTS 33: cancellations lock in the order of the batch store, so both run side by side. */
+/**
+ * FACTS 33: cancellations take locks in the order of the batch store, so both can run concurrently.
+ */
 @ExtendWith(TestServers.class)
 class CancellationUnderLoadIT {
 
@@ -112,7 +114,7 @@ class CancellationUnderLoadIT {
     return number(consumer, "SELECT COUNT(*) FROM orders WHERE " + condition);
   }
 
-  /** Units of orders that hold them. */
+  /** Units held by orders that are CONFIRMED or PAID. */
   private static long units(TestConsumer consumer, String condition) {
     return number(
         consumer,

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Money that a provider takes after it was asked: the order is paid, or the money goes back. */
+/**
+ * A charge that the provider books after it left the request unanswered pays the order or is
+ * refunded.
+ */
 @ExtendWith(TestServers.class)
 class LatePaymentsIT {
 
@@ -42,7 +45,7 @@ class LatePaymentsIT {
             Map.of(
                 "seckill.demo.enabled", "false",
                 "seckill.payment.callback-secret", SECRET,
-                // The tests sweep themselves.
+                // The tests call the sweep themselves.
                 "seckill.payment.sweep-interval", "10m"),
             LateProvider.class);
     orders = new StoredOrderFixture(consumer);
@@ -218,7 +221,7 @@ class LatePaymentsIT {
     assertThat(orders.status(id)).isEqualTo("EXPIRED");
   }
 
-  /** The time of the next look has come. */
+  /** Makes the next check of the payment due and runs the sweep. */
   private void lookAgain() {
     makeDue(id, "0 SECOND");
     consumer.bean(Payments.class).sweep();

@@ -14,14 +14,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The most difficult provider that the contract allows: it cannot close a payment, and books a
- * charge whose caller it left without an answer when the test says so.
+ * The most difficult provider that the contract allows: it cannot close a payment, and it books a
+ * charge that it left unanswered only when the test requests it.
  */
 final class LateProvider implements PaymentProvider {
 
   static final Duration LONGEST_DELAY = Duration.ofHours(1);
 
-  /** What the next calls of {@code charge} come to. */
+  /** The results of the next calls of {@code charge}. */
   enum Next {
     NO_ANSWER,
     DECLINED,
@@ -38,7 +38,7 @@ final class LateProvider implements PaymentProvider {
     next.addAll(List.of(answers));
   }
 
-  /** Takes the money of a charge that was asked for before. */
+  /** Books a charge that was requested before. */
   void book(OrderId orderId) {
     taken.add(orderId);
   }
@@ -47,7 +47,7 @@ final class LateProvider implements PaymentProvider {
     return taken.contains(orderId);
   }
 
-  /** Calls of find and refund for an order. */
+  /** The number of calls of find and refund for an order. */
   int calls(OrderId orderId) {
     return calls.getOrDefault(orderId, new AtomicInteger()).get();
   }
@@ -56,7 +56,7 @@ final class LateProvider implements PaymentProvider {
     this.away = away;
   }
 
-  /** Each look at this order fails as a defect of the implementation does. */
+  /** Makes each find and refund of this order fail as a defect of the implementation would. */
   void breakFor(OrderId orderId) {
     broken.add(orderId);
   }

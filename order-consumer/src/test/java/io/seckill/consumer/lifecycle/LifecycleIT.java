@@ -60,7 +60,7 @@ class LifecycleIT {
             Map.of(
                 "seckill.payment.callback-secret", SECRET,
                 "seckill.payment.simulated-decline-from-cents", "500000",
-                // The tests sweep themselves.
+                // The tests call the sweep themselves.
                 "seckill.payment.sweep-interval", "10m"));
     api = consumer.api();
     orders = new StoredOrderFixture(consumer);
@@ -181,7 +181,9 @@ class LifecycleIT {
     assertThat(orders.stockInRedis(sku)).isZero();
   }
 
-  /** All the way: from the queue, through the guards, back and out again. */
+  /**
+   * The whole path of a unit: stored from the queue through the guards, returned, and sold again.
+   */
   @Test
   void aUnitThatCameBackIsStoredForTheNextShopperFromTheQueue() {
     open("LIMITED", 1, 1);
@@ -278,7 +280,7 @@ class LifecycleIT {
     assertThat(orders.stockInRedis(sku)).isEqualTo(1_000);
   }
 
-  /** As the sweeper does: one that had to wait too long for another's locks comes again. */
+  /** Repeats a sweep that timed out waiting for another's locks, as the sweeper does. */
   private static void sweepUntilThrough(Expiry expiry) {
     await()
         .atMost(Duration.ofMinutes(2))
@@ -286,7 +288,7 @@ class LifecycleIT {
         .untilAsserted(expiry::sweep);
   }
 
-  /** 200 is a whole batch of the sweep. */
+  /** 200 orders are a full batch of the sweep. */
   @ParameterizedTest
   @ValueSource(ints = {1, 200})
   void ordersThatCannotExpireKeepNoOtherFromIt(int odd) {
@@ -304,7 +306,7 @@ class LifecycleIT {
     assertThat(good).extracting(orders::status).containsOnly("EXPIRED");
     assertThat(withoutQuota).extracting(orders::status).containsOnly("CONFIRMED");
     assertThat(orders.stockInMySql(sku)).isEqualTo(1_000 - odd);
-    withoutQuota.forEach(id -> pay(id, 8)); // or every later sweep meets them
+    withoutQuota.forEach(id -> pay(id, 8)); // otherwise every later sweep finds them
   }
 
   @Test
@@ -325,7 +327,10 @@ class LifecycleIT {
     pay(withoutQuota, 8);
   }
 
-  /** Between the lock of the product's row and COMMIT nothing grows with the batch. */
+  /**
+   * The number of statements between the lock on the product's row and COMMIT does not grow with
+   * the batch.
+   */
   @Test
   void aBatchOfExpiredOrdersWritesItsCompensationsInOneStatement() {
     open("LIMITED", 1_000, 1_000);
@@ -442,7 +447,10 @@ class LifecycleIT {
     assertThat(refundsDue()).isZero();
   }
 
-  /** FACTS 32: error 1205 alone would leave the order ended and its units taken. */
+  /**
+   * FACTS 32: error 1205 rolls back one statement only; without a full rollback the order would be
+   * ended and its units still taken.
+   */
   @Test
   void aLockWaitLeavesNothingHalfDone() throws Exception {
     open("LIMITED", 2, 10);

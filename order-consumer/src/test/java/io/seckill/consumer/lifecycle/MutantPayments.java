@@ -1,11 +1,11 @@
 package io.seckill.consumer.lifecycle;
 
-/** Takes too much; a mutation asks it for what to charge. */
+/** Charges too much; a mutation takes the amount to charge from it. */
 public final class MutantPayments {
 
   private MutantPayments() {}
 
-  /** Twice what the order costs. */
+  /** Returns twice the order's amount. */
   static long amountCents(OrderRow order) {
     return 2 * order.amountCents();
   }

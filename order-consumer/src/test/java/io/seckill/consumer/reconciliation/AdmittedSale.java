@@ -13,7 +13,7 @@ import java.util.Map;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * A sale in both stores, of one bucket until it is rebuilt, and shoppers who are admitted to it as
+ * A sale in both stores, with one bucket until it is rebuilt, to which a test admits shoppers as
  * admit.lua does.
  */
 final class AdmittedSale {
@@ -33,8 +33,8 @@ final class AdmittedSale {
   }
 
   /**
-   * Admits an order that counts as published, and says so to nobody: neither the outbox nor the
-   * broker has it.
+   * Admits an order and counts it as published, but puts it neither into the outbox nor into the
+   * broker.
    */
   OrderMessage admit(long user, int quantity) {
     long n = ++seq;
@@ -67,7 +67,7 @@ final class AdmittedSale {
     return order;
   }
 
-  /** Of the orders admitted so far, one has not been published. */
+  /** Counts one of the admitted orders as not published. */
   void oneUnpublished() {
     redis.hincrBy(RedisKeys.sku(sku), "publishedOrders", -1);
   }
@@ -77,7 +77,7 @@ final class AdmittedSale {
     redis.lpush(RedisKeys.outbox(Partition.ofSku(sku)), OrderMessageCodec.encode(order));
   }
 
-  /** Every key of the sale is gone, as after FLUSHALL. */
+  /** Deletes every key of the sale, as FLUSHALL does. */
   void forget() {
     redis.del(RedisKeys.sku(sku), RedisKeys.stock(sku), RedisKeys.stockChanges(sku));
     redis.del(RedisKeys.hashesOfBucket(sku, 0).toArray(String[]::new));
@@ -103,7 +103,7 @@ final class AdmittedSale {
     return record == null ? "" : record.split("\\|", -1)[6];
   }
 
-  /** What a shopper's request leads to, {@code <order id>:<quantity>}, or "null". */
+  /** Returns the stored answer to the order's request, {@code <order id>:<quantity>}, or "null". */
   String firstAnswer(OrderMessage order) {
     return String.valueOf(
         redis.hget(RedisKeys.requests(sku, bucket(order.userId())), request(order)));
@@ -121,7 +121,7 @@ final class AdmittedSale {
     redis.hset(RedisKeys.quota(sku, bucket(user)), Long.toString(user), units);
   }
 
-  /** What Redis keeps of a stock change, {@code <epoch>:<delta>:<outcome>}. */
+  /** Sets Redis's entry of a stock change, {@code <epoch>:<delta>:<outcome>}. */
   void change(String id, String outcome) {
     redis.hset(RedisKeys.stockChanges(sku), id, outcome);
   }
@@ -145,7 +145,7 @@ final class AdmittedSale {
     redis.hset(key, order.orderId().toString(), String.join("|", part));
   }
 
-  /** Everything Redis holds of the sale while it has one bucket. */
+  /** Returns all data of the sale in Redis, while it has one bucket. */
   Map<String, Object> all() {
     return Map.of(
         "sku", redis.hgetAll(RedisKeys.sku(sku)),

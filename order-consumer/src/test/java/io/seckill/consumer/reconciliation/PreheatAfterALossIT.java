@@ -20,7 +20,9 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A preheat sells nothing that orders of the old sale will still take, whatever Redis has lost. */
+/**
+ * A preheat offers no units that orders of the old sale will still take, whatever Redis has lost.
+ */
 @ExtendWith(TestServers.class)
 class PreheatAfterALossIT {
 
@@ -28,7 +30,7 @@ class PreheatAfterALossIT {
   private static final Map<String, String> SETTINGS =
       Map.of("seckill.dead-letter.drain-interval", "50ms");
 
-  /** All of it; the latest; all since an earlier epoch. */
+  /** Losses of the whole sale, of its latest orders, and of everything since an earlier epoch. */
   private static final List<Consumer<AdmittedSale>> LOSSES =
       List.of(
           AdmittedSale::forget,
@@ -38,7 +40,7 @@ class PreheatAfterALossIT {
           },
           sale -> sale.setField("epoch", "0"));
 
-  /** A sale with ten orders on their way, closed by its operator. */
+  /** A sale with ten orders in flight, closed by its operator. */
   private record ClosedSale(AdmittedSale sale, List<OrderMessage> orders) {
 
     static ClosedSale of(TestConsumer consumer, long sku) {
@@ -69,9 +71,9 @@ class PreheatAfterALossIT {
         closed.sale().outbox(closed.last());
         loss.accept(closed.sale());
 
-        refuses(noIntake, closed.sale()); // in Redis's list
+        refuses(noIntake, closed.sale()); // an order is in the outbox
         noIntake.redis().del(RedisKeys.outbox(Partition.ofSku(closed.sale().sku)));
-        refuses(noIntake, closed.sale()); // in the broker
+        refuses(noIntake, closed.sale()); // orders are in the broker
       }
       try (TestConsumer withIntake = noIntake.another(SETTINGS)) {
         sales.forEach(closed -> flood.publish(closed.last()));
@@ -88,9 +90,9 @@ class PreheatAfterALossIT {
             .until(() -> preheat(consumer, sale), answer -> answer.status() == 200);
 
     assertThat(done.body().path("stock").longValue()).isEqualTo(90);
-    assertThat(done.body().path("epoch").longValue()).as("the refused raised none").isEqualTo(2);
+    assertThat(done.body().path("epoch").longValue()).as("refusals raise no epoch").isEqualTo(2);
     assertThat(done.body().path("lastSeq").longValue())
-        .as("above whatever Redis had admitted")
+        .as("above every sequence number admitted by Redis")
         .isGreaterThanOrEqualTo(100)
         .isEqualTo(done.body().path("settled").longValue());
   }

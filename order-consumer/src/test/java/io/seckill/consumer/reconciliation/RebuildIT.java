@@ -33,7 +33,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A rebuild that others get in the way of. */
+/** A rebuild that concurrent operations interfere with. */
 @ExtendWith(TestServers.class)
 class RebuildIT {
 
@@ -88,7 +88,7 @@ class RebuildIT {
     assertThat(sale.field("epoch")).isEqualTo("3").isEqualTo(Long.toString(epoch()));
   }
 
-  /** It would overwrite what was admitted since. */
+  /** A second rebuild would overwrite the admissions since the first. */
   @Test
   void leavesASaleAloneThatAnotherRunHasRebuilt() {
     String report =
@@ -107,7 +107,7 @@ class RebuildIT {
     assertThat(sale.field("state")).isEqualTo("PREHEATING");
     assertThat(epoch()).isEqualTo(1);
 
-    assertThat(reconcile()).as("the next run goes on").isEqualTo("REBUILT");
+    assertThat(reconcile()).as("the next run continues").isEqualTo("REBUILT");
     assertThat(sale.field("state")).isEqualTo("OPEN");
   }
 
@@ -137,7 +137,10 @@ class RebuildIT {
     assertThat(sale.field("epoch")).isEqualTo("1");
   }
 
-  /** The loading has read the sale from MySQL, and cannot end before this lock does. */
+  /**
+   * Makes the change after the load has read the sale from MySQL; a table lock keeps it from
+   * finishing.
+   */
   private String whileLoading(Runnable change) throws SQLException {
     sale.forget();
     CompletableFuture<String> outcome;
@@ -152,7 +155,7 @@ class RebuildIT {
     return outcome.join();
   }
 
-  /** The sale is stopped, and its orders have not come to rest. */
+  /** Makes the change while the sale is stopped and the rebuild waits for its orders in flight. */
   private String whileOrdersWait(Runnable change) {
     OrderMessage order = sale.admit(1, 1);
     sale.outbox(order);
@@ -164,7 +167,7 @@ class RebuildIT {
     return outcome.join();
   }
 
-  /** As when the host of the run falls silent for too long. */
+  /** As when MySQL closes the run's connection because its host was silent for too long. */
   private void breakTheLock() {
     long connection =
         ledger.number(

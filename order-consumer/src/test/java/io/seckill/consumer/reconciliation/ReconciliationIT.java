@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** What can be wrong between Redis and MySQL is found, proven, and set right. */
+/** Differences between Redis and MySQL are found, proven and repaired. */
 @ExtendWith(TestServers.class)
 class ReconciliationIT {
 
@@ -71,7 +71,7 @@ class ReconciliationIT {
 
     assertThat(outcome(report)).isEqualTo("REPAIRED");
     assertThat(subjects(report, "ORDER_SENT_AGAIN")).containsOnly(lost.orderId().toString());
-    assertThat(sale.field("publishedOrders")).as("I14: what was lost is counted").isEqualTo("2");
+    assertThat(sale.field("publishedOrders")).as("I14: the lost order is counted").isEqualTo("2");
     ledger.awaitOrders(sale.sku, 2);
     assertThat(ledger.status(lost)).isEqualTo("CONFIRMED");
     assertThat(ledger.stock(sale.sku)).isEqualTo(95).isEqualTo(sale.stock());
@@ -132,7 +132,7 @@ class ReconciliationIT {
   void lowersTheQuotaThatARefusalLeftRaised() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 2, 100);
     OrderMessage first = sale.admit(1, 2);
-    sale.setQuota(1, 0); // Redis forgot, and admitted the user again
+    sale.setQuota(1, 0); // Redis lost the quota, and admitted the user again
     OrderMessage second = sale.admit(1, 2);
     flood.publish(first, second);
     ledger.awaitOrders(sale.sku, 2);
@@ -203,7 +203,7 @@ class ReconciliationIT {
     awaitClean(sale);
   }
 
-  /** A replica was promoted that had not got the change yet. */
+  /** A replica was promoted that had not received the change yet. */
   @ParameterizedTest
   @CsvSource({"-10, 90", "10, 110"})
   void findsAStockChangeThatRedisHasLost(long delta, long stock) {
@@ -219,7 +219,7 @@ class ReconciliationIT {
     awaitClean(sale);
   }
 
-  /** A replica was promoted that had the withdrawal, and not that it was undone. */
+  /** A replica was promoted that had received the withdrawal, but not its reversal. */
   @Test
   void findsAWithdrawalThatWasRefusedAndThatRedisStillHas() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
@@ -245,7 +245,7 @@ class ReconciliationIT {
     Answer report = reconcile(sale, false);
 
     assertThat(outcome(report)).isEqualTo("FOUND");
-    assertThat(notInMySql()).as("what the alert sees").isEqualTo(counted + 1);
+    assertThat(notInMySql()).as("the counter that the alert watches").isEqualTo(counted + 1);
     assertThat(subjects(report, "ORDER_NOT_IN_MYSQL")).containsOnly(ended.orderId().toString());
     assertThat(repair(report, "ORDER_NOT_IN_MYSQL").path("found").asString()).isEqualTo(status);
     assertThat(subjects(report, "ORDER_SENT_AGAIN")).containsOnly(queued.orderId().toString());
@@ -272,7 +272,7 @@ class ReconciliationIT {
   void reportsEachRepairOnce() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage order = cancelledWithoutCompensation(sale);
-    sale.setQuota(1, "x"); // to which nothing is given back
+    sale.setQuota(1, "x"); // unreadable: a compensation cannot be applied
     consumer
         .sql()
         .sql("UPDATE compensation SET created_at = NOW(6) - INTERVAL 1 MINUTE WHERE order_id = ?")
@@ -297,7 +297,7 @@ class ReconciliationIT {
 
     assertThat(outcome(report)).isEqualTo("FOUND");
     assertThat(kinds(report)).containsOnly("STATE_DIFFERS");
-    assertThat(sale.field("state")).as("a pause may have reached Redis alone").isEqualTo("PAUSED");
+    assertThat(sale.field("state")).as("a pause may have reached only Redis").isEqualTo("PAUSED");
   }
 
   @Test
@@ -343,7 +343,7 @@ class ReconciliationIT {
         .count();
   }
 
-  /** At the next look. */
+  /** Returns the gauge after the next round of the schedule. */
   private static double lostSales() {
     consumer.bean(Schedule.class).round();
     return consumer.bean(MeterRegistry.class).get("seckill.consumer.sales.lost").gauge().value();
@@ -356,7 +356,7 @@ class ReconciliationIT {
     flood.publish(withPolicy(dead, PurchasePolicy.UNLIMITED));
     ledger.await("SELECT COUNT(*) FROM dead_letter WHERE order_id = " + dead.orderId(), 1);
     sale.forget();
-    // As an operator's replay between the barrier and the snapshot leaves it, before it is stored.
+    // As after an operator's replay between barrier and snapshot, before the order is stored.
     consumer
         .sql()
         .sql("UPDATE dead_letter SET state = 'REPLAYED' WHERE order_id = ?")
@@ -383,7 +383,7 @@ class ReconciliationIT {
         .param(sale.sku)
         .update();
 
-    reconcile(sale, false); // unless the sweep of stops was faster
+    reconcile(sale, false); // unless the sweep of pending stops was faster
 
     assertThat(sale.field("state")).isEqualTo("CLOSED");
   }
@@ -397,7 +397,7 @@ class ReconciliationIT {
     }
     flood.publish(orders.subList(0, 10));
     sale.forget();
-    flood.publish(orders.subList(10, 20)); // what the broker still had
+    flood.publish(orders.subList(10, 20)); // orders that the broker still had
 
     assertThat(outcome(reconcile(sale, true))).isEqualTo("LOST");
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
@@ -438,7 +438,7 @@ class ReconciliationIT {
     OrderMessage stored = sale.admit(2, 1);
     flood.publish(stored);
     ledger.awaitOrders(sale.sku, 1);
-    sale.forgetRecord(stored); // an old append-only file: without the second order
+    sale.forgetRecord(stored); // an old append-only file, without the second order
     sale.setField("seq", "1");
     sale.setStock(99);
     sale.setQuota(2, 0);
@@ -489,7 +489,7 @@ class ReconciliationIT {
 
     assertThat(cancel(order).status()).isEqualTo(200);
     await().atMost(PATIENCE).until(() -> sale.stock() == 100);
-    flood.publish(late); // a lane that had it in hand all the time
+    flood.publish(late); // from a lane that had kept it all the time
     ledger.awaitOrders(sale.sku, 2);
     awaitKind(sale, "RECORD_RESTORED");
     awaitClean(sale);
@@ -513,9 +513,9 @@ class ReconciliationIT {
     OrderMessage late = sale.admit(2, 3);
     sale.forget();
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
-    flood.publish(late); // what the new epoch has never admitted
+    flood.publish(late); // an order that the new epoch never admitted
     ledger.awaitOrders(sale.sku, 2);
-    sale.forgetRecord(counted); // and what it has been loaded with
+    sale.forgetRecord(counted); // an order that the new epoch was loaded with
 
     Answer report = reconcile(sale, false);
     assertThat(subjects(report, "RECORD_RESTORED"))
@@ -536,7 +536,7 @@ class ReconciliationIT {
   @Test
   void goesOnWithARebuildThatSomebodyElseBegan() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
-    sale.setField("state", "PREHEATING"); // and there the process died
+    sale.setField("state", "PREHEATING"); // the process died at this point
     consumer.bean(Schedule.class).round();
 
     assertThat(sale.field("state")).isEqualTo("OPEN");
@@ -567,7 +567,7 @@ class ReconciliationIT {
       try (Statement statement = lock.createStatement()) {
         statement.execute("SELECT 1 FROM products WHERE sku_id = " + sale.sku + " FOR UPDATE");
         flood.publish(first, second);
-        sale.setField("seq", "1"); // as if the server had come back without the second
+        sale.setField("seq", "1"); // as if Redis had restarted without the second order
       }
       consumer.sql().sql("UPDATE redis_server SET replication_id = 'another'").update();
       Answer report = impatient.api().post(path(sale), "{\"dryRun\":false}");
@@ -593,7 +593,7 @@ class ReconciliationIT {
 
     assertThat(outcome(reconcile(sale, true))).isEqualTo("LOST");
     assertThat(ledger.number("SELECT last_seq FROM products WHERE sku_id = " + sale.sku))
-        .as("above what Redis can still admit")
+        .as("above every sequence number Redis can still admit")
         .isEqualTo(105);
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
     awaitClean(sale);
@@ -724,7 +724,8 @@ class ReconciliationIT {
   }
 
   /**
-   * What is younger than a moment is left to those who decided it, so it may take more than one.
+   * May take more than one run: a run leaves out recent results, which the process that decided
+   * them is still writing to Redis.
    */
   private static void awaitKind(AdmittedSale sale, String kind) {
     await().atMost(PATIENCE).until(() -> kinds(reconcile(sale, false)).contains(kind));
@@ -778,7 +779,9 @@ class ReconciliationIT {
         .collect(toSet());
   }
 
-  /** Two units that user 1 has bought of 100; Redis came back from before the compensation. */
+  /**
+   * User 1 bought two of 100 units and cancelled; Redis was restored to before the compensation.
+   */
   private static OrderMessage cancelledWithoutCompensation(AdmittedSale sale) {
     OrderMessage order = sale.admit(1, 2);
     flood.publish(order);

@@ -20,13 +20,13 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Runs of a reconciliation hold connections for as long as they wait. */
+/** Reconciliation runs hold connections while they wait. */
 @ExtendWith(TestServers.class)
 class ReconciliationRunsIT {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-  /** Nobody takes the barriers, so that runs wait. */
+  /** Barrier messages are not consumed, so that runs wait. */
   private static final Map<String, String> WAITING =
       Map.of(
           "seckill.intake.enabled", "false",

@@ -16,7 +16,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** One holder at a time, and none that nobody hears of any more. */
+/** The lock has one holder at a time, and a holder that falls silent loses it. */
 @ExtendWith(TestServers.class)
 class RunLockIT {
 
@@ -41,7 +41,9 @@ class RunLockIT {
     }
   }
 
-  /** As MySQL sees a host that has lost its power: the connection stands, and nothing comes. */
+  /**
+   * As MySQL sees a host that has lost its power: the connection stays open, and nothing arrives.
+   */
   @Test
   void passesToAnotherWhenItsHolderFallsSilent() throws SQLException {
     try (HikariDataSource dead = pool(1);

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What a consumer does that starts before the servers it needs. */
+/** A consumer that starts before the servers it needs are available. */
 @ExtendWith(TestServers.class)
 class ConsumerStartIT {
 

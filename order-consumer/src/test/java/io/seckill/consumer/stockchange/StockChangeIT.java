@@ -30,7 +30,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Redis is reached through a proxy, so that every call can lose its way or its answer. */
+/** Redis is reached through a proxy, which can drop the request or the reply of any call. */
 @ExtendWith(TestServers.class)
 class StockChangeIT {
 
@@ -54,7 +54,7 @@ class StockChangeIT {
                 Map.of(
                     "seckill.redis.url",
                     database.via(toRedis).url(),
-                    // The tests sweep themselves.
+                    // The tests call the sweep themselves.
                     "seckill.stock-change.sweep-interval",
                     "10m"));
     api = consumer.api();
@@ -179,7 +179,7 @@ class StockChangeIT {
     assertThat(orders.stockInRedis(sku)).isEqualTo(100);
     toRedis.heal();
 
-    // A connection of the pool that was reset fails once more; then the next sweep has a new one.
+    // A pooled connection that was reset fails once more; the next sweep gets a new one.
     await()
         .atMost(Duration.ofMinutes(2))
         .untilAsserted(
@@ -208,7 +208,10 @@ class StockChangeIT {
     assertStock(expected, expected);
   }
 
-  /** The crash between Redis's half and MySQL's: MySQL refuses by a lock wait. */
+  /**
+   * As after a crash between the changes of Redis and MySQL: MySQL refuses with a lock wait
+   * time-out.
+   */
   @Test
   void aWithdrawalThatStopsHalfWayIsFinishedByTheSweep() throws Exception {
     open(100);
@@ -304,7 +307,7 @@ class StockChangeIT {
     assertThat(consumer.redis().exists(RedisKeys.stock(sku))).isFalse();
   }
 
-  /** Redis has more than MySQL, as after a loss of data. */
+  /** Redis has more stock than MySQL, as after a loss of data. */
   @Test
   void unitsThatMySqlDoesNotHaveGoBackToRedisForReconciliation() {
     open(100);
@@ -366,7 +369,7 @@ class StockChangeIT {
     new Sales(consumer).open(sku, "LIMITED", 1_000, stock);
   }
 
-  /** A closed sale is preheated again, in both stores. */
+  /** Closes the sale and preheats it again, in both stores. */
   private void preheatTo(int epoch, long stock) {
     api.post("/internal/v1/skus/" + sku + "/state", "{\"state\":\"CLOSED\"}");
     Answer row = api.post("/internal/v1/skus/" + sku + "/preheat", "{}");

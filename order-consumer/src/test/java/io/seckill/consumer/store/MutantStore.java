@@ -12,20 +12,20 @@ public final class MutantStore {
 
   private MutantStore() {}
 
-  /** Says of one order in 20 of a sale that it is above the limit. */
+  /** Returns a quantity above every limit for one order in 20 of a sale. */
   static int quantity(OrderMessage order) {
     return order.seq() % EVERY == 0 ? ABOVE_ANY_LIMIT : order.quantity();
   }
 
-  /** Starts with whatever the driver counts. */
+  /** Lets the service start whatever the driver counts as affected rows. */
   static void checkAffectedRows(Connection connection) {}
 
-  /** Knows no limit. */
+  /** Returns no effective limit per user. */
   static int limit(SaleRules sale) {
     return Integer.MAX_VALUE;
   }
 
-  /** Keeps what the transaction had done when it failed. */
+  /** Commits what the transaction had done when it failed. */
   static void rollBack(Connection connection) throws SQLException {
     connection.commit();
   }

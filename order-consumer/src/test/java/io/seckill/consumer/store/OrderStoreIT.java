@@ -43,7 +43,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Batches put together by hand, without a broker. */
+/** Stores batches that the tests put together, without a broker. */
 @ExtendWith(TestServers.class)
 class OrderStoreIT {
 
@@ -83,7 +83,7 @@ class OrderStoreIT {
     }
   }
 
-  /** A raise (2) and a refusal (0) count together like two inserts (1 + 1). */
+  /** The affected rows of a raise (2) and a refusal (0) add up to those of two inserts (1 + 1). */
   @Test
   void isNotFooledByARaiseAndARefusalThatAddUp() throws Exception {
     sale(LIMITED, 3, 100);
@@ -165,7 +165,7 @@ class OrderStoreIT {
 
     assertThat(batch.outcomes())
         .containsExactlyInAnyOrder(new Stored(fits), new Rejected(tooLate, RejectReason.SOLD_OUT));
-    assertThat(batch.compensations()).as("neither stock nor quota is owed").isEmpty();
+    assertThat(batch.compensations()).as("neither stock nor quota to compensate").isEmpty();
     assertThat(ledger.number("SELECT COUNT(*) FROM user_quota WHERE sku_id = " + sku)).isZero();
   }
 
@@ -294,7 +294,7 @@ class OrderStoreIT {
     assertThat(again.compensations()).isEqualTo(batch.compensations());
   }
 
-  /** Another order-consumer got the same delivery and commits between two of the reads. */
+  /** Another order-consumer received the same delivery and commits between two of the reads. */
   @ParameterizedTest(name = "before read {0}")
   @ValueSource(ints = {1, 2, 3, 4})
   void anOrderStoredMeanwhileIsNoSecondOrderOfItsRequest(int read) throws Exception {
@@ -312,7 +312,7 @@ class OrderStoreIT {
       try {
         assertThat(orders.decide(List.of(order)).outcomes())
             .containsExactly(new Known(order, OrderStatus.CONFIRMED, null));
-      } catch (SQLException e) { // decided anew
+      } catch (SQLException e) { // the order is then decided again
         assertThat(SqlFailure.of(e)).as("%s", e).isEqualTo(SqlFailure.ROW);
       }
       connection.rollback();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Errors as the real server words them: MariaDB and MySQL differ in numbers and texts. */
+/** Errors as the real server reports them: MariaDB and MySQL differ in numbers and texts. */
 @ExtendWith(TestServers.class)
 class SqlFailureIT {
 
@@ -51,7 +51,10 @@ class SqlFailureIT {
     execute("INSERT INTO user_quota VALUES (5, 9, 1, 1)");
   }
 
-  /** FACTS 35. Their texts end in {@code 'PRIMARY'} here and {@code 'orders.PRIMARY'} there. */
+  /**
+   * FACTS 35. The error text ends in {@code 'PRIMARY'} on MariaDB, in {@code 'orders.PRIMARY'} on
+   * MySQL.
+   */
   @ParameterizedTest(name = "{0}")
   @CsvSource({
     "the id,                     1, 6, 9, 'other', 6",
@@ -67,7 +70,7 @@ class SqlFailureIT {
     assertThat(SqlFailure.of(e)).isEqualTo(SqlFailure.ROW);
   }
 
-  /** FACTS 34: what a plain batch leaves behind when one of its rows is a duplicate. */
+  /** FACTS 34: a plain batch leaves its other rows in the transaction when one is a duplicate. */
   @Test
   void aStatementOfManyRowsLeavesNoneWhenOneIsADuplicate() throws SQLException {
     refused(
@@ -85,7 +88,7 @@ class SqlFailureIT {
     }
   }
 
-  /** MariaDB calls it 4025, MySQL 3819. */
+  /** A violated CHECK is error 4025 on MariaDB and 3819 on MySQL. */
   @Test
   void aCheckBlamesItsRow() {
     assertThat(SqlFailure.of(refused("UPDATE user_quota SET owned_count = 2")))

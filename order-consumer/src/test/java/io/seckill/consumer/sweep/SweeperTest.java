@@ -14,7 +14,7 @@ class SweeperTest {
 
   private static final int SWEEPERS = 3;
 
-  /** What a round waits for that no interrupt ends, such as an answer of MySQL. */
+  /** A round waits for this and an interrupt does not end the wait, as with a reply from MySQL. */
   private final CountDownLatch answer = new CountDownLatch(1);
 
   private final CountDownLatch begun = new CountDownLatch(SWEEPERS);

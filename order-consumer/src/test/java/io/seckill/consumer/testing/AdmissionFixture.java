@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Leaves in Redis what an admission leaves, for sales of one bucket. */
+/** Writes to Redis what an admission writes, for sales with one bucket. */
 public final class AdmissionFixture {
 
   private static final int BUCKET = 0;
@@ -18,7 +18,7 @@ public final class AdmissionFixture {
     this.redis = redis;
   }
 
-  /** Takes stock and quota and remembers the order, whatever the rules say. */
+  /** Takes stock and quota and writes the admission record, without checking the sale rules. */
   public void admit(List<OrderMessage> orders) {
     for (OrderMessage order : orders) {
       redis.hset(
@@ -44,7 +44,7 @@ public final class AdmissionFixture {
         redis.hget(RedisKeys.orders(order.skuId(), BUCKET), order.orderId().toString()));
   }
 
-  /** Letters of status and reason, as Redis has them. */
+  /** Letters of status and reason in the admission record. */
   public String result(OrderMessage order) {
     return redis.hget(RedisKeys.orders(order.skuId(), BUCKET), order.orderId().toString())
         .split("\\|", -1)[6];
@@ -59,7 +59,7 @@ public final class AdmissionFixture {
     return units == null ? 0 : Long.parseLong(units);
   }
 
-  /** What was given back for the order, {@code <stock>:<quota>}; null when nothing was. */
+  /** Units compensated for the order, {@code <stock>:<quota>}; null if it is not compensated. */
   public @Nullable String compensated(OrderMessage order) {
     return redis.hget(RedisKeys.compensated(order.skuId(), BUCKET), order.orderId().toString());
   }

@@ -46,24 +46,27 @@ public final class InternalApi {
   }
 
   /**
-   * What came back.
+   * A response.
    *
    * @param body a missing node when empty
    */
   public record Answer(int status, String contentType, JsonNode body, String text) {
 
-    /** The code of a problem, "" of anything else. */
+    /** The code of a problem response, "" for any other response. */
     public String code() {
       return body.path("code").asString("");
     }
 
-    /** The field a problem names, "" when none. */
+    /** The field that a problem response names, "" if none. */
     public String field() {
       return body.path("field").asString("");
     }
   }
 
-  /** The same caller with another header; an empty value leaves it out. */
+  /**
+   * Returns the same caller with another value of this header; an empty value leaves the header
+   * out.
+   */
   public InternalApi with(String header, String value) {
     Map<String, String> changed = new LinkedHashMap<>(headers);
     changed.remove(header);
@@ -89,7 +92,7 @@ public final class InternalApi {
     return post(path, "");
   }
 
-  /** Any method and any bytes. */
+  /** Sends a request with any method and any body. */
   public Answer send(String method, String path, byte[] body) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(base + path))

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Publishes orders straight to the exchange, past every check of gateway and Redis. Not
+ * Publishes orders directly to the exchange, without any check of gateway or Redis. Not
  * thread-safe.
  */
 public final class OrderFlood implements AutoCloseable {
@@ -46,7 +46,7 @@ public final class OrderFlood implements AutoCloseable {
     }
   }
 
-  /** A fresh order: id, request and place in the row are new, epoch 1. */
+  /** Returns a new order with an id, request id and sequence number of its own, in epoch 1. */
   public static OrderMessage order(long skuId, PurchasePolicy policy, long userId, int quantity) {
     long n = NEXT.getAndIncrement();
     return new OrderMessage(
@@ -62,7 +62,7 @@ public final class OrderFlood implements AutoCloseable {
         null);
   }
 
-  /** Publishes all and waits until the broker has them. */
+  /** Publishes all orders and waits until the broker has confirmed them. */
   public void publish(List<OrderMessage> orders) {
     for (OrderMessage order : orders) {
       send(order.skuId(), bytes(OrderMessageCodec.encode(order)), Map.of());
@@ -74,12 +74,12 @@ public final class OrderFlood implements AutoCloseable {
     publish(List.of(orders));
   }
 
-  /** Anything, to the queue of this SKU. */
+  /** Publishes any text to the queue of this SKU. */
   public void publishRaw(long skuId, String body, Map<String, Object> headers) {
     publishRaw(skuId, bytes(body), headers);
   }
 
-  /** As above, also what is not text. */
+  /** Publishes any bytes to the queue of this SKU. */
   public void publishRaw(long skuId, byte[] body, Map<String, Object> headers) {
     send(skuId, body, headers);
     awaitConfirms();

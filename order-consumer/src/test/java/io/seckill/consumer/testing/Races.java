@@ -7,12 +7,14 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Runs things at the same moment. */
+/** Runs tasks at the same moment. */
 public final class Races {
 
   private Races() {}
 
-  /** One thread each; returns when all have ended, and fails when one has failed. */
+  /**
+   * Runs each task in its own thread; returns when all have ended, and throws if one has failed.
+   */
   public static void race(List<Runnable> runners) {
     ExecutorService threads = Executors.newFixedThreadPool(runners.size());
     try {

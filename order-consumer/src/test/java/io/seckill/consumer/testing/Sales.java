@@ -4,7 +4,7 @@ import io.seckill.common.redis.RedisKeys;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Products and sales of tests, made the way operators make them. */
+/** Creates products and sales for tests, as operators do. */
 public final class Sales {
 
   private final TestConsumer consumer;
@@ -13,7 +13,7 @@ public final class Sales {
     this.consumer = consumer;
   }
 
-  /** A body for PUT. */
+  /** Returns the request body that creates a product by PUT. */
   public static String product(String policy, int limit, long stock) {
     return """
     {"name":"Phone","priceCents":9900,"stock":%d,"policy":"%s","limitPerUser":%d,
@@ -29,7 +29,9 @@ public final class Sales {
     require(consumer.api().post("/internal/v1/skus/" + skuId + "/state", "{\"state\":\"OPEN\"}"));
   }
 
-  /** As the gateway's preheat script leaves Redis, with one bucket; epoch 1 and state OPEN. */
+  /**
+   * Writes the sale to Redis as the gateway's preheat script does: one bucket, epoch 1, state OPEN.
+   */
   public void openInRedis(long skuId, String policy, int limit, long stock) {
     Map<String, String> sale = new LinkedHashMap<>();
     sale.put("policy", policy);
@@ -51,7 +53,7 @@ public final class Sales {
     consumer.redis().set(RedisKeys.stock(skuId), Long.toString(stock));
   }
 
-  /** Both halves. */
+  /** Opens the sale in MySQL and in Redis. */
   public void open(long skuId, String policy, int limit, long stock) {
     openInMySql(skuId, policy, limit, stock);
     openInRedis(skuId, policy, limit, stock);

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Looks at the tables and judges them by the invariants I1 to I15 of docs/architecture.md. */
+/** Checks the tables against the invariants I1 to I15 of docs/architecture.md. */
 public final class StoredInvariants {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -51,7 +51,7 @@ public final class StoredInvariants {
     await("SELECT COUNT(*) FROM orders WHERE sku_id = " + skuId, orders);
   }
 
-  /** Waits until the query says so. */
+  /** Waits until the query returns this number. */
   public void await(String query, long number) {
     Awaitility.await()
         .atMost(PATIENCE)
@@ -60,7 +60,7 @@ public final class StoredInvariants {
         .untilAsserted(() -> assertThat(number(query)).as(query).isEqualTo(number));
   }
 
-  /** I1: the stock is what the sale began with less what is sold, and never below 0. */
+  /** I1: the stock is the initial stock less the units sold, and never below 0. */
   public void checkNeverOversold() {
     List<Map<String, Object>> wrong =
         sql.sql(
@@ -76,7 +76,7 @@ public final class StoredInvariants {
     assertThat(wrong).as("I1: stock = initial stock - sold, and not below 0").isEmpty();
   }
 
-  /** I2: a user's quota is what the user owns, and within the limit. */
+  /** I2: a user's quota is the number of units that the user owns, and within the limit. */
   public void checkQuotas() {
     List<Map<String, Object>> wrong =
         sql.sql(
@@ -97,7 +97,7 @@ public final class StoredInvariants {
         .isZero();
   }
 
-  /** Both, for every SKU and user. */
+  /** Checks I1 and I2, for every SKU and user. */
   public void check() {
     checkNeverOversold();
     checkQuotas();

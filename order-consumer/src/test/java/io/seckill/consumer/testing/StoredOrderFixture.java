@@ -79,7 +79,7 @@ public final class StoredOrderFixture {
     }
   }
 
-  /** Makes an order old. */
+  /** Moves the order's creation time back by this many seconds. */
   public void age(OrderId id, long seconds) {
     consumer
         .sql()
@@ -97,13 +97,13 @@ public final class StoredOrderFixture {
         .single();
   }
 
-  /** The status letter Redis has. */
+  /** The status letter in Redis. */
   public String letter(long skuId, OrderId id) {
     String record = consumer.redis().hget(RedisKeys.orders(skuId, 0), id.toString());
     return String.valueOf(AdmissionRecord.parse(record).status().letter());
   }
 
-  /** A column of products. */
+  /** The value of a column of the products table. */
   public String product(long skuId, String column) {
     return consumer
         .sql()
@@ -121,7 +121,7 @@ public final class StoredOrderFixture {
     return Long.parseLong(consumer.redis().get(RedisKeys.stock(skuId)));
   }
 
-  /** Units the user owns by MySQL, 0 without a row. */
+  /** Units the user owns according to MySQL, 0 without a row. */
   public long quotaInMySql(long skuId, long userId) {
     return consumer
         .sql()
@@ -137,7 +137,7 @@ public final class StoredOrderFixture {
     return units == null ? 0 : Long.parseLong(units);
   }
 
-  /** Compensations Redis has not confirmed. */
+  /** The number of compensations that Redis has not confirmed. */
   public long pendingCompensations() {
     return consumer
         .sql()

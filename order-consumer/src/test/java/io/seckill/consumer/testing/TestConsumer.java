@@ -20,7 +20,7 @@ import redis.clients.jedis.UnifiedJedis;
 /** The whole service in this JVM, on a database, a vhost and a Redis database of its own. */
 public final class TestConsumer implements AutoCloseable {
 
-  /** The internal token of every test. */
+  /** The token of the internal port in every test. */
   public static final String TOKEN = "token-of-the-tests-0123456789";
 
   private final RedisDatabase redisDatabase;
@@ -42,7 +42,7 @@ public final class TestConsumer implements AutoCloseable {
     this.context = run(properties, beans);
   }
 
-  /** Starts it on fresh parts of the shared servers. */
+  /** Starts the service on a new database, vhost and Redis database of the shared servers. */
   public static TestConsumer start() {
     return start(Map.of());
   }
@@ -57,7 +57,7 @@ public final class TestConsumer implements AutoCloseable {
         properties.apply(redis));
   }
 
-  /** As {@link #start()}, with other settings, and with beans as an installed jar adds them. */
+  /** As {@link #start()}, with other settings, and with beans that an installed jar would add. */
   public static TestConsumer start(Map<String, String> properties, Class<?>... beans) {
     return new TestConsumer(
         TestServers.redis().newDatabase(),
@@ -67,19 +67,22 @@ public final class TestConsumer implements AutoCloseable {
         beans);
   }
 
-  /** On parts of servers of the caller's own, which may be reached by other addresses. */
+  /**
+   * As {@link #start()}, on the caller's Redis and broker, whose addresses the settings may
+   * override.
+   */
   public static TestConsumer start(
       RedisDatabase redis, RabbitVhost vhost, Map<String, String> properties) {
     return new TestConsumer(redis, vhost, TestServers.mysql().newDatabase(), properties);
   }
 
-  /** As {@link #start()}, on a MySQL of the test's own. */
+  /** As {@link #start()}, on the caller's MySQL database. */
   public static TestConsumer start(MySqlDatabase database, Map<String, String> properties) {
     return new TestConsumer(
         TestServers.redis().newDatabase(), TestServers.rabbit().newVhost(), database, properties);
   }
 
-  /** A second process, so to speak, on the servers of this one. */
+  /** Starts the service again on the databases and vhost of this one, as a second process. */
   public TestConsumer another(Map<String, String> properties) {
     return new TestConsumer(redisDatabase, vhost, database, properties);
   }
@@ -97,7 +100,7 @@ public final class TestConsumer implements AutoCloseable {
     properties.put("spring.flyway.url", database.jdbcUrl());
     properties.put("spring.flyway.user", database.username());
     properties.put("spring.flyway.password", database.password());
-    // Tests that make the stores disagree do so on purpose.
+    // Tests make the stores differ on purpose; no scheduled reconciliation may repair them.
     properties.put("seckill.reconciliation.interval", "1h");
     properties.put("seckill.reconciliation.busy-interval", "2h");
     properties.putAll(overrides);
@@ -111,7 +114,7 @@ public final class TestConsumer implements AutoCloseable {
                 .toArray(String[]::new));
   }
 
-  /** Calls to the internal port with its token. */
+  /** Calls the internal port with its token. */
   public InternalApi api() {
     return new InternalApi("http://127.0.0.1:" + port(), TOKEN);
   }
@@ -120,7 +123,7 @@ public final class TestConsumer implements AutoCloseable {
     return Integer.parseInt(context.getEnvironment().getRequiredProperty("local.server.port"));
   }
 
-  /** A bean of the service, for tests of what has no door of its own. */
+  /** A bean of the service, for tests of what the internal port does not offer. */
   public <T> T bean(Class<T> type) {
     return context.getBean(type);
   }
@@ -130,12 +133,12 @@ public final class TestConsumer implements AutoCloseable {
     return context.getBeansOfType(type).values();
   }
 
-  /** The ledger, through the service's pool. */
+  /** MySQL, through the service's connection pool. */
   public JdbcClient sql() {
     return context.getBean(JdbcClient.class);
   }
 
-  /** A client of its own, not the service's. */
+  /** A Redis client of the test, not the service's. */
   public UnifiedJedis redis() {
     return redis;
   }

@@ -1,4 +1,4 @@
-/** The service as tests see it: started on real servers, asked over HTTP. */
+/** The service as tests use it: started on real servers and called over HTTP. */
 @NullMarked
 package io.seckill.consumer.testing;
 

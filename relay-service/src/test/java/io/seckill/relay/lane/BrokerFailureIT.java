@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Whatever the broker does, the orders stay in Redis until it has them. */
+/** Whatever the broker does, orders stay in Redis until it has confirmed them. */
 @ExtendWith(TestServers.class)
 class BrokerFailureIT {
 
@@ -69,7 +69,7 @@ class BrokerFailureIT {
     }
   }
 
-  /** A link is replaced after three refused batches, however many answers refuse each. */
+  /** A link is replaced after three refused batches, however many orders of each are refused. */
   @Test
   void keepsItsLinkOverTwoRefusedBatches() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
@@ -112,7 +112,7 @@ class BrokerFailureIT {
     }
   }
 
-  /** A queue that is full keeps both lanes from settling until both have orders in hand. */
+  /** A full queue keeps both lanes from settling until each has claimed orders. */
   @Test
   void twoLanesOfAPartitionShareItsOrdersAndCarryEachOnce() throws Exception {
     rabbit.setPolicy(
@@ -146,7 +146,7 @@ class BrokerFailureIT {
     }
   }
 
-  /** FACTS 21: blocked connections get no confirms; the lane takes nothing more. */
+  /** FACTS 21: blocked connections get no confirms; the lane claims no more orders. */
   @Test
   void takesNothingWhileAnAlarmBlocksPublishing() throws Exception {
     try (TestBroker broker = TestBroker.consuming(rabbit.url());
@@ -226,7 +226,7 @@ class BrokerFailureIT {
     assertThat(outbox.waiting()).isEqualTo(10);
   }
 
-  /** Row 22 of docs/proof.md: churn leaves nothing behind. */
+  /** Row 22 of docs/proof.md: connection churn leaves no open connections behind. */
   @Test
   void makesProgressWhileConnectionsAreResetAgainAndAgain() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Each lane works in its partition's slot, wherever that is; leases span all nodes. */
+/** Each lane works on the node that serves its partition's slot; leases span all nodes. */
 @ChildProcessesOnly
 class LanesClusterIT {
 
@@ -97,7 +97,7 @@ class LanesClusterIT {
       cluster.node(0).restart();
       cluster.awaitAgreement();
       outbox.close();
-      outbox = new TestOutbox(settings()); // a pipeline over connections of before loses commands
+      outbox = new TestOutbox(settings()); // a pipeline over old connections loses commands
       admitted.addAll(outbox.admit(160, skus));
       everythingArrives(admitted);
     }
@@ -110,7 +110,7 @@ class LanesClusterIT {
   private RedisSettings settings() {
     return new RedisSettings(
         Mode.CLUSTER,
-        "redis://127.0.0.1:1", // nobody: the nodes tell who serves what
+        "redis://127.0.0.1:1", // no server: the nodes report which node serves a slot
         cluster.nodes(),
         null,
         0,

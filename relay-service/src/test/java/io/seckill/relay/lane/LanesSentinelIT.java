@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** A relay follows a failover by Sentinel: what the promoted replica has, it publishes. */
+/** After a failover by Sentinel, a relay publishes the orders that the promoted replica has. */
 @ChildProcessesOnly
 class LanesSentinelIT {
 
@@ -63,11 +63,11 @@ class LanesSentinelIT {
       List<String> later = outbox.admit(160, skus);
       await().atMost(SOON).until(() -> broker.deliveries().keySet().containsAll(later));
       assertThat(relay.count("settled")).isGreaterThanOrEqualTo(later.size());
-      assertThat(listeners()).as("none but that of the test's own client").isEqualTo(1);
+      assertThat(listeners()).as("listeners, of the test's own client only").isEqualTo(1);
     }
   }
 
-  /** Jedis leaves them behind where clients come and go, as they do under a failover. */
+  /** Jedis leaves listener threads behind when clients are replaced, as at a failover. */
   private static long listeners() {
     return Thread.getAllStackTraces().keySet().stream()
         .filter(thread -> thread.getName().contains("SentinelListener"))
@@ -77,7 +77,7 @@ class LanesSentinelIT {
   private RedisSettings settings() {
     return new RedisSettings(
         Mode.SENTINEL,
-        "redis://127.0.0.1:1", // nobody: the Sentinel tells who is the master
+        "redis://127.0.0.1:1", // no server: the Sentinel names the master
         redis.sentinels(),
         redis.name(),
         0,

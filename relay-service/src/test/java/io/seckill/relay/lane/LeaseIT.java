@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Lanes that die, freeze or come back: every order is found, fenced lanes do no harm. */
+/** Lanes die, freeze or resume: every order is delivered, and fenced lanes do no harm. */
 @ExtendWith(TestServers.class)
 class LeaseIT {
 
@@ -88,7 +88,7 @@ class LeaseIT {
     }
   }
 
-  /** Redis's clock was set back by an hour. */
+  /** As after Redis's clock was set back by an hour. */
   @Test
   void adoptsAQueueWhoseLeaseEndsLaterThanALeaseLasts() {
     register(GHOST, System.currentTimeMillis() + 3_600_000);
@@ -99,7 +99,7 @@ class LeaseIT {
     }
   }
 
-  /** Fault matrix 9: the partition of the foreign key is shown as stuck, the others go on. */
+  /** Row 9 of docs/proof.md: the partition with the foreign key is reported as stuck, the others work. */
   @Test
   void adoptsInTheOtherPartitionsWhenARegistryIsOfAnotherType() {
     outbox.redis().set(RedisKeys.lanes(3), "foreign");
@@ -141,7 +141,7 @@ class LeaseIT {
     }
   }
 
-  /** Fault matrix 13: late removals are refused, late publishes absorbed. */
+  /** Row 13 of docs/proof.md: late removals are refused, late publishes are harmless duplicates. */
   @Test
   void aLaneCutOffBeyondItsLeaseIsFencedAndBeginsANewLife() throws Exception {
     try (TcpProxy toRedis = TcpProxy.to(redisServer);
@@ -185,7 +185,7 @@ class LeaseIT {
     }
   }
 
-  /** Fault matrix 13, with a real process. */
+  /** Row 13 of docs/proof.md, with a real process. */
   @Test
   void aFrozenProcessLosesNothingAndHarmsNothing() throws Exception {
     try (RelayProcess frozen = RelayProcess.lanes(redis.url(), rabbit.url())) {
@@ -202,7 +202,7 @@ class LeaseIT {
     }
   }
 
-  /** Fault matrix 10 to 12, at random. */
+  /** Row 10 to 12 of docs/proof.md, at random. */
   @ParameterizedTest
   @ValueSource(ints = {2, 10})
   void relaysStartedAndKilledAtRandomLoseNothing(int count) throws Exception {

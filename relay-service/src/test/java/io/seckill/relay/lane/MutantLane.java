@@ -6,12 +6,12 @@ import java.time.Duration;
 import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
 
-/** What a lane must never do; mutations have it done in place of the method of the same name. */
+/** Forbidden behaviour of a lane; each method replaces the product's method of the same name. */
 public final class MutantLane {
 
   private MutantLane() {}
 
-  /** Removes orders as soon as they are taken. */
+  /** Removes orders as soon as they are claimed. */
   static ClaimResult settleAndClaim(
       PrivateQueue queue,
       UnifiedJedis redis,
@@ -25,6 +25,6 @@ public final class MutantLane {
     return claimed;
   }
 
-  /** Leaves alone what lies in the private queue. */
+  /** Does not publish the orders in the private queue again. */
   static void recover(RelayLane lane) {}
 }

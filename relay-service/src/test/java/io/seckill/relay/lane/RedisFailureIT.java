@@ -21,7 +21,7 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
-/** Whatever Redis answers, or does not, an order it has moved is published. */
+/** An order that Redis has moved is published, whether or not Redis answers. */
 @ExtendWith(TestServers.class)
 class RedisFailureIT {
 
@@ -50,7 +50,7 @@ class RedisFailureIT {
     redisServer.close();
   }
 
-  /** FACTS 4: the claim happened, only its answer is lost. */
+  /** FACTS 4: the claim was executed, only its answer is lost. */
   @Test
   void publishesAnOrderWhoseClaimWasNotAnswered() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(redisServer);
@@ -67,7 +67,7 @@ class RedisFailureIT {
     }
   }
 
-  /** FACTS 5: Jedis would wait for ever for a blocking command. */
+  /** FACTS 5: by default Jedis waits for ever for the answer to a blocking command. */
   @Test
   void givesUpALinkToRedisThatIsSilent() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(redisServer);
@@ -101,7 +101,7 @@ class RedisFailureIT {
     }
   }
 
-  /** FACTS 8: SCRIPT FLUSH, restart and failover forget scripts. */
+  /** FACTS 8: Redis loses its scripts at SCRIPT FLUSH, a restart and a failover. */
   @Test
   void loadsItsScriptsAgain() {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
@@ -132,7 +132,7 @@ class RedisFailureIT {
 
       everythingArrives(admitted);
       // Confirmed orders are settled after the restart, not sent again: only claims whose answer
-      // was lost, and settles that did not reach the disk, may come twice.
+      // was lost, and settles that did not reach the disk, may be sent twice.
       assertThat(relay.count("leases.fenced")).isZero();
     }
   }
@@ -154,7 +154,7 @@ class RedisFailureIT {
     }
   }
 
-  /** A BRPOPLPUSH that Redis carries out after its lane has given the connection up. */
+  /** As when Redis executes a BRPOPLPUSH after the lane has given up the connection. */
   @Test
   void publishesALateClaimIntoALivingQueue() {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
@@ -184,7 +184,7 @@ class RedisFailureIT {
     }
   }
 
-  /** Fault matrix 9: a foreign key in place of the outbox stops its lane, not the others. */
+  /** Row 9 of docs/proof.md: a foreign key in place of the outbox stops its lane, but no other lane. */
   @Test
   void changesNothingWhenTheOutboxIsOfAnotherType() {
     outbox.redis().set(RedisKeys.outbox(0), "foreign");

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 
-/** The jar as it is shipped. */
+/** Runs the jar as it is shipped. */
 @ExtendWith(TestServers.class)
 class RelayApplicationIT {
 

@@ -2,7 +2,7 @@ package io.seckill.relay.lane;
 
 import java.util.concurrent.CountDownLatch;
 
-/** The lanes of a relay as a process: {@code RelayMain <redis url> <broker url>}. */
+/** Runs the lanes of a relay as a process: {@code RelayMain <redis url> <broker url>}. */
 final class RelayMain {
 
   private RelayMain() {}

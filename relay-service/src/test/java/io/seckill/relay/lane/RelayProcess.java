@@ -48,12 +48,12 @@ final class RelayProcess implements AutoCloseable {
     return new RelayProcess(builder.start());
   }
 
-  /** kill -9; returns when the process is gone. */
+  /** Sends kill -9; returns when the process has ended. */
   void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
   }
 
-  /** SIGTERM; returns the exit code, or -1 when it did not end in time. */
+  /** Sends SIGTERM; returns the exit code, or -1 when the process did not end in time. */
   int terminate(long seconds) throws InterruptedException {
     process.destroy();
     return process.waitFor(seconds, TimeUnit.SECONDS) ? process.exitValue() : -1;

@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * FACTS 14: the rules shipped in deploy/ hold inside scripts too, and let the relay do its work.
+ * FACTS 14: the ACL rules shipped in deploy/ apply inside scripts too, and are sufficient for the
+ * relay.
  */
 @ExtendWith(TestServers.class)
 class RelayRedisUserIT {

@@ -23,7 +23,7 @@ class RelaySettingsTest {
     assertThat(relay.lanesPerPartition()).isEqualTo(1);
     LeaseSettings lease = bind("seckill.relay.lease", LeaseSettings.class, Map.of());
     assertThat(lease.duration().plus(lease.renewInterval()).plus(relay.pollInterval()))
-        .as("adoption of a dead relay")
+        .as("longest time until a dead relay's orders are adopted")
         .hasSeconds(8);
   }
 

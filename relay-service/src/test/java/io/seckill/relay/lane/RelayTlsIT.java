@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Orders go to a broker that proves itself, and stay in Redis when it does not. */
+/** Orders go only to a broker with a valid certificate; otherwise they stay in Redis. */
 @ChildProcessesOnly
 class RelayTlsIT {
 
@@ -114,7 +114,7 @@ class RelayTlsIT {
         ((Logger) LoggerFactory.getLogger(LaneStatus.class)).detachAppender(lines);
       }
       assertThat(lines.list.stream().filter(line -> line.getLevel().levelStr.equals("WARN")))
-          .as("one line per lane")
+          .as("one log line per lane")
           .hasSize(16);
       assertThat(outbox.waiting()).isEqualTo(admitted.size());
       assertThat(broker.seen()).isZero();

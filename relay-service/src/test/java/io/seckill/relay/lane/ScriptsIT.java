@@ -84,7 +84,7 @@ class ScriptsIT {
     assertThat(outbox.waiting()).isEqualTo(1);
   }
 
-  /** FACTS 12: by value, and counted only when it was there. */
+  /** FACTS 12: removes by value, and counts an order only when it was in the queue. */
   @Test
   void settleRemovesByValueAndCountsOnce() throws Exception {
     outbox.preheat(SKU);
@@ -138,7 +138,7 @@ class ScriptsIT {
     assertThat(outbox.redis().llen(RedisKeys.privateQueue(0, OTHER))).isEqualTo(1);
   }
 
-  /** A lease that lapsed, say while Redis was away, is its owner's until somebody fences it. */
+  /** A lease that expired, say while Redis was unavailable, stays valid until it is fenced. */
   @Test
   void renewRevivesALapsedLeaseButNotAFencedOne() {
     lease(OWN, System.currentTimeMillis() - 5_000);
@@ -148,7 +148,7 @@ class ScriptsIT {
     assertThat(score(OTHER)).isNegative();
   }
 
-  /** Given before Redis's clock was set back; the script renews for 5 s. */
+  /** The long leases were given before Redis's clock was set back; the script renews for 5 s. */
   @Test
   void renewCutsALeaseThatEndsLaterThanOneGivenNow() {
     lease(OWN, System.currentTimeMillis() + 3_600_000);

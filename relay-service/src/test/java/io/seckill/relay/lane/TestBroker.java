@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Consumes what reaches the order queues and the dead letters, and keeps count of it. */
+/** Consumes the messages of the order queues and the dead-letter queue, and counts them. */
 final class TestBroker implements AutoCloseable {
 
   private final Connection connection;
@@ -29,14 +29,14 @@ final class TestBroker implements AutoCloseable {
     BrokerTopology.declare(channel);
   }
 
-  /** Declares the topology, consumes from all queues. */
+  /** Declares the topology and consumes from all queues. */
   static TestBroker consuming(String url) throws Exception {
     TestBroker broker = new TestBroker(url);
     broker.consume();
     return broker;
   }
 
-  /** Declares the topology and leaves the queues alone until {@link #consume()}. */
+  /** Declares the topology; consumes nothing until {@link #consume()}. */
   static TestBroker watching(String url) throws Exception {
     return new TestBroker(url);
   }
@@ -59,7 +59,7 @@ final class TestBroker implements AutoCloseable {
     deadLetters.add(letter);
   }
 
-  /** Everything delivered from the order queues, in the order of arrival. */
+  /** All messages delivered from the order queues, in the order of arrival. */
   synchronized List<Delivery> orders() {
     return List.copyOf(orders);
   }
@@ -68,12 +68,12 @@ final class TestBroker implements AutoCloseable {
     return List.copyOf(deadLetters);
   }
 
-  /** Order ids seen so far, with how often each came. */
+  /** Ids of the orders delivered so far, with the number of deliveries of each. */
   synchronized Map<String, Integer> deliveries() {
     return Map.copyOf(deliveries);
   }
 
-  /** Number of different orders seen so far. */
+  /** Number of different orders delivered so far. */
   synchronized int seen() {
     return deliveries.size();
   }

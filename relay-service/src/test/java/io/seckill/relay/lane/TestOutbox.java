@@ -19,7 +19,7 @@ import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Admits orders as admit.lua would, and sees what is left of them in Redis. */
+/** Admits orders as admit.lua does, and reads what is left of them in Redis. */
 final class TestOutbox implements AutoCloseable {
 
   private final UnifiedJedis redis;
@@ -38,7 +38,7 @@ final class TestOutbox implements AutoCloseable {
     return redis;
   }
 
-  /** Preheats a SKU as far as the relay looks at it. */
+  /** Preheats the fields of a SKU that the relay reads. */
   void preheat(long sku) {
     redis.hset(RedisKeys.sku(sku), Map.of("state", "OPEN", "epoch", "1"));
   }
@@ -67,12 +67,12 @@ final class TestOutbox implements AutoCloseable {
     return admit("", orders, skus);
   }
 
-  /** As {@link #admit(int, long...)}, but no relay sees them yet. */
+  /** As {@link #admit(int, long...)}, but under keys that no relay reads. */
   void admitAside(int orders, long... skus) {
     admit(":aside", orders, skus);
   }
 
-  /** Lets relays see, at once, what was put aside. */
+  /** Moves all orders of {@link #admitAside} of a partition into its outbox at once. */
   void admitWhatIsAside() {
     for (int p = 0; p < Partition.COUNT; p++) {
       redis.rename(RedisKeys.outbox(p) + ":aside", RedisKeys.outbox(p));
@@ -98,7 +98,7 @@ final class TestOutbox implements AutoCloseable {
     redis.lpush(RedisKeys.outbox(partition), text);
   }
 
-  /** An order that lands in a private queue without its lane's knowledge; returns its id. */
+  /** Puts an order into a private queue without its lane's knowledge; returns its id. */
   String claimLate(String token, long sku) {
     OrderMessage message = message(sku);
     int partition = Partition.ofSku(sku);
@@ -116,7 +116,7 @@ final class TestOutbox implements AutoCloseable {
     return lengths.stream().mapToLong(Response::get).sum();
   }
 
-  /** Keys of all private queues that hold something. */
+  /** Keys of all private queues that are not empty. */
   Set<String> privateQueues() {
     Set<String> queues = new HashSet<>();
     for (int p = 0; p < Partition.COUNT; p++) {
@@ -129,7 +129,7 @@ final class TestOutbox implements AutoCloseable {
     return privateQueues().stream().mapToLong(redis::llen).sum();
   }
 
-  /** Counter of a SKU's hash; 0 when it is not there. */
+  /** Counter in a SKU's hash; 0 when the field does not exist. */
   long counter(long sku, String field) {
     String value = redis.hget(RedisKeys.sku(sku), field);
     return value == null ? 0 : Long.parseLong(value);

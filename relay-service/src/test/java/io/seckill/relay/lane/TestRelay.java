@@ -13,10 +13,10 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A relay inside the test's JVM, with time-outs short enough for tests. */
+/** A relay in the test's JVM, with time-outs short enough for tests. */
 final class TestRelay implements AutoCloseable {
 
-  /** Lanes, time-outs and window of a relay under test. */
+  /** Lanes, time-outs and publish window of a relay under test. */
   record Tuning(
       int lanesPerPartition, int maxUnconfirmed, Duration confirmTimeout, LeaseSettings lease) {
     static final Tuning DEFAULT =
@@ -30,7 +30,7 @@ final class TestRelay implements AutoCloseable {
                 Duration.ofSeconds(4),
                 Duration.ofSeconds(10)));
 
-    /** For tests without failures: a slow machine must not look like one. */
+    /** For tests without failures: a slow machine must not be taken for a failure. */
     static final Tuning PATIENT =
         new Tuning(
             1,

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** An order leaves its private queue when a queue of the broker has it, and not before. */
+/** An order leaves its private queue only after a queue of the broker has stored it. */
 @ExtendWith(TestServers.class)
 class UnconfirmedOrdersIT {
 
@@ -53,14 +53,14 @@ class UnconfirmedOrdersIT {
       List<String> admitted = outbox.admit(10, SKU);
 
       await().atMost(SOON).until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
-      BrokerTopology.declare(broker.channel()); // so that there is a queue to look into
+      BrokerTopology.declare(broker.channel()); // so that there is a queue to consume from
       broker.consume();
       everythingIsDelivered(broker, admitted);
       assertThat(relay.count("returns")).isPositive();
     }
   }
 
-  /** FACTS 15, 17: nothing is known of a publish without its confirm, so it is sent again. */
+  /** FACTS 15, 17: the outcome of an unconfirmed publish is unknown, so it is sent again. */
   @Test
   void sendsAgainWhatWasNotConfirmedInTime() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
@@ -83,7 +83,7 @@ class UnconfirmedOrdersIT {
     }
   }
 
-  /** FACTS 15: with recovery on, waiting confirms would seem to come after the reset. */
+  /** FACTS 15: with automatic recovery, publishes lost in the reset would look confirmed. */
   @Test
   void sendsAgainWhatWasNotConfirmedWhenTheLinkBreaks() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);

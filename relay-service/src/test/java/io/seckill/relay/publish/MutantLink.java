@@ -5,18 +5,18 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ConnectionFactory;
 import java.io.IOException;
 
-/** What a link must never do; mutations have it done in place of the method of the same name. */
+/** Forbidden behaviour of a link; each method replaces the product's method of the same name. */
 public final class MutantLink {
 
   private MutantLink() {}
 
-  /** Lets the client connect again by itself, and soon. */
+  /** Lets the client reconnect automatically after a short time. */
   static void setAutomaticRecoveryEnabled(ConnectionFactory factory, boolean enabled) {
     factory.setAutomaticRecoveryEnabled(!enabled);
     factory.setNetworkRecoveryInterval(100);
   }
 
-  /** Publishes without mandatory. */
+  /** Publishes without the mandatory flag. */
   static void basicPublish(
       Channel channel,
       String exchange,
@@ -28,6 +28,6 @@ public final class MutantLink {
     channel.basicPublish(exchange, routingKey, !mandatory, properties, body);
   }
 
-  /** Takes no notice of a return, so that the ack behind it counts. */
+  /** Ignores a return, so that the ack after it counts as a confirm. */
   static void returned(UnconfirmedWindow window, String messageId, String reason) {}
 }

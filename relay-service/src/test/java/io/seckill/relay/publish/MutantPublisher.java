@@ -5,7 +5,7 @@ import com.rabbitmq.client.Channel;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Loses orders; a mutation publishes through it. */
+/** Loses orders; a mutation redirects publishes to it. */
 public final class MutantPublisher {
 
   private static final int EVERY = 300;
@@ -13,7 +13,7 @@ public final class MutantPublisher {
 
   private MutantPublisher() {}
 
-  /** Sends one order in 300 to where no queue is, and asks for no return: the broker acks it. */
+  /** Sends one order in 300 to a key without a queue, and not mandatory: the broker acks it. */
   static void basicPublish(
       Channel channel,
       String exchange,

@@ -24,8 +24,8 @@ class PublisherChannelIT {
   private static final Duration SOON = Duration.ofMinutes(2);
 
   /**
-   * FACTS 15: a link that came back by itself would number its publishes from 1 again, and take
-   * confirms of the new ones for those of the old.
+   * FACTS 15: a link that reconnects automatically would number its publishes from 1 again, and
+   * take confirms of new publishes for confirms of old ones.
    */
   @Test
   void staysBrokenWhenTheBrokerIsThereAgain(RabbitServer broker) throws Exception {
@@ -48,7 +48,7 @@ class PublisherChannelIT {
     }
   }
 
-  /** Lanes of two relays differ by host and process. */
+  /** Connection names of lanes of two relays differ by host and process. */
   @Test
   void theBrokerShowsWhoPublishes(RabbitServer broker) throws Exception {
     RabbitVhost vhost = broker.newVhost();

@@ -85,7 +85,7 @@ class UnconfirmedWindowTest {
     assertThat(window.takeRefusal()).contains("nack");
   }
 
-  /** One refused batch is one refusal, however many of it are nacked or returned. */
+  /** One refused batch is one refusal, however many of its orders are nacked or returned. */
   @Test
   void waitsForTheLastAnswerOfABatchThatIsRefused() throws Exception {
     List<OutboundOrder> orders = enter(3);

@@ -6,7 +6,7 @@ import io.seckill.system.agent.inside.ExitPoint;
 /**
  * One method of a service, changed while its class is loaded.
  *
- * @param name what points and sessions call it; no blanks
+ * @param name the name that failpoints and sessions use; no blanks
  * @param className binary name, {@code io.seckill.…} in the service's jar or a class of the JDK
  * @param method name of the method; every overload is changed
  * @param advice a class with ByteBuddy advice in the package {@code inside}; it may take the name
@@ -20,12 +20,12 @@ public record Advised(String name, String className, String method, Class<?> adv
     }
   }
 
-  /** A point that is reached when the method is called. */
+  /** A failpoint that is reached when the method is called. */
   public static Advised before(String name, String className, String method) {
     return new Advised(name, className, method, EntryPoint.class);
   }
 
-  /** A point that is reached when the method is about to return; not when it throws. */
+  /** A failpoint that is reached when the method is about to return; not when it throws. */
   public static Advised after(String name, String className, String method) {
     return new Advised(name, className, method, ExitPoint.class);
   }

@@ -16,12 +16,12 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import net.bytebuddy.ByteBuddy;
 
-/** The agent as a jar under {@code target}, made of the tests' own classes. */
+/** The agent as a jar under {@code target}, built from the test classes. */
 final class AgentJar {
 
   private AgentJar() {}
 
-  /** The jar, built when it is first asked for in this JVM. */
+  /** Returns the jar; the first call in this JVM builds it. */
   static Path file() {
     return Holder.FILE;
   }
@@ -52,7 +52,7 @@ final class AgentJar {
     }
   }
 
-  /** ByteBuddy stays in its own jar, beside ours on the class path of the service. */
+  /** ByteBuddy stays in its own jar, which the manifest adds to the class path of the service. */
   private static Manifest manifest() {
     Manifest manifest = new Manifest();
     Attributes attributes = manifest.getMainAttributes();

@@ -18,7 +18,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Where the agents of all service processes of a test report. Thread-safe; ends with close. */
+/**
+ * The server to which the agents in a test's service processes connect, until closed. Thread-safe.
+ */
 public final class AgentServer implements AutoCloseable {
 
   private static final Duration START_LIMIT = Duration.ofSeconds(60);
@@ -40,7 +42,7 @@ public final class AgentServer implements AutoCloseable {
   }
 
   /**
-   * The flag that gives a process its agent.
+   * Returns the JVM flag that loads the agent into a process.
    *
    * @param name unique among the processes that run at the same time
    * @throws IllegalArgumentException when the service has no such class or method
@@ -51,7 +53,9 @@ public final class AgentServer implements AutoCloseable {
     return "-javaagent:" + AgentJar.file() + "=" + listener.getLocalPort() + ":" + name;
   }
 
-  /** The session of the youngest process of that name; waits for the first at most a minute. */
+  /**
+   * Returns the session of the latest process of that name; waits at most a minute for the first.
+   */
   public AgentSession session(String name) {
     await("the agent of " + name)
         .atMost(START_LIMIT)
@@ -60,7 +64,7 @@ public final class AgentServer implements AutoCloseable {
     return latest.get(name);
   }
 
-  /** Has {@link #session} wait for a new process of that name; the former has ended. */
+  /** Makes {@link #session} wait for a new process of that name, after the former has ended. */
   public void forget(String name) {
     latest.remove(name);
   }
@@ -80,7 +84,7 @@ public final class AgentServer implements AutoCloseable {
       try {
         greet(listener.accept());
       } catch (IOException e) {
-        // Closed, or a process that died at once: the loop's condition tells which.
+        // The listener is closed, or a process died at once: the loop's condition tells which.
       }
     }
   }

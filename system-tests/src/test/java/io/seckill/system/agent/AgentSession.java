@@ -13,7 +13,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** The wire to the agent of one life of one process. Commands return when they are in force. */
+/**
+ * The connection to the agent of one process, from a start to its end. Commands return when
+ * executed.
+ */
 public final class AgentSession implements AutoCloseable {
 
   private static final long OBEY_SECONDS = 30;
@@ -33,7 +36,8 @@ public final class AgentSession implements AutoCloseable {
   }
 
   /**
-   * Has something happen the n-th time a point is reached from now on; replaces what was armed.
+   * Arms a failpoint: its action is executed the n-th time that it is reached from now on. Replaces
+   * an earlier action.
    *
    * @param nth from 1
    */
@@ -42,12 +46,14 @@ public final class AgentSession implements AutoCloseable {
     command("arm " + point + " " + action + " " + nth);
   }
 
-  /** Disarms a point and lets go who waits there. */
+  /** Disarms a failpoint and resumes the threads that are paused there. */
   public void release(String point) {
     command("release " + point);
   }
 
-  /** Whether an armed point was reached and acted; stays true when the process is gone. */
+  /**
+   * Whether an armed failpoint has executed its action; stays true after the process has ended.
+   */
   public boolean hasReached(String point) {
     return reached.contains(point);
   }
@@ -61,8 +67,7 @@ public final class AgentSession implements AutoCloseable {
   }
 
   /**
-   * Moves the time of day, as all code of the process reads it, off the system's; zero sets it
-   * right.
+   * Shifts the time of day that all code of the process reads; zero restores the system's time.
    */
   public void shiftClock(Duration shift) {
     command("clock " + shift.toMillis());
@@ -73,7 +78,7 @@ public final class AgentSession implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException e) {
-      // It was closed already, which is all that is wanted.
+      // It was closed already.
     }
   }
 

@@ -6,7 +6,7 @@ import io.seckill.system.process.Service;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The agent's own promise: it never changes nothing in silence. */
+/** A failpoint whose class or method does not exist is an error, never silently ignored. */
 class FaultAgentIT {
 
   @Test

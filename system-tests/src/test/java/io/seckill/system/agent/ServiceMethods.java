@@ -12,7 +12,7 @@ import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.ClassFileLocator;
 import net.bytebuddy.pool.TypePool;
 
-/** What a service's jar really contains: an advice for something else must not go unnoticed. */
+/** Checks that the methods to change exist in a service's jar or in the JDK. */
 final class ServiceMethods {
 
   private static final String CLASSES = "BOOT-INF/classes/";

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What code and tests cite of docs/facts.md is there. */
+/** Every entry of docs/facts.md that code or tests cite exists. */
 class CitedFactsTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));

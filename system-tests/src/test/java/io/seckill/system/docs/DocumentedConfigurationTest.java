@@ -73,7 +73,7 @@ class DocumentedConfigurationTest {
     values.forEach(
         (property, value) -> {
           String cell = redisCell(page, property, column);
-          if (cell.startsWith("`")) { // else it says in words why there is none
+          if (cell.startsWith("`")) { // otherwise it explains why there is no value
             String text = cell.replace("`", "");
             Object documented =
                 value instanceof Duration

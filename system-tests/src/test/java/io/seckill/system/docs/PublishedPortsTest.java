@@ -16,7 +16,9 @@ import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Everything in containers runs on one machine at once, observability included. */
+/**
+ * All containers, observability included, run on one machine, so their published ports must differ.
+ */
 class PublishedPortsTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
@@ -47,7 +49,7 @@ class PublishedPortsTest {
     assertThat(variables).doesNotHaveDuplicates();
   }
 
-  /** As scripts/up sets it, else the default of the file. */
+  /** The port that scripts/up sets, or else the default of the compose file. */
   private static String port(MatchResult published, String settings) {
     return CHOSEN
         .matcher(settings)

@@ -1,4 +1,4 @@
-/** The documentation, held to what the code says. */
+/** Checks that the documentation agrees with the code. */
 @NullMarked
 package io.seckill.system.docs;
 

@@ -21,16 +21,17 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Looks at a running sale again and again: what must hold always (I1, I2, I3's floor, I10) must
- * hold also while everything is broken. A store that does not answer is not looked at.
+ * Checks a running sale periodically: the invariants that must hold at any time (I1, I2, I3's
+ * floor, I10) must hold during faults, too. A check is skipped while a store does not answer.
  */
 final class AlwaysHolds implements AutoCloseable {
 
   private static final long PAUSE_MS = 500;
 
   /**
-   * Of all lists at one moment, so that an order that moves from one to another meanwhile is not
-   * counted twice; also in a Redis that is full. A foreign key in place of a list has no orders.
+   * Adds the lengths of all lists atomically, so that an order that moves from one list to another
+   * is not counted twice. Also runs while Redis is out of memory. A key that is not a list counts
+   * as empty.
    */
   private static final String LENGTHS =
       """
@@ -58,12 +59,12 @@ final class AlwaysHolds implements AutoCloseable {
     var unused = thread.scheduleWithFixedDelay(this::look, 0, PAUSE_MS, TimeUnit.MILLISECONDS);
   }
 
-  /** What was found wrong, each once. */
+  /** The violations found, each once. */
   Set<String> violations() {
     return violations;
   }
 
-  /** Looks at all sales in both stores so far. */
+  /** Number of completed checks of all sales in both stores. */
   int looks() {
     return looks.get();
   }
@@ -71,7 +72,7 @@ final class AlwaysHolds implements AutoCloseable {
   private void look() {
     try (Connection mysql = database.connect();
         Statement statement = mysql.createStatement()) {
-      mysql.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ); // or it is no snapshot
+      mysql.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ); // for the snapshot
       for (SaleOffer sale : sales) {
         long waiting = waiting(sale);
         statement.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT");
@@ -80,8 +81,8 @@ final class AlwaysHolds implements AutoCloseable {
       }
       looks.incrementAndGet();
     } catch (SQLException | JedisException e) {
-      return; // down at this moment, as a test wants it
-    } catch (RuntimeException e) { // a throw would end the schedule
+      return; // a store is down, because of the test's fault
+    } catch (RuntimeException e) { // an exception would end the schedule
       violations.add("cannot look: " + e);
     }
   }

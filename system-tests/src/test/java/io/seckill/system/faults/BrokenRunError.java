@@ -2,7 +2,7 @@ package io.seckill.system.faults;
 
 import java.util.List;
 
-/** A run that does not hold. */
+/** A run that violates a guarantee. */
 final class BrokenRunError extends AssertionError {
 
   private static final long serialVersionUID = 1L;
@@ -10,7 +10,7 @@ final class BrokenRunError extends AssertionError {
   private final transient List<String> complaints;
 
   /**
-   * @param complaints each begins with the name of the guarantee that complains
+   * @param complaints the violations; each begins with the name of the guarantee
    */
   BrokenRunError(String row, List<String> complaints) {
     super(row + " does not hold\n" + String.join("\n", complaints));

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.util.concurrent.TimeoutException;
 
-/** The test's own connection to the broker, past relays and consumers; for one thread. */
+/** The test's own connection to the broker, apart from relays and consumers; for one thread. */
 final class BrokerClient implements AutoCloseable {
 
   private static final long CONFIRM_MS = 10_000;
@@ -33,7 +33,7 @@ final class BrokerClient implements AutoCloseable {
     channel.confirmSelect();
   }
 
-  /** For what a test deletes or unbinds. */
+  /** The channel on which a test deletes or unbinds. */
   Channel channel() {
     return channel;
   }
@@ -44,7 +44,7 @@ final class BrokerClient implements AutoCloseable {
       look.exchangeDeclarePassive(exchange);
       look.abort();
       return true;
-    } catch (IOException e) { // which has closed the channel
+    } catch (IOException e) { // the broker has closed the channel
       return false;
     }
   }

@@ -82,7 +82,7 @@ class BrokerFaultsIT {
     }
   }
 
-  /** Links of those who publish, and of those who consume. */
+  /** The links of relays and consumers to RabbitMQ. */
   private List<TcpProxy> users() {
     return Stream.concat(lab.relays().stream(), lab.consumers().stream())
         .map(service -> service.links().rabbit())
@@ -90,11 +90,11 @@ class BrokerFaultsIT {
   }
 
   @Test
-  @DisplayName("19: memory alarm, then disk alarm: lanes pause, consumers go on")
+  @DisplayName("19: memory alarm, then disk alarm: lanes pause, consumers continue")
   void alarms() {
     try (FaultRun run = lab.run("19 memory and disk alarms").begin(200)) {
       rabbit.setMemoryWatermark(0.0000001);
-      awaitLanes("blocked"); // the broker tells who publishes
+      awaitLanes("blocked"); // the broker notifies connections that publish
       Signals.await("consumers to empty the queues", () -> run.inBroker() == 0);
       assertThat(run.waitingInRedis()).as("orders that wait in Redis").isPositive();
       run.fault("memory alarm; queues emptied meanwhile");
@@ -146,7 +146,7 @@ class BrokerFaultsIT {
     }
   }
 
-  /** Empty when it is deleted: what a deleted queue held is row 18. */
+  /** The queues are empty when they are deleted; row 18 covers the loss of messages. */
   @Test
   @DisplayName("20: queue missing")
   void queueMissing() throws Exception {
@@ -154,7 +154,7 @@ class BrokerFaultsIT {
         BrokerClient broker = new BrokerClient(lab.servers())) {
       lab.relays().forEach(relay -> relay.links().rabbit().cut());
       Signals.await("the queues to be empty", () -> run.inBroker() == 0);
-      lab.consumers().forEach(ServiceInstance::freeze); // or they would declare them at once
+      lab.consumers().forEach(ServiceInstance::freeze); // otherwise they would declare them at once
       for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
         broker.channel().queueDelete(BrokerTopology.orderQueue(i));
       }
@@ -207,8 +207,8 @@ class BrokerFaultsIT {
   }
 
   /**
-   * Consumers that break off again and again with the same orders in hand, as none does in a
-   * million times; a limit of 2 shows what comes of it.
+   * Consumers lose their connection repeatedly with the same orders unacknowledged. No consumer
+   * reaches the shipped limit of a million deliveries; a limit of 2 shows its effect.
    */
   @Test
   @DisplayName("31: orders given back more often than the delivery limit")
@@ -243,7 +243,7 @@ class BrokerFaultsIT {
                   && run.inBroker() == 0
                   && lab.servers().vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() == 0);
       List<Long> letters = droppedLetters(statement);
-      assertThat(letters).as("orders the broker gave up on").isNotEmpty();
+      assertThat(letters).as("orders that the broker dropped").isNotEmpty();
       for (long letter : letters) {
         assertThat(lab.admin().replay(letter).status()).isEqualTo(200);
       }
@@ -273,7 +273,7 @@ class BrokerFaultsIT {
     return letters;
   }
 
-  /** Holds for channels opened from now on; the consumers open theirs again. */
+  /** Applies to channels opened from now on, so the consumers' connections are reset. */
   private void deliveryTimeout(int timeoutMs, int tickMs) {
     rabbit.eval("application:set_env(rabbit, consumer_timeout, " + timeoutMs + ").");
     rabbit.eval("application:set_env(rabbit, channel_tick_interval, " + tickMs + ").");

@@ -33,13 +33,13 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Faults of consumers, and of the messages they get. */
+/** Faults of consumers, and of the messages they receive. */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class ConsumerFaultsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
-  /** What docs/operations.md promises. */
+  /** The bound that docs/operations.md promises. */
   private static final Duration FROM_FREEZE_TO_DRAINED = Duration.ofSeconds(60);
 
   private static final Map<String, String> RECONCILING_SOON =
@@ -54,7 +54,7 @@ class ConsumerFaultsIT {
       "SELECT COUNT(*) FROM dead_letter WHERE reason = 'UNSUPPORTED_VERSION'";
   private static final String LATER_MEMBERS = ",\"giftWrap\":{\"v\":2},\"channel\":\"app\"";
 
-  /** At one moment, so that no lane has an old text in hand. */
+  /** Changes all messages atomically, so that no lane claims one in its old form. */
   private static final String GROW =
       """
       local messages = redis.call('LRANGE', KEYS[1], 0, -1)
@@ -102,9 +102,10 @@ class ConsumerFaultsIT {
   }
 
   /**
-   * Redis lets a sale's shoppers buy more than they may, so MySQL rejects. One consumer dies with
-   * units told of and not given back, the other with units given back and not marked so; whoever is
-   * second gets the orders of the first again.
+   * Redis lets shoppers buy more than their limit, so MySQL rejects orders. One consumer dies after
+   * it has written results to Redis and before it has compensated the orders, the other after it
+   * has compensated orders and before it has marked them. The second to die receives the first
+   * one's orders again.
    */
   @Test
   @DisplayName(
@@ -118,7 +119,7 @@ class ConsumerFaultsIT {
       SaleOffer sale = run.sale(1);
       lab.redis().hset(RedisKeys.sku(sale.skuId()), "limit", "100");
       points.forEach((consumer, point) -> consumer.agent().arm(point, PointAction.HALT, 1));
-      // The first batch has orders to reject, before shoppers can give theirs back themselves.
+      // The first batch contains orders to reject, before shoppers can cancel theirs.
       lab.consumers().forEach(consumer -> consumer.links().rabbit().cut());
       run.begin(400);
       lab.consumers().forEach(consumer -> consumer.links().rabbit().heal());
@@ -129,7 +130,7 @@ class ConsumerFaultsIT {
             run.fault(consumer.name() + " killed at " + point);
           });
       for (ServiceInstance consumer : lab.consumers()) {
-        consumer.restart(RECONCILING_SOON); // it lowers the quotas that were too high in Redis
+        consumer.restart(RECONCILING_SOON); // it lowers the excessive quotas in Redis
       }
       run.judge(Explained.NOTHING.withRejections("QUOTA_EXCEEDED").withRepairs("QUOTA_SET"));
       assertThat(number(REJECTED + sale.skuId())).as("orders over quota").isPositive();
@@ -137,8 +138,8 @@ class ConsumerFaultsIT {
   }
 
   /**
-   * RabbitMQ and MySQL see a host that has lost its power: connections that stand, and nobody at
-   * their other end. The rows that the open transaction has locked are those the spare needs.
+   * To RabbitMQ and MySQL this looks like a host that has lost power: its connections stay open,
+   * and no peer answers. The standby consumer needs the rows that the open transaction has locked.
    */
   @Test
   @DisplayName("23: consumer frozen in the middle of a transaction, then awake")
@@ -161,7 +162,10 @@ class ConsumerFaultsIT {
     }
   }
 
-  /** The stop is in Redis alone until a consumer is back; nobody may buy from then on. */
+  /**
+   * The pause is only in Redis until a consumer is available again; Redis refuses purchases at
+   * once.
+   */
   @Test
   @DisplayName("35: consumers dead while an operator pauses")
   void deadWhileAnOperatorPauses() {
@@ -329,7 +333,7 @@ class ConsumerFaultsIT {
       ServiceInstance consumer = lab.activeConsumer();
       lab.consumers().stream()
           .filter(other -> other != consumer)
-          .forEach(other -> other.links().rabbit().cut()); // all that is stored is stored by one
+          .forEach(other -> other.links().rabbit().cut()); // so that one consumer stores all orders
       TcpProxy link = consumer.links().mysql();
 
       double known = sum("seckill_consumer_duplicates_total");
@@ -354,9 +358,9 @@ class ConsumerFaultsIT {
   }
 
   /**
-   * Has a consumer send a COMMIT over a link that loses it, or its answer.
+   * Makes a consumer send a COMMIT over a link that drops it, or its reply.
    *
-   * @return orders of open transactions: of this one, and of those that the same loss stops
+   * @return orders of open transactions: of this one, and of others that the same loss blocks
    */
   private Set<Long> losesACommit(ServiceInstance consumer, TcpProxy link, Runnable loss)
       throws SQLException {
@@ -375,7 +379,7 @@ class ConsumerFaultsIT {
     return !Collections.disjoint(some, others);
   }
 
-  /** Orders of transactions that are open: dirty reads see them, others do not. */
+  /** Orders of open transactions, which only READ UNCOMMITTED sees. */
   private Set<Long> uncommitted() throws SQLException {
     Set<Long> open = orders(Connection.TRANSACTION_READ_UNCOMMITTED);
     open.removeAll(stored());

@@ -11,14 +11,14 @@ import java.util.ArrayList;
 import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Messages that a test publishes itself, past the relays. */
+/** Messages that a test publishes itself, without a relay. */
 final class CraftedMessages {
 
   private static final int NOBODYS_WORKER = 255;
 
   private CraftedMessages() {}
 
-  /** What Redis has admitted so far of a sale, as the relays publish it. */
+  /** The orders that Redis has admitted so far in a sale, as the relays publish them. */
   static List<OrderMessage> admitted(UnifiedJedis redis, SaleOffer sale) {
     int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sale.skuId()), "buckets"));
     List<OrderMessage> orders = new ArrayList<>();
@@ -32,14 +32,14 @@ final class CraftedMessages {
     return orders;
   }
 
-  /** Broken JSON, a version of tomorrow, and three quantities that no order has. */
+  /** Returns broken JSON, a message of a later version, and three with invalid quantities. */
   static List<String> bad(SaleOffer sale) {
     OrderId id =
         OrderId.of(System.currentTimeMillis(), Partition.ofSku(sale.skuId()), NOBODYS_WORKER, 0);
     AdmissionRecord record = AdmissionRecord.parse("1|bad-message|1|1|1|1|Q|1");
     String good = OrderMessageCodec.encode(message(sale, id, record));
     return List.of(
-        "{\"v\":1,\"orderId\":\"" + id, // dead letters of the same text are one
+        "{\"v\":1,\"orderId\":\"" + id, // dead letters with the same text are stored once
         good.replace("\"v\":1", "\"v\":2"),
         good.replace("\"quantity\":1", "\"quantity\":0"),
         good.replace("\"quantity\":1", "\"quantity\":-1"),

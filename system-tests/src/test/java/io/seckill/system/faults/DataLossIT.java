@@ -41,8 +41,8 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * A store comes back without what it had promised to keep, and a reconciliation sets things right.
- * What was only in Redis is lost, and counted; MySQL's guards hold all the same.
+ * A store restarts without data that it had acknowledged, and a reconciliation repairs the sales.
+ * Orders that were only in Redis are lost and counted; MySQL's guards still hold.
  */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class DataLossIT {
@@ -104,8 +104,8 @@ class DataLossIT {
   }
 
   /**
-   * MySQL knows nothing of the lost orders then, but the gateways do: they were told. A gateway
-   * that was told nothing waits for MySQL.
+   * MySQL has no record of the lost orders, but the gateways have: they received Redis's replies. A
+   * gateway that received none waits for MySQL.
    */
   @Test
   @DisplayName("8: replica promoted while lagging, with the consumers frozen")
@@ -140,7 +140,7 @@ class DataLossIT {
     }
   }
 
-  /** By what MySQL knows, the Redis that came back has lost nothing. */
+  /** Compared with MySQL, the promoted Redis has lost nothing. */
   private void assertMySqlIsBehind(List<SaleOffer> sales) throws SQLException {
     for (SaleOffer sale : sales) {
       assertThat(lab.sales().storedSeq(sale.skuId()))
@@ -149,7 +149,7 @@ class DataLossIT {
     }
   }
 
-  /** A replica of Redis behind a link of its own, that can be made to lag, and be promoted. */
+  /** A replica of Redis with its own link; it can be made to lag, and be promoted. */
   private final class Replica implements AutoCloseable {
 
     private final TcpProxy link = TcpProxy.to(lab.servers().redis());
@@ -159,7 +159,10 @@ class DataLossIT {
         RedisClient.create("redis://" + server.host() + ":" + server.port());
     private boolean promoted;
 
-    /** By command and not by its file, or it would be a replica again after its next restart. */
+    /**
+     * Uses the command, not the configuration file: otherwise it would be a replica again after a
+     * restart.
+     */
     Replica() throws IOException {
       replicaOf(link.host(), "" + link.port());
     }
@@ -181,7 +184,7 @@ class DataLossIT {
       return state.contains("master_link_status:up") && state.contains("aof_rewrite_in_progress:0");
     }
 
-    /** Until it has what Redis has now. */
+    /** Waits until the replica has all admissions that Redis has now. */
     void awaitAdmissions(List<SaleOffer> sales) {
       for (SaleOffer sale : sales) {
         long seq = lab.sales().admissionSeq(sale.skuId());
@@ -194,7 +197,7 @@ class DataLossIT {
       return seq == null ? 0 : Long.parseLong(seq);
     }
 
-    /** Nothing reaches it from now on. */
+    /** Drops everything that is sent to the replica from now on. */
     void lag() {
       link.dropToClient(true);
     }
@@ -203,14 +206,16 @@ class DataLossIT {
       assertThat(link.droppedBytes()).as("bytes that did not reach the replica").isPositive();
     }
 
-    /** The master is gone for good; what the replica has goes on, under a new replication id. */
+    /**
+     * Kills the master for good; the replica continues with its data, under a new replication id.
+     */
     void promote() {
       String history = replication("master_replid");
       lab.servers().redis().kill();
       replicaOf("NO", "ONE");
       assertThat(replication("role")).isEqualTo("master");
       assertThat(replication("master_replid")).as("its replication id").isNotEqualTo(history);
-      assertThat(replication("master_replid2")).as("the former").isEqualTo(history);
+      assertThat(replication("master_replid2")).as("its former replication id").isEqualTo(history);
       lab.failOverTo(server);
       promoted = true;
     }
@@ -235,12 +240,15 @@ class DataLossIT {
     }
   }
 
-  /** Long enough for shoppers to be there before, while and after Redis is gone. */
+  /** Lasts long enough for purchases before, during and after the outage of Redis. */
   private FaultRun run(String row) {
     return lab.run(row, 4_000, Duration.ofSeconds(8));
   }
 
-  /** So that MySQL gives the older Redis away, also to a gateway that knows nothing. */
+  /**
+   * Waits until MySQL shows that the older Redis has lost data, even to a gateway without knowledge
+   * of its own.
+   */
   private void awaitMySqlAheadOf(List<SaleOffer> sales) {
     for (SaleOffer sale : sales) {
       long seq = lab.sales().admissionSeq(sale.skuId());
@@ -256,13 +264,13 @@ class DataLossIT {
   }
 
   /**
-   * Lets orders pile up in Redis's lists, stops everybody at Redis's door, counts what is there and
-   * nowhere else, loses it, and rebuilds the sales.
+   * Lets orders accumulate in Redis's lists, cuts all services off from Redis, determines the
+   * orders that are only there, loses them, and rebuilds the sales.
    */
   private void losesRedis(FaultRun run, Runnable loss, String fault) {
     lab.relays().forEach(relay -> relay.links().redis().cut());
     run.load().awaitAccepted(run.load().accepted() + 200);
-    // Redis is seen to be behind as far as MySQL is ahead; what was in the broker is not lost.
+    // A loss is detected only as far as MySQL is ahead; orders in the broker are not lost.
     Signals.await("MySQL to have what was published", () -> run.inBroker() == 0);
     Set<String> onlyInRedis = stopsAtRedis(run);
     assertThat(onlyInRedis).isNotEmpty();
@@ -276,7 +284,7 @@ class DataLossIT {
     run.judge(afterLoss(onlyInRedis), List.of());
   }
 
-  /** Cuts everybody off from Redis, and says which orders are only there. */
+  /** Cuts all services off from Redis; returns the orders that are only there. */
   private Set<String> stopsAtRedis(FaultRun run) {
     run.load().expectLoss();
     lab.relays().forEach(relay -> relay.links().redis().cut());
@@ -310,7 +318,7 @@ class DataLossIT {
     }
   }
 
-  /** Nothing is admitted before the rebuild, however often shoppers ask. */
+  /** Checks that nothing is admitted before the rebuild, however often shoppers retry. */
   private void staysClosed(FaultRun run) {
     Signals.await(
         "gateways to know the other Redis",
@@ -323,13 +331,13 @@ class DataLossIT {
     int accepted = run.load().accepted();
     run.load().awaitProblems(UNAVAILABLE, run.load().problems(UNAVAILABLE) + 100);
     assertThat(run.load().accepted())
-        .as("accepted while Redis was not rebuilt")
+        .as("purchases accepted before Redis is rebuilt")
         .isEqualTo(accepted);
   }
 
   /**
-   * A call that breaks off, its consumer having just got its links back, may have begun a rebuild.
-   * The schedule goes on with it, and the next call finds it done.
+   * A call may fail, because its consumer's links have just been restored, after it has begun a
+   * rebuild. The scheduled reconciliation continues the rebuild, and the next call finds it done.
    */
   private void rebuild(SaleOffer sale, long epochBefore) {
     Signals.awaitThat(
@@ -343,7 +351,7 @@ class DataLossIT {
         });
   }
 
-  /** All but what speaks of data that are lost, or counted anew. */
+  /** All guarantees except those on data that is lost or counted anew. */
   private static List<Guarantee> afterLoss(Set<String> onlyInRedis) {
     return List.of(
         new NeverOversold(),
@@ -373,16 +381,16 @@ class DataLossIT {
           "the rest to be stored", () -> run.load().isServed() && run.waitingInRedis() == 0);
       run.sales().forEach(this::reconcile);
       assertThat(sentAgain())
-          .as("orders found to be nowhere, and sent again")
+          .as("orders that were found missing and sent again")
           .isGreaterThan(before);
-      // Shoppers cancel meanwhile, and a reconciliation may be faster than what gives units back.
+      // Shoppers cancel meanwhile, and a reconciliation may be faster than the compensation.
       run.judge(Explained.NOTHING.withRepairs("ORDER_SENT_AGAIN", "COMPENSATION_REPLAYED"));
     } finally {
       rabbit.putQueuesOnDisk();
     }
   }
 
-  /** A run of the schedule may have come before ours. */
+  /** A scheduled reconciliation may have run before this call. */
   private void reconcile(SaleOffer sale) {
     Signals.awaitThat(
         "a reconciliation of " + sale,

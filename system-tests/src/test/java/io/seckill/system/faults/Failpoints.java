@@ -4,37 +4,37 @@ import io.seckill.system.agent.Advised;
 import io.seckill.system.process.Service;
 import java.util.List;
 
-/** The moments of an order's life at which a test can stop a process or a thread. */
+/** The points in the processing of an order at which a test can stop a process or a thread. */
 final class Failpoints {
 
-  /** Redis has admitted a batch; no shopper has been told. */
+  /** Redis has admitted a batch; no shopper has received an answer. */
   static final String ADMITTED_NOT_ANSWERED = "admitted-not-answered";
 
-  /** Orders lie in a lane's private queue; none of them has been published. */
+  /** Orders are in a lane's private queue; none of them has been published. */
   static final String CLAIMED_NOT_PUBLISHED = "claimed-not-published";
 
-  /** The broker has confirmed an order; it still lies in the private queue. */
+  /** The broker has confirmed an order; it is still in the private queue. */
   static final String CONFIRMED_NOT_REMOVED = "confirmed-not-removed";
 
   /** A consumer's transaction has done everything but its COMMIT. */
   static final String BEFORE_COMMIT = "before-commit";
 
-  /** A batch is committed; nobody has been told and nothing is acked. */
+  /** A batch is committed; its results are not announced and nothing is acked. */
   static final String COMMITTED_NOT_ACKED = "committed-not-acked";
 
-  /** Redis knows how orders ended; it does not have back the units that they freed. */
+  /** Results of orders are in Redis; the orders are not compensated yet. */
   static final String TOLD_NOT_COMPENSATED = "told-not-compensated";
 
-  /** Redis has units back; MySQL does not know that it has. */
+  /** Orders are compensated in Redis; MySQL has not marked them yet. */
   static final String COMPENSATED_NOT_MARKED = "compensated-not-marked";
 
-  /** Results are in Redis; the broker has not been told. */
+  /** Results are in Redis; nothing is acked. */
   static final String BEFORE_ACK = "before-ack";
 
   /** A batch is about to be stored. */
   static final String BEFORE_STORE = "before-store";
 
-  /** A consumer is about to ask whether MySQL writes again. */
+  /** A consumer is about to probe whether MySQL accepts writes again. */
   static final String BEFORE_PROBE = "before-probe";
 
   private Failpoints() {}

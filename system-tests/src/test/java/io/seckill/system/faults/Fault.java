@@ -35,12 +35,12 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 
 /**
- * One way to hurt one thing, how its effect is seen, and how it ends.
+ * A fault: its target, how it begins, how its effect is observed, and how it ends.
  *
- * @param target what is hurt; it suffers one fault at a time
- * @param name what is done to it
- * @param begin does it, and returns whether its effect has been seen, to be asked again and again
- * @param recovery how long the target is left alone after the end
+ * @param target process, link or server; it has one fault at a time
+ * @param name what is done to the target
+ * @param begin begins the fault and returns a check for its effect, to be called repeatedly
+ * @param recovery how long the target has no other fault after the end
  */
 record Fault(
     String target, String name, Supplier<BooleanSupplier> begin, Runnable end, Duration recovery) {
@@ -55,9 +55,9 @@ record Fault(
   private static final String ORDER_QUEUES = "^seckill\\.orders\\.[0-3]$";
 
   /**
-   * Everything that a random schedule does to a lab; servers come up more often than links.
+   * All faults of a random schedule; those of servers are listed more often than those of links.
    *
-   * @param disk under Redis, to be filled up; null leaves that out
+   * @param disk the disk of Redis, for the fault that fills it; null omits that fault
    */
   static List<Fault> all(FaultLab lab, SaleOffer sale, @Nullable LoopDisk disk) {
     List<Fault> all = new ArrayList<>();
@@ -122,7 +122,8 @@ record Fault(
   }
 
   /**
-   * One that has ended by itself, as without MySQL, has no clock, and its next life the right one.
+   * A process that has ended by itself, as when MySQL is unavailable, has no clock to shift; after
+   * a restart its clock is correct.
    */
   private static void shift(ServiceInstance service, Duration shift) {
     try {
@@ -183,7 +184,7 @@ record Fault(
     return some;
   }
 
-  /** Replies of that error since Redis started, to anybody. */
+  /** Number of replies with that error since Redis started, to all clients. */
   private static long errorReplies(FaultLab lab, String error) {
     return lab.redis()
         .info("errorstats")
@@ -249,7 +250,7 @@ record Fault(
     return some;
   }
 
-  /** Closes all connections, none of which is open after that. */
+  /** Closes all connections; the check is true once none of them is open. */
   private static BooleanSupplier closed(RabbitServer rabbit) {
     Set<String> open = new HashSet<>();
     insist(() -> open.addAll(connections(rabbit)));
@@ -338,7 +339,7 @@ record Fault(
     }
   }
 
-  /** A fault that is there or not. */
+  /** A fault whose effect is a state. */
   private static Fault state(
       String target,
       String name,
@@ -357,7 +358,7 @@ record Fault(
         recovery);
   }
 
-  /** A fault that counts. */
+  /** A fault whose effect increases a count. */
   private static Fault counted(
       String target, String name, Runnable begin, LongSupplier count, Runnable end) {
     return new Fault(
@@ -372,7 +373,7 @@ record Fault(
         AT_ONCE);
   }
 
-  /** A fault of RabbitMQ that services count. */
+  /** A fault of RabbitMQ whose effect increases a meter of a service. */
   private static Fault risen(
       String name, Runnable begin, List<ServiceInstance> services, String meter, Runnable end) {
     return new Fault(
@@ -399,7 +400,7 @@ record Fault(
     }
   }
 
-  /** The end of what ends by itself. */
+  /** The end of a fault that ends by itself. */
   private static void nothing() {}
 
   private static long insistOn(LongSupplier count) {
@@ -409,9 +410,9 @@ record Fault(
   }
 
   /**
-   * A server may refuse a command for what else is done at the time: a connection that was broken
-   * before, one that ends while all are closed, a transaction whose owner is frozen. A second
-   * command does no more than the first.
+   * Repeats a command until it succeeds. A server may refuse it because of other faults: a
+   * connection that was broken before, one that ends while all are closed, a transaction whose
+   * owner is frozen. Repeating a command has no further effect.
    */
   private static void insist(ThrowingRunnable command) {
     Signals.awaitThat("a server to take a command", command);

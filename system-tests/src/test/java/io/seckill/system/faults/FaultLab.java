@@ -31,9 +31,9 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Two gateways, two relays and two consumers as processes over three servers, every link through a
- * proxy and every process with an agent. One serves all fault tests; a test puts its own SKUs on
- * sale and leaves everything healed.
+ * Two gateways, two relays and two consumers as processes, and three servers. Every link goes
+ * through a proxy, and every process has an agent. One lab serves all fault tests; a test puts its
+ * own SKUs on sale and leaves no fault behind.
  */
 final class FaultLab implements AutoCloseable {
 
@@ -50,7 +50,7 @@ final class FaultLab implements AutoCloseable {
   private final AgentServer agents = new AgentServer();
   private LabServers servers = LabServers.start();
 
-  /** The tests' own way to Redis, which no fault breaks. */
+  /** The tests' own link to Redis, which no fault breaks. */
   private final TcpProxy toRedis = proxyTo(servers.redis());
 
   private final RedisClient redis = redisClient(toRedis);
@@ -72,7 +72,7 @@ final class FaultLab implements AutoCloseable {
     }
   }
 
-  /** Patient: both cores may be busy with services that start. */
+  /** Has a long time-out: both cores may be busy with services that start. */
   private static RedisClient redisClient(TcpProxy link) {
     return RedisClient.builder()
         .hostAndPort(link.host(), link.port())
@@ -103,9 +103,9 @@ final class FaultLab implements AutoCloseable {
   }
 
   /**
-   * Starts everything and waits until it works; about half a minute.
+   * Starts everything and waits until it is ready; takes about half a minute.
    *
-   * @param report of the rows that hold
+   * @param report collects the rows that pass
    */
   static FaultLab start(FaultReport report) {
     return start(ServicesUnderTest.AS_BUILT, report);
@@ -122,7 +122,7 @@ final class FaultLab implements AutoCloseable {
         Service.CONSUMER, "consumer-" + number, links, port, environment(links).consumer(port));
   }
 
-  /** Leases and time-outs are short, so that a test need not be long. */
+  /** Leases and time-outs are short, to keep tests short. */
   private ServiceInstance newRelay(int number) {
     Links links = Links.to(servers);
     int port = Ports.free();
@@ -163,7 +163,7 @@ final class FaultLab implements AutoCloseable {
         internalToken);
   }
 
-  /** A run of 2 400 purchases over three seconds; the load has not begun. */
+  /** Returns a run of 2 400 purchases over three seconds; the load has not begun. */
   FaultRun run(String row) {
     return run(row, 2_400, Duration.ofSeconds(3));
   }
@@ -175,7 +175,7 @@ final class FaultLab implements AutoCloseable {
     return new FaultRun(this, row, sales, purchases, over);
   }
 
-  /** Puts a SKU on sale, from a minute ago for a day. */
+  /** Puts a SKU on sale that opened a minute ago and closes in a day. */
   void open(SaleOffer sale) {
     Instant now = Instant.now();
     open(sale, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
@@ -214,7 +214,10 @@ final class FaultLab implements AutoCloseable {
     return consumers;
   }
 
-  /** Whose orders the load's are at the moment: the consumer that is handed most of them. */
+  /**
+   * Returns the consumer that receives the load's orders at the moment: the first with more than 50
+   * new deliveries.
+   */
   ServiceInstance activeConsumer() {
     Map<ServiceInstance, Double> before = new HashMap<>();
     consumers.forEach(consumer -> before.put(consumer, deliveries(consumer)));
@@ -235,8 +238,8 @@ final class FaultLab implements AutoCloseable {
   }
 
   /**
-   * The time of day as a service reads it: from the header of its answer, which gateways leave out,
-   * or from a gateway's product page.
+   * The time of day of a service: from the {@code Date} header of its answer or, for gateways,
+   * which do not send it, from the product page.
    */
   Instant timeOfDay(ServiceInstance service, SaleOffer sale) {
     int gateway = gateways.indexOf(service);
@@ -265,7 +268,7 @@ final class FaultLab implements AutoCloseable {
     return admins.get(0);
   }
 
-  /** How long all must have stood still until a run that does not hold is given up. */
+  /** How long nothing must have changed before a run with violations is ended. */
   Duration patience() {
     return product.patience();
   }
@@ -274,7 +277,7 @@ final class FaultLab implements AutoCloseable {
     return servers;
   }
 
-  /** Has a Redis that was promoted take the place of the former for good: all links lead to it. */
+  /** Replaces Redis by a promoted server for good: all links are redirected to it. */
   void failOverTo(RedisServer promoted) {
     servers.redis().close();
     servers = servers.with(promoted);
@@ -287,7 +290,7 @@ final class FaultLab implements AutoCloseable {
     return servers.database();
   }
 
-  /** Past the services and the proxies. */
+  /** The tests' own client of Redis, which uses no service and no service's link. */
   UnifiedJedis redis() {
     return redis;
   }
@@ -305,10 +308,10 @@ final class FaultLab implements AutoCloseable {
     return report;
   }
 
-  /** Ends every fault, whoever did it, and starts again what has died; does not wait. */
+  /** Ends every fault and restarts what has died; does not wait for the services. */
   void heal() {
     servers.heal();
-    redis.getPool().clear(); // of connections that a fault has closed
+    redis.getPool().clear(); // discards connections that a fault has closed
     all().forEach(ServiceInstance::heal);
   }
 

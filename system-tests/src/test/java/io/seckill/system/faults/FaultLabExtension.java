@@ -8,13 +8,13 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives fault tests the one {@link FaultLab} of the JVM, started by the first of them and ended
- * with the JVM, and heals it after each. A test that failed may leave sales and probes that no
- * healing brings back: the next one gets a new lab, so that a failure stays one failure.
+ * Provides fault tests with the {@link FaultLab} of the JVM, which is started for the first of them
+ * and ends with the JVM, and heals it after each. A failed test may leave sales and probes that
+ * cannot be healed, so the next test gets a new lab and one failure causes no others.
  */
 final class FaultLabExtension implements ParameterResolver, AfterEachCallback, AfterAllCallback {
 
-  /** Of the JVM: Surefire runs each class of a fork by itself. */
+  /** Static, to be shared in the JVM: Surefire runs each class of a fork separately. */
   private static final Labs LABS = new Labs();
 
   @Override
@@ -49,7 +49,7 @@ final class FaultLabExtension implements ParameterResolver, AfterEachCallback, A
     LABS.report.write();
   }
 
-  /** One lab after the other, and what was seen in all of them. */
+  /** The current lab, and the report on all labs. */
   private static final class Labs {
 
     private final FaultReport report = new FaultReport();

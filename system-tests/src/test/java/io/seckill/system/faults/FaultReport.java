@@ -15,8 +15,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What the suite did and found, for people to copy: one line on the screen, the rest in a file, to
- * which each JVM of a build adds what it saw.
+ * The results of the suite, for publication: one line on standard output, the details in a file, to
+ * which each JVM of a build adds its rows.
  */
 final class FaultReport {
 
@@ -27,22 +27,22 @@ final class FaultReport {
   private final List<Row> rows = new CopyOnWriteArrayList<>();
 
   /**
-   * A run that was judged and held.
+   * A run that was judged and passed.
    *
-   * @param row number in the fault matrix and what it says
-   * @param faults what was done, in order
+   * @param row number and name in the fault matrix
+   * @param faults the faults, in order
    * @param purchases attempts of shoppers
-   * @param accepted answered with an order id
-   * @param stored in MySQL at the end
-   * @param missing accepted and not stored: none but where Redis loses its data on purpose, for any
-   *     other run with one does not hold
-   * @param unpromised stored and never answered with 202: a try whose answer was lost and whose
-   *     repeat was refused before it was admitted, see {@link
+   * @param accepted purchases answered with an order id
+   * @param stored orders in MySQL at the end
+   * @param missing orders accepted and not stored: 0 except where Redis loses its data on purpose,
+   *     because any other run with a missing order fails
+   * @param unpromised orders stored and never answered with 202: the answer to an attempt was lost,
+   *     and its repeat was refused before the attempt was admitted, see {@link
    *     io.seckill.system.guarantee.RefusalsAreTrue}
-   * @param looks at the running sale by {@link AlwaysHolds}
-   * @param restMs from the last healing until everything held
-   * @param answers to purchases and their repeats, as shoppers saw them
-   * @param promises of the docs, with what was measured
+   * @param looks number of checks of the running sale by {@link AlwaysHolds}
+   * @param restMs time from the last healing until every guarantee held
+   * @param answers response times of purchases and their repeats, as shoppers saw them
+   * @param promises bounds that the docs promise, with the measured values
    */
   record Row(
       String row,
@@ -58,29 +58,28 @@ final class FaultReport {
       List<Promise> promises) {}
 
   /**
-   * How long shoppers waited for their answers, whatever these were, on the machine that the tests
-   * keep busy.
+   * How long shoppers waited for answers of any kind, on a machine that the tests keep busy.
    *
-   * @param lost requests without an answer: cut off, or given up after three seconds
-   * @param within300msPercent of the answers
+   * @param lost requests without an answer: disconnected, or given up after three seconds
+   * @param within300msPercent percentage of the answers
    */
   record Answers(int lost, double within300msPercent, long medianMs, long p99Ms, long longestMs) {}
 
   /**
-   * One bound that the docs promise, and what was measured.
+   * A bound that the docs promise, and the measured value.
    *
-   * @param promised of a machine that has nothing else to do
+   * @param promised the bound, for a machine that is otherwise idle
    */
   record Promise(String what, double measured, double promised) {}
 
-  /** All rows together. */
+  /** Totals of all rows. */
   record Sum(
       int rows, int faults, int purchases, int accepted, int stored, int missing, int unpromised) {}
 
   /**
-   * What the file holds.
+   * The contents of the file.
    *
-   * @param run when the build began
+   * @param run time at which the build began
    */
   record Report(String run, Sum sum, List<Row> rows) {}
 
@@ -104,10 +103,10 @@ final class FaultReport {
         rows.stream().mapToInt(Row::unpromised).sum());
   }
 
-  /** Moves the rows to {@code target/proof.json} and says the sum of the build so far. */
+  /** Moves the rows to {@code target/proof.json} and prints the totals of the build so far. */
   void write() {
     try (FileChannel file = FileChannel.open(FILE, CREATE, READ, WRITE)) {
-      file.lock(); // until it is closed
+      file.lock(); // held until the file is closed
       List<Row> all = new ArrayList<>(earlierRows(file));
       all.addAll(rows);
       Sum sum = sum(all);

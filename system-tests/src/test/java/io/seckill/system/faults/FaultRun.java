@@ -20,22 +20,25 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One row of the fault matrix: four sales, a load that buys from them, faults, and the judgement
- * when all is healed. The test does the faults between {@link #begin} and {@link #judge}.
+ * after everything is healed. The test injects the faults between {@link #begin} and {@link
+ * #judge}.
  */
 final class FaultRun implements AutoCloseable {
 
-  /** T_drain: from when all processes run until everything must be at rest and work again. */
+  /**
+   * T_drain: the time limit for everything to be at rest and work again once all processes run.
+   */
   static final Duration DRAIN_LIMIT = Duration.ofMinutes(2);
 
-  /** Two seconds of them: fewer would say little of what held on the way. */
+  /** Two seconds of checks: fewer would say little about the invariants during the run. */
   private static final int LEAST_LOOKS = 4;
 
   private static final Duration LOOK = Duration.ofMillis(500);
 
-  /** What a busy machine is allowed of a promised time: proof.md says so. */
+  /** A busy machine may take this multiple of a promised time; see proof.md. */
   private static final int BUSY_MACHINE = 5;
 
-  /** As {@link #BUSY_MACHINE}, of a promised share; in percent. */
+  /** The least share that a busy machine must reach where a share is promised, in percent. */
   private static final double LEAST_SHARE = 50;
 
   private static final List<String> QUEUES =
@@ -59,7 +62,7 @@ final class FaultRun implements AutoCloseable {
     this.always = new AlwaysHolds(lab.database(), lab.redis(), sales);
   }
 
-  /** Lets the load in, and waits until so many purchases are accepted. */
+  /** Starts the load and waits until that many purchases are accepted. */
   FaultRun begin(int accepted) {
     load.start();
     load.awaitAccepted(accepted);
@@ -83,54 +86,57 @@ final class FaultRun implements AutoCloseable {
     return sales.stream().mapToLong(always::waiting).sum();
   }
 
-  /** Orders that wait in the broker or are in a consumer's hands, of all runs. */
+  /** Orders in the broker's queues, ready or unacknowledged, of all runs. */
   long inBroker() {
     return QUEUES.stream()
         .mapToLong(queue -> lab.servers().vhost().queueDepth(queue).total())
         .sum();
   }
 
-  /** Orders in consumers' hands, of all runs. */
+  /** Orders delivered to consumers and not acknowledged, of all runs. */
   long inConsumers() {
     return QUEUES.stream()
         .mapToLong(queue -> lab.servers().vhost().queueDepth(queue).unacked())
         .sum();
   }
 
-  /** Notes a fault that has been seen to happen. */
+  /** Records a fault whose effect has been observed. */
   void fault(String what) {
     faults.add(what);
   }
 
-  /** Notes how long something has taken, up to now, for which a time is promised. */
+  /** Records the time that something with a promised time has taken up to now. */
   void took(String what, long sinceNanos, Duration promised) {
     Duration took = Duration.ofNanos(System.nanoTime() - sinceNanos);
     promises.add(new FaultReport.Promise("ms until " + what, took.toMillis(), promised.toMillis()));
     assertThat(took).as(what).isLessThanOrEqualTo(promised.multipliedBy(BUSY_MACHINE));
   }
 
-  /** Notes of how many in a hundred something held that is promised of so many. */
+  /** Records the percentage for which something held, and the promised percentage. */
   void share(String what, double percent, double promised) {
     promises.add(new FaultReport.Promise("% " + what, percent, promised));
     assertThat(percent).as(what).isGreaterThanOrEqualTo(LEAST_SHARE);
   }
 
-  /** Heals what is left, waits at most {@link #DRAIN_LIMIT} for rest, and has everything judged. */
+  /**
+   * Heals the remaining faults, waits at most {@link #DRAIN_LIMIT} for rest, and checks all
+   * guarantees.
+   */
   void judge() {
     judge(Explained.NOTHING);
   }
 
-  /** As {@link #judge()}, but for what the fault explains. */
+  /** As {@link #judge()}, except for deviations that the fault explains. */
   void judge(Explained explained) {
     judge(Guarantee.all(explained), List.of(new LedgerBalances(lab.admin())));
   }
 
   /**
-   * @param guarantees tried until all hold
-   * @param afterwards judged once, when the services work again
+   * @param guarantees checked repeatedly until all hold
+   * @param afterwards checked once, when the services work again
    */
   void judge(List<Guarantee> guarantees, List<Guarantee> afterwards) {
-    assertThat(faults).as("faults that happened").isNotEmpty();
+    assertThat(faults).as("recorded faults").isNotEmpty();
     lab.heal();
     load.lastCall();
     long healed = System.nanoTime();
@@ -143,13 +149,13 @@ final class FaultRun implements AutoCloseable {
       Duration left = DRAIN_LIMIT.minusNanos(System.nanoTime() - started);
       Judgement.check(complaints, "WorksAgain", () -> awaitWorksAgain(left));
     }
-    if (complaints.isEmpty()) { // a frozen gateway may have had purchases in its sockets
+    if (complaints.isEmpty()) { // a frozen gateway may have had unread purchases in its sockets
       awaitRest(judgement);
       complaints.addAll(judgement.complaints());
     }
     for (SaleAtRest sale : judgement.atRest()) {
       for (Guarantee guarantee : afterwards) {
-        if (complaints.isEmpty()) { // each is patient by itself
+        if (complaints.isEmpty()) { // each waits by itself
           Judgement.check(
               complaints, Judgement.nameOf(guarantee), () -> guarantee.judge(sale, purchases));
         }
@@ -160,13 +166,13 @@ final class FaultRun implements AutoCloseable {
     if (!complaints.isEmpty()) {
       throw new BrokenRunError(row, complaints);
     }
-    assertThat(always.looks()).as("looks on the way").isGreaterThanOrEqualTo(LEAST_LOOKS);
+    assertThat(always.looks()).as("checks during the run").isGreaterThanOrEqualTo(LEAST_LOOKS);
     report(judgement.atRest(), restMs);
   }
 
   private void awaitRest(Judgement judgement) {
     Judgement.check(
-        new ArrayList<>(), // what the last look found wrong says more than that time is up
+        new ArrayList<>(), // violations found last say more than a time-out
         "the limit",
         () ->
             await(row + ": everything at rest")

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class GatewayFaultsIT {
 
-  /** One way; far below the time-outs of a call. */
+  /** Delay in each direction; far below the time-outs of a call. */
   private static final Duration LATE = Duration.ofMillis(30);
 
   private static final String NONE_FREE = "Could not get a resource from the pool";
@@ -102,8 +102,9 @@ class GatewayFaultsIT {
   }
 
   /**
-   * Makes calls last longer, without a time-out, until callers wait for the connection of another:
-   * payments and cancels for one to MySQL, purchases for the one to Redis, and these in vain.
+   * Slows calls down, without a time-out, until callers wait for a connection in use: payments and
+   * cancels for one to MySQL, and purchases for the only one to Redis, which they do not get in
+   * time.
    */
   private static void exhaust(FaultRun run, ServiceInstance gateway, ServiceInstance consumer) {
     long before = gateway.logged(NONE_FREE);
@@ -150,7 +151,7 @@ class GatewayFaultsIT {
     }
   }
 
-  /** A gateway that makes no ids until its lease fits its clock says so with 503. */
+  /** A gateway whose lease does not fit its clock creates no ids and answers 503. */
   private static void assertSellsByTheClockOfRedis(
       ShopClient shop, SaleOffer early, SaleOffer late) {
     Signals.await(
@@ -164,7 +165,7 @@ class GatewayFaultsIT {
     return Instant.ofEpochMilli(OrderId.parse(answer.text("orderId")).timeMs());
   }
 
-  /** Moves the time of day of all six processes, and sees that each has followed. */
+  /** Shifts the time of day of all six processes and waits until each shows the shifted time. */
   private void jump(Duration first, Duration second, SaleOffer onSale) {
     shift(first, second);
     for (ServiceInstance service : lab.all()) {

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.awaitility.core.ConditionTimeoutException;
 
-/** Looks at the sales of a run, again and again, until every guarantee holds or never will. */
+/** Checks the sales of a run repeatedly, until every guarantee holds or no change is expected. */
 final class Judgement {
 
   private static final List<String> QUEUES =
@@ -44,9 +44,9 @@ final class Judgement {
   }
 
   /**
-   * Looks once.
+   * Performs one check.
    *
-   * @return whether everything holds, or nothing has moved for as long as the product is given
+   * @return whether everything holds, or nothing has changed for {@link FaultLab#patience()}
    */
   boolean isOver() throws SQLException {
     List<String> found = new ArrayList<>();
@@ -94,12 +94,12 @@ final class Judgement {
     return ready;
   }
 
-  /** What the latest look found wrong, each with the name of the guarantee that says so. */
+  /** The violations found by the latest check, each with the name of its guarantee. */
   List<String> complaints() {
     return complaints;
   }
 
-  /** What the latest look saw. */
+  /** The sales as read by the latest check. */
   List<SaleAtRest> atRest() {
     return atRest;
   }
@@ -108,7 +108,7 @@ final class Judgement {
     return guarantee.getClass().getSimpleName();
   }
 
-  /** Adds what the judge says, if it does not hold. */
+  /** Adds the judge's message if it finds a violation. */
   static void check(List<String> complaints, String judge, Runnable judgement) {
     try {
       judgement.run();

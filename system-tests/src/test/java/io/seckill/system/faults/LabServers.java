@@ -8,10 +8,11 @@ import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisServer;
 
 /**
- * Servers of the fault tests' own, to be killed and frozen, set up as {@code deploy} sets them up.
+ * Servers that only the fault tests use, to be killed and frozen, with the settings of {@code
+ * deploy}.
  *
- * @param vhost where the pipeline's exchanges and queues are
- * @param database the ledger of record
+ * @param vhost vhost of the pipeline's exchanges and queues
+ * @param database the pipeline's database, the system of record
  */
 record LabServers(
     RedisServer redis,
@@ -28,19 +29,19 @@ record LabServers(
     return new LabServers(redis, rabbit, mysql, rabbit.newVhost(), mysql.newDatabase());
   }
 
-  /** The same with another Redis. */
+  /** Returns the same servers with another Redis. */
   LabServers with(RedisServer other) {
     return new LabServers(other, rabbit, mysql, vhost, database);
   }
 
-  /** All at once stand still; {@link #heal()} ends it. */
+  /** Freezes all servers; {@link #heal()} resumes them. */
   void freeze() {
     redis.freeze();
     rabbit.freeze();
     mysql.freeze();
   }
 
-  /** Runs again, awake and with their defaults. */
+  /** Resumes all servers and restarts those that have ended. */
   void heal() {
     redis.thaw();
     rabbit.thaw();

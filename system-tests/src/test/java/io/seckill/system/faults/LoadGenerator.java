@@ -25,24 +25,23 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shoppers who arrive at a steady pace, each at one of the gateways, and do what a patient shopper
- * does: repeat with the same key, at the next gateway, until there is a yes or a no. When all who
- * were planned are there, latecomers drop in until the last call, so that a fault that takes its
- * time still meets traffic.
+ * Simulates shoppers who arrive at a constant rate, each at one of the gateways, and retry with the
+ * same key at the next gateway until they are accepted or refused. After all planned shoppers,
+ * latecomers arrive until {@link #lastCall}, so that there is still traffic during a long fault.
  */
 final class LoadGenerator implements AutoCloseable {
 
-  /** No and finally so; everything else but 202 is repeated. */
+  /** Final refusals; every other answer except 202 is retried. */
   private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "QUOTA_EXCEEDED");
 
-  /** How many may drop in after those who were planned: two minutes' worth. */
+  /** Most latecomers that arrive after the planned shoppers: two minutes' worth. */
   static final int MOST_LATECOMERS = 2_400;
 
   private static final Duration PACE = Duration.ofMillis(10);
   private static final int TICKS_PER_LATECOMER = 5;
   private static final int MOST_UNDECIDED = 400;
 
-  /** Within which a gateway answers. */
+  /** The promised time within which a gateway answers. */
   private static final long PROMISED_MS = 300;
 
   private static final long LONGEST_MS = 60_000;
@@ -54,7 +53,7 @@ final class LoadGenerator implements AutoCloseable {
   private final int planned;
   private final Iterator<PlannedPurchase> plan;
   private final int perTick;
-  private int ticks; // of latecomers, on the clock's thread
+  private int ticks; // since the planned shoppers arrived; for the clock's thread
   private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
   private final AtomicInteger undecided = new AtomicInteger();
   private final AtomicInteger arrived = new AtomicInteger();
@@ -71,10 +70,9 @@ final class LoadGenerator implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * @param plan of those who are planned, and of latecomers
-   * @param planned how many of them come whatever happens
-   * @param over how long it takes until these have arrived, unless so many are undecided that the
-   *     next must wait
+   * @param plan purchases of the planned shoppers, then of latecomers
+   * @param planned number of planned shoppers, who arrive in any case
+   * @param over time in which these arrive; longer when too many purchases are undecided
    */
   LoadGenerator(
       List<ShopClient> gateways,
@@ -115,7 +113,7 @@ final class LoadGenerator implements AutoCloseable {
   }
 
   /**
-   * @param afterLost whether the try before this one got no answer
+   * @param afterLost whether the previous attempt got no answer
    */
   private void buy(PlannedPurchase purchase, int gateway, int tries, boolean afterLost) {
     long start = System.nanoTime();
@@ -147,7 +145,7 @@ final class LoadGenerator implements AutoCloseable {
     return gateways.get(gateway % gateways.size());
   }
 
-  /** Whether the order was there before this try of its purchase was sent. */
+  /** Whether the order existed before this attempt was sent. */
   private static boolean isFoundAgain(Answer answer, long sentAtMs) {
     return answer.status() == 202 && OrderId.parse(answer.text("orderId")).timeMs() < sentAtMs;
   }
@@ -204,7 +202,7 @@ final class LoadGenerator implements AutoCloseable {
     purchases.accepted(purchase.skuId(), purchase.userId(), purchase.key(), orderId);
   }
 
-  /** One try of what follows a purchase; true in the end, when there is nothing more to do. */
+  /** One attempt of a follow-up to a purchase; returns true when there is nothing more to do. */
   @FunctionalInterface
   private interface Errand {
     CompletableFuture<Boolean> run(int tries);
@@ -245,7 +243,7 @@ final class LoadGenerator implements AutoCloseable {
 
   private CompletableFuture<Boolean> otherQuantity(PlannedPurchase purchase, int tries) {
     if (lossExpected) {
-      return CompletableFuture.completedFuture(true); // a Redis that lost the key may well admit it
+      return CompletableFuture.completedFuture(true); // a Redis that lost the key may admit it
     }
     return send(tries, purchase, purchase.quantity() + 1)
         .thenApply(
@@ -258,7 +256,7 @@ final class LoadGenerator implements AutoCloseable {
             });
   }
 
-  /** Pays or cancels; looks at the order when that was not answered with yes. */
+  /** Pays or cancels; reads the order when the answer is not 200. */
   private CompletableFuture<Boolean> end(
       PlannedPurchase purchase, String orderId, String wanted, int tries) {
     ShopClient gateway = at(tries);
@@ -280,7 +278,7 @@ final class LoadGenerator implements AutoCloseable {
               if (status.equals(wanted)) {
                 purchases.ended(orderId, wanted);
               } else if (lost) {
-                purchases.unansweredEnd(orderId, wanted); // a try may still be on its way
+                purchases.unansweredEnd(orderId, wanted); // an attempt may still be in progress
               }
               return status.equals(wanted) || status.equals("REJECTED") || lost;
             });
@@ -291,14 +289,14 @@ final class LoadGenerator implements AutoCloseable {
     return CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS);
   }
 
-  /** No latecomers from now on: those who were planned are all. */
+  /** Stops the arrival of latecomers; only planned shoppers still arrive. */
   void lastCall() {
     lastCalled = true;
   }
 
   /**
-   * From now on an order may be gone that was promised. Who wants to pay for it gives up when it
-   * is, and nobody sends its key with another quantity any more.
+   * From now on accepted orders may be lost. A shopper who wants to pay for or cancel a lost order
+   * gives up, and no key is sent with another quantity any more.
    */
   void expectLoss() {
     lossExpected = true;
@@ -313,7 +311,7 @@ final class LoadGenerator implements AutoCloseable {
     return accepted.get();
   }
 
-  /** Requests that got no answer: cut off, or too late. */
+  /** Requests that got no answer: disconnected, or timed out. */
   int unanswered() {
     return unanswered.get();
   }
@@ -325,14 +323,14 @@ final class LoadGenerator implements AutoCloseable {
   }
 
   /**
-   * Orders that a shopper got from the next gateway after a try that was not answered, and that
-   * were admitted before he asked there.
+   * Number of retries, after an unanswered attempt, that were answered with an order admitted
+   * before the retry was sent.
    */
   int foundAgain() {
     return foundAgain.get();
   }
 
-  /** Yes as a gateway's answer, repeats not counted. */
+  /** Number of 202 answers of a gateway, repeats not counted. */
   int acceptedAt(int gateway) {
     return acceptedAt.get(gateway);
   }
@@ -347,12 +345,12 @@ final class LoadGenerator implements AutoCloseable {
         all.getMaxValue());
   }
 
-  /** Nobody comes any more, and all know whether they have bought. */
+  /** Whether no more shoppers arrive and every purchase is decided. */
   boolean isServed() {
     return lastCalled && arrived.get() >= planned && undecided.get() == 0;
   }
 
-  /** Served, and with nothing left to repeat, pay or cancel. */
+  /** Whether all are served and nothing is left to repeat, pay or cancel. */
   boolean isDone() {
     return isServed() && errands.get() == 0;
   }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Faults of MySQL, and locks that others hold in it. */
+/** Faults of MySQL, and locks that other sessions hold. */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class MySqlFaultsIT {
 
@@ -24,7 +24,7 @@ class MySqlFaultsIT {
   private static final String BATCH_TIME = "seckill_consumer_batch_time_seconds";
   private static final Duration SLOW_ONE_WAY = Duration.ofMillis(150);
 
-  /** Of a batch: orders, products, COMMIT. */
+  /** Least number of statements of a batch: orders, products, COMMIT. */
   private static final int LEAST_STATEMENTS = 3;
 
   private final FaultLab lab;
@@ -52,7 +52,7 @@ class MySqlFaultsIT {
     }
   }
 
-  /** The session has written much more, so MySQL rolls the consumer back and not the session. */
+  /** The session has written much more, so MySQL rolls back the consumer and not the session. */
   @Test
   @DisplayName("27: deadlock: a second session takes quota and product the other way round")
   void deadlock() throws SQLException {
@@ -62,7 +62,7 @@ class MySqlFaultsIT {
       long sku = run.sale(2).skuId();
       statement.execute("CREATE TABLE IF NOT EXISTS ballast (n BIGINT) ENGINE = InnoDB");
       long before = deadlocks();
-      // Else the next statement would lock the orders it reads, and nobody would come to quota.
+      // Otherwise the INSERT would lock the orders it reads, and no consumer would reach the quota.
       session.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       session.setAutoCommit(false);
       statement.execute("INSERT INTO ballast SELECT order_id FROM orders");
@@ -70,7 +70,7 @@ class MySqlFaultsIT {
       awaitALockWait();
       statement.execute("SELECT owned_count FROM user_quota WHERE sku_id = " + sku + " FOR UPDATE");
       session.rollback();
-      // A batch or a cancel: whoever it was repeats its transaction.
+      // The victim, a batch or a cancel, retries its transaction.
       Signals.await("the consumer to be rolled back", () -> deadlocks() > before);
       run.fault("deadlock: the consumer's transaction was the victim");
       run.judge();
@@ -87,7 +87,7 @@ class MySqlFaultsIT {
             + " WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE 'UPDATE products%'");
   }
 
-  /** Deadlocks that InnoDB has ended, by rolling one of the two back. */
+  /** Deadlocks that InnoDB has resolved by rolling back one of the two transactions. */
   private long deadlocks() throws SQLException {
     return number(
         "SELECT `count` FROM information_schema.innodb_metrics WHERE name = 'lock_deadlocks'");
@@ -169,9 +169,9 @@ class MySqlFaultsIT {
         .sum();
   }
 
-  /** While the breaker is half open and has no answer, it lets nobody else ask. */
+  /** While the breaker is half open and its probe has no outcome, it permits no other call. */
   @Test
-  @DisplayName("28: MySQL read-only, and the question whether it writes again throws")
+  @DisplayName("28: MySQL read-only, and the probe for writes throws")
   void probeThrows() {
     try (FaultRun run = lab.run("28 MySQL read-only, its probe throws").begin(100)) {
       ServiceInstance consumer = lab.activeConsumer();
@@ -234,13 +234,13 @@ class MySqlFaultsIT {
             == consumer.sum("hikaricp_connections_max", LEDGER);
   }
 
-  /** Intake pauses, and while it does nothing is tried in a hot loop. */
+  /** Waits until intake pauses; checks that orders are not retried in a hot loop meanwhile. */
   private void awaitPause(FaultRun run, String fault) {
     Signals.await("intake to pause", () -> paused() > 0);
     double before = sum("seckill_consumer_deliveries_total");
     run.load().awaitAccepted(1_800);
     assertThat(sum("seckill_consumer_deliveries_total") - before)
-        .as("orders tried while MySQL was away")
+        .as("deliveries while MySQL was unavailable")
         .isLessThan(8_000);
     run.fault(fault);
   }

@@ -24,7 +24,7 @@ class PipelineFaultsIT {
       Duration.ofSeconds(Integer.getInteger("seckill.churn.seconds", 8));
   private static final long PAUSE_MS = 50;
 
-  /** What a JVM ends with that has run its shutdown hooks after SIGTERM: 128 + 15. */
+  /** Exit code of a JVM that has run its shutdown hooks after SIGTERM: 128 + 15. */
   private static final int TERMINATED = 143;
 
   private final FaultLab lab;
@@ -55,7 +55,7 @@ class PipelineFaultsIT {
     }
   }
 
-  /** Not those to servers that a service has nothing to do with. */
+  /** Leaves out the links to servers that a service does not use. */
   private List<TcpProxy> linksInUse() {
     return lab.all().stream()
         .flatMap(service -> service.links().all().stream())
@@ -64,8 +64,8 @@ class PipelineFaultsIT {
   }
 
   /**
-   * Resets links at random, with a seed that is the same each time, for as long as a churn lasts,
-   * and on until there is progress; returns how many times.
+   * Resets random links, with a fixed seed, for at least the time of a churn and until there is
+   * progress; returns the number of resets.
    */
   private static int churn(List<TcpProxy> links, BooleanSupplier progress) {
     Random random = new Random(22);

@@ -28,11 +28,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Each way to lose, oversell or repeat an order turns a fault row red, by the word of a guarantee.
- * The row runs as it is, in a lab of its own whose services are changed. Without the change it is
- * green: it is one of the suite.
+ * Each mutation that loses, oversells or repeats orders makes a row of the fault matrix fail with
+ * the complaint of a known guarantee. The row runs unmodified, in a lab of its own with mutated
+ * services. Without the mutation it passes, as a test of the suite.
  *
- * <p>Three changes are tried at once in every build, and all, one by one, with {@code
+ * <p>Every build tries three mutations at once; all are tried, one at a time, with {@code
  * -Dseckill.proof=true}.
  */
 @ExtendWith(TestServers.class)
@@ -40,7 +40,7 @@ class PipelineMutationsIT {
 
   private static final boolean ALL = Boolean.getBoolean("seckill.proof");
 
-  /** Part of a run's name; only such ones are done. */
+  /** Part of a run's name; only runs with it are executed. */
   private static final String CHOICE = System.getProperty("seckill.mutation", "");
 
   private static final Path TABLE = Path.of("target", "pipeline-mutations.txt");
@@ -56,10 +56,11 @@ class PipelineMutationsIT {
   }
 
   /**
-   * A row that must not hold.
+   * A row that must fail.
    *
-   * @param mutations all that is wrong with the product
-   * @param complaints patterns of what must be said, each with the name of the guarantee
+   * @param mutations the mutations of each service
+   * @param complaints patterns of the complaints that must be made, each with the name of the
+   *     guarantee
    */
   record MutatedRun(
       String name, Map<Service, List<Mutation>> mutations, Row row, List<String> complaints) {
@@ -197,14 +198,14 @@ class PipelineMutationsIT {
       BrokenRunError broken = broken(run, lab);
       for (String pattern : run.complaints()) {
         assertThat(broken.complaints())
-            .as("what is said of: %s", run)
+            .as("complaints about: %s", run)
             .anyMatch(complaint -> complaint.matches("(?s)" + pattern + ".*"), pattern);
       }
       RESULTS.add(run + "\n" + said(broken));
     }
   }
 
-  /** Whatever else goes wrong is thrown as it is. */
+  /** Returns the violation that the row reports; rethrows any other failure. */
   private static BrokenRunError broken(MutatedRun run, FaultLab lab) throws Exception {
     try {
       run.row().run(lab);

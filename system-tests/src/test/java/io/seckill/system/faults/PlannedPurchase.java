@@ -6,16 +6,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one shopper of the load wants.
+ * A purchase that one shopper of the load makes.
  *
- * @param after what he does once the order is his
+ * @param after what the shopper does after the purchase is accepted
  */
 record PlannedPurchase(long userId, long skuId, String key, int quantity, After after) {
 
   /** What a shopper does after 202. */
   enum After {
     NOTHING,
-    /** Sends the same again: the same order must be the answer. */
+    /** Sends the same request again: the answer must be the same order. */
     REPEAT,
     /** Sends the same key with another quantity: it must be refused. */
     OTHER_QUANTITY,
@@ -25,7 +25,8 @@ record PlannedPurchase(long userId, long skuId, String key, int quantity, After 
 
   /**
    * The four sales of a run, in neighbouring partitions and so in all four queues: one that sells
-   * out to one each, one that meets both quota and sell-out, one with plenty, one without quota.
+   * out with one unit per user, one that reaches both quota and sell-out, one with ample stock, one
+   * without quota.
    */
   static List<SaleOffer> sales(long firstSku, int purchases) {
     int each = purchases / 4;
@@ -36,7 +37,7 @@ record PlannedPurchase(long userId, long skuId, String key, int quantity, After 
         new SaleOffer(firstSku + 3, PurchasePolicy.UNLIMITED, 0, each * 4L));
   }
 
-  /** Purchases of all sales in turn. */
+  /** Returns purchases of all sales in turn. */
   static List<PlannedPurchase> of(List<SaleOffer> sales, int purchases) {
     List<PlannedPurchase> plan = new ArrayList<>();
     for (int i = 0; i < purchases / sales.size(); i++) {

@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The power fails: what a server had not synced is gone. That the cut takes unsynced data away, and
- * that weaker settings than the shipped ones lose what they answered, is shown by {@code
- * PowerLossIT} of common.
+ * Power loss: data that a server had not synced is lost. {@code PowerLossIT} of common shows that
+ * the simulated power loss discards unsynced data, and that weaker settings than the shipped ones
+ * lose acknowledged writes.
  */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class PowerFaultsIT {
@@ -71,9 +71,9 @@ class PowerFaultsIT {
     }
   }
 
-  /** Nobody hears of another's end: all stand still at one moment, and then all are gone. */
+  /** No process notices the end of another: all are frozen first, and then killed. */
   @Test
-  @DisplayName("36: the machine of everything loses its power under load")
+  @DisplayName("36: the machine of all servers and services loses its power under load")
   void everything() {
     LabServers servers = lab.servers();
     try (FaultRun run = lab.run("36 everything loses its power");

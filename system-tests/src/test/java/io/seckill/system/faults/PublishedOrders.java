@@ -13,8 +13,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 
 /**
- * What relays publish while this is open, read from a queue of the test's own that is bound beside
- * the order queues: an order that is published twice is seen twice. For one thread.
+ * Counts the orders that relays publish while this is open. It reads them from its own queue, which
+ * is bound in addition to the order queues, so that an order published twice is counted twice. For
+ * one thread.
  */
 final class PublishedOrders implements AutoCloseable {
 
@@ -40,7 +41,7 @@ final class PublishedOrders implements AutoCloseable {
             tag -> {});
   }
 
-  /** Those of the orders that have been published, or those that have not. */
+  /** Returns those of the orders that have been published, or those that have not. */
   Set<String> of(Collection<String> orderIds, boolean published) throws IOException {
     catchUp();
     return orderIds.stream().filter(id -> (times(id) > 0) == published).collect(toSet());
@@ -55,7 +56,7 @@ final class PublishedOrders implements AutoCloseable {
     return times.getOrDefault(orderId, 0);
   }
 
-  /** What the broker has routed before is seen before. */
+  /** Waits until everything that the broker has routed before has been read. */
   private void catchUp() throws IOException {
     String mark = UUID.randomUUID().toString();
     BasicProperties properties = new BasicProperties.Builder().messageId(mark).build();

@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
-/** Fault at random times, planned from a seed alone; what is done and when depends on no clock. */
+/** Faults at random times, planned from a seed only; the plan does not depend on a clock. */
 final class RandomSchedule {
 
   private static final int SHORTEST_PAUSE_MS = 150;
@@ -30,7 +30,7 @@ final class RandomSchedule {
 
   private final List<Event> events;
 
-  /** A fault from one moment to another, both counted from the start. */
+  /** A fault with its begin and end, both relative to the start of the schedule. */
   record Event(Duration from, Duration until, Fault fault) {
 
     @Override
@@ -41,7 +41,7 @@ final class RandomSchedule {
     }
   }
 
-  /** Looks for the effects of what has begun, until each is seen; thread-safe. */
+  /** Polls for the effects of faults that have begun, until each is observed; thread-safe. */
   private static final class EffectWatch implements AutoCloseable {
 
     private static final int THREADS = 4;
@@ -56,7 +56,7 @@ final class RandomSchedule {
       this.seen = seen;
     }
 
-    /** Looks at once, before the fault can have ended, and then every now and then. */
+    /** Checks immediately, before the fault can have ended, and then periodically. */
     void add(Event event, BooleanSupplier effect) {
       unseen.put(event, effect);
       look(event);
@@ -71,7 +71,7 @@ final class RandomSchedule {
       }
     }
 
-    /** Who cannot be asked, because of another fault, is asked again. */
+    /** A check that fails because of another fault is repeated. */
     private static boolean isSeen(@Nullable BooleanSupplier effect) {
       try {
         return effect != null && effect.getAsBoolean();
@@ -80,7 +80,7 @@ final class RandomSchedule {
       }
     }
 
-    /** What has not been seen some seconds after the end of all. */
+    /** Returns the faults without an observed effect some seconds after the end of all faults. */
     List<Event> unseen() {
       long end = System.nanoTime() + LAST_LOOKS.toNanos();
       Awaitility.await().until(() -> unseen.isEmpty() || System.nanoTime() - end > 0);
@@ -102,7 +102,7 @@ final class RandomSchedule {
     Map<String, Duration> busyUntil = new HashMap<>();
     Duration now = Duration.ofMillis(SHORTEST_PAUSE_MS);
     while (now.compareTo(length) < 0) {
-      // Drawn before it is known whether the target is free, so that the seed alone decides.
+      // Drawn before it is known whether the target is free, so that only the seed matters.
       Fault fault = choice.get(random.nextInt(choice.size()));
       Duration until = now.plusMillis(between(random, SHORTEST_MS, LONGEST_MS));
       if (busyUntil.getOrDefault(fault.target(), Duration.ZERO).compareTo(now) <= 0) {
@@ -123,11 +123,12 @@ final class RandomSchedule {
   }
 
   /**
-   * Does all of it and returns when everything has ended. Each target has a thread of its own, so
-   * that what begins or ends late, as on a busy machine, never meets the next fault of its target.
+   * Executes the schedule and returns when every fault has ended. Each target has its own thread,
+   * so that a fault that begins or ends late, as on a busy machine, never overlaps the next fault
+   * of its target.
    *
-   * @param seen told of each fault when its effect has been seen
-   * @return those of which no effect was seen, such as bytes lost on a link that carried none
+   * @param seen called for each fault when its effect has been observed
+   * @return faults without an observed effect, such as bytes lost on a link that carried none
    * @throws IllegalStateException when a fault could not be begun or ended; says which and why
    */
   List<Event> run(Consumer<Event> seen) throws InterruptedException {

@@ -15,10 +15,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Row 34: everything at random. {@code -Dseed} chooses the schedule, {@code
- * -Dseckill.chaos.seconds} how long it goes on, {@code -Dseckill.chaos.schedules} how many follow
- * each other, with the next seeds. A schedule goes on in rounds, each healed and judged, so that an
- * hour is no heavier to judge than a minute.
+ * Row 34: random faults. {@code -Dseed} selects the schedule, {@code -Dseckill.chaos.seconds} its
+ * length, {@code -Dseckill.chaos.schedules} the number of consecutive schedules, with consecutive
+ * seeds. A schedule runs in rounds, each healed and judged, so that judging an hour takes no more
+ * resources at once than judging a minute.
  */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class RandomScheduleIT {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 
-/** Faults of Redis itself and of what it holds. */
+/** Faults of Redis itself and of its data. */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class RedisFaultsIT {
 
@@ -30,10 +30,10 @@ class RedisFaultsIT {
   private static final String PURCHASES = "seckill_purchases_total";
   private static final String LATENCY = "seckill_admission_latency_seconds";
 
-  /** From Redis's return. */
+  /** Bound on the time from Redis's return. */
   private static final Duration ADMITS_AGAIN = Duration.ofSeconds(2);
 
-  /** Once on the way to Redis and once back: above the slow-call of 150 ms. */
+  /** Delay in each direction; in sum above the slow-call threshold of 150 ms. */
   private static final Duration SLOW = Duration.ofMillis(80);
 
   private final FaultLab lab;
@@ -56,7 +56,7 @@ class RedisFaultsIT {
       run.judge();
       String after = lab.redis().info("all");
       long missing = missedScripts(after) - missedScripts(before);
-      assertThat(missing).as("scripts that were not there").isGreaterThanOrEqualTo(FLUSHES);
+      assertThat(missing).as("scripts missing in Redis").isGreaterThanOrEqualTo(FLUSHES);
       assertThat(failedCalls(after, "evalsha") - failedCalls(before, "evalsha"))
           .as("scripts called by their hash that failed")
           .isEqualTo(missing);
@@ -67,7 +67,7 @@ class RedisFaultsIT {
     }
   }
 
-  /** By the count of Redis, whoever called; so is {@link #failedCalls}. */
+  /** Counted by Redis for all clients, as is {@link #failedCalls}. */
   private static long missedScripts(String info) {
     return statistic(info, "errorstat_NOSCRIPT:", "count=");
   }
@@ -89,7 +89,7 @@ class RedisFaultsIT {
   }
 
   @Test
-  @DisplayName("4: Redis full: the gate closes, the relay drains all the same")
+  @DisplayName("4: Redis full: purchases are refused, the relays still drain the outboxes")
   void full() {
     try (FaultRun run = lab.run("4 Redis full")) {
       lab.relays().forEach(relay -> relay.links().redis().cut());
@@ -167,7 +167,7 @@ class RedisFaultsIT {
     }
   }
 
-  /** By its links, so that each call takes longer than a gateway calls slow. */
+  /** Delays the links, so that each call exceeds the gateways' slow-call threshold. */
   @Test
   @DisplayName("6: Redis slow under load")
   void slow() {
@@ -182,7 +182,10 @@ class RedisFaultsIT {
     }
   }
 
-  /** What gateways do with purchases while Redis is away, by their own clocks and counters. */
+  /**
+   * Checks what gateways do with purchases while Redis is unavailable, by their own clocks and
+   * counters.
+   */
   private final class Outage {
     private final FaultRun run;
     private final int threads = gatewayThreads();
@@ -195,7 +198,7 @@ class RedisFaultsIT {
       lab.gateways().forEach(gateway -> opened.put(gateway, opened(gateway)));
     }
 
-    /** Waits until each gateway has seen it, and decides all the same on every purchase. */
+    /** Waits until each gateway has detected the outage and still decides every purchase. */
     void answered() {
       run.load().awaitProblems(UNAVAILABLE, run.load().problems(UNAVAILABLE) + 1_000);
       for (ServiceInstance gateway : lab.gateways()) {
@@ -279,7 +282,7 @@ class RedisFaultsIT {
     run.load().awaitProblems(UNAVAILABLE, 100);
     assertThat(lab.redis().hget(RedisKeys.sku(sku), "seq")).isEqualTo(seq);
     assertThat(Long.parseLong(lab.redis().get(RedisKeys.stock(sku))))
-        .as("stock, to which units may come back")
+        .as("stock, which compensations may increase")
         .isGreaterThanOrEqualTo(stock);
   }
 

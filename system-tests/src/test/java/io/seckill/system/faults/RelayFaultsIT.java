@@ -25,10 +25,10 @@ class RelayFaultsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
-  /** With the lease of 3 s that the lab gives its relays. */
+  /** Bound on the time to adopt, with the lease of 3 s that the lab configures. */
   private static final Duration ADOPTED = Duration.ofSeconds(10);
 
-  /** In bytes, of all lanes: what was lost above it were publishes or confirms. */
+  /** In bytes, of all lanes: a loss above it includes publishes or confirms. */
   private static final int MORE_THAN_HEARTBEATS = 500;
 
   private static final String STATE = "seckill_relay_lane_state";
@@ -39,7 +39,7 @@ class RelayFaultsIT {
     this.lab = lab;
   }
 
-  /** With no other relay to adopt what it had claimed: row 12 is the other way. */
+  /** No other relay can adopt the claimed orders; row 12 covers that case. */
   @Test
   @DisplayName("10: relay killed between claim and publish; its own restart adopts")
   void killedBetweenClaimAndPublish() {
@@ -115,14 +115,14 @@ class RelayFaultsIT {
       frozen.agent().arm(Failpoints.CONFIRMED_NOT_REMOVED, PointAction.PAUSE, 40);
       run.begin(0);
       frozen.agent().awaitReached(Failpoints.CONFIRMED_NOT_REMOVED, LIMIT);
-      // Last, for a lane that stands still hands its claims over after four seconds.
+      // Armed last, because a blocked lane hands its claims over after four seconds.
       frozen.agent().arm(Failpoints.CLAIMED_NOT_PUBLISHED, PointAction.PAUSE, 1);
       frozen.agent().awaitReached(Failpoints.CLAIMED_NOT_PUBLISHED, LIMIT);
       double before = adopted(lab.relay(2));
       double leasesFenced = leasesFenced(frozen);
       frozen.freeze();
       Set<String> claimed = published.of(inHand(frozen), false);
-      assertThat(claimed).as("claimed orders that nobody has published").isNotEmpty();
+      assertThat(claimed).as("claimed orders that are not published").isNotEmpty();
       Signals.await(
           "relay-2 to adopt them all",
           () ->
@@ -136,11 +136,13 @@ class RelayFaultsIT {
       frozen.agent().release(Failpoints.CONFIRMED_NOT_REMOVED);
       run.fault("late publish and late removal of relay-1");
       run.judge();
-      assertThat(leasesFenced(frozen)).as("lives of relay-1 that were over").isGreaterThan(leasesFenced);
+      assertThat(leasesFenced(frozen)).as("fenced leases of relay-1").isGreaterThan(leasesFenced);
     }
   }
 
-  /** A lease that has run out allows others to adopt; nobody does, so the same life goes on. */
+  /**
+   * An expired lease allows others to adopt; none does, so the lane continues under the same lease.
+   */
   @Test
   @DisplayName("13: the only relay frozen beyond its lease, then awake")
   void frozenBeyondItsLeaseAlone() {
@@ -155,7 +157,7 @@ class RelayFaultsIT {
       frozen.thaw();
       double settled = settled(frozen);
       Signals.await("it to carry on", () -> settled(frozen) > settled + 50);
-      assertThat(leasesFenced(frozen)).as("lives lost").isEqualTo(leasesFenced);
+      assertThat(leasesFenced(frozen)).as("fenced leases").isEqualTo(leasesFenced);
       run.judge();
     }
   }
@@ -186,7 +188,7 @@ class RelayFaultsIT {
       awaitFailure(lab.relay(1), "redis_unavailable", 1);
       awaitFailure(lab.relay(2), "redis_unavailable", 1);
       Set<String> unheard = published.of(inHand(lab.relay(1)), false);
-      assertThat(unheard).as("orders that relay-1 has claimed and not heard of").isNotEmpty();
+      assertThat(unheard).as("orders of claims whose replies were lost").isNotEmpty();
       run.fault("replies of Redis to relay-1 lost");
       assertThat(requests.droppedBytes()).as("bytes of requests").isGreaterThan(before);
       run.fault("requests of relay-2 to Redis lost");
@@ -229,7 +231,7 @@ class RelayFaultsIT {
         });
   }
 
-  /** Relay-1's confirms and relay-2's publishes; the links are reset at the end. */
+  /** Drops relay-1's confirms and relay-2's publishes; the links are reset at the end. */
   private void losesConfirmsAndPublishes(String row, Runnable untilTheEnd) throws Exception {
     try (FaultRun run = lab.run(row);
         PublishedOrders published = new PublishedOrders(lab.servers())) {
@@ -266,7 +268,7 @@ class RelayFaultsIT {
         () -> relay.sum(STATE, "state=\"" + state + "\"") >= lanes);
   }
 
-  /** Orders in the private queues of a relay's lanes, of those that are dead, too. */
+  /** Orders in the private queues of a relay's lanes, including dead ones. */
   private Set<String> inHand(ServiceInstance relay) {
     Set<String> orders = new HashSet<>();
     for (int partition = 0; partition < Partition.COUNT; partition++) {

@@ -8,8 +8,8 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 /**
- * A copy of a folder as it was, to be put back. Of a Redis that appends to its file meanwhile, the
- * copy is what a power loss at that moment would have left.
+ * A copy of a folder that can be restored. If Redis appends to its file meanwhile, the copy is what
+ * a power loss at that moment would have left.
  */
 final class SavedFolder implements AutoCloseable {
 
@@ -27,7 +27,7 @@ final class SavedFolder implements AutoCloseable {
     return new SavedFolder(Path.of(folder), copy);
   }
 
-  /** Puts the copy in the folder's place. */
+  /** Replaces the contents of the folder with the copy. */
   void restore() {
     try {
       deleteContents(folder);

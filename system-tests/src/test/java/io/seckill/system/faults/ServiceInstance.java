@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
 
-/** One of the six processes: its links, its agent, and the faults that can be done to it. */
+/** One of the six processes: its links, its agent, and the faults that a test can inject. */
 final class ServiceInstance implements AutoCloseable {
 
   private static final Duration DEATH_LIMIT = Duration.ofSeconds(30);
@@ -75,7 +75,7 @@ final class ServiceInstance implements AutoCloseable {
     return entries == null ? 0 : entries.length;
   }
 
-  /** How many lines of its log have a text. */
+  /** Number of lines of its log that contain a text. */
   long logged(String text) {
     return process.logged(text);
   }
@@ -101,7 +101,7 @@ final class ServiceInstance implements AutoCloseable {
     process.awaitReady();
   }
 
-  /** Waits for the end that an armed point brings. */
+  /** Waits until an armed failpoint has ended the process. */
   void awaitDeath() {
     process.awaitDeath(DEATH_LIMIT);
   }
@@ -110,17 +110,17 @@ final class ServiceInstance implements AutoCloseable {
     process.kill();
   }
 
-  /** SIGTERM, and a wait for the orderly end. */
+  /** Sends SIGTERM and waits for the process to shut down. */
   void stop() {
     process.stop();
   }
 
-  /** As {@link #stop()}; kills what does not end. */
+  /** As {@link #stop()}, but kills a process that does not end. */
   void terminate() {
     process.terminate();
   }
 
-  /** What it ended with. */
+  /** Exit code of the ended process. */
   int exitCode() {
     return process.exitCode();
   }
@@ -145,7 +145,7 @@ final class ServiceInstance implements AutoCloseable {
   /**
    * As {@link #restart()}.
    *
-   * @param settings added to its environment, for this life only
+   * @param settings added to its environment, for this start only
    */
   void restart(Map<String, String> settings) {
     agents.forget(name);
@@ -154,7 +154,7 @@ final class ServiceInstance implements AutoCloseable {
 
   /**
    * Starts it again when it has ended by itself, as a supervisor would: order-consumer does not
-   * start while MySQL is away.
+   * start while MySQL is unavailable.
    */
   void supervise() {
     if (!process.isAlive()) {
@@ -162,7 +162,7 @@ final class ServiceInstance implements AutoCloseable {
     }
   }
 
-  /** Waits until it answers; one that ends on the way is started again. */
+  /** Waits until it answers; starts it again if it ends meanwhile. */
   void awaitStarted() {
     Awaitility.await(name + " to have started")
         .atMost(ServiceProcess.START_LIMIT)
@@ -174,7 +174,7 @@ final class ServiceInstance implements AutoCloseable {
             });
   }
 
-  /** Awake, running and with whole links; returns at once. */
+  /** Restores the links, starts the process if it has ended, and resumes it; returns at once. */
   void heal() {
     links.heal();
     supervise();

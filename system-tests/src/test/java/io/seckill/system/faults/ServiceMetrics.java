@@ -20,10 +20,10 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 /**
- * One scrape of some meters of a service, as Prometheus sees it. A scrape of all takes a service
- * tens of milliseconds of processor time, and tests look ten times a second.
+ * One scrape of some meters of a service, as Prometheus sees it. A scrape of all meters takes a
+ * service tens of milliseconds of processor time, and tests poll ten times a second.
  *
- * @param date the header of that name, of a service that sends one
+ * @param date the {@code Date} header; empty if the service does not send it
  */
 record ServiceMetrics(List<String> lines, Optional<String> date) {
 
@@ -33,11 +33,11 @@ record ServiceMetrics(List<String> lines, Optional<String> date) {
           .connectTimeout(Duration.ofSeconds(2))
           .build();
 
-  /** What samples of a meter have and its name has not. */
+  /** Suffix that samples of a meter have and its name does not. */
   private static final Pattern SUFFIX = Pattern.compile("_(total|count|sum|bucket|max)$");
 
   /**
-   * @param meters their names, as samples carry them
+   * @param meters their names, as in samples
    * @throws UncheckedIOException when the service does not answer
    */
   static ServiceMetrics of(int port, String... meters) {
@@ -77,7 +77,7 @@ record ServiceMetrics(List<String> lines, Optional<String> date) {
     return samples(meter, labels).sum();
   }
 
-  /** As {@link #sum}, each sample by itself. */
+  /** As {@link #sum}, but returns each sample. */
   DoubleStream samples(String meter, String... labels) {
     return lines.stream()
         .filter(line -> line.startsWith(meter + "{") || line.startsWith(meter + " "))

@@ -11,12 +11,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a lab runs: the services as they are built, or changed by mutations. */
+/** The services that a lab runs: as they are built, or changed by mutations. */
 final class ServicesUnderTest {
 
   static final ServicesUnderTest AS_BUILT = new ServicesUnderTest(Map.of(), FaultRun.DRAIN_LIMIT);
 
-  /** Long enough for two looks of a reconciliation: what it can set right, it has by then. */
+  /** Long enough for two reconciliations, which have then repaired whatever they can. */
   private static final Duration MUTANT_PATIENCE = Duration.ofSeconds(12);
 
   private static final String RECONCILING_SOON = "-Dseckill.reconciliation.interval=5s";
@@ -41,7 +41,7 @@ final class ServicesUnderTest {
     return services;
   }
 
-  /** What java is told to run. */
+  /** The arguments that tell java what to run. */
   List<String> runs(Service service) {
     return mutations.containsKey(service)
         ? List.of("-jar", mutant(service).toString())
@@ -64,7 +64,7 @@ final class ServicesUnderTest {
     return flags;
   }
 
-  /** How long all must have stood still until a run that does not hold is given up. */
+  /** How long nothing must have changed before a run with violations is ended. */
   Duration patience() {
     return patience;
   }

@@ -5,17 +5,17 @@ import java.util.concurrent.Callable;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 
-/** Waiting for something to be seen, never for time to pass. */
+/** Waits for observable conditions, never for time to pass. */
 final class Signals {
 
-  /** Far above what is expected: only what never comes gets here. */
+  /** Far above the expected time; reached only if the condition never holds. */
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private static final Duration LOOK = Duration.ofMillis(100);
 
   private Signals() {}
 
-  /** As {@link #await}, for what can say what is missing. */
+  /** As {@link #await}, for an assertion, which can say what is missing. */
   static void awaitThat(String what, ThrowingRunnable assertion) {
     Awaitility.await(what)
         .atMost(LIMIT)
@@ -25,7 +25,7 @@ final class Signals {
         .untilAsserted(assertion);
   }
 
-  /** Waits at most two minutes; who cannot be asked yet is asked again. */
+  /** Waits at most two minutes; a check that throws an exception is repeated. */
   static void await(String what, Callable<Boolean> seen) {
     Awaitility.await(what)
         .atMost(LIMIT)

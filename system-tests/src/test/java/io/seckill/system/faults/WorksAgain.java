@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * I15: every lane, every consumer and every breaker works again. One order goes through each of the
- * 16 partitions, from both gateways, and all six processes say that they are well.
+ * 16 partitions, from both gateways, and all six processes report that they are ready.
  */
 final class WorksAgain {
 
@@ -33,7 +33,7 @@ final class WorksAgain {
     newProbes();
   }
 
-  /** Puts a SKU per partition on sale, as after a loss of Redis's data. */
+  /** Puts a new SKU per partition on sale; also needed after a loss of Redis's data. */
   void newProbes() {
     List<SaleOffer> fresh = new ArrayList<>();
     for (int partition = 0; partition < Partition.COUNT; partition++) {
@@ -45,7 +45,7 @@ final class WorksAgain {
   }
 
   /**
-   * To be tried until it passes; each try buys with keys of its own.
+   * The caller repeats it until it passes; each call buys with new keys.
    *
    * @throws AssertionError naming what does not work yet
    */
@@ -72,7 +72,9 @@ final class WorksAgain {
         .isEqualTo(Partition.COUNT);
   }
 
-  /** One lane of each relay; one that works without a lease has its queue swept by the others. */
+  /**
+   * One lane of each relay; the queue of a lane that works without a lease is swept by the others.
+   */
   private void lanesHoldLeases() {
     String now = Long.toString(System.currentTimeMillis());
     for (int partition = 0; partition < Partition.COUNT; partition++) {
@@ -83,9 +85,9 @@ final class WorksAgain {
   }
 
   /**
-   * Each intake is running, with or without being its queue's active consumer, and MySQL's breaker
-   * is closed. That of Redis is not looked at: of a spare, whom nobody calls, it stays open until
-   * the next call goes through.
+   * Each intake is running, whether or not it is its queue's active consumer, and the MySQL breaker
+   * is closed. The Redis breaker is not checked: in a standby consumer, which makes no calls, it
+   * stays open until the next call succeeds.
    */
   private static void intakesRun(ServiceInstance consumer) {
     ServiceMetrics metrics = consumer.metrics("seckill_consumer_intake_state", BREAKER_STATE);

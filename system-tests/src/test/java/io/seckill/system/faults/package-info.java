@@ -1,7 +1,7 @@
 /**
- * Tries to break the pipeline: two gateways, two relays and two consumers as real processes, a load
- * that buys from them, faults done to everything, and every guarantee judged afterwards. The rows
- * are listed in docs/proof.md.
+ * Fault tests of the pipeline: two gateways, two relays and two consumers as real processes, a load
+ * that buys from them, faults in every component, and a check of every guarantee afterwards.
+ * docs/proof.md lists the rows.
  */
 @NullMarked
 package io.seckill.system.faults;

@@ -6,9 +6,9 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * I7: units come back from exactly the orders that ended without an owner, and Redis has had each
- * once; that no unit came twice shows in {@link StoresAgree} and in the counters of {@link
- * CountersAgree}.
+ * I7: exactly the orders that ended without an owner are compensated, and Redis has applied each
+ * compensation once. {@link StoresAgree} and the counters of {@link CountersAgree} show that no
+ * unit was returned twice.
  */
 public final class CompensatedOnce implements Guarantee {
 
@@ -30,7 +30,7 @@ public final class CompensatedOnce implements Guarantee {
         .isEqualTo(sale.compensations().keySet());
   }
 
-  /** An order rejected for want of stock was admitted on units that only Redis had. */
+  /** An order rejected because MySQL had no stock was admitted with units that only Redis had. */
   private static boolean holdsUnits(SaleOffer offer, OrderHistoryRow order) {
     return !order.reason().equals("SOLD_OUT") || offer.policy().keepsQuota();
   }

@@ -2,7 +2,7 @@ package io.seckill.system.guarantee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** I14: what was counted on the way is what the stores hold, duplicates counted once. */
+/** I14: the services' counters match the contents of the stores, duplicates counted once. */
 public final class CountersAgree implements Guarantee {
 
   @Override

@@ -3,7 +3,8 @@ package io.seckill.system.guarantee;
 import java.util.Set;
 
 /**
- * What the fault of a run explains, and no judge holds against it. Everything else is a breach.
+ * Deviations that the fault of a run explains, and that guarantees accept. All others are
+ * violations.
  *
  * @param rejections reasons for which MySQL may have rejected what Redis had admitted
  * @param aliases whether a request may have been admitted under a second order id

@@ -2,7 +2,7 @@ package io.seckill.system.guarantee;
 
 import java.util.List;
 
-/** One promise of the pipeline; judges a run that has come to rest. */
+/** A guarantee of the pipeline, checked for a run that has come to rest. */
 @FunctionalInterface
 public interface Guarantee {
 
@@ -11,12 +11,12 @@ public interface Guarantee {
    */
   void judge(SaleAtRest sale, Purchases purchases);
 
-  /** All promises that hold in every run, whatever crashed. */
+  /** All guarantees that hold in every run, whatever crashed. */
   static List<Guarantee> all() {
     return all(Explained.NOTHING);
   }
 
-  /** As {@link #all()}, for a run whose fault explains some of what it leaves behind. */
+  /** As {@link #all()}, for a run whose fault explains some deviations. */
   static List<Guarantee> all(Explained explained) {
     return List.of(
         new NeverOversold(),

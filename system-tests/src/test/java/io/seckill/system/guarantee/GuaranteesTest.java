@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Each guarantee is shown a history that breaks it: a good one in which one thing is changed. It
- * must say so, and the history without the change must pass them all.
+ * Checks each guarantee with a history that violates it: a correct history with one change. The
+ * guarantee must report the violation, and the history without the change must pass all guarantees.
  */
 class GuaranteesTest {
 
@@ -253,7 +253,7 @@ class GuaranteesTest {
       orders.set(index, order);
     }
 
-    /** The first order, as if MySQL had refused it, with its units back. */
+    /** Makes the first order one that MySQL has rejected and that is compensated. */
     void reject(String reason) {
       replace(0, order("1", 1, "first", 1, "REJECTED", reason));
       compensations.put("1", true);
@@ -264,7 +264,7 @@ class GuaranteesTest {
       redisStock++;
     }
 
-    /** A second admission of a purchase that had been stored. */
+    /** Adds a second admission of a purchase that had been stored. */
     void alias() {
       aliases.add("98");
       admitted.add("98");

@@ -9,12 +9,12 @@ import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The conservation equation: the ledger that the pipeline itself shows balances, and says of the
- * SKU what the stores hold. Asks one gateway's admin port, so the services must run.
+ * The conservation equation: the ledger that the pipeline shows balances and agrees with the
+ * stores. Queries one gateway's admin port, so the services must run.
  */
 public final class LedgerBalances implements Guarantee {
 
-  /** Acks, compensations and the posts of other consumers are a matter of a second or two. */
+  /** Acks, compensations and the posts of other consumers take a second or two. */
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final AdminClient admin;
@@ -41,7 +41,7 @@ public final class LedgerBalances implements Guarantee {
         .as("%s", ledger)
         .isEqualTo(sale.ownedUnits());
     assertThat(units(ledger, "outboxAndPrivateQueues") + units(ledger, "broker"))
-        .as("units on their way: %s", ledger)
+        .as("units in flight: %s", ledger)
         .isZero();
     assertThat(ledger.at("/orders/admitted").asLong())
         .as("%s", ledger)

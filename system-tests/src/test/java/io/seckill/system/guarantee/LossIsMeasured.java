@@ -6,15 +6,15 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * I13 where Redis has lost data: of the orders that shoppers were promised, none is missing but
- * those that only the lost data held.
+ * I13 after Redis has lost data: no accepted order is missing except those that were only in the
+ * lost data.
  */
 public final class LossIsMeasured implements Guarantee {
 
   private final Set<String> lost;
 
   /**
-   * @param lost order ids that lay in Redis's lists, and nowhere else, when it lost them
+   * @param lost order ids that were only in Redis's lists when it lost them
    */
   public LossIsMeasured(Set<String> lost) {
     this.lost = Set.copyOf(lost);

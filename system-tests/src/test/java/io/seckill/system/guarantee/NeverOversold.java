@@ -2,7 +2,7 @@ package io.seckill.system.guarantee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** I1: MySQL's stock is what was put on sale less what is owned, and never below zero. */
+/** I1: MySQL's stock is the units put on sale minus the units owned, and never below zero. */
 public final class NeverOversold implements Guarantee {
 
   @Override

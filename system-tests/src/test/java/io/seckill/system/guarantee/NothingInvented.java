@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.system.guarantee.Purchases.Request;
 
-/** I5: every stored order goes back to an attempt of a shopper, with the quantity he asked for. */
+/** I5: every stored order belongs to an attempt of a shopper, with the requested quantity. */
 public final class NothingInvented implements Guarantee {
 
   @Override

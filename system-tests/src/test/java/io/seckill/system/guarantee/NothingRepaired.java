@@ -3,10 +3,10 @@ package io.seckill.system.guarantee;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The pipeline came to rest by itself: no reconciliation had to set anything right but what the
- * fault explains. A repair would hide an order that a relay had lost, or units that came back
- * twice. A result that did not reach a Redis which was away is written later by design, and moves
- * neither units nor orders.
+ * The pipeline came to rest by itself: no reconciliation repaired anything except what the fault
+ * explains. A repair would hide an order that a relay had lost, or units that were returned twice.
+ * A result that could not be written while Redis was unavailable is written later by design, and
+ * changes neither units nor orders.
  */
 public final class NothingRepaired implements Guarantee {
 

@@ -3,7 +3,7 @@ package io.seckill.system.guarantee;
 import java.util.Set;
 
 /**
- * One row of MySQL's {@code orders}, as far as a guarantee cares.
+ * One row of MySQL's {@code orders}, with the columns that guarantees check.
  *
  * @param reason why it was rejected; empty when it was not
  * @param priceCents of one unit
@@ -21,7 +21,7 @@ public record OrderHistoryRow(
 
   private static final Set<String> OWNING = Set.of("CONFIRMED", "PAID");
 
-  /** Whether its units are the shopper's: member of M in the invariants. */
+  /** Whether the shopper owns its units: member of M in the invariants. */
   boolean owns() {
     return OWNING.contains(status);
   }

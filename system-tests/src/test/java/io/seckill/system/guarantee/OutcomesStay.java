@@ -3,8 +3,8 @@ package io.seckill.system.guarantee;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An admitted order is the shopper's and stays so, until he pays or cancels: what he was told of
- * its end stays, and nothing ends it that he did not do. MySQL rejects only what the fault
+ * An admitted order stays confirmed until its shopper pays or cancels. An end that was confirmed to
+ * the shopper is final, and nothing else ends the order. MySQL rejects only what the fault
  * explains.
  */
 public final class OutcomesStay implements Guarantee {

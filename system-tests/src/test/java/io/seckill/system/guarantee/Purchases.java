@@ -9,10 +9,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** What the shoppers of a run did and saw: each attempt, and what it was answered. */
+/** The attempts of a run's shoppers, and the answers they received. */
 public final class Purchases {
 
-  /** What names one purchase: every try of it carries the same. */
+  /** Identifies one purchase; the same for all its attempts. */
   record Request(long skuId, long userId, String key) {
 
     static Request of(long skuId, OrderHistoryRow order) {
@@ -21,7 +21,7 @@ public final class Purchases {
   }
 
   /**
-   * A no that a shopper took as final.
+   * A refusal that a shopper accepted as final.
    *
    * @param sentAtMs when the try that was refused was sent, ms since 1970
    * @param answeredAtMs when its answer was there
@@ -35,14 +35,14 @@ public final class Purchases {
   private final Map<String, String> unansweredEnds = new ConcurrentHashMap<>();
   private final List<String> contradictions = new CopyOnWriteArrayList<>();
 
-  /** Notes an attempt before it is sent (T). */
+  /** Records an attempt before it is sent (T). */
   public void attempt(long skuId, long userId, String key, int quantity) {
     attempted.put(new Request(skuId, userId, key), quantity);
   }
 
   /**
-   * Notes a 202 (K). A promise of another order for the same purchase is kept as a contradiction,
-   * for {@link RequestsKeepTheirOrder} to judge.
+   * Records a 202 (K). Another order id for the same purchase is recorded as a contradiction, which
+   * {@link RequestsKeepTheirOrder} reports.
    */
   public void accepted(long skuId, long userId, String key, String orderId) {
     String first = accepted.putIfAbsent(new Request(skuId, userId, key), orderId);
@@ -52,7 +52,7 @@ public final class Purchases {
   }
 
   /**
-   * Notes that a shopper was told no, once and for all.
+   * Records a refusal that a shopper accepted as final.
    *
    * @param code SOLD_OUT or QUOTA_EXCEEDED
    * @param sentAtMs when the try that was refused was sent, ms since 1970
@@ -63,22 +63,22 @@ public final class Purchases {
     refused.put(new Request(skuId, userId, key), new Refusal(code, sentAtMs, answeredAtMs));
   }
 
-  /** Notes that a shopper was told of the end of an order. */
+  /** Records the end of an order that was confirmed to its shopper. */
   public void ended(String orderId, String status) {
     outcomes.put(orderId, status);
   }
 
-  /** Notes that a shopper asked for the end of an order, and gave up before he was told. */
+  /** Records that a shopper requested the end of an order and gave up before the answer. */
   public void unansweredEnd(String orderId, String status) {
     unansweredEnds.put(orderId, status);
   }
 
-  /** Notes an answer that no promise allows. */
+  /** Records an answer that no guarantee allows. */
   public void contradiction(String what) {
     contradictions.add(what);
   }
 
-  /** Order ids promised so far. */
+  /** Ids of the orders accepted so far. */
   public Set<String> acceptedOrders() {
     return Set.copyOf(accepted.values());
   }
@@ -90,7 +90,7 @@ public final class Purchases {
         .collect(toSet());
   }
 
-  /** What each purchase of a SKU was promised. */
+  /** The order id of each accepted purchase. */
   Map<Request, String> accepted() {
     return accepted;
   }
@@ -99,7 +99,7 @@ public final class Purchases {
     return refused;
   }
 
-  /** Units that a purchase asked for; null when nobody tried it. */
+  /** Units that a purchase requested; null if there was no attempt. */
   @Nullable Integer quantityOf(Request request) {
     return attempted.get(request);
   }

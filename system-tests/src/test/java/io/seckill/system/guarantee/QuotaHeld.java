@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.HashMap;
 import java.util.Map;
 
-/** I2: a user's quota in MySQL is the sum of what he owns, and never above the limit. */
+/** I2: a user's quota in MySQL is the sum of the units owned, and never above the limit. */
 public final class QuotaHeld implements Guarantee {
 
   @Override

@@ -15,14 +15,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A no is true. Nobody is told "no" who has an order: no order was admitted before a try of the
- * same purchase was sent, and that try refused. And nobody is told "sold out" or "above your limit"
- * while there was enough left for him, even if all that was admitted by the time of the answer had
- * been taken before, and nothing of it had come back.
+ * Refusals are correct. A purchase that has an order is not refused: no order was admitted before a
+ * refused attempt of the same purchase was sent. And no attempt is answered "sold out" or "above
+ * your limit" while enough units were left for the shopper, even if all units admitted by the time
+ * of the answer had been taken before the attempt was decided and none had been returned.
  *
- * <p>An order admitted after a refusal is no lie. A refused key leaves no trace, so an earlier try
- * that was held up, in a frozen gateway or on a link, may come to Redis after a later one was
- * refused, find units that have come back meanwhile, and be admitted.
+ * <p>An order admitted after a refusal is no violation. A refused key is not stored, so an earlier
+ * attempt that was delayed, in a frozen gateway or on a link, may reach Redis after a later one was
+ * refused, find units that have been returned meanwhile, and be admitted.
  */
 public final class RefusalsAreTrue implements Guarantee {
 
@@ -62,7 +62,7 @@ public final class RefusalsAreTrue implements Guarantee {
             });
   }
 
-  /** From a moment of admission to the units that orders had taken by then, if none came back. */
+  /** Maps each time of admission to the units taken by then, returned units not deducted. */
   private static NavigableMap<Long, Long> takenBy(List<OrderHistoryRow> orders) {
     NavigableMap<Long, Long> taken = new TreeMap<>();
     long units = 0;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.system.guarantee.Purchases.Request;
 import java.util.Map;
 
-/** I9: a user's key got one order id, and Redis and MySQL have kept that one for it. */
+/** I9: a user's key got one order id, and Redis and MySQL have stored that id for it. */
 public final class RequestsKeepTheirOrder implements Guarantee {
 
   @Override

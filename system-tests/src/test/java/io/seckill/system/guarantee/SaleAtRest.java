@@ -20,10 +20,10 @@ import java.util.Set;
  * @param outboxed orders left in the partition's outbox (O)
  * @param inPrivateQueues orders left in the partition's private queues, registered or not (P)
  * @param requests {@code user:key} to the order id Redis keeps for it
- * @param compensated order ids Redis has given back (Cs and Cq)
- * @param compensations order ids whose units MySQL owes or owed to Redis, to whether they are there
- * @param repairs what reconciliations have made right
- * @param counters what the services counted on the way
+ * @param compensated order ids that Redis has compensated (Cs and Cq)
+ * @param compensations order ids in MySQL's compensation table, to whether Redis has confirmed them
+ * @param repairs repairs that reconciliations have made
+ * @param counters counters of the services
  */
 public record SaleAtRest(
     SaleOffer offer,

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * I6, judged from what shoppers did: one purchase has one order and one row, and is charged once,
- * for what was bought, exactly when it is paid.
+ * I6, checked against the shoppers' purchases: each has one order and one row, and is charged once,
+ * with the right amount, if and only if it is paid.
  */
 public final class StoredOnce implements Guarantee {
 

@@ -2,7 +2,9 @@ package io.seckill.system.guarantee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** I11, I12: nothing is left on the way, and Redis counts stock and quota as MySQL does. */
+/**
+ * I11, I12: no order is left in Redis's lists, and Redis has the same stock and quota as MySQL.
+ */
 public final class StoresAgree implements Guarantee {
 
   @Override

@@ -1,4 +1,6 @@
-/** The promises of the pipeline as objects that judge a run by what the stores hold. */
+/**
+ * The guarantees of the pipeline, as objects that check the contents of the stores after a run.
+ */
 @NullMarked
 package io.seckill.system.guarantee;
 

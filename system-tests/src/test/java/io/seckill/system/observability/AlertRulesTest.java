@@ -16,7 +16,7 @@ import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What Prometheus makes of the alert rules, by its own promtool. */
+/** Tests the alert rules with Prometheus's promtool. */
 class AlertRulesTest {
 
   private static final Path DEPLOYED =
@@ -51,8 +51,8 @@ class AlertRulesTest {
         .forEach(rule -> alerts.add(rule.path("alert").asString()));
 
     assertThat(alerts).isNotEmpty();
-    assertThat(firing).as("alerts that are seen firing").isEqualTo(alerts);
-    assertThat(silent).as("alerts that are seen silent").isEqualTo(alerts);
+    assertThat(firing).as("alerts that are tested firing").isEqualTo(alerts);
+    assertThat(silent).as("alerts that are tested silent").isEqualTo(alerts);
   }
 
   private static boolean isInstalled(String program) {

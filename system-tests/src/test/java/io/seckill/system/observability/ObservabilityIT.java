@@ -24,7 +24,7 @@ import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What is written about metrics, and what watches them, names what a running pipeline has. */
+/** Documents, alert rules and dashboards name metrics that a running pipeline has. */
 @ExtendWith({TestServers.class, SharedPipeline.class})
 class ObservabilityIT {
 

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What one service tells Prometheus. */
+/** The metrics of one service, as Prometheus scrapes them. */
 record Scrape(List<String> lines) {
 
   private static final HttpClient HTTP =
@@ -34,7 +34,10 @@ record Scrape(List<String> lines) {
     }
   }
 
-  /** Our metrics, each by the name it is declared with; the maximum belongs to its histogram. */
+  /**
+   * Declared names of our metrics; the maximum of a histogram is not counted as a metric of its
+   * own.
+   */
   Set<String> families() {
     Set<String> declared =
         lines.stream()

@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** One purchase is followed by its trace id from the gateway to the row. */
+/** Follows one purchase by its trace id from the gateway to its row in MySQL. */
 @ExtendWith({TestServers.class, SharedPipeline.class})
 class TraceIT {
 
@@ -62,7 +62,7 @@ class TraceIT {
         .until(() -> pipeline.shop().order(user, order).text("status"), "CONFIRMED"::equals);
   }
 
-  /** What a service's log says of an order under a trace id, oldest first. */
+  /** The stages of an order that a service has logged with a trace id, oldest first. */
   private List<String> stages(Service service, String order, String trace) throws IOException {
     return Files.readAllLines(pipeline.log(service)).stream()
         .filter(line -> line.contains("order=" + order + " ") && line.contains("trace=" + trace))

@@ -28,15 +28,15 @@ import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 
 /**
- * One headless Chromium of Debian's, with one window and a profile of its own. Waits look at what a
- * person sees, and have a bound.
+ * A headless Chromium, as packaged by Debian, with one window and its own profile. Waits check what
+ * a person sees, and are bounded.
  */
 final class Browser implements AutoCloseable {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final Path SCREENSHOTS = Path.of("target", "screenshots");
 
-  /** Entries about answers with 4xx and 5xx, which some tests ask for. */
+  /** Console entries about answers with 4xx and 5xx, which some tests provoke. */
   private static final String NETWORK = " Failed to load resource: ";
 
   private final ChromeDriver driver;
@@ -55,7 +55,7 @@ final class Browser implements AutoCloseable {
     return new Browser(options(language));
   }
 
-  /** The size of a phone, with a finger instead of a mouse. */
+  /** A window of the size of a phone, with touch instead of a mouse. */
   static Browser phone(String language) {
     ChromeOptions options = options(language);
     Map<String, Object> screen =
@@ -101,7 +101,7 @@ final class Browser implements AutoCloseable {
     return this;
   }
 
-  /** A fresh start: nothing kept in this tab or on this machine, on the page at hand. */
+  /** Clears the session storage and the local storage of the current page. */
   void forgetEverything() {
     run("sessionStorage.clear(); localStorage.clear();");
   }
@@ -124,7 +124,7 @@ final class Browser implements AutoCloseable {
       List<WebElement> found = all(selector);
       return found.isEmpty() ? "" : found.get(0).getText();
     } catch (StaleElementReferenceException e) {
-      return ""; // replaced this very moment; who waits looks again
+      return ""; // just replaced; a wait checks again
     }
   }
 
@@ -158,7 +158,7 @@ final class Browser implements AutoCloseable {
     find(selector).click();
   }
 
-  /** As {@link #press}, of several the one with this text. */
+  /** As {@link #press}, for the one of several buttons that has this text. */
   void pressLabelled(String selector, String label) {
     await(
         label + " can be pressed",
@@ -176,7 +176,7 @@ final class Browser implements AutoCloseable {
       }
       return false;
     } catch (StaleElementReferenceException e) {
-      return false; // redrawn this very moment
+      return false; // just redrawn
     }
   }
 
@@ -204,7 +204,7 @@ final class Browser implements AutoCloseable {
     return button.isEnabled() && !"true".equals(button.getDomAttribute("aria-disabled"));
   }
 
-  /** Of several buttons, the one with this text. */
+  /** Whether the one of several buttons that has this text is enabled. */
   boolean isEnabled(String selector, String label) {
     return Boolean.TRUE.equals(
         run(
@@ -266,9 +266,7 @@ final class Browser implements AutoCloseable {
     return ((Number) bytes).longValue();
   }
 
-  /**
-   * What axe-core finds wrong on the page as it is, once no color changes any more; a line each.
-   */
+  /** Violations that axe-core finds on the current page after all CSS transitions; a line each. */
   List<?> accessibilityFaults() {
     driver.executeScript(axe());
     return (List<?>)
@@ -295,8 +293,8 @@ final class Browser implements AutoCloseable {
   }
 
   /**
-   * What the console complained about since the last call: script errors and violations of the
-   * content security policy, but not refused requests, which are answers.
+   * Errors and warnings of the console since the last call: script errors and violations of the
+   * content security policy, but not refused requests, which are valid answers.
    */
   List<String> complaints() {
     List<String> complaints = new ArrayList<>(console());

@@ -35,14 +35,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What an operator does and sees: Chromium before the three real services. */
+/** The operations page, used as by an operator: Chromium with the three real services. */
 @ExtendWith(TestServers.class)
 class OperationsPageIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final int MOST_VIEWERS = 2;
 
-  /** Nobody reconciles but the operator, who may have to wait longer than for other actions. */
+  /** Only the operator reconciles; a reconciliation may take longer than other actions. */
   private static final Map<String, String> SETTINGS =
       Map.of(
           "SECKILL_DEMO_ENABLED", "true",
@@ -52,7 +52,7 @@ class OperationsPageIT {
           "SECKILL_RECONCILIATION_BUSYINTERVAL", "1h",
           "SECKILL_RECONCILIATION_BARRIERTIMEOUT", "20s");
 
-  /** As order-consumer names it. */
+  /** The name that order-consumer gives the lock. */
   private static final String LOCK_OF_3007 =
       "CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-3007')";
 
@@ -95,7 +95,7 @@ class OperationsPageIT {
 
     page.act("Preheat", "preheat SKU 3001: PREHEATED");
     await().atMost(LIMIT).until(() -> page.offers("Open"));
-    assertThat(page.offers("Close")).as("what a preheated sale answers 409 to").isFalse();
+    assertThat(page.offers("Close")).as("action that a preheated sale answers with 409").isFalse();
     page.act("Open", "open SKU 3001: OPEN");
     for (int shopper = 1; shopper <= 5; shopper++) {
       String key = "ops-page-" + shopper;
@@ -155,7 +155,7 @@ class OperationsPageIT {
     onSale(3006);
     pipeline.stop(Service.RELAY);
     assertThat(pipeline.shop().buy(9, 3006, 1, "never-leaves-redis").status()).isEqualTo(202);
-    pipeline.redis().hset(RedisKeys.sku(3006), "state", "PREHEATING"); // a rebuild that broke off
+    pipeline.redis().hset(RedisKeys.sku(3006), "state", "PREHEATING"); // an interrupted rebuild
     page.open(pipeline.tokens().operator()).choose(3006);
     page.ask("Reconcile…").pick("how", "repair");
     page.confirm("reconcile SKU 3006: repair: UNPROVEN");
@@ -191,7 +191,7 @@ class OperationsPageIT {
     browser.awaitText("#letters", "UNREADABLE");
     browser.awaitText("#letters", "UNKNOWN_SKU");
 
-    put(3004); // what stopped the order is gone
+    put(3004); // the SKU exists from now on
     browser.pressLabelled(letter("UNKNOWN_SKU"), "Discard…");
     browser.awaitText("#confirm-text", "its units and quota go back");
     browser.press("#confirm-no");
@@ -288,7 +288,7 @@ class OperationsPageIT {
     pipeline.admin().sell(skuId, PurchasePolicy.LIMITED, 5, 100);
   }
 
-  /** Opens one more stream, if there is a place for it. */
+  /** Opens one more stream, if the limit allows it; returns the number of open streams. */
   private static int watch(List<InputStream> watching) throws Exception {
     HttpRequest request =
         HttpRequest.newBuilder(

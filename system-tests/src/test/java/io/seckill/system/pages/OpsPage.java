@@ -11,7 +11,7 @@ final class OpsPage {
     this.url = url + "/ops";
   }
 
-  /** Signed in with a token of one's own. */
+  /** Opens the page and signs in with a token. */
   OpsPage open(String token) {
     browser.open(url);
     browser.awaitShown("#token");
@@ -21,7 +21,7 @@ final class OpsPage {
     return this;
   }
 
-  /** Makes the SKU the one whose ledger and buttons are shown. */
+  /** Selects the SKU whose ledger and buttons are shown. */
   OpsPage choose(long skuId) {
     browser.press("#sales-rows tr[data-key='" + skuId + "'] button");
     browser.awaitText("#sale-title", "SKU " + skuId);
@@ -50,7 +50,7 @@ final class OpsPage {
     return this;
   }
 
-  /** Confirms, and waits for the line that says what was done. */
+  /** Confirms, and waits for the audit line of the action. */
   OpsPage confirm(String auditLine) {
     browser.press("#confirm-yes");
     browser.awaitText("#audit li", auditLine);

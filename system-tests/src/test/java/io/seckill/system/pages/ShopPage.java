@@ -18,7 +18,7 @@ final class ShopPage {
     this.url = url;
   }
 
-  /** The product's page, for a tab and a shopper that know nothing yet. */
+  /** Opens the product's page with empty browser storage. */
   ShopPage openFresh(long skuId) {
     browser.open(url + "/?sku=" + skuId).forgetEverything();
     browser.complaints();
@@ -36,7 +36,7 @@ final class ShopPage {
     return fillInSignIn(user);
   }
 
-  /** In the dialog that is open. */
+  /** Signs in with the dialog that is open. */
   ShopPage fillInSignIn(long user) {
     browser.awaitShown("#user");
     browser.type("#user", Long.toString(user));
@@ -60,7 +60,7 @@ final class ShopPage {
     return this;
   }
 
-  /** Of the order that is shown; waits while the page puts another in its place. */
+  /** Returns the id of the order that is shown; waits while the page replaces it. */
   String orderId() {
     return await().atMost(LIMIT).until(this::shownOrderId, id -> !id.isEmpty());
   }

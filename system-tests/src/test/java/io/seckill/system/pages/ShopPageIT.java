@@ -24,7 +24,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.interactions.Actions;
 
-/** What a shopper sees and may do wrong: Chromium before the three real services. */
+/**
+ * The shop page, used as by a shopper, mistakes included: Chromium with the three real services.
+ */
 @ExtendWith({TestServers.class, SharedPipeline.class})
 class ShopPageIT {
 
@@ -66,7 +68,7 @@ class ShopPageIT {
     page.openFresh(2001);
     browser.awaitText("#availability", "On sale");
     assertThat(browser.text("#price")).isEqualTo("$19.99");
-    // It closes in a day: in the first second that is still a whole one.
+    // The sale closes in a day; during the first second the countdown shows a whole day.
     assertThat(browser.text("#countdown")).matches("(1 d )?\\d+:\\d\\d:\\d\\d");
 
     page.buy().fillInSignIn(101);
@@ -137,7 +139,7 @@ class ShopPageIT {
     assertThat(ordersOf(2004)).isOne();
 
     link.reset();
-    pipeline.shop().pay(104, page.orderId()); // by another device
+    pipeline.shop().pay(104, page.orderId()); // from another device
     page.awaitStatus("PAID");
   }
 
@@ -184,7 +186,7 @@ class ShopPageIT {
     onSale(2005, PurchasePolicy.ONE_PER_USER, 1, 1);
     page.openFresh(2005).signIn(105);
     browser.awaitText("#rule", "One for each shopper");
-    link.delay(NEWS_ARE_SLOW); // or the page may know before the button is pressed
+    link.delay(NEWS_ARE_SLOW); // otherwise the page may know before the button is pressed
     try {
       assertThat(pipeline.shop().buy(9105, 2005, 1, "the-other-shopper").status()).isEqualTo(202);
       page.buy();
@@ -324,7 +326,7 @@ class ShopPageIT {
     pipeline.admin().sell(skuId, policy, limit, stock);
   }
 
-  /** Whatever Redis knows of a shopper's purchases of a SKU, as if it had come back without it. */
+  /** Deletes Redis's records of a shopper's purchases of a SKU, as after a loss of data. */
   private static void forget(long skuId, long user) {
     int buckets = Integer.parseInt(pipeline.redis().hget(RedisKeys.sku(skuId), "buckets"));
     int bucket = RedisKeys.bucket(user, buckets);

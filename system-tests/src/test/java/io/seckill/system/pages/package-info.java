@@ -1,4 +1,4 @@
-/** The pages in a real browser, before the whole pipeline. */
+/** Tests of the pages in a real browser, with the whole pipeline. */
 @NullMarked
 package io.seckill.system.pages;
 

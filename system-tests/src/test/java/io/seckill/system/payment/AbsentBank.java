@@ -8,10 +8,10 @@ import java.util.Optional;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The smallest provider: nobody answers. */
+/** The smallest provider: it is never available. */
 final class AbsentBank implements PaymentProvider {
 
-  /** As docs/payment.md has it. */
+  /** Installed as docs/payment.md describes. */
   @Configuration(proxyBeanMethods = false)
   static class Installed {
 

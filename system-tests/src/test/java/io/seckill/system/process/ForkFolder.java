@@ -5,12 +5,14 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Where this JVM puts its files, of the several that run test classes at the same time. */
+/**
+ * The folder for the files of this JVM, one of several that may run test classes at the same time.
+ */
 public final class ForkFolder {
 
   private ForkFolder() {}
 
-  /** {@code target/fork-N}, which exists. */
+  /** Returns {@code target/fork-N}; creates it if necessary. */
   public static Path path() {
     String fork = System.getProperty("seckill.test.fork", "fork-1");
     try {

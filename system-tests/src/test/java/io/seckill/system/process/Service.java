@@ -30,12 +30,12 @@ public enum Service {
     return jar;
   }
 
-  /** Tells java to run the jar as users do. */
+  /** Arguments for java to run the jar, as users do. */
   public List<String> asShipped() {
     return List.of("-jar", jar().toString());
   }
 
-  /** Tells java to run the same classes, which start with less processor time. */
+  /** Arguments for java to run the same classes unpacked, which start with less processor time. */
   public List<String> unpacked() {
     return UnpackedService.arguments(jar());
   }

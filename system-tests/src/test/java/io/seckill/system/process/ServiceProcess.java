@@ -20,12 +20,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * One service as a child process with its own log file, see {@link #log(Service, String)}. Killed
- * with the test JVM; {@link #close()} leaves nothing behind.
+ * One service as a child process with its own log file, see {@link #log(Service, String)}. It is
+ * killed when the test JVM ends; {@link #close()} kills it earlier.
  */
 public final class ServiceProcess implements AutoCloseable {
 
-  /** Of a start while other rows take all processors. */
+  /** Limit for a start while other rows use all processors. */
   public static final Duration START_LIMIT = Duration.ofMinutes(4);
 
   private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
@@ -74,7 +74,7 @@ public final class ServiceProcess implements AutoCloseable {
    * Starts a service; returns at once, see {@link #awaitReady()}.
    *
    * @param name unique within the test JVM; names the log file
-   * @param healthPort where its readiness is served
+   * @param healthPort port that serves its readiness
    */
   public static ServiceProcess start(
       Service service, String name, int healthPort, Map<String, String> environment) {
@@ -84,8 +84,8 @@ public final class ServiceProcess implements AutoCloseable {
   /**
    * As {@link #start(Service, String, int, Map)}.
    *
-   * @param runs what java is told to run
-   * @param jvmFlags for this process, besides those of all
+   * @param runs arguments that tell java what to run
+   * @param jvmFlags flags for this process, in addition to those of all
    */
   public static ServiceProcess start(
       Service service,
@@ -114,7 +114,7 @@ public final class ServiceProcess implements AutoCloseable {
     return readiness().filter(status -> status == 200).isPresent();
   }
 
-  /** Whether it answers at all, be it that it is not ready. */
+  /** Whether it answers at all, even if it is not ready. */
   public boolean answers() {
     return readiness().isPresent();
   }
@@ -141,7 +141,9 @@ public final class ServiceProcess implements AutoCloseable {
     awaitExit(Duration.ofSeconds(10));
   }
 
-  /** SIGTERM, and a wait for the orderly end; fails when it takes longer than 30 s. */
+  /**
+   * Sends SIGTERM and waits for the process to shut down; fails when it takes longer than 30 s.
+   */
   public void stop() {
     if (!terminate()) {
       throw new IllegalStateException(name + " did not stop within " + STOP_LIMIT);
@@ -149,10 +151,10 @@ public final class ServiceProcess implements AutoCloseable {
   }
 
   /**
-   * SIGTERM, and SIGKILL 30 s later, as a supervisor does. A service that is starting ends only
-   * when it has started, which takes longer than that where all processors are busy.
+   * Sends SIGTERM, and SIGKILL 30 s later, as a supervisor does. A service that is starting ends
+   * only after it has started, which takes longer than 30 s when all processors are busy.
    *
-   * @return whether it ended by itself
+   * @return whether it ended before SIGKILL was sent
    */
   public boolean terminate() {
     process.destroy();
@@ -171,7 +173,7 @@ public final class ServiceProcess implements AutoCloseable {
   /**
    * As {@link #restart()}.
    *
-   * @param settings added to its environment, for this life only
+   * @param settings added to its environment, for this start only
    */
   public ServiceProcess restart(Map<String, String> settings) {
     if (process.isAlive()) {
@@ -181,17 +183,19 @@ public final class ServiceProcess implements AutoCloseable {
     return this;
   }
 
-  /** SIGSTOP: the process stands still and its connections stay open; a dead one stays dead. */
+  /**
+   * Sends SIGSTOP: the process stops and its connections stay open. No effect on a dead process.
+   */
   public void freeze() {
     signal("STOP");
   }
 
-  /** SIGCONT after {@link #freeze()}. */
+  /** Sends SIGCONT after {@link #freeze()}. */
   public void thaw() {
     signal("CONT");
   }
 
-  /** Whether {@link #freeze} is in force. */
+  /** Whether the process is stopped by {@link #freeze}. */
   public boolean isFrozen() {
     return ProcessState.isStopped(process.pid());
   }
@@ -201,7 +205,7 @@ public final class ServiceProcess implements AutoCloseable {
   }
 
   /**
-   * What the process ended with.
+   * Exit code of the process.
    *
    * @throws IllegalThreadStateException while it runs
    */
@@ -209,12 +213,12 @@ public final class ServiceProcess implements AutoCloseable {
     return process.exitValue();
   }
 
-  /** The process as the system knows it, for a look at its threads and files. */
+  /** The process id, to inspect its threads and files. */
   public long pid() {
     return process.pid();
   }
 
-  /** Waits until the process has died by itself, or of a fault done to it. */
+  /** Waits until the process has died, by itself or because of a fault. */
   public void awaitDeath(Duration limit) {
     if (!awaitExit(limit)) {
       throw new IllegalStateException(name + " still runs after " + limit);
@@ -254,12 +258,12 @@ public final class ServiceProcess implements AutoCloseable {
     }
   }
 
-  /** What a service of this name writes, in every life: {@code target/fork-N/logs}. */
+  /** The log of a service of this name, for all its starts, in {@code target/fork-N/logs}. */
   public static Path log(Service service, String name) {
     return ForkFolder.path().resolve("logs").resolve(name + "-" + service.module() + ".log");
   }
 
-  /** How many lines of its log have a text, those of its former lives among them. */
+  /** Number of lines of its log that contain a text, including those of earlier starts. */
   public long logged(String text) {
     try (Stream<String> lines = Files.lines(log(service, name))) {
       return lines.filter(line -> line.contains(text)).count();

@@ -7,10 +7,10 @@ import java.time.temporal.ChronoUnit;
 import java.util.concurrent.Callable;
 import org.awaitility.Awaitility;
 
-/** One operator before one gateway's admin port. Thread-safe. */
+/** An operator's client for one gateway's admin port. Thread-safe. */
 public final class AdminClient {
 
-  /** A reconciliation waits until what is on its way has arrived. */
+  /** A reconciliation waits until orders in flight have arrived. */
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 
   private static final Duration OPERATORS_PATIENCE = Duration.ofMinutes(2);
@@ -25,17 +25,17 @@ public final class AdminClient {
     this.tokens = tokens;
   }
 
-  /** Puts a SKU on sale, from a minute ago for a day. */
+  /** Puts a SKU on sale that opened a minute ago and closes in a day. */
   public void sell(long skuId, PurchasePolicy policy, int limit, long stock) {
     Instant now = Instant.now();
     sell(skuId, policy, limit, stock, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
   }
 
   /**
-   * Creates a SKU, preheats and opens it. As an operator does: a 503, while a service is starting
-   * or finds its way back, is repeated.
+   * Creates a SKU, preheats and opens it. Retries a 503, which a gateway answers while a service is
+   * starting or recovering, as an operator does.
    *
-   * @throws IllegalStateException with the answer, when one is a refusal
+   * @throws IllegalStateException with the answer, when a call is refused
    */
   public void sell(
       long skuId, PurchasePolicy policy, int limit, long stock, Instant opensAt, Instant closesAt) {
@@ -55,13 +55,13 @@ public final class AdminClient {
     }
   }
 
-  /** Creates a SKU that is on sale from a minute ago for a day. */
+  /** Creates a SKU whose sale opened a minute ago and closes in a day. */
   public Answer putSku(long skuId, PurchasePolicy policy, int limit, long stock) {
     Instant now = Instant.now();
     return putSku(skuId, policy, limit, stock, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
   }
 
-  /** Creates a SKU of which two units go to each, and that opens a while from now, for a day. */
+  /** Creates a SKU with a limit of two units per user, which opens after a while, for a day. */
   public Answer putSkuOpeningIn(long skuId, Duration until, long stock) {
     Instant opensAt = Instant.now().plus(until);
     return putSku(
@@ -110,7 +110,7 @@ public final class AdminClient {
     return calls.send("POST", sku(skuId) + "/stock", tokens.operator(), changeId, body);
   }
 
-  /** Where every unit and every order of the SKU is. */
+  /** Returns where every unit and every order of the SKU is. */
   public Answer ledger(long skuId) {
     return calls.send("GET", sku(skuId) + "/ledger", tokens.operator(), null, null);
   }
@@ -120,18 +120,18 @@ public final class AdminClient {
     return calls.send("GET", "/admin/v1/lanes", tokens.operator(), null, null);
   }
 
-  /** Compares Redis with MySQL and sets Redis right; waits for the outcome. */
+  /** Compares Redis with MySQL and repairs Redis; waits for the outcome. */
   public Answer reconcile(long skuId) {
     return reconcile(skuId, false);
   }
 
-  /** Compares Redis with MySQL and sets Redis right, or in a dry run says what is wrong. */
+  /** Compares Redis with MySQL and repairs Redis, or in a dry run reports the differences. */
   public Answer reconcile(long skuId, boolean dryRun) {
     String body = "{\"dryRun\":" + dryRun + "}";
     return patient.send("POST", sku(skuId) + "/reconciliation", tokens.operator(), null, body);
   }
 
-  /** Has a message that was given up on tried once more. */
+  /** Replays a dead letter. */
   public Answer replay(long deadLetter) {
     String path = "/admin/v1/dead-letters/" + deadLetter + "/replay";
     return calls.send("POST", path, tokens.operator(), null, null);

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** JSON over HTTP with a bearer token; what shop and admin clients have in common. */
+/** JSON over HTTP with a bearer token; shared by the shop and admin clients. */
 final class HttpCalls {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(20);

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-/** A crowd of shoppers before one gateway. Thread-safe. */
+/** A client of one gateway for any number of shoppers. Thread-safe. */
 public final class ShopClient {
 
   private static final Duration MOST_PATIENCE = Duration.ofMinutes(1);
@@ -34,8 +34,8 @@ public final class ShopClient {
   }
 
   /**
-   * Buys as a patient shopper does: what is answered 503, as by a gateway that has just started, or
-   * not at all, is repeated with the same key, for about a minute at most.
+   * Buys as a patient shopper does: a request that is answered 503, as by a gateway that has just
+   * started, or not at all, is retried with the same key, for about a minute at most.
    */
   public CompletableFuture<Answer> buyPatiently(long userId, long skuId, int quantity, String key) {
     long until = System.nanoTime() + MOST_PATIENCE.toNanos();
@@ -62,7 +62,7 @@ public final class ShopClient {
         orders(skuId), tokens.shopper(userId), key, purchase(quantity), "traceparent", traceparent);
   }
 
-  /** Buys once, whatever the answer is. */
+  /** Sends one purchase request, whatever the answer is. */
   public CompletableFuture<Answer> buyAsync(long userId, long skuId, int quantity, String key) {
     return calls.sendAsync("POST", orders(skuId), tokens.shopper(userId), key, purchase(quantity));
   }

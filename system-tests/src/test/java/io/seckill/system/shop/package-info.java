@@ -1,4 +1,4 @@
-/** What shoppers and operators send, over HTTP. */
+/** HTTP clients for shoppers and operators. */
 @NullMarked
 package io.seckill.system.shop;
 

@@ -115,7 +115,7 @@ class DeadLetterAdminIT {
     replayFailsAgain(0);
   }
 
-  /** As after a clock that went back, or at a consumer whose clock is late. */
+  /** As after a clock was set back, or on a consumer whose clock is slow. */
   @Test
   void aReplayThatFailsAgainOpensItsLetterAgainWhateverTheClockSays() {
     replayFailsAgain(1);
@@ -266,7 +266,9 @@ class DeadLetterAdminIT {
     awaitLetter("id = " + letter + " AND state = 'OPEN' AND attempts = 2");
   }
 
-  /** Replays a letter of this SKU's queue, and returns what came to the queue. */
+  /**
+   * Replays a dead letter of this SKU; returns the body of the message that the replay publishes.
+   */
   private byte[] replayed(long letter) throws Exception {
     try (Channel channel = broker.createChannel()) {
       String spy = channel.queueDeclare().getQueue();
@@ -390,13 +392,13 @@ class DeadLetterAdminIT {
     assertThat(admissions.stock(sku)).isEqualTo(left);
   }
 
-  /** FACTS 16: the broker acks what it cannot route. */
+  /** FACTS 16: the broker also acks a message that it cannot route. */
   @Test
   void aReplayThatTheBrokerCannotRouteKeepsItsLetterOpen() throws Exception {
     open(10);
     OrderMessage first = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 1);
     admissions.admit(first);
-    // Declares everything, with the connection.
+    // The first replay opens the connection and declares the exchanges, queues and bindings.
     assertThat(post(givenUp(first), "/replay", "").status()).isEqualTo(200);
     awaitStatus(first, "CONFIRMED");
     OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 8, 1);
@@ -489,7 +491,7 @@ class DeadLetterAdminIT {
     }
   }
 
-  /** An order the consumer gave up on, by way of the dead queue. */
+  /** Publishes the order as a dead letter of the consumer; returns the id of its row. */
   private static long givenUp(OrderMessage order) {
     publishDead(
         OrderMessageCodec.encode(order).getBytes(UTF_8),

@@ -2,7 +2,7 @@ package io.seckill.system.agent.inside;
 
 import net.bytebuddy.asm.Advice;
 
-/** Tells {@link FailpointRegistry} that a method was called. */
+/** Notifies {@link FailpointRegistry} that a method was called. */
 public final class EntryPoint {
 
   private EntryPoint() {}

@@ -2,7 +2,7 @@ package io.seckill.system.agent.inside;
 
 import net.bytebuddy.asm.Advice;
 
-/** Tells {@link FailpointRegistry} that a method is about to return. */
+/** Notifies {@link FailpointRegistry} that a method is about to return. */
 public final class ExitPoint {
 
   private ExitPoint() {}

@@ -6,17 +6,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** The points of this process and what is to happen at each. Thread-safe; cheap while unarmed. */
+/** The armed failpoints of this process and their actions. Thread-safe; cheap while unarmed. */
 public final class FailpointRegistry {
 
-  /** What kill -9 looks like to the parent, without its signal. */
+  /** Exit code that the parent sees, as if the process had been ended by kill -9. */
   private static final int KILLED = 137;
 
   private static final Map<String, Armed> ARMED = new ConcurrentHashMap<>();
 
   private FailpointRegistry() {}
 
-  /** What an armed point does when it is reached for the n-th time, once. */
+  /** An armed failpoint; it acts once, when it is reached for the n-th time. */
   private static final class Armed {
     private final PointAction action;
     private final AtomicInteger left;
@@ -32,7 +32,7 @@ public final class FailpointRegistry {
     ARMED.put(name, new Armed(action, nth));
   }
 
-  /** Lets who waits at the point go on, and disarms it. */
+  /** Resumes the threads that are paused at the failpoint, and disarms it. */
   static void release(String name) {
     @Nullable Armed armed = ARMED.remove(name);
     if (armed != null) {
@@ -64,7 +64,10 @@ public final class FailpointRegistry {
     }
   }
 
-  /** An interrupt does not end the pause: to the test the thread is stuck. */
+  /**
+   * Waits for the release; an interrupt does not end the pause, because the thread simulates a
+   * stuck one.
+   */
   private static void pause(Armed armed) {
     boolean interrupted = false;
     while (true) {

@@ -13,9 +13,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs before the service's main: fetches the list of advices from the test, puts them in force,
- * and then obeys the test from a thread of its own. Ends the process when an advice cannot be put
- * in force, for a test that changes nothing would prove nothing.
+ * Runs before the service's main method: fetches the list of advices from the test, installs them,
+ * and then executes the test's commands on its own thread. Ends the process when an advice cannot
+ * be installed, because a test that changes nothing would prove nothing.
  */
 public final class FaultAgent {
 
@@ -26,7 +26,8 @@ public final class FaultAgent {
   private FaultAgent() {}
 
   /**
-   * @param arguments {@code port:name}: where the test listens, and what it calls this process
+   * @param arguments {@code port:name}: the port on which the test listens, and its name for this
+   *     process
    */
   public static void premain(String arguments, Instrumentation instrumentation) {
     try {
@@ -61,7 +62,7 @@ public final class FaultAgent {
     }
   }
 
-  @SuppressWarnings("CatchAndPrintStackTrace") // the log of a process that ends here is its output
+  @SuppressWarnings("CatchAndPrintStackTrace") // the process ends here; its output is its log
   static void fail(String what, Throwable cause) {
     System.err.println("fault agent: " + what);
     cause.printStackTrace();

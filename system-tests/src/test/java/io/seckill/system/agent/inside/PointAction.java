@@ -1,13 +1,13 @@
 package io.seckill.system.agent.inside;
 
-/** What happens at an armed point. */
+/** The action of an armed failpoint. */
 public enum PointAction {
   /** The process ends at once: no hook runs, nothing is flushed. */
   HALT,
-  /** The thread stands still until the point is released. */
+  /** The thread waits until the failpoint is released. */
   PAUSE,
   /** The method throws an IllegalStateException, once. */
   THROW,
-  /** The method throws a LinkageError, once: nothing that a service expects. */
+  /** The method throws a LinkageError, once; no service expects it. */
   ERROR
 }

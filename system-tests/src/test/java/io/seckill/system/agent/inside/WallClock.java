@@ -18,25 +18,25 @@ import net.bytebuddy.utility.OpenedClassReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets the time of day of the process jump: whatever class reads it, of the service, of a library
- * or of the JDK, by {@code System.currentTimeMillis()} or by what ends there ({@code Instant.now},
- * {@code Clock}, {@code Date}). {@code System.nanoTime} and time-outs counted by the system are
- * monotonic and stay, as they do when an operator sets a clock.
+ * Shifts the time of day of the process for every class of the service, of a library or of the JDK
+ * that reads it by {@code System.currentTimeMillis()} or by a method that calls it ({@code
+ * Instant.now}, {@code Clock}, {@code Date}). {@code System.nanoTime} and time-outs counted by the
+ * operating system are monotonic and do not change, as when an operator sets a clock.
  *
- * <p>The two native methods cannot be changed, so every call of them is: the shift is added to what
- * it returned. A system property carries the shift, for classes of the JDK see no class of ours.
+ * <p>The two native methods cannot be changed, so every call of them is: the shift is added to the
+ * returned value. A system property holds the shift, because classes of the JDK cannot access ours.
  */
 final class WallClock implements ClassFileTransformer {
 
   private static final String SHIFT = "seckill.agent.clock.shift.ms";
   private static final String MILLIS = "currentTimeMillis";
 
-  /** Of {@code jdk.internal.misc.VM}, for {@code Instant.now}. */
+  /** Method of {@code jdk.internal.misc.VM}, called by {@code Instant.now}. */
   private static final String NANOS = "getNanoTimeAdjustment";
 
   private WallClock() {}
 
-  /** Puts it in force for classes that are loaded and for all that follow. */
+  /** Changes the classes that are already loaded and all that are loaded later. */
   static void install(Instrumentation instrumentation) {
     instrumentation.addTransformer(new WallClock(), true);
     Class<?>[] loaded =
@@ -50,7 +50,7 @@ final class WallClock implements ClassFileTransformer {
     }
   }
 
-  /** Zero sets it right. */
+  /** Sets the shift; zero restores the system's time. */
   static void shift(String millis) {
     System.setProperty(SHIFT, millis);
   }
@@ -79,7 +79,7 @@ final class WallClock implements ClassFileTransformer {
     }
   }
 
-  /** Names stand in the class file as they are. */
+  /** A class file contains the names of called methods as plain text. */
   private static boolean readsTheTime(byte[] classFile) {
     String text = new String(classFile, StandardCharsets.ISO_8859_1);
     return text.contains(MILLIS) || text.contains(NANOS);

@@ -15,7 +15,7 @@ import net.bytebuddy.dynamic.scaffold.TypeValidation;
 import net.bytebuddy.utility.JavaModule;
 import org.jspecify.annotations.Nullable;
 
-/** Puts advices into the classes as they are loaded, and into those of the JDK at once. */
+/** Adds advices to classes when they are loaded, and to those of the JDK immediately. */
 final class Weaver {
 
   private Weaver() {}
