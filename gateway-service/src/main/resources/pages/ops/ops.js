@@ -5,7 +5,7 @@ import {backOffMs, call, pause, stream} from './api.js';
 import {askForProduct, listenToConfirmation} from './actions.js';
 import {draw, drawLegend} from './chart.js';
 import {history, measure} from './rates.js';
-import {lettersChanged, listenToLetters, readLetters} from './letters.js';
+import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-letters.js';
 import {renderBoard} from './board.js';
 
 const STORE = 'seckill.operator';
@@ -14,12 +14,12 @@ const FRESH_MS = 7_000;
 
 let latest = null;
 let rates = null;
-let heardAt = 0;
+let receivedAt = 0;
 let stop = new AbortController();
 
 const context = {
   token: () => sessionStorage.getItem(STORE),
-  changed: () => readLetters(context, null),
+  changed: () => readDeadLetters(context, null),
   again: () => latest && renderBoard(latest, rates, context),
   signInAgain: () => signOut('The token does not hold any more. Sign in again.'),
 };
@@ -38,7 +38,7 @@ async function watch() {
       context.signInAgain();
       return;
     }
-    if (!heardAt) sayWhyEmpty(answer);
+    if (!receivedAt) sayWhyEmpty(answer);
     await pause(backOffMs(Math.min(failures, 4)));
   }
 }
@@ -52,19 +52,19 @@ function sayWhyEmpty({status, code, json}) {
 
 function take(snapshot) {
   latest = snapshot;
-  heardAt = performance.now();
+  receivedAt = performance.now();
   rates = measure(snapshot);
   renderBoard(snapshot, rates, context);
-  lettersChanged(snapshot.deadLetters, context);
+  deadLettersChanged(snapshot.deadLetters, context);
   draw(history);
   document.body.dataset.live = 'yes';
 }
 
 /** The gateway itself may be away: then nothing arrives to say so. */
 function watchdog() {
-  if (!context.token() || !heardAt || performance.now() - heardAt < FRESH_MS) return;
+  if (!context.token() || !receivedAt || performance.now() - receivedAt < FRESH_MS) return;
   document.body.dataset.live = 'no';
-  const seconds = Math.round((performance.now() - heardAt) / 1000);
+  const seconds = Math.round((performance.now() - receivedAt) / 1000);
   write($('away'), `The gateway does not answer: what you see is ${seconds} s old.`);
   show($('away'), true);
 }
@@ -105,7 +105,7 @@ function signOut(why) {
   stop.abort();
   sessionStorage.removeItem(STORE);
   latest = null;
-  heardAt = 0;
+  receivedAt = 0;
   show($('away'), false);
   $('services').replaceChildren();
   write($('sign-in-problem'), why);
@@ -121,7 +121,7 @@ $('sign-out').addEventListener('click', () => signOut(''));
 $('new-sku').addEventListener('click', () => askForProduct(null, context));
 addEventListener('resize', () => draw(history));
 listenToConfirmation();
-listenToLetters(context);
+listenToDeadLetters(context);
 drawLegend();
 signedIn();
 setInterval(watchdog, 1000);

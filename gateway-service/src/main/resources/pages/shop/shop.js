@@ -97,7 +97,7 @@ function refreshWhenSeen() {
 function renderProduct() {
   const product = state.product;
   show($('product'), Boolean(product));
-  write($('away'), state.unknown ? t('unknownProduct') : t('pageAway'));
+  write($('away'), state.unknown ? t('unknownProduct') : t('pageUnavailable'));
   show($('away'), state.unknown || state.away);
   if (!product) return;
   const title = t('title', {name: product.name});
@@ -126,7 +126,7 @@ async function showList() {
     const answer = await call('GET', 'api/v1/skus');
     state.away = answer.status !== 200;
     show($('away'), state.away);
-    write($('away'), t('pageAway'));
+    write($('away'), t('pageUnavailable'));
     if (!state.away) {
       hear(answer, answer.json.serverTime);
       show($('no-products'), answer.json.skus.length === 0);

@@ -93,14 +93,14 @@ class ReconciliationJourneyIT {
   void rebuildsASaleInOneCallAfterRedisHasLostEverything() throws SQLException {
     long sku = 8001;
     onSale(sku, PurchasePolicy.LIMITED, 2, 3_000);
-    List<CompletableFuture<Answer>> crowd = buy(sku, 2_500);
+    List<CompletableFuture<Answer>> requests = buy(sku, 2_500);
     await().atMost(PATIENCE).until(() -> accepted.get() >= 800);
     Set<String> window = flushAll(sku);
 
     Answer report = pipeline.admin().reconcile(sku, false);
 
     assertThat(report.text("outcome")).as(report.toString()).isEqualTo("REBUILT");
-    crowd.forEach(CompletableFuture::join);
+    requests.forEach(CompletableFuture::join);
     SaleAtRest sale =
         atRest(
             new NeverOversold(),

@@ -87,7 +87,7 @@ class BrokerTopologyIT {
 
   /** From RabbitMQ 4.0 on, a quorum queue drops a message after 20 deliveries by default. */
   @Test
-  void keepsADeadLetterHoweverOftenItIsGivenBack() throws Exception {
+  void keepsADeadLetterHoweverOftenItIsRequeued() throws Exception {
     try (Channel channel = connection.createChannel()) {
       BrokerTopology.declare(channel);
       channel.confirmSelect();

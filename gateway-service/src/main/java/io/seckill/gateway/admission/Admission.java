@@ -42,7 +42,7 @@ sealed interface Admission {
     /** The partition's data in Redis is not verified, as after a restart or a failover of Redis. */
     UNVERIFIED,
     /** The SKU is quarantined until it is rebuilt: MySQL has newer data of it than Redis. */
-    HELD,
+    QUARANTINED,
     /** This gateway holds no worker number, so it makes no order ids. */
     NO_WORKER,
     /** Fewer replicas confirmed than configured; the order may well be admitted. */

@@ -29,7 +29,7 @@ class AdmissionConfiguration {
   @Bean
   VerifiedServers verifiedServers(MeterRegistry meters) {
     VerifiedServers servers = new VerifiedServers();
-    Gauge.builder("seckill.held.skus", servers::heldOnSale)
+    Gauge.builder("seckill.quarantined.skus", servers::quarantinedOnSale)
         .description("SKUs held because Redis knows less of them, without those that are closed")
         .register(meters);
     Gauge.builder("seckill.redis.verified", () -> servers.allVerified() ? 1 : 0)

@@ -17,7 +17,7 @@ final class Admissions {
 
   private static final Admission SOLD_OUT = new Refused(Refusal.SOLD_OUT);
   private static final Admission UNVERIFIED = new Unknown(Cause.UNVERIFIED);
-  private static final Admission HELD = new Unknown(Cause.HELD);
+  private static final Admission QUARANTINED = new Unknown(Cause.QUARANTINED);
   private static final Admission BREAKER = new Unknown(Cause.BREAKER);
 
   private final VerifiedServers servers;
@@ -51,8 +51,8 @@ final class Admissions {
     Purchase purchase = new Purchase(attempt, answer);
     if (servers.replicationId(attempt.partition()) == null) {
       purchase.answer(UNVERIFIED);
-    } else if (servers.isHeld(attempt.skuId())) {
-      purchase.answer(HELD);
+    } else if (servers.isQuarantined(attempt.skuId())) {
+      purchase.answer(QUARANTINED);
     } else if (breaker.isOpen(attempt.partition())) {
       purchase.answer(BREAKER);
     } else if (shield.covers(attempt.skuId())) {

@@ -185,7 +185,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   private void note(String server, String text) {
     int skuEnd = text.indexOf('|');
     int epochEnd = text.indexOf('|', skuEnd + 1);
-    marks.told(
+    marks.record(
         server,
         Long.parseLong(text, 0, skuEnd, 10),
         Long.parseLong(text, skuEnd + 1, epochEnd, 10),

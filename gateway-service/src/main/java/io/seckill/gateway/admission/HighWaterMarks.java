@@ -48,7 +48,7 @@ final class HighWaterMarks {
     }
 
     /** A late reply of the former server may report admissions that the new server never had. */
-    private Mark told(String by, long inEpoch, long upTo) {
+    private Mark record(String by, long inEpoch, long upTo) {
       if (inEpoch > epoch) {
         return of(by, inEpoch, upTo, Verdict.WHOLE);
       } else if (inEpoch < epoch) {
@@ -74,13 +74,13 @@ final class HighWaterMarks {
   }
 
   /** Records a server's reply that it admitted orders of a SKU up to this sequence. */
-  void told(String server, long skuId, long epoch, long seq) {
+  void record(String server, long skuId, long epoch, long seq) {
     marks.compute(
         skuId,
         (sku, mark) ->
             mark == null
                 ? Mark.of(server, epoch, seq, Verdict.WHOLE)
-                : mark.told(server, epoch, seq));
+                : mark.record(server, epoch, seq));
   }
 
   /**

@@ -50,7 +50,7 @@ final class SaleWatch implements AutoCloseable {
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
-  private final StoredSales ledger;
+  private final StoredSales database;
   private final VerifiedServers servers;
   private final HighWaterMarks marks;
   private final LossReports reports;
@@ -60,7 +60,7 @@ final class SaleWatch implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(SaleWatch::daemon);
   private final ScheduledFuture<?> ticking;
   private long comparedNanos;
-  private boolean mysqlAway;
+  private boolean mysqlUnavailable;
 
   /**
    * A sale as stored in Redis; epoch and sequence are 0 and the state is empty if Redis does not
@@ -84,7 +84,7 @@ final class SaleWatch implements AutoCloseable {
   SaleWatch(
       UnifiedJedis redis,
       RedisBreaker breaker,
-      StoredSales ledger,
+      StoredSales database,
       VerifiedServers servers,
       HighWaterMarks marks,
       LossReports reports,
@@ -92,7 +92,7 @@ final class SaleWatch implements AutoCloseable {
       Duration interval) {
     this.redis = redis;
     this.breaker = breaker;
-    this.ledger = ledger;
+    this.database = database;
     this.servers = servers;
     this.marks = marks;
     this.reports = reports;
@@ -121,11 +121,11 @@ final class SaleWatch implements AutoCloseable {
     } catch (JedisException | CallNotPermittedException e) {
       log.debug("redis cannot be inspected: {}", e.toString());
     } catch (DataAccessException e) {
-      if (!mysqlAway) {
+      if (!mysqlUnavailable) {
         log.warn(
             "mysql is unavailable; unverified partitions admit no purchases: {}", e.toString());
       }
-      mysqlAway = true;
+      mysqlUnavailable = true;
     } catch (RuntimeException e) { // a throw would end the schedule
       log.error("comparing redis with mysql failed", e);
     }
@@ -137,9 +137,9 @@ final class SaleWatch implements AutoCloseable {
    */
   private void compare() {
     // Read before the sales, so that these include all that MySQL had when the servers were proven.
-    Map<Integer, String> proven = ledger.provenServers();
-    List<Sale> sales = ledger.all();
-    mysqlAway = false;
+    Map<Integer, String> proven = database.provenServers();
+    List<Sale> sales = database.all();
+    mysqlUnavailable = false;
     Map<Integer, List<Sale>> byPartition =
         sales.stream().collect(Collectors.groupingBy(sale -> Partition.ofSku(sale.skuId())));
     Map<Integer, Partitioned> seen = new TreeMap<>();
@@ -151,7 +151,7 @@ final class SaleWatch implements AutoCloseable {
       }
     }
     mark(sales, seen, proven);
-    boolean anew = hold(sales, suspects(sales, seen), seen);
+    boolean anew = quarantine(sales, suspects(sales, seen), seen);
     verify(seen);
     comparedNanos = System.nanoTime() - (anew ? intervalNanos : 0);
   }
@@ -260,17 +260,17 @@ final class SaleWatch implements AutoCloseable {
    * @return whether a SKU is newly quarantined: a preheat may have changed it between the two
    *     reads, so it is compared again at once
    */
-  private boolean hold(List<Sale> sales, Set<Long> suspects, Map<Integer, Partitioned> seen) {
-    Set<Long> held = new HashSet<>(servers.held());
-    held.removeIf(skuId -> seen.containsKey(Partition.ofSku(skuId)));
+  private boolean quarantine(List<Sale> sales, Set<Long> suspects, Map<Integer, Partitioned> seen) {
+    Set<Long> quarantined = new HashSet<>(servers.quarantined());
+    quarantined.removeIf(skuId -> seen.containsKey(Partition.ofSku(skuId)));
     if (!suspects.isEmpty()) {
-      held.addAll(suspects(inPresentState(sales, suspects), seen));
+      quarantined.addAll(suspects(inPresentState(sales, suspects), seen));
     }
-    boolean anew = !servers.held().containsAll(held);
-    report(held);
+    boolean anew = !servers.quarantined().containsAll(quarantined);
+    report(quarantined);
     long onSale =
-        sales.stream().filter(sale -> held.contains(sale.skuId()) && !sale.isClosed()).count();
-    servers.hold(held, (int) onSale);
+        sales.stream().filter(sale -> quarantined.contains(sale.skuId()) && !sale.isClosed()).count();
+    servers.quarantine(quarantined, (int) onSale);
     return anew;
   }
 
@@ -280,23 +280,23 @@ final class SaleWatch implements AutoCloseable {
    */
   private List<Sale> inPresentState(List<Sale> sales, Set<Long> suspects) {
     Map<Long, String> states =
-        ledger.all().stream().collect(Collectors.toMap(Sale::skuId, Sale::state));
+        database.all().stream().collect(Collectors.toMap(Sale::skuId, Sale::state));
     return sales.stream()
         .filter(sale -> suspects.contains(sale.skuId()))
         .map(sale -> sale.in(states.getOrDefault(sale.skuId(), sale.state())))
         .toList();
   }
 
-  private void report(Set<Long> held) {
-    held.stream().filter(skuId -> !servers.isHeld(skuId)).forEach(this::reportHold);
-    for (Long skuId : servers.held()) {
-      if (!held.contains(skuId)) {
+  private void report(Set<Long> quarantined) {
+    quarantined.stream().filter(skuId -> !servers.isQuarantined(skuId)).forEach(this::reportQuarantine);
+    for (Long skuId : servers.quarantined()) {
+      if (!quarantined.contains(skuId)) {
         log.info("sku {} is no longer quarantined", skuId);
       }
     }
   }
 
-  private void reportHold(long skuId) {
+  private void reportQuarantine(long skuId) {
     Mark mark = marks.of(skuId);
     if (mark != null && mark.verdict() == Verdict.UNPROVEN) {
       log.warn(

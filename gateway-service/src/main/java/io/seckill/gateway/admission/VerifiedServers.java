@@ -15,8 +15,8 @@ final class VerifiedServers {
 
   private final AtomicReferenceArray<@Nullable String> replicationIds =
       new AtomicReferenceArray<>(Partition.COUNT);
-  private volatile Set<Long> held = Set.of();
-  private volatile int heldOnSale;
+  private volatile Set<Long> quarantined = Set.of();
+  private volatile int quarantinedOnSale;
 
   /** Null while the partition is not verified; it then admits nothing. */
   @Nullable String replicationId(int partition) {
@@ -36,26 +36,26 @@ final class VerifiedServers {
    * Whether the SKU is quarantined: MySQL has newer data of it than Redis, so it admits nothing
    * until it is rebuilt.
    */
-  boolean isHeld(long skuId) {
-    Set<Long> now = held;
+  boolean isQuarantined(long skuId) {
+    Set<Long> now = quarantined;
     return !now.isEmpty() && now.contains(skuId);
   }
 
-  Set<Long> held() {
-    return held;
+  Set<Long> quarantined() {
+    return quarantined;
   }
 
-  /** How many of {@link #held} an operator can put back on sale; a closed sale stays closed. */
-  int heldOnSale() {
-    return heldOnSale;
+  /** How many of {@link #quarantined} an operator can put back on sale; a closed sale stays closed. */
+  int quarantinedOnSale() {
+    return quarantinedOnSale;
   }
 
   /**
    * @param onSale how many of these sales are not closed
    */
-  void hold(Set<Long> skuIds, int onSale) {
-    held = Set.copyOf(skuIds);
-    heldOnSale = onSale;
+  void quarantine(Set<Long> skuIds, int onSale) {
+    quarantined = Set.copyOf(skuIds);
+    quarantinedOnSale = onSale;
   }
 
   boolean allVerified() {

@@ -38,7 +38,7 @@ import tools.jackson.databind.json.JsonMapper;
 public final class ConsumerClient implements DisposableBean {
 
   /** Problem code: order-consumer is unavailable, too slow, or sent an invalid response. */
-  public static final String UNAVAILABLE = "LEDGER_UNAVAILABLE";
+  public static final String UNAVAILABLE = "DATABASE_UNAVAILABLE";
 
   public static final String OPERATOR_HEADER = "X-Operator";
   public static final String IDEMPOTENCY_KEY_HEADER = "Idempotency-Key";
@@ -297,7 +297,7 @@ public final class ConsumerClient implements DisposableBean {
     return new Problem(
         status,
         text(body, "code", CODE, "REFUSED"),
-        text(body, "detail", SENTENCE, "The ledger refuses."),
+        text(body, "detail", SENTENCE, "The database refuses."),
         textOrNull(body, "field", MEMBER),
         textOrNull(body, "orderStatus", CODE),
         textOrNull(body, "saleState", CODE),

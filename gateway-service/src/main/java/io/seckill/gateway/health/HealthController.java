@@ -130,9 +130,9 @@ final class HealthController {
     if (meters.get("seckill.redis.verified").gauge().value() != 1) {
       return Component.down("The data of Redis has not been compared with MySQL yet.");
     }
-    long held = (long) meters.get("seckill.held.skus").gauge().value();
-    return held == 0
+    long quarantined = (long) meters.get("seckill.quarantined.skus").gauge().value();
+    return quarantined == 0
         ? Component.UP
-        : Component.degraded(held + " SKUs are held: Redis knows less of them than MySQL.");
+        : Component.degraded(quarantined + " SKUs are quarantined: Redis knows less of them than MySQL.");
   }
 }

@@ -71,7 +71,7 @@ final class MetricsController {
         breaker,
         counts("seckill.breaker.transitions", "to"),
         meters.get("seckill.redis.verified").gauge().value() == 1,
-        (long) meters.get("seckill.held.skus").gauge().value());
+        (long) meters.get("seckill.quarantined.skus").gauge().value());
   }
 
   private static MetricsSummary.Latency latency(Timer timer) {

@@ -44,7 +44,7 @@ record MetricsSummary(
       String breaker,
       Map<String, Long> transitions,
       boolean verified,
-      long heldSkus) {}
+      long quarantinedSkus) {}
 
   /** Orders that no lane has taken, over all partitions. */
   record Outbox(long orders, long oldestMs) {}

@@ -119,7 +119,7 @@ public class SaleControl {
   public Mono<Stopped> stop(Stop stop, long skuId, String operator) {
     return calls
         .<Optional<Boolean>>call(() -> Optional.of(redis.stop(skuId, stop.target, operator)))
-        .onErrorReturn(SaleControl::isAway, Optional.empty())
+        .onErrorReturn(SaleControl::isUnavailable, Optional.empty())
         .flatMap(
             noted ->
                 noted.isPresent()
@@ -132,21 +132,21 @@ public class SaleControl {
         consumer.changeState(skuId, stop.target, operator).map(Stopped.Everywhere::new);
     return noted
         ? moved.onErrorResume(
-            SaleControl::isAway, e -> partly(skuId, stop, StopAccepted.Store.MYSQL))
+            SaleControl::isUnavailable, e -> partly(skuId, stop, StopAccepted.Store.MYSQL))
         : moved;
   }
 
   private Mono<Stopped> stopWithoutRedis(Stop stop, long skuId, String operator) {
     return consumer
         .changeState(skuId, stop.target, operator)
-        .onErrorMap(SaleControl::isAway, e -> notTaken())
+        .onErrorMap(SaleControl::isUnavailable, e -> notTaken())
         .flatMap(
             moved ->
                 calls
                     .call(() -> redis.follow(moved))
                     .<Stopped>map(followed -> new Stopped.Everywhere(moved))
                     .onErrorResume(
-                        SaleControl::isAway, e -> partly(skuId, stop, StopAccepted.Store.REDIS)));
+                        SaleControl::isUnavailable, e -> partly(skuId, stop, StopAccepted.Store.REDIS)));
   }
 
   private static Mono<Stopped> partly(long skuId, Stop stop, StopAccepted.Store awaiting) {
@@ -154,7 +154,7 @@ public class SaleControl {
   }
 
   /** Whether the outcome is unknown because a store or a service does not answer. */
-  private static boolean isAway(Throwable failure) {
+  private static boolean isUnavailable(Throwable failure) {
     return failure instanceof ProblemException problem && problem.problem().status() == 503;
   }
 

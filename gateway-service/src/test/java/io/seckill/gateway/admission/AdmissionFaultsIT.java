@@ -41,7 +41,7 @@ class AdmissionFaultsIT {
   private RedisServer server;
   private TcpProxy link;
   private UnifiedJedis redis;
-  private SeededDatabase ledger;
+  private SeededDatabase database;
   private GatewayProcess gateway;
 
   @BeforeEach
@@ -49,8 +49,8 @@ class AdmissionFaultsIT {
     server = RedisServer.start("appendonly yes", "appendfsync always");
     link = TcpProxy.to(server);
     redis = RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + server.port()), "test");
-    ledger = SeededDatabase.create(mysql);
-    gateway = GatewayProcess.start("redis://127.0.0.1:" + link.port(), ledger);
+    database = SeededDatabase.create(mysql);
+    gateway = GatewayProcess.start("redis://127.0.0.1:" + link.port(), database);
   }
 
   @AfterEach
@@ -119,7 +119,7 @@ class AdmissionFaultsIT {
                 "seckill.admission.answer-within=10s"));
     settings.addAll(List.of(more));
     return GatewayProcess.start(
-        "redis://127.0.0.1:" + link.port(), ledger, settings.toArray(String[]::new));
+        "redis://127.0.0.1:" + link.port(), database, settings.toArray(String[]::new));
   }
 
   /** Buys until {@code done}; returns the bodies of all responses that are not admissions. */
@@ -160,7 +160,7 @@ class AdmissionFaultsIT {
   @DisplayName("While Redis is down: 503; no accepted order is lost after kill -9 (fault 6)")
   void answersWhileRedisIsDeadAndLosesNoAcceptedOrder() {
     TestSale sale = TestSale.unlimited(redis, 1_000);
-    ledger.sale(sale.sku(), "OPEN", 1, 0);
+    database.sale(sale.sku(), "OPEN", 1, 0);
     int accepted = 0;
     for (int i = 0; i < 20; i++) {
       accepted += gateway.buy(sale.sku(), i + 1, "key-0001", 1).statusCode() == 202 ? 1 : 0;
@@ -214,8 +214,8 @@ class AdmissionFaultsIT {
   void holdsASaleThatRedisHasLost() {
     TestSale sale = TestSale.unlimited(redis, 1_000);
     TestSale other = TestSale.open(redis, 1_002, PurchasePolicy.UNLIMITED, 0, 10);
-    ledger.sale(sale.sku(), "OPEN", 1, 1);
-    ledger.sale(other.sku(), "CLOSED", 1, 0);
+    database.sale(sale.sku(), "OPEN", 1, 1);
+    database.sale(other.sku(), "CLOSED", 1, 0);
     gateway.buy(sale.sku(), 1, "key-0001", 1);
 
     server.wipe();
@@ -229,7 +229,7 @@ class AdmissionFaultsIT {
         .contains("ADMISSION_UNAVAILABLE");
     assertThat(gateway.buy(other.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(404);
 
-    ledger.sale(sale.sku(), "OPEN", 2, 1);
+    database.sale(sale.sku(), "OPEN", 2, 1);
     TestSale.unlimited(redis, 999).with("epoch", 2).with("seq", 1);
     Promise.soon(() -> admits(sale, 5_000));
   }
@@ -241,10 +241,10 @@ class AdmissionFaultsIT {
     TestSale older = TestSale.open(redis, 1_002, PurchasePolicy.UNLIMITED, 0, 10).with("epoch", 2);
     TestSale closed = TestSale.open(redis, 1_003, PurchasePolicy.UNLIMITED, 0, 10);
     TestSale good = TestSale.open(redis, 1_004, PurchasePolicy.UNLIMITED, 0, 10).with("seq", 7);
-    ledger.sale(behind.sku(), "OPEN", 1, 6);
-    ledger.sale(older.sku(), "OPEN", 3, 0);
-    ledger.sale(closed.sku(), "CLOSED", 1, 0);
-    ledger.sale(good.sku(), "OPEN", 1, 7);
+    database.sale(behind.sku(), "OPEN", 1, 6);
+    database.sale(older.sku(), "OPEN", 3, 0);
+    database.sale(closed.sku(), "CLOSED", 1, 0);
+    database.sale(good.sku(), "OPEN", 1, 7);
 
     restart();
 
@@ -261,13 +261,13 @@ class AdmissionFaultsIT {
   @Test
   void noticesWithoutARestartThatMySqlKnowsMore() {
     TestSale sale = TestSale.unlimited(redis, 1_000);
-    ledger.sale(sale.sku(), "OPEN", 1, 0);
+    database.sale(sale.sku(), "OPEN", 1, 0);
     assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(202);
 
-    ledger.sale(sale.sku(), "OPEN", 1, 50);
+    database.sale(sale.sku(), "OPEN", 1, 50);
 
     Promise.soon(() -> gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode() == 503);
-    assertThat(gateway.bean(MeterRegistry.class).get("seckill.held.skus").gauge().value())
+    assertThat(gateway.bean(MeterRegistry.class).get("seckill.quarantined.skus").gauge().value())
         .isEqualTo(1);
   }
 
@@ -275,7 +275,7 @@ class AdmissionFaultsIT {
   void decidesNothingOnRestoredDataWhileMySqlCannotBeAsked(MySqlServer mysql) throws IOException {
     gateway.close();
     try (TcpProxy toMySql = TcpProxy.to(mysql)) {
-      gateway = GatewayProcess.start("redis://127.0.0.1:" + link.port(), ledger.via(toMySql));
+      gateway = GatewayProcess.start("redis://127.0.0.1:" + link.port(), database.via(toMySql));
       TestSale sale = TestSale.unlimited(redis, 1_000);
       toMySql.cut();
       assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode())
@@ -299,7 +299,7 @@ class AdmissionFaultsIT {
     gateway.close();
     gateway = startPatient("seckill.admission.worker-lease=3s");
     TestSale sale = TestSale.unlimited(redis, 1_000_000);
-    Closeable lock = ledger.lockProducts();
+    Closeable lock = database.lockProducts();
     try {
       Promise.soon(ledger::isWaitedFor);
       long hungMs = leaseEndMs();
@@ -307,7 +307,7 @@ class AdmissionFaultsIT {
         HttpResponse<String> answer = gateway.buy(sale.sku(), 1, "key-number-" + i, 1);
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(202);
       }
-      assertThat(ledger.isWaitedFor()).as("MySQL hung all the time").isTrue();
+      assertThat(database.isWaitedFor()).as("MySQL hung all the time").isTrue();
     } finally {
       lock.close();
     }
@@ -333,7 +333,7 @@ class AdmissionFaultsIT {
     gateway =
         GatewayProcess.start(
             "redis://127.0.0.1:" + link.port(),
-            ledger,
+            database,
             "seckill.admission.threads=1",
             "seckill.admission.batches-per-partition=1",
             "seckill.admission.max-batch=1",

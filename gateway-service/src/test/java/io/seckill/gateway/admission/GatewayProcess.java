@@ -34,15 +34,15 @@ final class GatewayProcess implements AutoCloseable {
    *
    * @param properties {@code name=value}; they override the defaults
    */
-  static GatewayProcess start(String redisUrl, SeededDatabase ledger, String... properties) {
-    GatewayProcess gateway = startHeld(redisUrl, ledger, properties);
+  static GatewayProcess start(String redisUrl, SeededDatabase database, String... properties) {
+    GatewayProcess gateway = startHeld(redisUrl, database, properties);
     Promise.soon(() -> gateway.bean(VerifiedServers.class).allVerified());
     return gateway;
   }
 
   /** Starts a gateway; it may not admit yet, because Redis is not verified. */
-  static GatewayProcess startHeld(String redisUrl, SeededDatabase ledger, String... properties) {
-    return startAt(redisUrl, ledger.url(), ledger.username(), ledger.password(), properties);
+  static GatewayProcess startHeld(String redisUrl, SeededDatabase database, String... properties) {
+    return startAt(redisUrl, database.url(), database.username(), database.password(), properties);
   }
 
   static GatewayProcess startAt(

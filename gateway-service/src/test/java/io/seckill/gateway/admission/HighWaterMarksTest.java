@@ -15,14 +15,14 @@ class HighWaterMarksTest {
 
   @Test
   void aServerThatTakesOverWithFewerAdmissionsHasLostSome() {
-    marks.told("first", SKU, 1, 500);
+    marks.record("first", SKU, 1, 500);
 
     assertThat(found("second", 1, 499)).isEqualTo(Verdict.LOST);
   }
 
   @Test
   void aServerThatTakesOverWithAllAdmissionsIsWhole() {
-    marks.told("first", SKU, 1, 500);
+    marks.record("first", SKU, 1, 500);
 
     assertThat(found("second", 1, 500)).isEqualTo(Verdict.WHOLE);
   }
@@ -36,9 +36,9 @@ class HighWaterMarksTest {
 
   @Test
   void aLossIsNotForgottenWhenTheServerSellsOn() {
-    marks.told("first", SKU, 1, 500);
+    marks.record("first", SKU, 1, 500);
     found("second", 1, 490);
-    marks.told("second", SKU, 1, 600);
+    marks.record("second", SKU, 1, 600);
 
     assertThat(found("second", 1, 600)).isEqualTo(Verdict.LOST);
     assertThat(found("third", 1, 700)).isEqualTo(Verdict.LOST);
@@ -46,7 +46,7 @@ class HighWaterMarksTest {
 
   @Test
   void aNewEpochEndsALoss() {
-    marks.told("first", SKU, 1, 500);
+    marks.record("first", SKU, 1, 500);
     found("second", 1, 490);
 
     assertThat(found("second", 2, 100)).isEqualTo(Verdict.WHOLE);
@@ -54,20 +54,20 @@ class HighWaterMarksTest {
 
   @Test
   void aLateAnswerOfTheFormerServerTellsOfALoss() {
-    marks.told("first", SKU, 1, 500);
+    marks.record("first", SKU, 1, 500);
     found("second", 1, 500);
-    marks.told("second", SKU, 1, 510);
+    marks.record("second", SKU, 1, 510);
 
-    marks.told("first", SKU, 1, 505);
+    marks.record("first", SKU, 1, 505);
 
     assertThat(found("second", 1, 510)).isEqualTo(Verdict.LOST);
   }
 
   @Test
   void anAnswerThatComesLateWithinOneServerIsNoLoss() {
-    marks.told("first", SKU, 1, 500);
+    marks.record("first", SKU, 1, 500);
 
-    marks.told("first", SKU, 1, 400);
+    marks.record("first", SKU, 1, 400);
 
     assertThat(found("first", 1, 450)).isEqualTo(Verdict.WHOLE);
     assertThat(found("second", 1, 450)).as("500 were admitted").isEqualTo(Verdict.LOST);
@@ -89,7 +89,7 @@ class HighWaterMarksTest {
 
   @Test
   void forgetsASaleThatIsOver() {
-    marks.told("first", SKU, 1, 500);
+    marks.record("first", SKU, 1, 500);
 
     marks.retain(Set.of(SKU + 1));
 

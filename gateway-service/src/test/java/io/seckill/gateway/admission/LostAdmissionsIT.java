@@ -34,7 +34,7 @@ class LostAdmissionsIT {
   private RedisServer server;
   private TcpProxy link;
   private UnifiedJedis redis;
-  private SeededDatabase ledger;
+  private SeededDatabase database;
   private GatewayProcess gateway;
 
   @BeforeEach
@@ -42,12 +42,12 @@ class LostAdmissionsIT {
     server = RedisServer.start("appendonly yes", "appendfsync always");
     link = TcpProxy.to(server);
     redis = RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + server.port()), "test");
-    ledger = SeededDatabase.create(mysql);
+    database = SeededDatabase.create(mysql);
     gateway = newGateway();
   }
 
   private GatewayProcess newGateway() {
-    return GatewayProcess.start("redis://127.0.0.1:" + link.port(), ledger);
+    return GatewayProcess.start("redis://127.0.0.1:" + link.port(), database);
   }
 
   @AfterEach
@@ -67,11 +67,11 @@ class LostAdmissionsIT {
 
     comesBack(() -> sale.with("seq", 2).stock(8));
 
-    Promise.soon(this::isHeld);
+    Promise.soon(this::isQuarantined);
     assertThat(buy(4).statusCode()).isEqualTo(503);
     assertThat(sale.stock()).as("unit 3 is not promised twice").isEqualTo(8);
 
-    ledger.sale(SKU, "OPEN", 2, 13);
+    database.sale(SKU, "OPEN", 2, 13);
     sale.with("epoch", 2).with("seq", 13);
     Promise.soon(() -> buy(4).statusCode() == 202);
   }
@@ -84,20 +84,20 @@ class LostAdmissionsIT {
     comesBack(() -> {});
 
     Promise.soon(() -> buy(2).statusCode() == 202);
-    assertThat(heldSkus()).isZero();
+    assertThat(quarantinedSkus()).isZero();
   }
 
   @Test
   void waitsWithoutAMemoryUntilMySqlHasWhatWasPublished() {
     TestSale sale = onSale();
     gateway.close();
-    ledger.provenServer(sale.partition(), "0".repeat(40));
+    database.provenServer(sale.partition(), "0".repeat(40));
     gateway = newGateway();
 
     assertThat(buy(1).statusCode()).isEqualTo(503);
     assertThat(sale.stock()).isEqualTo(10);
 
-    ledger.provenServer(sale.partition(), Calls.replicationId(redis));
+    database.provenServer(sale.partition(), Calls.replicationId(redis));
     Promise.soon(() -> buy(1).statusCode() == 202);
   }
 
@@ -105,7 +105,7 @@ class LostAdmissionsIT {
   void startsAtOnceWithoutAMemoryOnAServerThatWasProven() {
     TestSale sale = onSale();
     gateway.close();
-    ledger.provenServer(sale.partition(), Calls.replicationId(redis));
+    database.provenServer(sale.partition(), Calls.replicationId(redis));
     gateway = newGateway();
 
     assertThat(buy(1).statusCode()).isEqualTo(202);
@@ -121,7 +121,7 @@ class LostAdmissionsIT {
     server.wipe();
     comesBack(() -> {});
 
-    Promise.soon(() -> gateway.bean(VerifiedServers.class).allVerified() && isHeld());
+    Promise.soon(() -> gateway.bean(VerifiedServers.class).allVerified() && isQuarantined());
     assertThat(buy(1).statusCode()).isEqualTo(503);
   }
 
@@ -138,19 +138,19 @@ class LostAdmissionsIT {
           redis.del(RedisKeys.requests(SKU, RedisKeys.bucket(1, TestSale.BUCKETS)));
         });
 
-    Promise.soon(this::isHeld);
+    Promise.soon(this::isQuarantined);
     assertThat(buy(1).statusCode()).isEqualTo(503);
   }
 
   private TestSale onSale() {
     TestSale sale = TestSale.open(redis, SKU, PurchasePolicy.UNLIMITED, 0, 10);
-    ledger.sale(SKU, "OPEN", 1, 0);
+    database.sale(SKU, "OPEN", 1, 0);
     return sale;
   }
 
   private void stops(TestSale sale, String state) {
     sale.with("state", state);
-    ledger.sale(SKU, state, 1, 0);
+    database.sale(SKU, state, 1, 0);
   }
 
   /** Restarts Redis and applies the change before the gateway can connect again. */
@@ -166,11 +166,11 @@ class LostAdmissionsIT {
     return gateway.buy(SKU, user, "key-0001", 1);
   }
 
-  private boolean isHeld() {
-    return gateway.bean(VerifiedServers.class).isHeld(SKU);
+  private boolean isQuarantined() {
+    return gateway.bean(VerifiedServers.class).isQuarantined(SKU);
   }
 
-  private double heldSkus() {
-    return gateway.bean(MeterRegistry.class).get("seckill.held.skus").gauge().value();
+  private double quarantinedSkus() {
+    return gateway.bean(MeterRegistry.class).get("seckill.quarantined.skus").gauge().value();
   }
 }

@@ -69,7 +69,7 @@ class RestockNewsIT {
   }
 
   @Test
-  void admitsWithoutAKeyWhenAnOrderWasGivenBack() {
+  void admitsWithoutAKeyAfterACompensation() {
     long sku = stage.onSale(PurchasePolicy.UNLIMITED, 0, 1);
     Placed order = stage.buy(sku, 1);
     stage.store(order, 1, "CONFIRMED", null);

@@ -31,19 +31,19 @@ class SaleWatchIT {
   @Test
   void doesNotHoldASaleThatIsResumedUnderLoadWhileItLooks(
       RedisServer redisServer, MySqlServer mysqlServer) {
-    SeededDatabase ledger = SeededDatabase.create(mysqlServer);
+    SeededDatabase database = SeededDatabase.create(mysqlServer);
     try (UnifiedJedis redis =
         RedisClients.open(RedisSettings.single(redisServer.newDatabase().url()), "test")) {
       TestSale sale = TestSale.open(redis, PurchasePolicy.UNLIMITED, 0, 100).with("seq", 3);
-      ledger.sale(sale.sku(), "PAUSED", 1, 3);
+      database.sale(sale.sku(), "PAUSED", 1, 3);
       // The sale is resumed after the first read of MySQL; orders are admitted and stored after
       // the read of Redis.
       JdbcTemplate mysql =
           new ResumedBetweenReadings(
-              ledger,
+              database,
               () -> {
                 sale.with("seq", 5);
-                ledger.sale(sale.sku(), "OPEN", 1, 5);
+                database.sale(sale.sku(), "OPEN", 1, 5);
               });
       RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
       VerifiedServers servers = new VerifiedServers();
@@ -64,7 +64,7 @@ class SaleWatchIT {
         watch.wake();
         await().atMost(Duration.ofSeconds(30)).until(servers::allVerified);
 
-        assertThat(servers.held()).isEmpty();
+        assertThat(servers.quarantined()).isEmpty();
       }
     }
   }
@@ -75,8 +75,8 @@ class SaleWatchIT {
     private final Runnable resume;
     private int readings;
 
-    ResumedBetweenReadings(SeededDatabase ledger, Runnable resume) {
-      super(new DriverManagerDataSource(ledger.url(), ledger.username(), ledger.password()));
+    ResumedBetweenReadings(SeededDatabase database, Runnable resume) {
+      super(new DriverManagerDataSource(database.url(), database.username(), database.password()));
       this.resume = resume;
     }
 

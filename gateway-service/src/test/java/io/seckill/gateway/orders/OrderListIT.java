@@ -110,7 +110,7 @@ class OrderListIT {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     BlockingCalls shoppers = gateway.bean(pool, BlockingCalls.class);
     CountDownLatch end = new CountDownLatch(1);
-    List<Disposable> crowd =
+    List<Disposable> requests =
         IntStream.range(0, 2_000)
             .mapToObj(i -> shoppers.call(() -> hold(end)).subscribe(done -> {}, refused -> {}))
             .toList();
@@ -123,7 +123,7 @@ class OrderListIT {
           .isEqualTo(200);
     } finally {
       end.countDown();
-      crowd.forEach(Disposable::dispose);
+      requests.forEach(Disposable::dispose);
     }
   }
 

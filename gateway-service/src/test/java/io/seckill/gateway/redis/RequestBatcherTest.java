@@ -24,16 +24,16 @@ class RequestBatcherTest {
 
   @Test
   void sendsTheFirstAtOnceAndTheRestTogetherWhenAThreadIsFree() {
-    try (RequestBatcher<Letter> post = batcher(1, 1, 1_000, LONG, LONG)) {
-      Letter first = offered(post, 3);
+    try (RequestBatcher<TestRequest> post = batcher(1, 1, 1_000, LONG, LONG)) {
+      TestRequest first = offered(post, 3);
       await().until(() -> batches.size() == 1);
-      List<Letter> later = new ArrayList<>();
+      List<TestRequest> later = new ArrayList<>();
       for (int i = 0; i < 100; i++) {
         later.add(offered(post, 3));
       }
       gate.countDown();
 
-      await().until(() -> later.stream().allMatch(letter -> letter.delivered));
+      await().until(() -> later.stream().allMatch(request -> request.delivered));
       assertThat(first.delivered).isTrue();
       assertThat(batches).containsExactly(1, 64, 36);
     }
@@ -41,61 +41,61 @@ class RequestBatcherTest {
 
   @Test
   void neverMixesPartitionsAndServesAllOfThem() {
-    try (RequestBatcher<Letter> post = batcher(2, 1, 1_000, LONG, LONG)) {
-      List<Letter> letters = new ArrayList<>();
+    try (RequestBatcher<TestRequest> post = batcher(2, 1, 1_000, LONG, LONG)) {
+      List<TestRequest> requests = new ArrayList<>();
       for (int i = 0; i < 160; i++) {
-        letters.add(offered(post, i % 16));
+        requests.add(offered(post, i % 16));
       }
       gate.countDown();
 
-      await().until(() -> letters.stream().allMatch(letter -> letter.delivered));
-      assertThat(letters).allMatch(letter -> letter.deliveredAs == letter.partition);
+      await().until(() -> requests.stream().allMatch(request -> request.delivered));
+      assertThat(requests).allMatch(request -> request.deliveredAs == request.partition);
     }
   }
 
   @Test
   void keepsNoMoreBatchesOfAPartitionUnderwayThanAllowed() {
-    try (RequestBatcher<Letter> post = batcher(4, 2, 1_000, LONG, LONG)) {
-      List<Letter> letters = new ArrayList<>();
+    try (RequestBatcher<TestRequest> post = batcher(4, 2, 1_000, LONG, LONG)) {
+      List<TestRequest> requests = new ArrayList<>();
       for (int i = 0; i < 500; i++) {
-        letters.add(offered(post, 5));
+        requests.add(offered(post, 5));
       }
       await().until(() -> batches.size() == 2);
       gate.countDown();
 
-      await().until(() -> letters.stream().allMatch(letter -> letter.delivered));
+      await().until(() -> requests.stream().allMatch(request -> request.delivered));
       assertThat(most.get()).isEqualTo(2);
     }
   }
 
   @Test
   void refusesAtOnceWhenThePartitionsQueueIsFull() {
-    try (RequestBatcher<Letter> post = batcher(1, 1, 3, LONG, LONG)) {
+    try (RequestBatcher<TestRequest> post = batcher(1, 1, 3, LONG, LONG)) {
       offered(post, 0);
       await().until(() -> batches.size() == 1);
       for (int i = 0; i < 3; i++) {
         offered(post, 0);
       }
 
-      assertThat(post.offer(0, new Letter(0))).isFalse();
+      assertThat(post.offer(0, new TestRequest(0))).isFalse();
       assertThat(post.depth()).isEqualTo(3);
-      assertThat(post.offer(1, new Letter(1))).as("another partition has room").isTrue();
+      assertThat(post.offer(1, new TestRequest(1))).as("another partition has room").isTrue();
       gate.countDown();
     }
   }
 
   @Test
   void answersWhatWaitsTooLongAsNotSentAndWhatIsUnderwayAsUnknown() {
-    try (RequestBatcher<Letter> post =
+    try (RequestBatcher<TestRequest> post =
         batcher(1, 1, 100, Duration.ofMillis(50), Duration.ofMillis(150))) {
-      Letter underway = offered(post, 0);
+      TestRequest underway = offered(post, 0);
       await().until(() -> batches.size() == 1);
-      Letter waiting = offered(post, 0);
+      TestRequest waiting = offered(post, 0);
 
       await().until(() -> waiting.failure == PendingRequest.Failure.NOT_SENT);
       await().until(() -> underway.failure == PendingRequest.Failure.UNKNOWN);
       gate.countDown();
-      Letter next = offered(post, 0);
+      TestRequest next = offered(post, 0);
       await().until(() -> next.delivered);
       assertThat(underway.delivered).as("a late answer changes nothing").isFalse();
       assertThat(batches).as("a request answered as not sent is never sent").containsExactly(1, 1);
@@ -106,36 +106,36 @@ class RequestBatcherTest {
   void failsWhatACarrierLeavesOpenAndGoesOn() {
     gate.countDown();
     AtomicInteger calls = new AtomicInteger();
-    try (RequestBatcher<Letter> post =
+    try (RequestBatcher<TestRequest> post =
         new RequestBatcher<>(
             "test",
             new RequestBatcherProperties(1, 1, 64, 100, LONG, LONG),
             false,
-            (partition, letters) -> {
+            (partition, requests) -> {
               if (calls.getAndIncrement() == 0) {
                 throw new IllegalStateException("for the test");
               }
-              letters.forEach(letter -> letter.deliver(partition));
+              requests.forEach(request -> request.deliver(partition));
             })) {
-      Letter first = offered(post, 0);
+      TestRequest first = offered(post, 0);
       await().until(() -> first.failure == PendingRequest.Failure.UNKNOWN);
-      Letter second = offered(post, 0);
+      TestRequest second = offered(post, 0);
       await().until(() -> second.delivered);
     }
   }
 
   @Test
   void carriesWhatItTookBeforeItStops() {
-    RequestBatcher<Letter> post = batcher(2, 2, 1_000, LONG, LONG);
-    List<Letter> letters = new ArrayList<>();
+    RequestBatcher<TestRequest> post = batcher(2, 2, 1_000, LONG, LONG);
+    List<TestRequest> requests = new ArrayList<>();
     for (int i = 0; i < 300; i++) {
-      letters.add(offered(post, i % 16));
+      requests.add(offered(post, i % 16));
     }
     gate.countDown();
     post.close();
 
-    assertThat(letters).allMatch(letter -> letter.delivered);
-    assertThat(post.offer(0, new Letter(0))).isFalse();
+    assertThat(requests).allMatch(request -> request.delivered);
+    assertThat(post.offer(0, new TestRequest(0))).isFalse();
   }
 
   @Test
@@ -150,7 +150,7 @@ class RequestBatcherTest {
         .hasMessageContaining("answer-within");
   }
 
-  private RequestBatcher<Letter> batcher(
+  private RequestBatcher<TestRequest> batcher(
       int threads, int perPartition, int capacity, Duration queueWait, Duration answerWithin) {
     return new RequestBatcher<>(
         "test",
@@ -159,31 +159,31 @@ class RequestBatcherTest {
         this::execute);
   }
 
-  private void execute(int partition, List<Letter> letters) {
+  private void execute(int partition, List<TestRequest> requests) {
     most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
-    batches.add(letters.size());
+    batches.add(requests.size());
     try {
       gate.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    letters.forEach(letter -> letter.deliver(partition));
+    requests.forEach(request -> request.deliver(partition));
     atOnce.decrementAndGet();
   }
 
-  private static Letter offered(RequestBatcher<Letter> post, int partition) {
-    Letter letter = new Letter(partition);
-    assertThat(post.offer(partition, letter)).isTrue();
-    return letter;
+  private static TestRequest offered(RequestBatcher<TestRequest> post, int partition) {
+    TestRequest request = new TestRequest(partition);
+    assertThat(post.offer(partition, request)).isTrue();
+    return request;
   }
 
-  private static final class Letter extends PendingRequest {
+  private static final class TestRequest extends PendingRequest {
     private final int partition;
     private volatile boolean delivered;
     private volatile int deliveredAs;
     private volatile @Nullable Failure failure;
 
-    Letter(int partition) {
+    TestRequest(int partition) {
       this.partition = partition;
     }
 

@@ -20,7 +20,7 @@ class BlockingCallsTest {
   @Test
   void refusesWhatIsMoreThanTheThreadsAndTheOneQueueTake() throws InterruptedException {
     BlockingCalls calls =
-        new BlockingCalls("test", "AWAY", THREADS, WAITING, Duration.ofMinutes(1));
+        new BlockingCalls("test", "UNAVAILABLE", THREADS, WAITING, Duration.ofMinutes(1));
     CountDownLatch running = new CountDownLatch(THREADS);
     CountDownLatch end = new CountDownLatch(1);
     List<CompletableFuture<Integer>> taken = new ArrayList<>();

@@ -109,7 +109,7 @@ public class Barriers {
    * @return completes with true once the broker has confirmed the forwarded barrier; only then may
    *     the original be acked
    */
-  public CompletableFuture<Boolean> letOn(BasicProperties barrier) {
+  public CompletableFuture<Boolean> forward(BasicProperties barrier) {
     return publisher.publish(
         BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY, barrier, NO_BODY);
   }

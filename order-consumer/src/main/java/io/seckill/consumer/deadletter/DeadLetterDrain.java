@@ -118,9 +118,9 @@ class DeadLetterDrain {
       bytes += message.getBody().length;
     }
     if (!messages.isEmpty()) {
-      List<GetResponse> letters = messages.stream().filter(m -> !isBarrier(m)).toList();
-      if (!letters.isEmpty()) {
-        keep(letters.stream().map(DrainedLetter::of).toList());
+      List<GetResponse> deadLetters = messages.stream().filter(m -> !isBarrier(m)).toList();
+      if (!deadLetters.isEmpty()) {
+        keep(deadLetters.stream().map(DrainedMessage::of).toList());
       }
       barriers.passed(
           messages.stream().filter(DeadLetterDrain::isBarrier).map(GetResponse::getProps).toList());
@@ -132,9 +132,9 @@ class DeadLetterDrain {
   }
 
   /** The publisher of a dead letter counts it; those that the broker dropped are counted here. */
-  private void keep(List<DeadLetter> letters) {
-    table.keep(letters);
-    letters.stream()
+  private void keep(List<DeadLetter> deadLetters) {
+    table.keep(deadLetters);
+    deadLetters.stream()
         .map(DeadLetter::reason)
         .filter(DeadLetterReason.DROPPED_BY_BROKER::equals)
         .forEach(meters::count);

@@ -10,11 +10,11 @@ import org.springframework.stereotype.Component;
 @Component
 class DeadLetterMeters {
 
-  private final Map<DeadLetterReason, Counter> letters = new EnumMap<>(DeadLetterReason.class);
+  private final Map<DeadLetterReason, Counter> deadLetters = new EnumMap<>(DeadLetterReason.class);
 
   DeadLetterMeters(MeterRegistry meters) {
     for (DeadLetterReason reason : DeadLetterReason.values()) {
-      letters.put(
+      deadLetters.put(
           reason,
           Counter.builder("seckill.consumer.dead.letters")
               .description("Messages given up on, by consumers or by the broker itself")
@@ -24,7 +24,7 @@ class DeadLetterMeters {
   }
 
   void count(DeadLetterReason reason) {
-    Counter counter = letters.get(reason);
+    Counter counter = deadLetters.get(reason);
     if (counter != null) {
       counter.increment();
     }

@@ -63,8 +63,8 @@ class DeadLetterTable {
   }
 
   /** Writes each dead letter in its own transaction; its row may exist already. */
-  void keep(List<DeadLetter> letters) {
-    for (DeadLetter letter : letters) {
+  void keep(List<DeadLetter> deadLetters) {
+    for (DeadLetter letter : deadLetters) {
       transactions.executeWithoutResult(tx -> keep(letter));
     }
   }

@@ -26,13 +26,13 @@ class Intake implements SmartLifecycle, DeliveriesInHand {
 
   Intake(
       BrokerConnections connections,
-      DatabaseGate ledger,
+      DatabaseGate database,
       Settler settler,
       IntakeProperties settings,
       MeterRegistry meters) {
     this.settings = settings;
     this.newIntake =
-        queue -> new QueueIntake(queue, connections, ledger, settler, settings, meters);
+        queue -> new QueueIntake(queue, connections, database, settler, settings, meters);
   }
 
   @Override

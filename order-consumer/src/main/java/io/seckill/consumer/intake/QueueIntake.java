@@ -49,7 +49,7 @@ final class QueueIntake {
 
   private final String queue;
   private final BrokerConnections connections;
-  private final DatabaseGate ledger;
+  private final DatabaseGate database;
   private final IntakeProperties settings;
   private final IntakeProgress progress = new IntakeProgress(System::nanoTime);
   private final SettlingThread settling;
@@ -61,13 +61,13 @@ final class QueueIntake {
   QueueIntake(
       String queue,
       BrokerConnections connections,
-      DatabaseGate ledger,
+      DatabaseGate database,
       Settler settler,
       IntakeProperties settings,
       MeterRegistry meters) {
     this.queue = queue;
     this.connections = connections;
-    this.ledger = ledger;
+    this.database = database;
     this.settings = settings;
     this.settling = new SettlingThread("settle-" + queue, settler, progress);
     this.writer = new Thread(this::run, "store-" + queue);
@@ -148,7 +148,7 @@ final class QueueIntake {
    */
   private void runSession() throws InterruptedException {
     try {
-      if (ledger.isOpenToOrders()) {
+      if (database.isOpenToOrders()) {
         openAndConsume();
       } else {
         state = State.PAUSED;
@@ -205,7 +205,7 @@ final class QueueIntake {
     }
     return orders.isEmpty()
         ? new StoredBatch(List.of(), List.of(), List.of(), Map.of())
-        : ledger.store(orders);
+        : database.store(orders);
   }
 
   private void pause(Duration pause) throws InterruptedException {

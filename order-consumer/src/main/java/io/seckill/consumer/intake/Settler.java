@@ -98,7 +98,7 @@ class Settler {
     /** Whether {@link Settler#finish} would return without waiting. */
     boolean isAnswered() {
       return delays.stream().allMatch(CompletableFuture::isDone)
-          && plan.doomed.stream().allMatch(doomed -> doomed.confirm().isDone());
+          && plan.pending.stream().allMatch(pending -> pending.confirm().isDone());
     }
   }
 
@@ -131,17 +131,17 @@ class Settler {
     }
     paymentDelays.missed(missed);
     List<Delivery> done = new ArrayList<>(batch.plan.done);
-    for (PendingDeadLetter doomed : batch.plan.doomed) {
-      if (confirmed(doomed.confirm(), batch.deadlineNanos)) {
-        forget(doomed.delivery());
-        done.add(doomed.delivery());
+    for (PendingDeadLetter pending : batch.plan.pending) {
+      if (confirmed(pending.confirm(), batch.deadlineNanos)) {
+        forget(pending.delivery());
+        done.add(pending.delivery());
       } else {
-        batch.session().inbox().retryLater(doomed.delivery(), DEAD_LETTER_PAUSE);
+        batch.session().inbox().retryLater(pending.delivery(), DEAD_LETTER_PAUSE);
       }
     }
     batch.session().ack(done);
     for (Delivery barrier : batch.plan.barriers) {
-      letOn(barrier, batch);
+      forward(barrier, batch);
     }
   }
 
@@ -150,13 +150,13 @@ class Settler {
    * still be unsettled before a barrier. When the session has ended, the broker redelivers both,
    * the barrier last.
    */
-  private void letOn(Delivery barrier, Announced batch) throws IOException, InterruptedException {
+  private void forward(Delivery barrier, Announced batch) throws IOException, InterruptedException {
     IntakeSession session = batch.session();
     if (!session.isOpen()) {
       return;
     }
     if (!session.inbox().hasPostponedBefore(barrier)
-        && confirmed(barriers.letOn(barrier.properties()), batch.deadlineNanos)) {
+        && confirmed(barriers.forward(barrier.properties()), batch.deadlineNanos)) {
       session.ack(List.of(barrier));
     } else {
       session.inbox().retryLater(barrier, BARRIER_PAUSE);
@@ -173,7 +173,7 @@ class Settler {
   private static final class Plan {
     private final List<OrderResult> results = new ArrayList<>();
     private final List<Delivery> done = new ArrayList<>();
-    private final List<PendingDeadLetter> doomed = new ArrayList<>();
+    private final List<PendingDeadLetter> pending = new ArrayList<>();
     private final List<Delivery> barriers = new ArrayList<>();
   }
 
@@ -221,7 +221,7 @@ class Settler {
   }
 
   private void doom(Plan plan, Delivery delivery, DeadLetter letter) {
-    plan.doomed.add(new PendingDeadLetter(delivery, deadLetters.publish(letter)));
+    plan.pending.add(new PendingDeadLetter(delivery, deadLetters.publish(letter)));
     OrderMessage order = delivery.order();
     if (order != null) {
       plan.results.add(

@@ -101,17 +101,17 @@ class Cancellations {
     List<Compensation> owed =
         transaction.run(
             () -> {
-              List<EndedOrder> freed = choose(orders, choose, params);
-              return freed.isEmpty() ? List.of() : release(freed, status);
+              List<EndedOrder> ended = choose(orders, choose, params);
+              return ended.isEmpty() ? List.of() : release(ended, status);
             });
     // Write the result before the compensation: while a compensation is pending, the sweep of
     // compensations writes its result again.
-    boolean heard =
+    boolean notified =
         results.write(
             owed.stream()
                 .map(back -> OrderResult.of(back.orderId(), back.skuId(), back.userId(), status))
                 .toList());
-    if (heard) {
+    if (notified) {
       compensations.deliver(owed);
     }
     meters.ended(status, owed.size());
@@ -141,21 +141,21 @@ class Cancellations {
         .toList();
   }
 
-  private List<Compensation> release(List<EndedOrder> freed, OrderStatus status) {
+  private List<Compensation> release(List<EndedOrder> ended, OrderStatus status) {
     jdbc.sql("UPDATE orders SET status = :status, single_buyer = NULL WHERE order_id IN (:ids)")
         .params(
             Map.of(
                 "status",
                 status.name(),
                 "ids",
-                freed.stream().map(order -> order.orderId().value()).sorted().toList()))
+                ended.stream().map(order -> order.orderId().value()).sorted().toList()))
         .update();
-    payments.ended(freed.stream().map(EndedOrder::orderId).toList());
-    Set<Long> withQuota = keepingQuota(freed);
-    freed.stream().filter(order -> withQuota.contains(order.skuId())).forEach(this::lowerQuota);
-    Map<Long, Long> epochs = returnStock(freed);
+    payments.ended(ended.stream().map(EndedOrder::orderId).toList());
+    Set<Long> withQuota = keepingQuota(ended);
+    ended.stream().filter(order -> withQuota.contains(order.skuId())).forEach(this::lowerQuota);
+    Map<Long, Long> epochs = returnStock(ended);
     List<Compensation> owed =
-        freed.stream()
+        ended.stream()
             .map(order -> compensation(order, epochs, withQuota.contains(order.skuId())))
             .toList();
     compensations.record(owed);
@@ -163,8 +163,8 @@ class Cancellations {
   }
 
   /** Read without a lock: a sale's policy never changes. */
-  private Set<Long> keepingQuota(List<EndedOrder> freed) {
-    Set<Long> skus = freed.stream().map(EndedOrder::skuId).collect(Collectors.toSet());
+  private Set<Long> keepingQuota(List<EndedOrder> ended) {
+    Set<Long> skus = ended.stream().map(EndedOrder::skuId).collect(Collectors.toSet());
     return jdbc.sql("SELECT sku_id FROM products WHERE sku_id IN (:skus) AND policy <> :without")
         .params(Map.of("skus", skus, "without", PurchasePolicy.UNLIMITED.name()))
         .query(Long.class)
@@ -187,9 +187,9 @@ class Cancellations {
    * @return the epoch of each sale, read while its row is locked: later preheats count these units,
    *     earlier ones did not
    */
-  private Map<Long, Long> returnStock(List<EndedOrder> freed) {
+  private Map<Long, Long> returnStock(List<EndedOrder> ended) {
     Map<Long, Long> units = new TreeMap<>();
-    freed.forEach(order -> units.merge(order.skuId(), (long) order.quantity(), Long::sum));
+    ended.forEach(order -> units.merge(order.skuId(), (long) order.quantity(), Long::sum));
     Map<Long, Long> epochs = new HashMap<>();
     units.forEach(
         (sku, returned) -> {

@@ -43,7 +43,7 @@ class PaymentTable {
   }
 
   /** Records a payment that the provider reports, perhaps without having been asked for it. */
-  void heardOf(OrderId orderId, long amountCents) {
+  void confirmed(OrderId orderId, long amountCents) {
     jdbc.sql(
             "INSERT INTO payment (order_id, amount_cents, state) VALUES (?, ?, 'STARTED')"
                 + " ON DUPLICATE KEY UPDATE order_id = order_id")

@@ -161,7 +161,7 @@ class Payments {
   private record Settled(OrderStatus status, boolean fresh, boolean now) {}
 
   private void note(OrderRow order, String chargeId, OrderStatus status) {
-    payments.heardOf(order.id(), order.amountCents());
+    payments.confirmed(order.id(), order.amountCents());
     if (status == OrderStatus.PAID) {
       payments.charged(order.id(), chargeId);
     } else {

@@ -34,11 +34,11 @@ import org.jspecify.annotations.Nullable;
 final class Comparison {
 
   /** The process that decided a younger result is still writing it to Redis. */
-  private static final long BEING_TOLD_MS = 2_000;
+  private static final long NOTIFYING_MS = 2_000;
 
   private final ProductSnapshot sale;
   private final RedisSaleState seen;
-  private final long ledgerNow;
+  private final long databaseNow;
   private final Map<OrderId, AdmissionRecord> unknown = new HashMap<>();
   private final List<OrderResult> results = new ArrayList<>();
   private final Map<OrderId, AdmissionRecord> unrecorded = new HashMap<>();
@@ -50,19 +50,19 @@ final class Comparison {
   private long unsettled;
 
   /**
-   * @param ledgerNow MySQL's clock, Unix ms
+   * @param databaseNow MySQL's clock, Unix ms
    * @param changesInMySql stock changes of this epoch, by id
    * @param changesInRedis those that Redis's stock contains, with their units
    */
   Comparison(
       ProductSnapshot sale,
       RedisSaleState seen,
-      long ledgerNow,
+      long databaseNow,
       Map<String, StoredChange> changesInMySql,
       Map<String, Long> changesInRedis) {
     this.sale = sale;
     this.seen = seen;
-    this.ledgerNow = ledgerNow;
+    this.databaseNow = databaseNow;
     this.stock = sale.stock() + changesUnderWay(changesInMySql, changesInRedis);
   }
 
@@ -89,24 +89,24 @@ final class Comparison {
     return change == null || !change.ended();
   }
 
-  void add(DatabasePart ledger, RedisPart redis) {
-    Map<Long, Long> wanted = new HashMap<>(ledger.quotas());
-    redis.records().forEach((id, order) -> compare(id, order, ledger, wanted));
-    ledger.orders().forEach((id, order) -> findUnrecorded(id, order, redis));
-    ledger.aliases().forEach((id, order) -> findUnrecorded(id, order, redis));
-    ledger.orders().values().forEach(this::count);
-    ledger.aliases().values().forEach(this::count);
-    countCompensations(ledger, redis, wanted);
+  void add(DatabasePart database, RedisPart redis) {
+    Map<Long, Long> wanted = new HashMap<>(database.quotas());
+    redis.records().forEach((id, order) -> compare(id, order, database, wanted));
+    database.orders().forEach((id, order) -> findUnrecorded(id, order, redis));
+    database.aliases().forEach((id, order) -> findUnrecorded(id, order, redis));
+    database.orders().values().forEach(this::count);
+    database.aliases().values().forEach(this::count);
+    countCompensations(database, redis, wanted);
     if (sale.policy().keepsQuota()) {
       compareQuotas(wanted, redis);
     }
   }
 
   private void compare(
-      OrderId id, AdmissionRecord order, DatabasePart ledger, Map<Long, Long> wanted) {
-    AdmissionRecord stored = ledger.orders().get(id);
+      OrderId id, AdmissionRecord order, DatabasePart database, Map<Long, Long> wanted) {
+    AdmissionRecord stored = database.orders().get(id);
     if (stored == null) {
-      stored = ledger.aliases().get(id);
+      stored = database.aliases().get(id);
     }
     if (stored == null) {
       unknown.put(id, order);
@@ -116,7 +116,7 @@ final class Comparison {
         unsettled++;
         count(order);
       }
-    } else if (stored.status().replaces(order.status()) && isTold(stored.changedAt())) {
+    } else if (stored.status().replaces(order.status()) && isNotified(stored.changedAt())) {
       results.add(result(id, stored));
     }
   }
@@ -126,8 +126,8 @@ final class Comparison {
     units += order.quantity();
   }
 
-  private boolean isTold(long decidedAt) {
-    return decidedAt <= ledgerNow - BEING_TOLD_MS;
+  private boolean isNotified(long decidedAt) {
+    return decidedAt <= databaseNow - NOTIFYING_MS;
   }
 
   private OrderResult result(OrderId id, AdmissionRecord stored) {
@@ -148,15 +148,15 @@ final class Comparison {
     }
   }
 
-  private void countCompensations(DatabasePart ledger, RedisPart redis, Map<Long, Long> wanted) {
-    ledger
+  private void countCompensations(DatabasePart database, RedisPart redis, Map<Long, Long> wanted) {
+    database
         .compensations()
         .forEach(
             (id, pending) -> {
               if (!redis.compensated().containsKey(id)) {
                 stock -= pending.stock();
                 wanted.merge(pending.userId(), pending.quota(), Long::sum);
-                if (isTold(pending.endedAt())) {
+                if (isNotified(pending.endedAt())) {
                   undelivered.add(id);
                 }
               }
@@ -166,7 +166,7 @@ final class Comparison {
         .forEach(
             (id, units) -> {
               AdmissionRecord order = redis.records().get(id);
-              if (!ledger.compensations().containsKey(id) && order != null) {
+              if (!database.compensations().containsKey(id) && order != null) {
                 stock += units.stock();
                 wanted.merge(order.userId(), -units.quota(), Long::sum);
               }

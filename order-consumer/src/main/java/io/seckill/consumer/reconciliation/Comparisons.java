@@ -41,7 +41,7 @@ class Comparisons {
   }
 
   private Read read(ProductSnapshot sale, DatabaseSnapshot ledger) {
-    RedisSaleState seen = redis.glance(sale.skuId());
+    RedisSaleState seen = redis.state(sale.skuId());
     return seen.isLostOf(sale)
         ? new Read(sale, seen, Optional.empty())
         : new Read(sale, seen, Optional.of(compare(sale, seen, ledger)));

@@ -89,7 +89,7 @@ class LostOrders {
     if (seen.unpublished() <= 0 || !onTheWay.of(sale.skuId()).isEmpty()) {
       return List.of();
     }
-    RedisSaleState now = sales.glance(sale.skuId());
+    RedisSaleState now = sales.state(sale.skuId());
     return now.seq() != seen.seq() || now.unpublished() <= 0
         ? List.of()
         : List.of(

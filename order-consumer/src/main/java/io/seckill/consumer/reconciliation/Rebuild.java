@@ -178,7 +178,7 @@ class Rebuild {
     require(
         settle(sale, seen, deadline, lock, repairs),
         "The barrier has not passed in time; orders are still being stored.");
-    RedisSaleState now = sales.glance(sku);
+    RedisSaleState now = sales.state(sku);
     require(now.isLoading() && now.epoch() == seen.epoch(), CHANGED_IN_REDIS);
   }
 

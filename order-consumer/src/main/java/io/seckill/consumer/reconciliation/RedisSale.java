@@ -44,7 +44,7 @@ class RedisSale {
   }
 
   /** Reads the stock first: an admission in between shows in the sequence. */
-  RedisSaleState glance(long sku) {
+  RedisSaleState state(long sku) {
     String stock = redis.get(RedisKeys.stock(sku));
     return new RedisSaleState(redis.hgetAll(RedisKeys.sku(sku)), stock);
   }

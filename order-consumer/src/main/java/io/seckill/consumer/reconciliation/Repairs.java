@@ -41,7 +41,7 @@ class Repairs {
     if (seen.state().equals(sale.state())) {
       return List.of();
     }
-    RedisSaleState again = redis.glance(sale.skuId());
+    RedisSaleState again = redis.state(sale.skuId());
     String now =
         DatabaseSnapshot.sale(jdbc, sale.skuId())
             .filter(moved -> moved.epoch() == sale.epoch())

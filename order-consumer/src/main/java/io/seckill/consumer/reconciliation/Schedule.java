@@ -139,7 +139,7 @@ class Schedule {
   private boolean look(ProductSnapshot sale) {
     boolean lostNow = false;
     try {
-      RedisSaleState seen = redis.glance(sale.skuId());
+      RedisSaleState seen = redis.state(sale.skuId());
       lostNow = sale.isWanted() && seen.isLostOf(sale);
       if (lostNow) {
         lostNow = !rebuilt(sale, seen);

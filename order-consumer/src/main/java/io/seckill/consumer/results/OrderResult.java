@@ -36,7 +36,7 @@ public record OrderResult(
   }
 
   /** The letters for status and reason, as in the admission record. */
-  String letters() {
+  String code() {
     if (storedOrderId != null) {
       return ALIAS;
     }

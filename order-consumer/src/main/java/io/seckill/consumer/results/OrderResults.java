@@ -148,7 +148,7 @@ public class OrderResults {
       for (OrderResult order : orders) {
         arguments.add(order.orderId().toString());
         arguments.add(Long.toString(order.userId()));
-        arguments.add(order.letters());
+        arguments.add(order.code());
         arguments.add(order.storedOrderId() == null ? "" : order.storedOrderId().toString());
       }
       return new Call(List.of(RedisKeys.sku(sku)), arguments);

@@ -43,16 +43,16 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
 
   private enum State {
     WRITABLE,
-    AWAY,
+    UNAVAILABLE,
     READ_ONLY
   }
 
   @Override
   public void migrate(Flyway flyway) {
-    DataSource ledger = flyway.getConfiguration().getDataSource();
-    State state = look(ledger);
+    DataSource database = flyway.getConfiguration().getDataSource();
+    State state = look(database);
     if (state != State.WRITABLE) {
-      await(ledger, state);
+      await(database, state);
     }
     flyway.migrate();
   }
@@ -60,7 +60,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
   /**
    * @throws IllegalStateException when the process is asked to stop meanwhile
    */
-  private void await(DataSource ledger, State found) {
+  private void await(DataSource database, State found) {
     long start = System.nanoTime();
     // Spring's own shutdown hook would wait until the start has ended.
     Runtime.getRuntime()
@@ -74,7 +74,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
           told = state;
         }
         pause(look);
-        state = look(ledger);
+        state = look(database);
       }
     }
     log.info("MySQL is WRITABLE after {}", Duration.ofNanos(System.nanoTime() - start));
@@ -93,15 +93,15 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
     }
   }
 
-  private static State look(DataSource ledger) {
-    try (Connection connection = ledger.getConnection();
+  private static State look(DataSource database) {
+    try (Connection connection = database.getConnection();
         Statement statement = connection.createStatement();
         ResultSet answer = statement.executeQuery("SELECT @@global.read_only")) {
       return answer.next() && answer.getBoolean(1) ? State.READ_ONLY : State.WRITABLE;
     } catch (SQLException e) {
       // Class 08 is a connection error. The migration reports any other error better.
       String sqlState = e.getSQLState();
-      return sqlState != null && sqlState.startsWith("08") ? State.AWAY : State.WRITABLE;
+      return sqlState != null && sqlState.startsWith("08") ? State.UNAVAILABLE : State.WRITABLE;
     }
   }
 }

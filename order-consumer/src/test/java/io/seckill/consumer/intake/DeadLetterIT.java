@@ -46,14 +46,14 @@ class DeadLetterIT {
 
   private TestConsumer consumer;
   private OrderFlood flood;
-  private StoredInvariants ledger;
+  private StoredInvariants database;
   private AdmissionFixture redis;
 
   @BeforeEach
   void open() {
     consumer = TestConsumer.start(SETTINGS);
     flood = new OrderFlood(consumer.vhost());
-    ledger = new StoredInvariants(consumer.sql());
+    database = new StoredInvariants(consumer.sql());
     redis = new AdmissionFixture(consumer.redis());
     new Sales(consumer).open(SKU, "LIMITED", 5, 1_000);
   }
@@ -76,26 +76,26 @@ class DeadLetterIT {
 
     flood.publish(orders);
 
-    ledger.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'FAILED_TOO_OFTEN'", 1);
-    ledger.awaitOrders(SKU, 29);
-    assertThat(ledger.number("SELECT attempts FROM dead_letter")).isEqualTo(3);
-    assertThat(ledger.number("SELECT order_id FROM dead_letter"))
+    database.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'FAILED_TOO_OFTEN'", 1);
+    database.awaitOrders(SKU, 29);
+    assertThat(database.number("SELECT attempts FROM dead_letter")).isEqualTo(3);
+    assertThat(database.number("SELECT order_id FROM dead_letter"))
         .isEqualTo(poison.orderId().value());
     await().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("D"));
-    assertThat(ledger.number("SELECT LOCATE('poisoned', detail) > 0 FROM dead_letter"))
+    assertThat(database.number("SELECT LOCATE('poisoned', detail) > 0 FROM dead_letter"))
         .isEqualTo(1);
 
     consumer.sql().sql("UPDATE dead_letter SET state = 'REPLAYED'").update();
     replay(poison, 3);
-    ledger.await("SELECT attempts FROM dead_letter WHERE state = 'OPEN'", 6);
+    database.await("SELECT attempts FROM dead_letter WHERE state = 'OPEN'", 6);
 
     asRoot("DROP TRIGGER poison");
     consumer.sql().sql("UPDATE dead_letter SET state = 'REPLAYED'").update();
     replay(poison, 6);
-    ledger.awaitOrders(SKU, 30);
+    database.awaitOrders(SKU, 30);
     await().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("C"));
-    assertThat(ledger.stock(SKU)).isEqualTo(970);
-    ledger.check();
+    assertThat(database.stock(SKU)).isEqualTo(970);
+    database.check();
   }
 
   @Test
@@ -104,14 +104,14 @@ class DeadLetterIT {
       publishDead("not an order");
     }
 
-    ledger.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'DROPPED_BY_BROKER'", 1);
+    database.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'DROPPED_BY_BROKER'", 1);
     await()
         .atMost(Duration.ofMinutes(2))
         .untilAsserted(
             () ->
                 assertThat(consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total())
                     .isZero());
-    assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter")).isEqualTo(1);
+    assertThat(database.number("SELECT COUNT(*) FROM dead_letter")).isEqualTo(1);
     assertThat(droppedByBroker()).as("dead letters that no consumer has published").isEqualTo(5);
   }
 

@@ -46,7 +46,7 @@ class GuardsIT {
 
   private static TestConsumer consumer;
   private static OrderFlood flood;
-  private static StoredInvariants ledger;
+  private static StoredInvariants database;
   private static AdmissionFixture redis;
 
   private final long sku = NEXT_SKU.incrementAndGet();
@@ -55,7 +55,7 @@ class GuardsIT {
   static void start() {
     consumer = TestConsumer.start();
     flood = new OrderFlood(consumer.vhost());
-    ledger = new StoredInvariants(consumer.sql());
+    database = new StoredInvariants(consumer.sql());
     redis = new AdmissionFixture(consumer.redis());
   }
 
@@ -68,7 +68,7 @@ class GuardsIT {
   @AfterEach
   void theLedgerIsSound() {
     awaitQuiet();
-    ledger.check();
+    database.check();
   }
 
   @Test
@@ -79,11 +79,11 @@ class GuardsIT {
 
     flood.publish(orders);
 
-    ledger.awaitOrders(sku, 10_000);
-    assertThat(ledger.stock(sku)).isZero();
+    database.awaitOrders(sku, 10_000);
+    assertThat(database.stock(sku)).isZero();
     assertThat(confirmed()).isEqualTo(10);
     assertThat(rejected("SOLD_OUT")).isEqualTo(9_990);
-    assertThat(ledger.settled(sku)).isEqualTo(10_000);
+    assertThat(database.settled(sku)).isEqualTo(10_000);
     awaitQuiet();
     assertThat(redis.stock(sku)).as("left to reconciliation").isEqualTo(10 - 10_000);
     orders.forEach(order -> assertThat(redis.result(order)).isIn("C", "RS"));
@@ -104,8 +104,8 @@ class GuardsIT {
 
     flood.publish(orders);
 
-    ledger.awaitOrders(sku, 200);
-    first.forEach(order -> assertThat(ledger.status(order)).isEqualTo("CONFIRMED"));
+    database.awaitOrders(sku, 200);
+    first.forEach(order -> assertThat(database.status(order)).isEqualTo("CONFIRMED"));
   }
 
   @Test
@@ -117,10 +117,10 @@ class GuardsIT {
 
     flood.publish(orders);
 
-    ledger.awaitOrders(sku, 100);
+    database.awaitOrders(sku, 100);
     assertThat(confirmed()).isEqualTo(5);
     assertThat(rejected("QUOTA_EXCEEDED")).isEqualTo(95);
-    assertThat(ledger.stock(sku)).isEqualTo(995);
+    assertThat(database.stock(sku)).isEqualTo(995);
     await()
         .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(redis.stock(sku)).as("compensated").isEqualTo(995));
@@ -135,9 +135,9 @@ class GuardsIT {
 
     flood.publish(order);
 
-    ledger.awaitOrders(sku, 1);
-    assertThat(ledger.status(order)).isEqualTo("REJECTED QUOTA_EXCEEDED");
-    assertThat(ledger.stock(sku)).isEqualTo(100);
+    database.awaitOrders(sku, 1);
+    assertThat(database.status(order)).isEqualTo("REJECTED QUOTA_EXCEEDED");
+    assertThat(database.stock(sku)).isEqualTo(100);
   }
 
   /**
@@ -147,16 +147,16 @@ class GuardsIT {
   void refusesOneUserWhileAnotherIsRaised() {
     sale(LIMITED, 3, 100);
     flood.publish(OrderFlood.order(sku, LIMITED, 1, 1), OrderFlood.order(sku, LIMITED, 2, 3));
-    ledger.awaitOrders(sku, 2);
+    database.awaitOrders(sku, 2);
     OrderMessage raise = OrderFlood.order(sku, LIMITED, 1, 1);
     OrderMessage refusal = OrderFlood.order(sku, LIMITED, 2, 1);
 
     flood.publish(raise, refusal);
 
-    ledger.awaitOrders(sku, 4);
-    assertThat(ledger.status(raise)).isEqualTo("CONFIRMED");
-    assertThat(ledger.status(refusal)).isEqualTo("REJECTED QUOTA_EXCEEDED");
-    assertThat(ledger.stock(sku)).isEqualTo(95);
+    database.awaitOrders(sku, 4);
+    assertThat(database.status(raise)).isEqualTo("CONFIRMED");
+    assertThat(database.status(refusal)).isEqualTo("REJECTED QUOTA_EXCEEDED");
+    assertThat(database.stock(sku)).isEqualTo(95);
   }
 
   @Test
@@ -172,10 +172,10 @@ class GuardsIT {
 
     flood.publish(orders);
 
-    ledger.awaitOrders(sku, 61);
+    database.awaitOrders(sku, 61);
     assertThat(confirmed()).isEqualTo(20);
     assertThat(rejected("QUOTA_EXCEEDED")).isEqualTo(41);
-    assertThat(ledger.number("SELECT COUNT(DISTINCT single_buyer) FROM orders WHERE sku_id=" + sku))
+    assertThat(database.number("SELECT COUNT(DISTINCT single_buyer) FROM orders WHERE sku_id=" + sku))
         .isEqualTo(20);
   }
 
@@ -199,12 +199,12 @@ class GuardsIT {
     }
     threads.shutdown();
 
-    ledger.awaitOrders(sku, 1);
+    database.awaitOrders(sku, 1);
     awaitQuiet();
-    assertThat(ledger.status(order)).isEqualTo("CONFIRMED");
-    assertThat(ledger.stock(sku)).isEqualTo(98);
-    assertThat(ledger.settled(sku)).isEqualTo(1);
-    assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku)).isZero();
+    assertThat(database.status(order)).isEqualTo("CONFIRMED");
+    assertThat(database.stock(sku)).isEqualTo(98);
+    assertThat(database.settled(sku)).isEqualTo(1);
+    assertThat(database.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku)).isZero();
   }
 
   @Test
@@ -212,7 +212,7 @@ class GuardsIT {
     sale(LIMITED, 5, 100);
     OrderMessage order = OrderFlood.order(sku, LIMITED, 9, 2);
     flood.publish(order);
-    ledger.awaitOrders(sku, 1);
+    database.awaitOrders(sku, 1);
     OrderMessage forged =
         new OrderMessage(
             order.orderId(),
@@ -229,8 +229,8 @@ class GuardsIT {
     flood.publish(forged);
 
     awaitDeadLetters("OTHER_CONTENT", 1);
-    assertThat(ledger.stock(sku)).isEqualTo(98);
-    assertThat(ledger.number("SELECT quantity FROM orders WHERE sku_id = " + sku)).isEqualTo(2);
+    assertThat(database.stock(sku)).isEqualTo(98);
+    assertThat(database.number("SELECT quantity FROM orders WHERE sku_id = " + sku)).isEqualTo(2);
     flood.publish(order, forged, order);
     awaitQuiet();
     awaitDeadLetters("OTHER_CONTENT", 1);
@@ -243,11 +243,11 @@ class GuardsIT {
     OrderMessage second = again(first);
     redis.admit(first, second);
     flood.publish(first);
-    ledger.awaitOrders(sku, 1);
+    database.awaitOrders(sku, 1);
 
     flood.publish(second);
 
-    ledger.await(
+    database.await(
         "SELECT stored_order_id FROM order_alias WHERE order_id = " + second.orderId(),
         first.orderId().value());
     awaitQuiet();
@@ -256,11 +256,11 @@ class GuardsIT {
     assertThat(redis.compensated(second)).isEqualTo("2:2");
     assertThat(redis.stock(sku)).isEqualTo(98);
     assertThat(redis.quota(sku, 9)).isEqualTo(2);
-    assertThat(ledger.settled(sku)).isEqualTo(2);
+    assertThat(database.settled(sku)).isEqualTo(2);
     flood.publish(second, second, first);
     awaitQuiet();
     assertThat(redis.stock(sku)).as("compensated once").isEqualTo(98);
-    assertThat(ledger.settled(sku)).isEqualTo(2);
+    assertThat(database.settled(sku)).isEqualTo(2);
   }
 
   @Test
@@ -271,9 +271,9 @@ class GuardsIT {
 
     flood.publish(first, second);
 
-    ledger.await("SELECT COUNT(*) FROM order_alias WHERE order_id = " + second.orderId(), 1);
-    assertThat(ledger.status(first)).isEqualTo("CONFIRMED");
-    assertThat(ledger.status(second)).isEqualTo("none");
+    database.await("SELECT COUNT(*) FROM order_alias WHERE order_id = " + second.orderId(), 1);
+    assertThat(database.status(first)).isEqualTo("CONFIRMED");
+    assertThat(database.status(second)).isEqualTo("none");
   }
 
   @Test
@@ -294,7 +294,7 @@ class GuardsIT {
       flood.publishRaw(sku, bad.get(i), java.util.Map.of());
     }
 
-    ledger.awaitOrders(sku, 20);
+    database.awaitOrders(sku, 20);
     awaitDeadLetters("UNREADABLE", before + bad.size());
     assertThat(confirmed()).isEqualTo(20);
   }
@@ -308,9 +308,9 @@ class GuardsIT {
     flood.publish(OrderFlood.order(sku, LIMITED, 1, 1));
 
     awaitDeadLetters("UNSUPPORTED_VERSION", before + 1);
-    ledger.awaitOrders(sku, 1);
+    database.awaitOrders(sku, 1);
     assertThat(
-            ledger.number(
+            database.number(
                 "SELECT COUNT(*) FROM dead_letter WHERE reason = 'UNSUPPORTED_VERSION'"
                     + " AND detail = 'version 2, this service reads version 1'"))
         .isEqualTo(before + 1);
@@ -329,11 +329,11 @@ class GuardsIT {
         OrderMessageCodec.encode(later).replace("}", ",\"giftWrap\":{\"v\":2}}"),
         java.util.Map.of());
 
-    ledger.awaitOrders(1001, 1);
-    ledger.awaitOrders(sku, 1);
-    assertThat(ledger.number("SELECT quantity FROM orders WHERE order_id = 4194306362375"))
+    database.awaitOrders(1001, 1);
+    database.awaitOrders(sku, 1);
+    assertThat(database.number("SELECT quantity FROM orders WHERE order_id = 4194306362375"))
         .isEqualTo(2);
-    assertThat(ledger.status(later)).isEqualTo("CONFIRMED");
+    assertThat(database.status(later)).isEqualTo("CONFIRMED");
   }
 
   @Test
@@ -347,8 +347,8 @@ class GuardsIT {
 
     awaitDeadLetters("UNKNOWN_SKU", 1);
     awaitDeadLetters("OTHER_POLICY", 1);
-    ledger.awaitOrders(sku, 1);
-    assertThat(ledger.stock(sku)).isEqualTo(99);
+    database.awaitOrders(sku, 1);
+    assertThat(database.stock(sku)).isEqualTo(99);
   }
 
   @Test
@@ -376,15 +376,15 @@ class GuardsIT {
     awaitQuiet();
     long ids = orders.stream().map(OrderMessage::orderId).distinct().count();
     assertThat(
-            ledger.number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku)
-                + ledger.number(
+            database.number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku)
+                + database.number(
                     "SELECT COUNT(*) FROM order_alias a JOIN orders o"
                         + " ON o.order_id = a.stored_order_id WHERE o.sku_id = "
                         + sku))
         .as("seed %d", seed)
         .isEqualTo(ids);
-    assertThat(ledger.settled(sku)).as("seed %d", seed).isEqualTo(ids);
-    assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku)).isZero();
+    assertThat(database.settled(sku)).as("seed %d", seed).isEqualTo(ids);
+    assertThat(database.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku)).isZero();
   }
 
   private void sale(PurchasePolicy policy, int limit, long stock) {
@@ -420,12 +420,12 @@ class GuardsIT {
   }
 
   private long confirmed() {
-    return ledger.number(
+    return database.number(
         "SELECT COUNT(*) FROM orders WHERE status = 'CONFIRMED' AND sku_id = " + sku);
   }
 
   private long rejected(String reason) {
-    return ledger.number(
+    return database.number(
         "SELECT COUNT(*) FROM orders WHERE status = 'REJECTED' AND sku_id = "
             + sku
             + " AND reason = '"
@@ -434,11 +434,11 @@ class GuardsIT {
   }
 
   private long deadLetters(String reason) {
-    return ledger.number("SELECT COUNT(*) FROM dead_letter WHERE reason = '" + reason + "'");
+    return database.number("SELECT COUNT(*) FROM dead_letter WHERE reason = '" + reason + "'");
   }
 
   private void awaitDeadLetters(String reason, long count) {
-    ledger.await("SELECT COUNT(*) FROM dead_letter WHERE reason = '" + reason + "'", count);
+    database.await("SELECT COUNT(*) FROM dead_letter WHERE reason = '" + reason + "'", count);
   }
 
   /** Waits until every message of this SKU's queue is settled. */

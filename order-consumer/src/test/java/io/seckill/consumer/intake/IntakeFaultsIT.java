@@ -47,7 +47,7 @@ class IntakeFaultsIT {
 
   private static TestConsumer observer;
   private static OrderFlood flood;
-  private static StoredInvariants ledger;
+  private static StoredInvariants database;
   private static AdmissionFixture redis;
 
   /** All SKUs are of partition 0, so that their orders are in one queue. */
@@ -63,7 +63,7 @@ class IntakeFaultsIT {
         TestConsumer.start(
             Map.of("seckill.intake.enabled", "false", "seckill.compensation.sweep-interval", "5m"));
     flood = new OrderFlood(observer.vhost());
-    ledger = new StoredInvariants(observer.sql());
+    database = new StoredInvariants(observer.sql());
     redis = new AdmissionFixture(observer.redis());
   }
 
@@ -92,7 +92,7 @@ class IntakeFaultsIT {
   void pausesWhileMySqlIsAwayAndResumes() { // fault 28
     try (TestConsumer consumer = consumer()) {
       flood.publish(orders(1, 200));
-      ledger.awaitOrders(sku, 200);
+      database.awaitOrders(sku, 200);
       toMySql.cut();
       flood.publish(orders(201, 300));
       await()
@@ -108,17 +108,17 @@ class IntakeFaultsIT {
 
       toMySql.heal();
 
-      ledger.awaitOrders(sku, 500);
+      database.awaitOrders(sku, 500);
       awaitQuiet();
     }
-    ledger.check();
+    database.check();
   }
 
   @Test
   void doesNotTryInALoopWhileMySqlIsAway() {
     try (TestConsumer consumer = consumer()) {
       flood.publish(orders(1, 10));
-      ledger.awaitOrders(sku, 10);
+      database.awaitOrders(sku, 10);
       toMySql.cut();
       flood.publish(orders(11, 10));
       await().atMost(PATIENCE).until(() -> state(consumer) == 3);
@@ -129,7 +129,7 @@ class IntakeFaultsIT {
       assertThat(state(consumer)).isEqualTo(3);
       assertThat(deliveries(consumer) - before).isLessThan(20);
       toMySql.heal();
-      ledger.awaitOrders(sku, 20);
+      database.awaitOrders(sku, 20);
     }
   }
 
@@ -166,7 +166,7 @@ class IntakeFaultsIT {
       List<OrderMessage> warm = orders(1, 10);
       redis.admit(warm);
       flood.publish(warm);
-      ledger.awaitOrders(sku, 10);
+      database.awaitOrders(sku, 10);
       toRedis.cut();
       List<OrderMessage> tooMany = range(0, 20).mapToObj(i -> order(7_000, 1)).toList();
       redis.admit(tooMany);
@@ -174,18 +174,18 @@ class IntakeFaultsIT {
       flood.publish(tooMany);
       flood.publish(orders(1_001, 3_000));
 
-      ledger.awaitOrders(sku, 3_030);
+      database.awaitOrders(sku, 3_030);
       awaitQuiet();
       assertThat(redis.stock(sku)).isEqualTo(100_000 - 30);
       toRedis.heal();
       await()
           .atMost(PATIENCE)
           .untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 15));
-      ledger.await("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL", 0);
-      assertThat(ledger.number("SELECT COUNT(*) FROM compensation WHERE sku_id = " + sku))
+      database.await("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL", 0);
+      assertThat(database.number("SELECT COUNT(*) FROM compensation WHERE sku_id = " + sku))
           .isEqualTo(15);
     }
-    ledger.check();
+    database.check();
   }
 
   /**
@@ -200,7 +200,7 @@ class IntakeFaultsIT {
       await().atMost(PATIENCE).until(() -> state(consumer) == 2);
       toBroker.dropToServer(true);
       flood.publish(orders);
-      ledger.awaitOrders(sku, 50);
+      database.awaitOrders(sku, 50);
       await()
           .atMost(PATIENCE)
           .untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 5));
@@ -216,8 +216,8 @@ class IntakeFaultsIT {
       assertThat(duplicates(consumer)).isGreaterThanOrEqualTo(50);
     }
     assertThat(redis.stock(sku)).isEqualTo(100_000 - 5);
-    assertThat(ledger.settled(sku)).isEqualTo(50);
-    ledger.check();
+    assertThat(database.settled(sku)).isEqualTo(50);
+    database.check();
   }
 
   /**
@@ -232,7 +232,7 @@ class IntakeFaultsIT {
       toRedis.cut();
       toBroker.dropToServer(true);
       flood.publish(orders);
-      ledger.awaitOrders(sku, 50);
+      database.awaitOrders(sku, 50);
       toBroker.cut();
     }
     assertThat(redis.stock(sku)).isEqualTo(100_000 - 50);
@@ -248,7 +248,7 @@ class IntakeFaultsIT {
       assertThat(orders).allMatch(order -> List.of("C", "RQ").contains(redis.result(order)));
       assertThat(duplicates(next)).isGreaterThanOrEqualTo(50);
     }
-    ledger.check();
+    database.check();
   }
 
   /**
@@ -264,7 +264,7 @@ class IntakeFaultsIT {
     try (TestConsumer failing = consumer(Map.of("seckill.intake.retry-pause", "10s"))) {
       await().atMost(PATIENCE).until(() -> state(failing) == 2);
       flood.publish(orders);
-      ledger.awaitOrders(sku, 29);
+      database.awaitOrders(sku, 29);
       await()
           .atMost(PATIENCE)
           .during(Duration.ofMillis(500)) // longer than the broker's counters lag
@@ -277,11 +277,11 @@ class IntakeFaultsIT {
       asRoot("DROP TRIGGER poison");
     }
     try (TestConsumer next = consumer()) {
-      ledger.awaitOrders(sku, 30);
+      database.awaitOrders(sku, 30);
       awaitQuiet();
       assertThat(stored(next)).isEqualTo(1);
     }
-    ledger.check();
+    database.check();
   }
 
   /** Connections are reset at random points of COMMITs, acks and confirms. */
@@ -304,34 +304,34 @@ class IntakeFaultsIT {
       }
       flood.publish(tooMany);
 
-      ledger.awaitOrders(sku, 6_100);
+      database.awaitOrders(sku, 6_100);
       awaitQuiet();
-      assertThat(ledger.settled(sku)).as("seed %d", seed).isEqualTo(6_100);
+      assertThat(database.settled(sku)).as("seed %d", seed).isEqualTo(6_100);
       await()
           .atMost(PATIENCE)
           .untilAsserted(
               () -> assertThat(redis.stock(sku)).as("seed %d", seed).isEqualTo(100_000 - 6_005));
       assertThat(state(consumer)).isEqualTo(2);
     }
-    assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku))
+    assertThat(database.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku))
         .as("seed %d", seed)
         .isZero();
-    ledger.check();
+    database.check();
   }
 
   @Test
-  void stopsWithWhatIsInHandStoredOrGivenBack() { // fault 33
+  void stopsWithEveryDeliveryStoredOrRequeued() { // fault 33
     List<OrderMessage> orders = orders(1, 20_000);
     flood.publish(orders);
     TestConsumer consumer = consumer();
     await()
         .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(5))
-        .until(() -> ledger.settled(sku) > 0);
+        .until(() -> database.settled(sku) > 0);
 
     consumer.close();
 
-    long stored = ledger.settled(sku);
+    long stored = database.settled(sku);
     await()
         .atMost(PATIENCE)
         .untilAsserted(
@@ -341,13 +341,13 @@ class IntakeFaultsIT {
                   .isBetween(20_000 - stored, 20_000L);
             });
     try (TestConsumer next = consumer()) {
-      ledger.awaitOrders(sku, 20_000);
+      database.awaitOrders(sku, 20_000);
       awaitQuiet();
       assertThat(duplicates(next))
           .as("duplicates of orders stored before")
           .isLessThanOrEqualTo((double) stored);
     }
-    ledger.check();
+    database.check();
   }
 
   @Test
@@ -357,17 +357,17 @@ class IntakeFaultsIT {
       try (TestConsumer spare = observer.another(Map.of())) {
         await().atMost(PATIENCE).until(() -> state(spare) == 2);
         flood.publish(orders(1, 100));
-        ledger.awaitOrders(sku, 100);
+        database.awaitOrders(sku, 100);
         assertThat(stored(spare)).as("single active consumer").isZero();
         toBroker.cut();
         flood.publish(orders(101, 100));
 
         await().atMost(Duration.ofMinutes(2)).until(() -> stored(spare) == 100);
-        ledger.awaitOrders(sku, 200);
+        database.awaitOrders(sku, 200);
         toBroker.heal();
       }
     }
-    ledger.check();
+    database.check();
   }
 
   private TestConsumer consumer() {

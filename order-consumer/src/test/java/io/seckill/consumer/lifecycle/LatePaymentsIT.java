@@ -61,7 +61,7 @@ class LatePaymentsIT {
   void order() {
     new Sales(consumer).open(sku, "LIMITED", 2, 10);
     id = orders.confirmed(sku, 7, 1);
-    provider.setAway(false);
+    provider.setUnavailable(false);
   }
 
   @Test
@@ -148,13 +148,13 @@ class LatePaymentsIT {
     expire();
     lookAgain();
     provider.book(id);
-    provider.setAway(true);
+    provider.setUnavailable(true);
     assertThat(callback("evt-" + id).body().path("status").stringValue()).isEqualTo("EXPIRED");
     assertThat(payment()).isEqualTo("REFUND_DUE");
     lookAgain();
     assertThat(payment()).isEqualTo("REFUND_DUE");
 
-    provider.setAway(false);
+    provider.setUnavailable(false);
     lookAgain();
 
     assertThat(payment()).isEqualTo("REFUNDED");

@@ -52,7 +52,7 @@ final class LateProvider implements PaymentProvider {
     return calls.getOrDefault(orderId, new AtomicInteger()).get();
   }
 
-  void setAway(boolean away) {
+  void setUnavailable(boolean away) {
     this.away = away;
   }
 

@@ -276,7 +276,7 @@ class LifecycleIT {
 
     due.forEach(id -> assertThat(orders.status(id)).isEqualTo("EXPIRED"));
     assertThat(orders.stockInMySql(sku)).isEqualTo(1_000);
-    awaitGivenBack();
+    awaitCompensations();
     assertThat(orders.stockInRedis(sku)).isEqualTo(1_000);
   }
 
@@ -349,7 +349,7 @@ class LifecycleIT {
 
     assertThat(inserts).isEqualTo(1);
     assertThat(due).extracting(orders::status).containsOnly("EXPIRED");
-    awaitGivenBack();
+    awaitCompensations();
     assertThat(orders.stockInRedis(sku)).isEqualTo(1_000);
   }
 
@@ -437,7 +437,7 @@ class LifecycleIT {
         owned.merge(1L + i % 10, 1L + i % 3, Long::sum);
       }
     }
-    awaitGivenBack();
+    awaitCompensations();
     assertThat(orders.stockInMySql(sku)).isEqualTo(10_000 - sold);
     assertThat(orders.stockInRedis(sku)).isEqualTo(10_000 - sold);
     for (long user = 1; user <= 10; user++) {
@@ -577,9 +577,9 @@ class LifecycleIT {
     OrderId id = orders.confirmed(sku, 7, 1);
     cancel(id, 7);
 
-    Answer heard = callback(now(), event("evt-" + id, id, 9_900));
+    Answer answer = callback(now(), event("evt-" + id, id, 9_900));
 
-    assertThat(heard.body().path("status").stringValue()).isEqualTo("CANCELLED");
+    assertThat(answer.body().path("status").stringValue()).isEqualTo("CANCELLED");
     assertThat(payment(id)).isEqualTo("REFUNDED");
     assertThat(charge(id)).startsWith("REFUNDED");
   }
@@ -711,7 +711,7 @@ class LifecycleIT {
         .single();
   }
 
-  private static void awaitGivenBack() {
+  private static void awaitCompensations() {
     await().atMost(Duration.ofMinutes(2)).until(() -> orders.pendingCompensations() == 0);
   }
 }

@@ -51,7 +51,7 @@ class OrderStoreIT {
 
   private static TestConsumer consumer;
   private static OrderStore store;
-  private static StoredInvariants ledger;
+  private static StoredInvariants database;
 
   private final long sku = NEXT_SKU.incrementAndGet();
 
@@ -59,7 +59,7 @@ class OrderStoreIT {
   static void start() {
     consumer = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
     store = consumer.bean(OrderStore.class);
-    ledger = new StoredInvariants(consumer.sql());
+    database = new StoredInvariants(consumer.sql());
   }
 
   @AfterAll
@@ -69,7 +69,7 @@ class OrderStoreIT {
 
   @AfterEach
   void theLedgerIsSound() {
-    ledger.check();
+    database.check();
   }
 
   @Test
@@ -96,7 +96,7 @@ class OrderStoreIT {
     assertThat(batch.outcomes())
         .containsExactlyInAnyOrder(
             new Stored(raise), new Rejected(refusal, RejectReason.QUOTA_EXCEEDED));
-    assertThat(ledger.stock(sku)).isEqualTo(95);
+    assertThat(database.stock(sku)).isEqualTo(95);
   }
 
   @Test
@@ -107,7 +107,7 @@ class OrderStoreIT {
     StoredBatch batch = store.store(orders);
 
     assertThat(batch.outcomes().stream().filter(Stored.class::isInstance)).hasSize(3);
-    assertThat(orders.subList(0, 3)).allMatch(o -> ledger.status(o).equals("CONFIRMED"));
+    assertThat(orders.subList(0, 3)).allMatch(o -> database.status(o).equals("CONFIRMED"));
   }
 
   @Test
@@ -123,8 +123,8 @@ class OrderStoreIT {
         .containsExactly(
             new Known(order, OrderStatus.CONFIRMED, null),
             new Known(order, OrderStatus.CONFIRMED, null));
-    assertThat(ledger.stock(sku)).isEqualTo(97);
-    assertThat(ledger.settled(sku)).isEqualTo(2);
+    assertThat(database.stock(sku)).isEqualTo(97);
+    assertThat(database.settled(sku)).isEqualTo(2);
   }
 
   @Test
@@ -166,7 +166,7 @@ class OrderStoreIT {
     assertThat(batch.outcomes())
         .containsExactlyInAnyOrder(new Stored(fits), new Rejected(tooLate, RejectReason.SOLD_OUT));
     assertThat(batch.compensations()).as("neither stock nor quota to compensate").isEmpty();
-    assertThat(ledger.number("SELECT COUNT(*) FROM user_quota WHERE sku_id = " + sku)).isZero();
+    assertThat(database.number("SELECT COUNT(*) FROM user_quota WHERE sku_id = " + sku)).isZero();
   }
 
   @Test
@@ -193,7 +193,7 @@ class OrderStoreIT {
     assertThat(batch.outcomes().stream().filter(Failed.class::isInstance))
         .singleElement()
         .satisfies(failed -> assertThat(failed.order().userId()).isEqualTo(17));
-    assertThat(ledger.stock(sku)).isEqualTo(51);
+    assertThat(database.stock(sku)).isEqualTo(51);
   }
 
   @Test
@@ -214,8 +214,8 @@ class OrderStoreIT {
     threads.shutdown();
 
     assertThat(stored).isEqualTo(100);
-    assertThat(ledger.stock(sku)).isEqualTo(800);
-    assertThat(ledger.settled(sku)).isEqualTo(100);
+    assertThat(database.stock(sku)).isEqualTo(800);
+    assertThat(database.settled(sku)).isEqualTo(100);
   }
 
   @Test
@@ -232,7 +232,7 @@ class OrderStoreIT {
       org.awaitility.Awaitility.await()
           .atMost(java.time.Duration.ofSeconds(20))
           .until(() -> lockRetries() >= 1);
-      assertThat(ledger.number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku))
+      assertThat(database.number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku))
           .as("half a batch")
           .isZero();
       holder.rollback();
@@ -241,7 +241,7 @@ class OrderStoreIT {
     thread.shutdown();
 
     assertThat(batch.outcomes()).hasSize(10).allMatch(Stored.class::isInstance);
-    assertThat(ledger.stock(sku)).isEqualTo(90);
+    assertThat(database.stock(sku)).isEqualTo(90);
   }
 
   @Test

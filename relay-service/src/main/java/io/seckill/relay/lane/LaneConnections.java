@@ -103,7 +103,7 @@ final class LaneConnections {
   /** Reports the failure to the circuit breaker if the broker is unavailable or silent. */
   void linkBroke(BrokerFailureException cause) {
     PublisherChannel broken = link;
-    if (broken != null && broken.isAway()) {
+    if (broken != null && broken.isUnavailable()) {
       broker.linkBroken(cause);
     }
   }

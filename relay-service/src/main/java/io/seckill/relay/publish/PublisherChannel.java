@@ -219,7 +219,7 @@ public final class PublisherChannel implements AutoCloseable {
   }
 
   /** Whether the broker is unavailable or silent, as opposed to refusing this lane's orders. */
-  public boolean isAway() {
+  public boolean isUnavailable() {
     return silent || !connection.isOpen();
   }
 

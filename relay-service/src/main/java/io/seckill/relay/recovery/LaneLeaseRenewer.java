@@ -100,12 +100,12 @@ public final class LaneLeaseRenewer implements Runnable {
    */
   private void renewAll(UnifiedJedis jedis) {
     Map<Integer, JedisException> failures = new TreeMap<>();
-    JedisException nodeAway = null;
+    JedisException nodeUnavailable = null;
     first = (first + 1) % Partition.COUNT;
     for (int i = 0; i < Partition.COUNT; i++) {
       int partition = (first + i) % Partition.COUNT;
-      if (nodeAway != null && isLink(failing.get(partition))) {
-        failures.put(partition, nodeAway); // one time-out per round is enough
+      if (nodeUnavailable != null && isLink(failing.get(partition))) {
+        failures.put(partition, nodeUnavailable); // one time-out per round is enough
         continue;
       }
       try {
@@ -115,13 +115,13 @@ public final class LaneLeaseRenewer implements Runnable {
           throw e; // one server holds all partitions
         }
         failures.put(partition, e);
-        nodeAway = isLink(e) ? e : nodeAway;
+        nodeUnavailable = isLink(e) ? e : nodeUnavailable;
       }
     }
     if (failures.size() == Partition.COUNT) {
       throw failures.values().iterator().next();
     }
-    if (nodeAway != null) {
+    if (nodeUnavailable != null) {
       disconnect(); // the next round may find another node in its place
     }
     report(failures);

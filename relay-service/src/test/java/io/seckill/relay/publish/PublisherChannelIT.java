@@ -44,7 +44,7 @@ class PublisherChannelIT {
 
       assertThatThrownBy(() -> link.publish(List.of(order())))
           .isInstanceOf(BrokerFailureException.class);
-      assertThat(link.isAway()).isTrue();
+      assertThat(link.isUnavailable()).isTrue();
     }
   }
 

@@ -57,8 +57,8 @@ final class Burst implements Stage {
     figures.add(ANSWERS, shoppers.buy().perSecond());
     figures.count("burst.asked_again", shoppers.unanswered());
     shoppers.insist();
-    try (StoredRows ledger = new StoredRows(lab.mysql())) {
-      ledger.missing(sale, judge.accepted());
+    try (StoredRows database = new StoredRows(lab.mysql())) {
+      database.missing(sale, judge.accepted());
     }
     figures.add("burst.seconds", (System.nanoTime() - start) / 1e9);
     before.addSince(figures, ANSWERS, PURCHASES);

@@ -96,14 +96,14 @@ final class ConsumerDrain implements Stage {
     lab.progress().now("consumer: storing " + count + " orders of " + skus + " SKUs");
     long start = System.nanoTime();
     CpuTimes before = CpuTimes.now();
-    try (StoredRows ledger = new StoredRows(lab.mysql())) {
-      double lockWaits = ledger.rowLockWaits();
-      Waiting.missing(count, () -> ledger.stored(sales));
+    try (StoredRows database = new StoredRows(lab.mysql())) {
+      double lockWaits = database.rowLockWaits();
+      Waiting.missing(count, () -> database.stored(sales));
       Duration drained = Duration.ofNanos(System.nanoTime() - start);
       before.addSince(figures, rateKey, ahead + count);
-      figures.add(rateKey, ledger.rowsPerSecond(sales));
-      figures.add("mysql.row_lock_waits", ledger.rowLockWaits() - lockWaits);
-      figures.count(LOST, count - ledger.confirmed(sales));
+      figures.add(rateKey, database.rowsPerSecond(sales));
+      figures.add("mysql.row_lock_waits", database.rowLockWaits() - lockWaits);
+      figures.count(LOST, count - database.confirmed(sales));
       return drained;
     }
   }

@@ -61,7 +61,7 @@ final class EndToEnd implements Stage {
     int count = perSecond * seconds;
     BenchSale sale = lab.newSale(count);
     ReadyPurchases purchases = new ReadyPurchases(lab, sale, count);
-    try (StoredRows ledger = new StoredRows(lab.mysql())) {
+    try (StoredRows database = new StoredRows(lab.mysql())) {
       RowWatch rows = RowWatch.start(ledger::confirmedBetween, LOOK, PATIENCE);
       Loader.run(purchases.at(perSecond), rows::answered);
       Outcome outcome = rows.outcome(count);

@@ -46,13 +46,13 @@ final class RateTrial implements SustainedRate.Trial {
     int count = (int) (perSecond * length.toSeconds());
     BenchSale sale = lab.newSale(count);
     LoadPlan plan = new ReadyPurchases(lab, sale, count).at(perSecond);
-    try (StoredRows ledger = new StoredRows(lab.mysql())) {
+    try (StoredRows database = new StoredRows(lab.mysql())) {
       CpuTimes before = CpuTimes.now();
       CompletableFuture<LoadResult> load = CompletableFuture.supplyAsync(() -> run(plan));
-      BacklogTrend backlog = watch(sale, ledger);
+      BacklogTrend backlog = watch(sale, database);
       LoadResult result = load.join();
       long accepted = result.answers(202);
-      figures.count(EndToEnd.LOST, ledger.missing(sale, accepted));
+      figures.count(EndToEnd.LOST, database.missing(sale, accepted));
       cpu = before.perOrder(accepted);
       return accepted == count
           && result.seconds() <= length.toSeconds() * PUNCTUAL
@@ -65,20 +65,20 @@ final class RateTrial implements SustainedRate.Trial {
     return cpu;
   }
 
-  private BacklogTrend watch(BenchSale sale, StoredRows ledger) throws SQLException {
+  private BacklogTrend watch(BenchSale sale, StoredRows database) throws SQLException {
     BacklogTrend trend = new BacklogTrend();
     long start = System.nanoTime();
     Waiting.pass(length.dividedBy(FILLING));
     while (System.nanoTime() - start < length.toNanos()) {
-      trend.add((System.nanoTime() - start) / 1e9, (double) onTheWay(sale, ledger));
+      trend.add((System.nanoTime() - start) / 1e9, (double) onTheWay(sale, database));
       Waiting.pass(LOOK);
     }
     return trend;
   }
 
-  private long onTheWay(BenchSale sale, StoredRows ledger) throws SQLException {
+  private long onTheWay(BenchSale sale, StoredRows database) throws SQLException {
     long admitted = sale.stock() - Long.parseLong(lab.redis().get(RedisKeys.stock(sale.skuId())));
-    return admitted - ledger.stored(sale);
+    return admitted - database.stored(sale);
   }
 
   private static LoadResult run(LoadPlan plan) {

@@ -233,21 +233,21 @@ class BrokerFaultsIT {
         lab.servers().vhost().clearPolicy("limit");
       }
       statement.execute("UNLOCK TABLES");
-      Signals.await("dead letters in MySQL, and counted", () -> droppedByBroker() > before);
+      Signals.await("dead deadLetters in MySQL, and counted", () -> droppedByBroker() > before);
       run.load().lastCall();
       Signals.await(
-          "all other orders to be stored, and all dead letters to be in MySQL",
+          "all other orders to be stored, and all dead deadLetters to be in MySQL",
           () ->
               run.load().isServed()
                   && run.waitingInRedis() == 0
                   && run.inBroker() == 0
                   && lab.servers().vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() == 0);
-      List<Long> letters = droppedLetters(statement);
-      assertThat(letters).as("orders that the broker dropped").isNotEmpty();
-      for (long letter : letters) {
+      List<Long> deadLetters = droppedDeadLetters(statement);
+      assertThat(deadLetters).as("orders that the broker dropped").isNotEmpty();
+      for (long letter : deadLetters) {
         assertThat(lab.admin().replay(letter).status()).isEqualTo(200);
       }
-      run.fault(letters.size() + " orders dropped at the delivery limit; replayed");
+      run.fault(deadLetters.size() + " orders dropped at the delivery limit; replayed");
       run.judge();
     }
   }
@@ -260,17 +260,17 @@ class BrokerFaultsIT {
         .sum();
   }
 
-  private static List<Long> droppedLetters(Statement statement) throws SQLException {
-    List<Long> letters = new ArrayList<>();
+  private static List<Long> droppedDeadLetters(Statement statement) throws SQLException {
+    List<Long> deadLetters = new ArrayList<>();
     try (ResultSet rows =
         statement.executeQuery(
             "SELECT id FROM dead_letter"
                 + " WHERE reason = 'DROPPED_BY_BROKER' AND state = 'OPEN'")) {
       while (rows.next()) {
-        letters.add(rows.getLong(1));
+        deadLetters.add(rows.getLong(1));
       }
     }
-    return letters;
+    return deadLetters;
   }
 
   /** Applies to channels opened from now on, so the consumers' connections are reset. */

@@ -113,7 +113,7 @@ class ConsumerFaultsIT {
   void killedBetweenResultCompensationAndItsMark() throws Exception {
     Map<ServiceInstance, String> points =
         Map.of(
-            lab.consumer(1), Failpoints.TOLD_NOT_COMPENSATED,
+            lab.consumer(1), Failpoints.NOTIFIED_NOT_COMPENSATED,
             lab.consumer(2), Failpoints.COMPENSATED_NOT_MARKED);
     try (FaultRun run = lab.run("23 consumers killed around a compensation")) {
       SaleOffer sale = run.sale(1);

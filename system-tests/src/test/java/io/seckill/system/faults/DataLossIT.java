@@ -327,7 +327,7 @@ class DataLossIT {
                 .allMatch(
                     gateway ->
                         gateway.sum("seckill_redis_verified") == 1
-                            && gateway.sum("seckill_held_skus") > 0));
+                            && gateway.sum("seckill_quarantined_skus") > 0));
     int accepted = run.load().accepted();
     run.load().awaitProblems(UNAVAILABLE, run.load().problems(UNAVAILABLE) + 100);
     assertThat(run.load().accepted())

@@ -23,7 +23,7 @@ final class Failpoints {
   static final String COMMITTED_NOT_ACKED = "committed-not-acked";
 
   /** Results of orders are in Redis; the orders are not compensated yet. */
-  static final String TOLD_NOT_COMPENSATED = "told-not-compensated";
+  static final String NOTIFIED_NOT_COMPENSATED = "notified-not-compensated";
 
   /** Orders are compensated in Redis; MySQL has not marked them yet. */
   static final String COMPENSATED_NOT_MARKED = "compensated-not-marked";
@@ -56,7 +56,7 @@ final class Failpoints {
               Advised.after(BEFORE_COMMIT, "io.seckill.consumer.store.ProductTable", "progress"),
               Advised.before(COMMITTED_NOT_ACKED, "io.seckill.consumer.intake.Settler", "announce"),
               Advised.before(
-                  TOLD_NOT_COMPENSATED,
+                  NOTIFIED_NOT_COMPENSATED,
                   "io.seckill.consumer.compensation.Compensations",
                   "deliverChunk"),
               Advised.before(

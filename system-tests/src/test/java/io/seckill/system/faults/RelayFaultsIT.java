@@ -187,14 +187,14 @@ class RelayFaultsIT {
       requests.dropToServer(true);
       awaitFailure(lab.relay(1), "redis_unavailable", 1);
       awaitFailure(lab.relay(2), "redis_unavailable", 1);
-      Set<String> unheard = published.of(inHand(lab.relay(1)), false);
-      assertThat(unheard).as("orders of claims whose replies were lost").isNotEmpty();
+      Set<String> unpublished = published.of(inHand(lab.relay(1)), false);
+      assertThat(unpublished).as("orders of claims whose replies were lost").isNotEmpty();
       run.fault("replies of Redis to relay-1 lost");
       assertThat(requests.droppedBytes()).as("bytes of requests").isGreaterThan(before);
       run.fault("requests of relay-2 to Redis lost");
       replies.heal();
       requests.heal();
-      Signals.await("these to be published", () -> published.of(unheard, false).isEmpty());
+      Signals.await("these to be published", () -> published.of(unpublished, false).isEmpty());
       run.judge();
     }
   }

@@ -188,8 +188,8 @@ class OperationsPageIT {
     page.open(pipeline.tokens().operator());
     publish(0, "not an order");
     publish(Partition.ofSku(3004), order(3004, 77));
-    browser.awaitText("#letters", "UNREADABLE");
-    browser.awaitText("#letters", "UNKNOWN_SKU");
+    browser.awaitText("#dead-letters", "UNREADABLE");
+    browser.awaitText("#dead-letters", "UNKNOWN_SKU");
 
     put(3004); // the SKU exists from now on
     browser.pressLabelled(letter("UNKNOWN_SKU"), "Discard…");
@@ -202,7 +202,7 @@ class OperationsPageIT {
     browser.awaitText("#confirm-text", "no units go back");
     page.fill("reason", "a test").confirm("discard dead letter");
 
-    browser.awaitShown("#no-letters");
+    browser.awaitShown("#no-dead-letters");
     await().atMost(LIMIT).until(() -> pipeline.sales().settledOrders(3004) == 1);
   }
 
@@ -304,7 +304,7 @@ class OperationsPageIT {
   }
 
   private static String letter(String reason) {
-    return "#letters tr[data-reason=" + reason + "] button";
+    return "#dead-letters tr[data-reason=" + reason + "] button";
   }
 
   private static String order(long skuId, long user) {

@@ -24,20 +24,20 @@ class DeadLetterAdminController {
   private static final int MAX_LIMIT = 200;
   private static final int MAX_REASON = 200;
 
-  private final Letters letters;
-  private final Resolutions resolutions;
+  private final DeadLetterRecords deadLetters;
+  private final DeadLetterResolver resolver;
   private final AuditLog audit;
 
-  DeadLetterAdminController(Letters letters, Resolutions resolutions, AuditLog audit) {
-    this.letters = letters;
-    this.resolutions = resolutions;
+  DeadLetterAdminController(DeadLetterRecords deadLetters, DeadLetterResolver resolver, AuditLog audit) {
+    this.deadLetters = deadLetters;
+    this.resolver = resolver;
     this.audit = audit;
   }
 
   /**
    * @param next value of {@code after} for the next page; null on the last page
    */
-  record Page(List<Letter> deadLetters, @Nullable Long next) {}
+  record Page(List<DeadLetterRecord> deadLetters, @Nullable Long next) {}
 
   @GetMapping
   Page list(
@@ -45,8 +45,8 @@ class DeadLetterAdminController {
       @RequestParam(required = false) @Nullable String limit,
       @RequestParam(required = false) @Nullable String after) {
     int size = limit == null ? DEFAULT_LIMIT : limit(limit);
-    List<Letter> page =
-        letters.page(
+    List<DeadLetterRecord> page =
+        deadLetters.page(
             state == null ? null : state(state),
             after == null ? 0 : PathIds.number("after", after),
             size);
@@ -54,23 +54,23 @@ class DeadLetterAdminController {
   }
 
   @GetMapping("/{id}")
-  Letter show(@PathVariable String id) {
-    return letters.show(PathIds.number("id", id));
+  DeadLetterRecord show(@PathVariable String id) {
+    return deadLetters.show(PathIds.number("id", id));
   }
 
   @PostMapping("/{id}/replay")
-  Letter replay(@PathVariable String id, Operator operator) {
+  DeadLetterRecord replay(@PathVariable String id, Operator operator) {
     long letter = PathIds.number("id", id);
     return audit.audited(
         operator,
         "replay",
         "deadLetter=" + letter,
-        () -> resolutions.replay(letter, operator),
+        () -> resolver.replay(letter, operator),
         done -> "order=" + done.orderId());
   }
 
   @PostMapping("/{id}/discard")
-  Letter discard(@PathVariable String id, Operator operator, JsonBody body) {
+  DeadLetterRecord discard(@PathVariable String id, Operator operator, JsonBody body) {
     long letter = PathIds.number("id", id);
     String reason = body.text("reason", MAX_REASON);
     body.end();
@@ -78,7 +78,7 @@ class DeadLetterAdminController {
         operator,
         "discard",
         "deadLetter=" + letter,
-        () -> resolutions.discard(letter, reason, operator),
+        () -> resolver.discard(letter, reason, operator),
         done -> "order=" + done.orderId());
   }
 
@@ -90,8 +90,8 @@ class DeadLetterAdminController {
     return (int) limit;
   }
 
-  private static LetterState state(String text) {
-    return Arrays.stream(LetterState.values())
+  private static DeadLetterState state(String text) {
+    return Arrays.stream(DeadLetterState.values())
         .filter(state -> state.name().equals(text))
         .findFirst()
         .orElseThrow(

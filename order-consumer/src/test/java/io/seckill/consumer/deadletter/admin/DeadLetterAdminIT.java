@@ -54,7 +54,7 @@ class DeadLetterAdminIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(3001);
   private static final Duration PATIENCE = Duration.ofMinutes(2);
-  private static final String LETTERS = "/internal/v1/dead-letters";
+  private static final String DEAD_LETTERS = "/internal/v1/dead-letters";
   private static final String REASON = "{\"reason\":\"shopper was refunded\"}";
 
   private static TestConsumer consumer;
@@ -95,7 +95,7 @@ class DeadLetterAdminIT {
     OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
     admissions.admit(order);
     long letter = givenUp(order);
-    assertThat(api.get(LETTERS + "/" + letter).body().path("reason").stringValue())
+    assertThat(api.get(DEAD_LETTERS + "/" + letter).body().path("reason").stringValue())
         .isEqualTo("FAILED_TOO_OFTEN");
 
     Answer replayed = post(letter, "/replay", "");
@@ -139,7 +139,7 @@ class DeadLetterAdminIT {
         .atMost(PATIENCE)
         .untilAsserted(
             () -> {
-              Answer shown = api.get(LETTERS + "/" + letter);
+              Answer shown = api.get(DEAD_LETTERS + "/" + letter);
               assertThat(shown.body().path("state").stringValue()).isEqualTo("OPEN");
               assertThat(shown.body().path("attempts").intValue()).isEqualTo(2);
             });
@@ -239,7 +239,7 @@ class DeadLetterAdminIT {
     flood.publishRaw(sku, garbage, Map.of());
     long letter = awaitLetter("payload = '" + garbage + "'");
 
-    JsonNode shown = api.get(LETTERS + "/" + letter).body();
+    JsonNode shown = api.get(DEAD_LETTERS + "/" + letter).body();
     assertThat(shown.path("payload").stringValue()).isEqualTo(garbage);
     assertThat(shown.path("payloadBytes").longValue()).isEqualTo(garbage.length());
     assertThat(shown.has("payloadBase64")).isFalse();
@@ -257,7 +257,7 @@ class DeadLetterAdminIT {
     long letter = awaitLetter(body);
     byte[] beginning = Arrays.copyOf(body, Math.min(body.length, 4_096));
 
-    JsonNode shown = api.get(LETTERS + "/" + letter).body();
+    JsonNode shown = api.get(DEAD_LETTERS + "/" + letter).body();
 
     assertThat(shown.path("payloadBytes").longValue()).isEqualTo(body.length);
     assertThat(shown.path("payload").stringValue()).isEqualTo(new String(beginning, UTF_8));
@@ -345,7 +345,7 @@ class DeadLetterAdminIT {
     sql("UPDATE dead_letter SET payload_bytes = NULL WHERE id = " + letter);
     sql("DELETE FROM dead_letter_rest WHERE letter_id = " + letter);
 
-    assertThat(api.get(LETTERS + "/" + letter).body().path("payloadBytes").isNull()).isTrue();
+    assertThat(api.get(DEAD_LETTERS + "/" + letter).body().path("payloadBytes").isNull()).isTrue();
     assertThat(post(letter, "/replay", "").code()).isEqualTo("CUT");
 
     flood.publishRaw(sku, body, Map.of());
@@ -359,17 +359,17 @@ class DeadLetterAdminIT {
     Random random = new Random(seed);
     open(1_000);
     List<OrderMessage> all = new ArrayList<>();
-    List<Long> letters = new ArrayList<>();
+    List<Long> deadLetters = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 1 + i, 1);
       admissions.admit(order);
       all.add(order);
-      letters.add(givenUp(order));
+      deadLetters.add(givenUp(order));
     }
 
     int stored = 0;
-    for (int i = 0; i < letters.size(); i++) {
-      long letter = letters.get(i);
+    for (int i = 0; i < deadLetters.size(); i++) {
+      long letter = deadLetters.get(i);
       List<String> won = Collections.synchronizedList(new ArrayList<>());
       List<Runnable> racers =
           new ArrayList<>(
@@ -412,7 +412,7 @@ class DeadLetterAdminIT {
       Answer refused = post(letter, "/replay", "");
 
       assertThat(refused.status()).isEqualTo(503);
-      assertThat(api.get(LETTERS + "/" + letter).body().path("state").stringValue())
+      assertThat(api.get(DEAD_LETTERS + "/" + letter).body().path("state").stringValue())
           .isEqualTo("OPEN");
       channel.queueBind(queue, BrokerTopology.ORDERS_EXCHANGE, key);
     }
@@ -422,27 +422,27 @@ class DeadLetterAdminIT {
 
   @Test
   void listsPageByPageAndByState() {
-    List<Long> letters = new ArrayList<>();
+    List<Long> deadLetters = new ArrayList<>();
     open(10);
     for (int i = 0; i < 3; i++) {
-      letters.add(givenUp(OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 1)));
+      deadLetters.add(givenUp(OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 1)));
     }
-    Collections.sort(letters);
-    post(letters.get(1), "/discard", REASON);
-    long before = letters.get(0) - 1;
+    Collections.sort(deadLetters);
+    post(deadLetters.get(1), "/discard", REASON);
+    long before = deadLetters.get(0) - 1;
 
-    Answer page = api.get(LETTERS + "?state=OPEN&limit=1&after=" + before);
-    Answer next = api.get(LETTERS + "?state=OPEN&limit=1&after=" + page.body().path("next"));
-    Answer discarded = api.get(LETTERS + "?state=DISCARDED&after=" + before);
+    Answer page = api.get(DEAD_LETTERS + "?state=OPEN&limit=1&after=" + before);
+    Answer next = api.get(DEAD_LETTERS + "?state=OPEN&limit=1&after=" + page.body().path("next"));
+    Answer discarded = api.get(DEAD_LETTERS + "?state=DISCARDED&after=" + before);
 
     assertThat(page.body().path("deadLetters")).hasSize(1);
     assertThat(page.body().path("deadLetters").get(0).path("id").longValue())
-        .isEqualTo(letters.get(0));
+        .isEqualTo(deadLetters.get(0));
     assertThat(page.body().path("deadLetters").get(0).has("payload")).isFalse();
     assertThat(next.body().path("deadLetters").get(0).path("id").longValue())
-        .isEqualTo(letters.get(2));
+        .isEqualTo(deadLetters.get(2));
     assertThat(discarded.body().path("deadLetters").get(0).path("id").longValue())
-        .isEqualTo(letters.get(1));
+        .isEqualTo(deadLetters.get(1));
     assertThat(discarded.body().path("next").isNull()).isTrue();
   }
 
@@ -458,7 +458,7 @@ class DeadLetterAdminIT {
         "?after=0"
       })
   void refusesWhatItCannotList(String query) {
-    Answer refused = api.get(LETTERS + query);
+    Answer refused = api.get(DEAD_LETTERS + query);
 
     assertThat(refused.status()).isEqualTo(400);
     assertThat(query).contains(refused.field() + "=");
@@ -466,13 +466,13 @@ class DeadLetterAdminIT {
 
   @Test
   void whatIsNotThereIsNotFoundAndADiscardNeedsAReason() {
-    assertThat(api.get(LETTERS + "/999999").code()).isEqualTo("UNKNOWN_DEAD_LETTER");
+    assertThat(api.get(DEAD_LETTERS + "/999999").code()).isEqualTo("UNKNOWN_DEAD_LETTER");
     assertThat(post(999_999, "/replay", "").code()).isEqualTo("UNKNOWN_DEAD_LETTER");
     assertThat(post(999_999, "/discard", REASON).code()).isEqualTo("UNKNOWN_DEAD_LETTER");
-    assertThat(api.get(LETTERS + "/x").field()).isEqualTo("id");
+    assertThat(api.get(DEAD_LETTERS + "/x").field()).isEqualTo("id");
     assertThat(post(1, "/discard", "{}").field()).isEqualTo("reason");
     assertThat(post(1, "/discard", "{\"reason\":\"a\\u0007b\"}").field()).isEqualTo("reason");
-    assertThat(api.with("X-Operator", "").post(LETTERS + "/1/replay").field())
+    assertThat(api.with("X-Operator", "").post(DEAD_LETTERS + "/1/replay").field())
         .isEqualTo("X-Operator");
   }
 
@@ -481,7 +481,7 @@ class DeadLetterAdminIT {
   }
 
   private static Answer post(long letter, String action, String body) {
-    return api.post(LETTERS + "/" + letter + action, body);
+    return api.post(DEAD_LETTERS + "/" + letter + action, body);
   }
 
   private static void note(List<String> won, String status, Answer answer) {

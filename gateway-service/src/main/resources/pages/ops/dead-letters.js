@@ -10,17 +10,17 @@ let next = null;
 let shown = [];
 
 /** @param {number | null} open how many there are, by the stream; null when nobody knows */
-export function lettersChanged(open, context) {
+export function deadLettersChanged(open, context) {
   if (open === null || open === seen) return;
   seen = open;
-  readLetters(context, null);
+  readDeadLetters(context, null);
 }
 
-export function listenToLetters(context) {
-  $('more-letters').addEventListener('click', () => readLetters(context, next));
+export function listenToDeadLetters(context) {
+  $('more-dead-letters').addEventListener('click', () => readDeadLetters(context, next));
 }
 
-export async function readLetters(context, after) {
+export async function readDeadLetters(context, after) {
   const query = `?state=OPEN&limit=${PAGE}${after === null ? '' : `&after=${after}`}`;
   const answer = await call('GET', `admin/v1/dead-letters${query}`, {token: context.token()});
   if (answer.status !== 200) {
@@ -29,9 +29,9 @@ export async function readLetters(context, after) {
   }
   shown = after === null ? answer.json.deadLetters : [...shown, ...answer.json.deadLetters];
   next = answer.json.next;
-  show($('more-letters'), next !== null);
-  show($('no-letters'), shown.length === 0);
-  $('letters').replaceChildren(...shown.map((letter) => row(letter, context)));
+  show($('more-dead-letters'), next !== null);
+  show($('no-dead-letters'), shown.length === 0);
+  $('dead-letters').replaceChildren(...shown.map((letter) => row(letter, context)));
 }
 
 function row(letter, context) {

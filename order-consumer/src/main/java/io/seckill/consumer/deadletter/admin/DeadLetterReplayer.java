@@ -21,12 +21,12 @@ import org.springframework.stereotype.Component;
 
 /** Sends a dead letter's message to the orders exchange once more. Thread-safe. */
 @Component
-class Replays {
+class DeadLetterReplayer {
 
   private final ConfirmingPublisher publisher;
   private final Duration confirmTimeout;
 
-  Replays(BrokerConnections connections, BrokerProperties broker) {
+  DeadLetterReplayer(BrokerConnections connections, BrokerProperties broker) {
     this.publisher = new ConfirmingPublisher(connections, "replays", BrokerTopology::declare);
     this.confirmTimeout = broker.confirmTimeout();
   }
@@ -39,7 +39,7 @@ class Replays {
    *     unknown; 503 when the broker has not confirmed them: it may or may not have them, and a
    *     second message is harmless
    */
-  void publish(Letters.Message letter) {
+  void publish(DeadLetterRecords.Message letter) {
     byte[] payload = letter.payload();
     if (payload == null) {
       throw ProblemException.conflict(
@@ -64,7 +64,7 @@ class Replays {
   }
 
   @SuppressWarnings("JavaUtilDate") // the AMQP client knows no other time
-  private static BasicProperties properties(@Nullable OrderMessage order, Letters.Message letter) {
+  private static BasicProperties properties(@Nullable OrderMessage order, DeadLetterRecords.Message letter) {
     return new BasicProperties.Builder()
         .messageId(order == null ? null : order.orderId().toString())
         .contentType("application/json")

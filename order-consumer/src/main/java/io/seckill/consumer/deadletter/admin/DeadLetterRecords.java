@@ -15,7 +15,7 @@ import org.springframework.stereotype.Component;
 
 /** Reads dead letters, and writes how they were resolved. */
 @Component
-class Letters {
+class DeadLetterRecords {
 
   private static final String COLUMNS =
       "id, order_id, sku_id, user_id, reason, detail, attempts, first_failed_at, last_failed_at,"
@@ -23,7 +23,7 @@ class Letters {
 
   private final JdbcClient jdbc;
 
-  Letters(JdbcClient jdbc) {
+  DeadLetterRecords(JdbcClient jdbc) {
     this.jdbc = jdbc;
   }
 
@@ -35,7 +35,7 @@ class Letters {
    */
   @SuppressWarnings("ArrayRecordComponent") // handed over, never compared
   record Message(
-      LetterState state,
+      DeadLetterState state,
       byte @Nullable [] payload,
       @Nullable String routingKey,
       int attempts,
@@ -57,7 +57,7 @@ class Letters {
    * @param state null for all
    * @param after id of the last letter seen, 0 for the first page
    */
-  List<Letter> page(@Nullable LetterState state, long after, int limit) {
+  List<DeadLetterRecord> page(@Nullable DeadLetterState state, long after, int limit) {
     String condition = state == null ? "" : "state = ? AND ";
     List<Object> parameters = new ArrayList<>();
     if (state != null) {
@@ -72,19 +72,19 @@ class Letters {
                 + condition
                 + "id > ? ORDER BY id LIMIT ?")
         .params(parameters)
-        .query((row, number) -> Letter.read(row, null))
+        .query((row, number) -> DeadLetterRecord.read(row, null))
         .list();
   }
 
   /**
    * @throws ProblemException 404 UNKNOWN_DEAD_LETTER
    */
-  Letter show(long id) {
+  DeadLetterRecord show(long id) {
     return jdbc.sql("SELECT " + COLUMNS + ", payload FROM dead_letter WHERE id = ?")
         .param(id)
-        .query((row, number) -> Letter.read(row, row.getBytes("payload")))
+        .query((row, number) -> DeadLetterRecord.read(row, row.getBytes("payload")))
         .optional()
-        .orElseThrow(Letters::unknown);
+        .orElseThrow(DeadLetterRecords::unknown);
   }
 
   /**
@@ -102,13 +102,13 @@ class Letters {
         .query(
             (row, number) ->
                 new Message(
-                    LetterState.valueOf(row.getString("state")),
+                    DeadLetterState.valueOf(row.getString("state")),
                     whole(id, row.getBytes("payload"), row.getLong("payload_bytes")),
                     row.getString("routing_key"),
                     row.getInt("attempts"),
                     row.getLong("first_at")))
         .optional()
-        .orElseThrow(Letters::unknown);
+        .orElseThrow(DeadLetterRecords::unknown);
   }
 
   /**
@@ -131,7 +131,7 @@ class Letters {
     return whole.toByteArray();
   }
 
-  void resolve(long id, LetterState state, Operator operator, @Nullable String reason) {
+  void resolve(long id, DeadLetterState state, Operator operator, @Nullable String reason) {
     jdbc.sql(
             "UPDATE dead_letter SET state = ?, resolved_by = ?, resolved_reason = ?,"
                 + " resolved_at = NOW(6) WHERE id = ?")

@@ -22,9 +22,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What the gateway answers while order-consumer is unavailable, slow, or sends bad responses. */
 @ExtendWith(TestServers.class)
-class ConsumerAwayIT {
+class ConsumerUnavailableIT {
 
-  private static final String AWAY = "LEDGER_UNAVAILABLE";
+  private static final String UNAVAILABLE = "DATABASE_UNAVAILABLE";
 
   private static GatewayStage stage;
   private static SlowConsumer consumer;
@@ -56,9 +56,9 @@ class ConsumerAwayIT {
     GatewayAnswer answer = alone.adminGet("/admin/v1/skus/1001");
 
     assertThat(answer.status()).isEqualTo(503);
-    assertThat(answer.code()).isEqualTo(AWAY);
+    assertThat(answer.code()).isEqualTo(UNAVAILABLE);
     assertThat(answer.header("Retry-After")).isEqualTo("1");
-    assertThat(alone.operate("POST", "/admin/v1/skus/1001/open", null).code()).isEqualTo(AWAY);
+    assertThat(alone.operate("POST", "/admin/v1/skus/1001/open", null).code()).isEqualTo(UNAVAILABLE);
   }
 
   @Test
@@ -77,7 +77,7 @@ class ConsumerAwayIT {
   void waitsNoLongerThanTheTimeOut() {
     GatewayAnswer answer = gateway.adminGet("/admin/v1/skus/1001");
 
-    assertThat(answer.code()).as("the answer while order-consumer is silent").isEqualTo(AWAY);
+    assertThat(answer.code()).as("the answer while order-consumer is silent").isEqualTo(UNAVAILABLE);
     swallow();
   }
 
@@ -102,7 +102,7 @@ class ConsumerAwayIT {
     GatewayAnswer answer = asked.get();
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
-    assertThat(answer.code()).isEqualTo(AWAY);
+    assertThat(answer.code()).isEqualTo(UNAVAILABLE);
     assertThat(answer.body()).doesNotContain("SECRET").doesNotContain("java.lang");
   }
 
@@ -117,7 +117,7 @@ class ConsumerAwayIT {
 
     assertThat(answer.status()).isEqualTo(409);
     assertThat(answer.code()).isEqualTo("REFUSED");
-    assertThat(answer.text("detail")).isEqualTo("The ledger refuses.");
+    assertThat(answer.text("detail")).isEqualTo("The database refuses.");
     assertThat(answer.json().has("field")).isFalse();
     assertThat(answer.text("saleState")).isEqualTo("OPEN");
   }
@@ -195,7 +195,7 @@ class ConsumerAwayIT {
     consumer.answer(200, row);
     consumer.answer(500, "{}");
 
-    assertThat(asked.get().code()).isEqualTo(AWAY);
+    assertThat(asked.get().code()).isEqualTo(UNAVAILABLE);
     assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo("PAUSED");
   }
 

@@ -10,11 +10,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reads messages of the dead queue; their headers may be missing or wrong. */
-final class DrainedLetter {
+final class DrainedMessage {
 
   private static final int MAX_ATTEMPTS = 1_000_000;
 
-  private DrainedLetter() {}
+  private DrainedMessage() {}
 
   static DeadLetter of(GetResponse message) {
     BasicProperties properties = message.getProps();

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param payloadBase64 the same bytes, when they are not valid UTF-8
  * @param resolvedBy with resolvedReason and resolvedAt, null while OPEN
  */
-record Letter(
+record DeadLetterRecord(
     long id,
     @Nullable String orderId,
     @Nullable Long skuId,
@@ -31,7 +31,7 @@ record Letter(
     int attempts,
     Instant firstFailedAt,
     Instant lastFailedAt,
-    LetterState state,
+    DeadLetterState state,
     @Nullable String resolvedBy,
     @Nullable String resolvedReason,
     @Nullable Instant resolvedAt,
@@ -42,9 +42,9 @@ record Letter(
   /**
    * @param payload null when it is not to be shown
    */
-  static Letter read(ResultSet row, byte @Nullable [] payload) throws SQLException {
+  static DeadLetterRecord read(ResultSet row, byte @Nullable [] payload) throws SQLException {
     String text = payload == null ? null : new String(payload, StandardCharsets.UTF_8);
-    return new Letter(
+    return new DeadLetterRecord(
         row.getLong("id"),
         row.getString("order_id"),
         nullableLong(row, "sku_id"),
@@ -54,7 +54,7 @@ record Letter(
         row.getInt("attempts"),
         utc(row.getObject("first_failed_at", LocalDateTime.class)),
         utc(row.getObject("last_failed_at", LocalDateTime.class)),
-        LetterState.valueOf(row.getString("state")),
+        DeadLetterState.valueOf(row.getString("state")),
         row.getString("resolved_by"),
         row.getString("resolved_reason"),
         nullableUtc(row.getObject("resolved_at", LocalDateTime.class)),

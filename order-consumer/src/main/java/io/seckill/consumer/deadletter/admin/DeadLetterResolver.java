@@ -12,18 +12,18 @@ import org.springframework.transaction.support.TransactionOperations;
  * can only lead to repeating the action; a second replay or discard of an order has no effect.
  */
 @Component
-class Resolutions {
+class DeadLetterResolver {
 
-  private final Letters letters;
-  private final Replays replays;
-  private final Discards discards;
+  private final DeadLetterRecords deadLetters;
+  private final DeadLetterReplayer replayer;
+  private final DeadLetterDiscarder discarder;
   private final TransactionOperations transactions;
 
-  Resolutions(
-      Letters letters, Replays replays, Discards discards, TransactionOperations transactions) {
-    this.letters = letters;
-    this.replays = replays;
-    this.discards = discards;
+  DeadLetterResolver(
+      DeadLetterRecords deadLetters, DeadLetterReplayer replayer, DeadLetterDiscarder discarder, TransactionOperations transactions) {
+    this.deadLetters = deadLetters;
+    this.replayer = replayer;
+    this.discarder = discarder;
     this.transactions = transactions;
   }
 
@@ -31,18 +31,18 @@ class Resolutions {
    * Sends the message through all guards again; repeating the call sends nothing.
    *
    * @throws ProblemException 404, 409 DEAD_LETTER_RESOLVED when it was discarded, and as {@link
-   *     Replays#publish}
+   *     DeadLetterReplayer#publish}
    */
-  Letter replay(long id, Operator operator) {
+  DeadLetterRecord replay(long id, Operator operator) {
     transactions.executeWithoutResult(
         tx -> {
-          Letters.Message letter = letters.lock(id);
-          if (isOpen(letter, LetterState.REPLAYED)) {
-            replays.publish(letter);
-            letters.resolve(id, LetterState.REPLAYED, operator, null);
+          DeadLetterRecords.Message letter = deadLetters.lock(id);
+          if (isOpen(letter, DeadLetterState.REPLAYED)) {
+            replayer.publish(letter);
+            deadLetters.resolve(id, DeadLetterState.REPLAYED, operator, null);
           }
         });
-    return letters.show(id);
+    return deadLetters.show(id);
   }
 
   /**
@@ -51,29 +51,29 @@ class Resolutions {
    * @throws ProblemException 404, 409 DEAD_LETTER_RESOLVED when it was replayed, 503 when MySQL
    *     cannot decide now
    */
-  Letter discard(long id, String reason, Operator operator) {
+  DeadLetterRecord discard(long id, String reason, Operator operator) {
     transactions.executeWithoutResult(
         tx -> {
-          Letters.Message letter = letters.lock(id);
-          if (isOpen(letter, LetterState.DISCARDED)) {
+          DeadLetterRecords.Message letter = deadLetters.lock(id);
+          if (isOpen(letter, DeadLetterState.DISCARDED)) {
             OrderMessage order = letter.order();
             if (order != null) {
-              discards.reject(order);
+              discarder.reject(order);
             }
-            letters.resolve(id, LetterState.DISCARDED, operator, reason);
+            deadLetters.resolve(id, DeadLetterState.DISCARDED, operator, reason);
           }
         });
-    return letters.show(id);
+    return deadLetters.show(id);
   }
 
   /**
    * @return false when there is nothing left to do
    */
-  private static boolean isOpen(Letters.Message letter, LetterState wanted) {
-    if (letter.state() != LetterState.OPEN && letter.state() != wanted) {
+  private static boolean isOpen(DeadLetterRecords.Message letter, DeadLetterState wanted) {
+    if (letter.state() != DeadLetterState.OPEN && letter.state() != wanted) {
       throw ProblemException.conflict(
           "DEAD_LETTER_RESOLVED", "The dead letter is " + letter.state() + " already.");
     }
-    return letter.state() == LetterState.OPEN;
+    return letter.state() == DeadLetterState.OPEN;
   }
 }

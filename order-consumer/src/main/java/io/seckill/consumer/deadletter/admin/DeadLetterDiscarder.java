@@ -22,15 +22,15 @@ import org.springframework.stereotype.Component;
 
 /** Stores the order of a dead letter as REJECTED and returns its units. May be repeated. */
 @Component
-class Discards {
+class DeadLetterDiscarder {
 
-  private static final Logger log = LoggerFactory.getLogger(Discards.class);
+  private static final Logger log = LoggerFactory.getLogger(DeadLetterDiscarder.class);
 
   private final OrderStore store;
   private final Compensations compensations;
   private final OrderResults results;
 
-  Discards(OrderStore store, Compensations compensations, OrderResults results) {
+  DeadLetterDiscarder(OrderStore store, Compensations compensations, OrderResults results) {
     this.store = store;
     this.compensations = compensations;
     this.results = results;
@@ -86,6 +86,6 @@ class Discards {
 
   private static ProblemException unavailable() {
     return ProblemException.unavailable(
-        "The ledger cannot decide now; send the same request again.");
+        "The database cannot decide now; send the same request again.");
   }
 }
