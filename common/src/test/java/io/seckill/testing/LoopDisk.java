@@ -111,8 +111,8 @@ public final class LoopDisk implements AutoCloseable {
   }
 
   /**
-   * Discards the data that was not synced and kills the server; returns with the disk mounted
-   * again and the server not running.
+   * Discards the data that was not synced and kills the server; returns with the disk mounted again
+   * and the server not running.
    *
    * @throws IllegalStateException when a file that was never synced survived, so that no power loss
    *     was simulated

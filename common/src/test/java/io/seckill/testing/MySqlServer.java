@@ -17,8 +17,8 @@ public final class MySqlServer extends TestServer {
   static final String ROOT_PASSWORD = "test";
 
   /**
-   * Parameters that every client of the pipeline sets (FACTS 28, 31, 40), and those that a connection
-   * without TLS to MySQL 9 needs.
+   * Parameters that every client of the pipeline sets (FACTS 28, 31, 40), and those that a
+   * connection without TLS to MySQL 9 needs.
    */
   private static final String PARAMETERS =
       "?useAffectedRows=true&rewriteBatchedStatements=false&connectTimeout=2000&socketTimeout=10000"

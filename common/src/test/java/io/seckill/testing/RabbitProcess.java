@@ -64,8 +64,8 @@ final class RabbitProcess implements ServerProgram {
   }
 
   /**
-   * Settings that the container uses too. Quorum queues report their counters at this tick, every
-   * 5 s by default.
+   * Settings that the container uses too. Quorum queues report their counters at this tick, every 5
+   * s by default.
    */
   static List<String> advancedDefaults() {
     return List.of("[{rabbit, [{quorum_tick_interval, 250}]}].");

@@ -34,8 +34,8 @@ public final class RabbitServer extends TestServer {
   /**
    * Starts a node for the caller alone; the caller closes it.
    *
-   * @param lines lines of rabbitmq.conf, such as {@code "consumer_timeout = 60000"}; they
-   *     override the defaults
+   * @param lines lines of rabbitmq.conf, such as {@code "consumer_timeout = 60000"}; they override
+   *     the defaults
    */
   public static RabbitServer start(String... lines) {
     return started(new RabbitServer(Backend.current().rabbit(List.of(lines)), false));

@@ -82,9 +82,7 @@ public abstract sealed class TestServer implements AutoCloseable
     return ownServer().isFrozen();
   }
 
-  /**
-   * Kills the server and deletes its data; {@link #restart()} starts it empty on the same port.
-   */
+  /** Kills the server and deletes its data; {@link #restart()} starts it empty on the same port. */
   public final void wipe() {
     ownServer().wipe();
   }

@@ -42,9 +42,7 @@ public final class ArchitectureRules {
         .because("packages are features, STYLE section 1");
   }
 
-  /**
-   * A service depends only on common and itself: services share message contracts, not classes.
-   */
+  /** A service depends only on common and itself: services share message contracts, not classes. */
   public static ArchRule servicesDoNotKnowEachOther(String module) {
     return noClasses()
         .that()

@@ -269,7 +269,9 @@ final class SaleWatch implements AutoCloseable {
     boolean anew = !servers.quarantined().containsAll(quarantined);
     report(quarantined);
     long onSale =
-        sales.stream().filter(sale -> quarantined.contains(sale.skuId()) && !sale.isClosed()).count();
+        sales.stream()
+            .filter(sale -> quarantined.contains(sale.skuId()) && !sale.isClosed())
+            .count();
     servers.quarantine(quarantined, (int) onSale);
     return anew;
   }
@@ -288,7 +290,9 @@ final class SaleWatch implements AutoCloseable {
   }
 
   private void report(Set<Long> quarantined) {
-    quarantined.stream().filter(skuId -> !servers.isQuarantined(skuId)).forEach(this::reportQuarantine);
+    quarantined.stream()
+        .filter(skuId -> !servers.isQuarantined(skuId))
+        .forEach(this::reportQuarantine);
     for (Long skuId : servers.quarantined()) {
       if (!quarantined.contains(skuId)) {
         log.info("sku {} is no longer quarantined", skuId);

@@ -45,7 +45,9 @@ final class VerifiedServers {
     return quarantined;
   }
 
-  /** How many of {@link #quarantined} an operator can put back on sale; a closed sale stays closed. */
+  /**
+   * How many of {@link #quarantined} an operator can put back on sale; a closed sale stays closed.
+   */
   int quarantinedOnSale() {
     return quarantinedOnSale;
   }

@@ -133,6 +133,7 @@ final class HealthController {
     long quarantined = (long) meters.get("seckill.quarantined.skus").gauge().value();
     return quarantined == 0
         ? Component.UP
-        : Component.degraded(quarantined + " SKUs are quarantined: Redis knows less of them than MySQL.");
+        : Component.degraded(
+            quarantined + " SKUs are quarantined: Redis knows less of them than MySQL.");
   }
 }

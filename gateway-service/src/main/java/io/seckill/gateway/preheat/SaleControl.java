@@ -146,7 +146,8 @@ public class SaleControl {
                     .call(() -> redis.follow(moved))
                     .<Stopped>map(followed -> new Stopped.Everywhere(moved))
                     .onErrorResume(
-                        SaleControl::isUnavailable, e -> partly(skuId, stop, StopAccepted.Store.REDIS)));
+                        SaleControl::isUnavailable,
+                        e -> partly(skuId, stop, StopAccepted.Store.REDIS)));
   }
 
   private static Mono<Stopped> partly(long skuId, Stop stop, StopAccepted.Store awaiting) {

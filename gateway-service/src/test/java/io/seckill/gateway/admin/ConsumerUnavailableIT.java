@@ -58,7 +58,8 @@ class ConsumerUnavailableIT {
     assertThat(answer.status()).isEqualTo(503);
     assertThat(answer.code()).isEqualTo(UNAVAILABLE);
     assertThat(answer.header("Retry-After")).isEqualTo("1");
-    assertThat(alone.operate("POST", "/admin/v1/skus/1001/open", null).code()).isEqualTo(UNAVAILABLE);
+    assertThat(alone.operate("POST", "/admin/v1/skus/1001/open", null).code())
+        .isEqualTo(UNAVAILABLE);
   }
 
   @Test
@@ -77,7 +78,9 @@ class ConsumerUnavailableIT {
   void waitsNoLongerThanTheTimeOut() {
     GatewayAnswer answer = gateway.adminGet("/admin/v1/skus/1001");
 
-    assertThat(answer.code()).as("the answer while order-consumer is silent").isEqualTo(UNAVAILABLE);
+    assertThat(answer.code())
+        .as("the answer while order-consumer is silent")
+        .isEqualTo(UNAVAILABLE);
     swallow();
   }
 

@@ -99,7 +99,10 @@ class LeaseIT {
     }
   }
 
-  /** Row 9 of docs/proof.md: the partition with the foreign key is reported as stuck, the others work. */
+  /**
+   * Row 9 of docs/proof.md: the partition with the foreign key is reported as stuck, the others
+   * work.
+   */
   @Test
   void adoptsInTheOtherPartitionsWhenARegistryIsOfAnotherType() {
     outbox.redis().set(RedisKeys.lanes(3), "foreign");

@@ -28,7 +28,8 @@ class DeadLetterAdminController {
   private final DeadLetterResolver resolver;
   private final AuditLog audit;
 
-  DeadLetterAdminController(DeadLetterRecords deadLetters, DeadLetterResolver resolver, AuditLog audit) {
+  DeadLetterAdminController(
+      DeadLetterRecords deadLetters, DeadLetterResolver resolver, AuditLog audit) {
     this.deadLetters = deadLetters;
     this.resolver = resolver;
     this.audit = audit;

@@ -64,7 +64,8 @@ class DeadLetterReplayer {
   }
 
   @SuppressWarnings("JavaUtilDate") // the AMQP client knows no other time
-  private static BasicProperties properties(@Nullable OrderMessage order, DeadLetterRecords.Message letter) {
+  private static BasicProperties properties(
+      @Nullable OrderMessage order, DeadLetterRecords.Message letter) {
     return new BasicProperties.Builder()
         .messageId(order == null ? null : order.orderId().toString())
         .contentType("application/json")

@@ -20,7 +20,10 @@ class DeadLetterResolver {
   private final TransactionOperations transactions;
 
   DeadLetterResolver(
-      DeadLetterRecords deadLetters, DeadLetterReplayer replayer, DeadLetterDiscarder discarder, TransactionOperations transactions) {
+      DeadLetterRecords deadLetters,
+      DeadLetterReplayer replayer,
+      DeadLetterDiscarder discarder,
+      TransactionOperations transactions) {
     this.deadLetters = deadLetters;
     this.replayer = replayer;
     this.discarder = discarder;
