@@ -33,7 +33,8 @@ class DocumentationLinksTest {
 
   private static List<Path> pages() throws IOException {
     List<Path> pages =
-        new ArrayList<>(List.of(ROOT.resolve("README.md"), ROOT.resolve("CHANGELOG.md")));
+        new ArrayList<>(
+            Stream.of("README.md", "CHANGELOG.md", "CONTRIBUTING.md").map(ROOT::resolve).toList());
     try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
       docs.filter(path -> path.toString().endsWith(".md")).forEach(pages::add);
     }
