@@ -24,9 +24,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What {@code scripts/bench} runs: the stages that were asked for, one after the other, and a
- * report into the current directory. A stage that fails does not keep the others from being
- * measured.
+ * The program of {@code scripts/bench}: runs the requested stages one after the other and writes the reports to the current directory. After a failed stage the others are still measured.
  */
 public final class Bench {
 
@@ -47,8 +45,7 @@ public final class Bench {
   }
 
   /**
-   * Arguments as scripts/bench takes them: {@code [--quick] [--only stage,…]}. Exits with 1 when a
-   * stage failed or something was lost, oversold or broken.
+   * Takes the arguments of scripts/bench: {@code [--quick] [--only stage,…]}. Exits with 1 when a stage failed, or when an order was lost, stock was oversold or a guarantee was violated.
    */
   public static void main(String[] args) throws IOException {
     Settings settings = settings(args);
@@ -73,7 +70,7 @@ public final class Bench {
   }
 
   /**
-   * @return what the program shall exit with: 0 when every stage came to its end without a defect
+   * @return the program's exit code: 0 when every stage completed without a defect
    */
   int measure(List<Stage> stages) {
     stages.forEach(this::measure);

@@ -1,6 +1,5 @@
 /**
- * The benchmark: scripts/bench measures every stage beside its ceiling and beside the obvious
- * design.
+ * The benchmark: scripts/bench measures every stage together with its ceiling and its baseline.
  */
 @NullMarked
 package io.seckill.bench;

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.zip.ZipFile;
 import redis.clients.jedis.UnifiedJedis;
 
-/** The gateway's own {@code admit.lua}, out of its executable jar. */
+/** The gateway's {@code admit.lua}, read from its executable jar. */
 final class AdmitScript {
 
   private static final String ENTRY = "BOOT-INF/classes/io/seckill/gateway/admission/admit.lua";
@@ -37,7 +37,7 @@ final class AdmitScript {
     return sha;
   }
 
-  /** Everything after the SHA-1 and the number of keys: the key, then the arguments for all. */
+  /** Returns the arguments of EVALSHA after the SHA-1 and the number of keys: the key, then those of all purchases. */
   List<String> callOf(int partition, List<String> purchases) {
     List<String> call = new ArrayList<>();
     call.add(RedisKeys.outbox(partition));

@@ -32,9 +32,7 @@ import reactor.netty.http.server.HttpServerResponse;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * What the gateway is compared with, on the gateway's own HTTP stack: {@code POST /plain/…} is
- * answered on the event loop without Redis; every other purchase goes the obvious way, through an
- * annotated controller with one blocking EVALSHA each.
+ * Ceiling and baseline of the gateway, on the gateway's HTTP stack: {@code POST /plain/…} is answered on the event loop without Redis; every other purchase takes the design most would write first, an annotated controller with one blocking EVALSHA per request.
  */
 @EnableAutoConfiguration
 public class BaselineApplication {
@@ -48,14 +46,14 @@ public class BaselineApplication {
 
   private static final String PLAIN_LENGTH = "" + PLAIN_ANSWER.length;
 
-  /** One for each connection of the load, so that no purchase waits for another to be over. */
+  /** One for each connection of the load, so that no purchase waits for another. */
   private static final int THREADS = 64;
 
   public static void main(String[] args) {
     SpringApplication.run(BaselineApplication.class, args);
   }
 
-  /** As the gateway writes its answers, one message each, with the fewest headers that will do. */
+  /** Writes answers as the gateway does, one message each, with as few headers as possible. */
   @Bean
   NettyRouteProvider plainRoute() {
     return routes ->
@@ -80,7 +78,7 @@ public class BaselineApplication {
     return RedisClients.open(settings.withMaxConnections(THREADS), "baseline");
   }
 
-  /** Reactor's own for blocking calls has ten threads for each processor. */
+  /** A separate scheduler, because Reactor's for blocking calls has only ten threads per processor. */
   @Bean(destroyMethod = "dispose")
   Scheduler blockingCalls() {
     return Schedulers.newBoundedElastic(THREADS, Integer.MAX_VALUE, "redis");
@@ -94,10 +92,10 @@ public class BaselineApplication {
         blockingCalls);
   }
 
-  /** As the body binds. */
+  /** The request body. */
   record PurchaseBody(int quantity) {}
 
-  /** The purchase as most would write it first. */
+  /** The purchase endpoint as most would write it first. */
   @RestController
   static class ObviousController {
 

@@ -57,7 +57,7 @@ public final class BaselineServer implements AutoCloseable {
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill-baseline"));
   }
 
-  /** Starts it over the lab's Redis and waits until it takes connections. */
+  /** Starts it with the lab's Redis and waits until it accepts connections. */
   public static BaselineServer start(Lab lab) throws IOException {
     BaselineServer server =
         new BaselineServer("redis://127.0.0.1:" + lab.redisServer().port() + "/0");
@@ -73,14 +73,13 @@ public final class BaselineServer implements AutoCloseable {
     return port;
   }
 
-  /** Signs as it expects. */
+  /** Returns tokens signed with this server's secret. */
   public ShopTokens tokens() {
     return new ShopTokens(secret);
   }
 
   /**
-   * Of this class path, what is built here and the libraries that the gateway ships too. The rest,
-   * tools of other tests, changes the HTTP stack: OpenTelemetry switches instrumentation on.
+   * Returns the part of this class path that is built here or that the gateway also ships. The rest, tools of other tests, changes the HTTP stack: OpenTelemetry enables instrumentation.
    */
   private static String classPath() throws IOException {
     Set<String> shipped = libraries(Service.GATEWAY.jar());

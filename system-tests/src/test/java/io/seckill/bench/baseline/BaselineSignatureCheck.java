@@ -8,7 +8,7 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Checks an HS256 token as simply as it can be done, so that the obvious design is not slowed. */
+/** Checks an HS256 token with as little work as possible, so as not to slow the baseline. */
 final class BaselineSignatureCheck {
 
   private static final String SCHEME = "Bearer ";
@@ -21,8 +21,8 @@ final class BaselineSignatureCheck {
   }
 
   /**
-   * @return the user who is the token's subject
-   * @throws SecurityException when it is not signed by us
+   * @return the user id in the token's subject
+   * @throws SecurityException when the signature is not ours
    */
   long user(String authorization) {
     String token = authorization.substring(SCHEME.length());

@@ -14,9 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The consumer's rows written straight through JDBC, without broker, results or odd orders: in
- * batches, which is the most the database can take, and one order per transaction by 8 threads,
- * which is the obvious design.
+ * Writes the consumer's rows through JDBC alone, without broker, results or per-order path: in batches, which is the database's ceiling, and one order per transaction by 8 threads, which is the baseline.
  */
 public final class DirectStore {
 
@@ -29,7 +27,7 @@ public final class DirectStore {
     this.lab = lab;
   }
 
-  /** Orders per second in batches of {@value #BATCH}, one thread. */
+  /** Returns orders per second in batches of {@value #BATCH}, one thread. */
   public double batchesPerSecond(List<OrderMessage> orders) throws SQLException {
     try (Connection mysql = lab.mysql();
         Transaction transaction = new Transaction(mysql, BATCH)) {
@@ -44,7 +42,7 @@ public final class DirectStore {
   }
 
   /**
-   * One in each transaction, {@value #THREADS} threads.
+   * Stores one order per transaction, with {@value #THREADS} threads.
    *
    * @param orders more than can be stored in that time
    */

@@ -9,23 +9,23 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Counts how often some threads get their work done in a given time. */
+/** Counts how many units of work several threads complete in a given time. */
 public final class ManyThreads {
 
   /**
-   * What was done.
+   * The completed work.
    *
-   * @param count pieces of work
+   * @param count completed units of work
    */
   public record Result(long count, double perSecond) {}
 
-  /** One piece of work; false when there is nothing left to do. */
+  /** One unit of work; returns false when no work is left. */
   @FunctionalInterface
   interface Work {
     boolean once() throws Exception;
   }
 
-  /** Makes the work of one thread, with what it needs for itself. */
+  /** Creates the work of one thread, with the resources that only this thread uses. */
   @FunctionalInterface
   interface Maker {
     Work of(int thread) throws Exception;

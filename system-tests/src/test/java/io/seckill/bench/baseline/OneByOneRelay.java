@@ -16,9 +16,7 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.args.ListDirection;
 
 /**
- * The obvious relay: many threads, each takes one order into a list of its own, publishes it, waits
- * for its confirm, removes it, and only then takes the next. It has a connection for each
- * partition, as the relay has. It takes what is prepared beside the outboxes, where no relay looks.
+ * The baseline of the relay: many threads, each of which moves one order to its own list, publishes it, waits for its confirm, removes it, and only then takes the next. It has one connection per partition, like the relay. It reads the prepared lists, which no relay reads.
  */
 public final class OneByOneRelay {
 
@@ -29,7 +27,7 @@ public final class OneByOneRelay {
   private final List<Integer> partitions;
 
   /**
-   * @param partitions among which the threads are shared out
+   * @param partitions the threads are distributed evenly over these
    */
   public OneByOneRelay(UnifiedJedis redis, List<Integer> partitions) {
     this.redis = redis;
@@ -37,9 +35,9 @@ public final class OneByOneRelay {
   }
 
   /**
-   * Runs until the time is over or nothing is left.
+   * Runs until the time is over or the lists are empty.
    *
-   * @return what was moved
+   * @return the moved orders
    */
   public ManyThreads.Result run(Lab lab, Duration duration) throws IOException, TimeoutException {
     List<Connection> connections = new ArrayList<>();

@@ -17,9 +17,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the broker itself can do: RabbitMQ's own PerfTest, in its own JVM, with the relay's number
- * of publishers, window and message size, into quorum queues of a vhost of its own that nobody
- * reads.
+ * The ceiling of the relay: RabbitMQ's PerfTest, in its own JVM, with the relay's number of publishers, window and message size, into quorum queues without consumers in a separate vhost.
  */
 public final class PerfTest {
 
@@ -32,7 +30,7 @@ public final class PerfTest {
   private static final String NAME = "perf-";
   private static final int QUEUES = 4;
 
-  /** It is stopped long before. */
+  /** PerfTest is stopped long before. */
   private static final int MOST_SECONDS = 600;
 
   private PerfTest() {}
@@ -40,19 +38,17 @@ public final class PerfTest {
   /**
    * A figure to be measured.
    *
-   * @param messages confirmed when it is
+   * @param messages confirmed messages after which the figure is taken
    */
   public record Goal(String rateKey, int messages) {}
 
   /**
-   * Publishes for as long as the relay warms up, while its queues are emptied every second, and
-   * then until the messages of the last goal are confirmed and lie in them. Adds the messages
-   * confirmed a second, and the CPU time for each.
+   * Publishes for the relay's warm-up time, with its queues purged every second, and then without purges until the messages of the last goal are confirmed. Adds the confirmed messages per second and the CPU time per message.
    *
-   * @param publishers one channel each, over 4 queues
-   * @param window most unconfirmed of each
-   * @param bytes of a message
-   * @param goals by ascending number of messages
+   * @param publishers number of publishers, one channel each, over 4 queues
+   * @param window most unconfirmed messages per publisher
+   * @param bytes size of a message
+   * @param goals in ascending order of messages
    */
   public static void measure(
       Lab lab, Figures figures, int publishers, int window, int bytes, List<Goal> goals)
@@ -92,10 +88,10 @@ public final class PerfTest {
         channel.queuePurge(NAME + queue);
       }
     }
-    nextConfirmed(said); // what the last purge has disturbed
+    nextConfirmed(said); // this second is affected by the last purge
   }
 
-  /** Adds a number for each second until they are so many. */
+  /** Adds the number of each second until the sum reaches {@code messages}. */
   static void readUntil(BufferedReader said, int messages, List<Double> confirmed)
       throws IOException {
     while (sum(confirmed) < messages) {
@@ -108,7 +104,7 @@ public final class PerfTest {
   }
 
   /**
-   * @return messages confirmed in the next second that it tells of
+   * @return messages confirmed in the next second that PerfTest reports
    */
   private static double nextConfirmed(BufferedReader said) throws IOException {
     StringBuilder other = new StringBuilder();

@@ -10,8 +10,8 @@ final class ProgramRunner {
   private ProgramRunner() {}
 
   /**
-   * @return what it printed, errors too
-   * @throws IllegalStateException with that, when it ends with another code than 0
+   * @return its output, including standard error
+   * @throws IllegalStateException with the output, when the exit code is not 0
    */
   static String output(List<String> command) throws IOException, InterruptedException {
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();

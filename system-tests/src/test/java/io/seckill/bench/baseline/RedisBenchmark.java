@@ -13,18 +13,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What Redis itself can do: redis-benchmark calls the admission script with as many purchases as
- * the gateway puts into one call at most.
+ * The ceiling of Redis: redis-benchmark calls the admission script with the largest number of purchases that the gateway puts into one call.
  */
 public final class RedisBenchmark {
 
   private static final Pattern RATE = Pattern.compile("([0-9.]+) requests per second");
   private static final int CLIENTS = 50;
 
-  /** {@code admit.lua} takes no more. */
+  /** The limit of {@code admit.lua}. */
   private static final int PURCHASES = 64;
 
-  /** Twelve digits in the place of each, another number each time. */
+  /** redis-benchmark replaces each occurrence by a random number of twelve digits. */
   private static final String RANDOM = "__rand_int__";
 
   private static final int RANDOM_BELOW = 2_000_000_000;
@@ -32,9 +31,9 @@ public final class RedisBenchmark {
   private RedisBenchmark() {}
 
   /**
-   * Buys a whole sale. Adds purchases per second, and the CPU time for each.
+   * Buys all stock of a sale. Adds purchases per second and the CPU time per purchase.
    *
-   * @param sale whose stock is a multiple of 64; the outboxes are empty
+   * @param sale its stock must be a multiple of 64, and the outboxes empty
    * @throws IllegalStateException when not all of it was sold
    */
   public static void measure(Lab lab, Figures figures, String rateKey, BenchSale sale)
@@ -70,7 +69,7 @@ public final class RedisBenchmark {
       rate = Double.parseDouble(found.group(1));
     }
     if (Double.isNaN(rate)) {
-      throw new IllegalStateException("redis-benchmark said no rate: " + said);
+      throw new IllegalStateException("redis-benchmark printed no rate:  " + said);
     }
     return rate;
   }

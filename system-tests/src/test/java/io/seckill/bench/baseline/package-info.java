@@ -1,4 +1,4 @@
-/** The obvious designs and the physical limits that the product is compared with. */
+/** Baselines and ceilings: the designs most would write first, and the limits of servers and libraries. */
 @NullMarked
 package io.seckill.bench.baseline;
 

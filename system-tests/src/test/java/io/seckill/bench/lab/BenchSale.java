@@ -7,14 +7,14 @@ import io.seckill.system.guarantee.SaleOffer;
 /**
  * A SKU on sale, LIMITED to five units a user.
  *
- * @param epoch as raised by its preheat
- * @param buckets of its hashes in Redis
+ * @param epoch set by its preheat
+ * @param buckets number of buckets of its hashes in Redis
  */
 public record BenchSale(long skuId, long stock, long epoch, int buckets) {
 
   static final int UNITS_PER_USER = 5;
 
-  /** As guarantees know it. */
+  /** Returns the sale in the form that the guarantees take. */
   public SaleOffer offer() {
     return new SaleOffer(skuId, PurchasePolicy.LIMITED, UNITS_PER_USER, stock);
   }

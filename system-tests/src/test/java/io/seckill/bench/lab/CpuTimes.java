@@ -11,21 +11,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * CPU time of every process of a run, user and system, from {@code /proc}: each with its children,
- * also those that have ended. What this JVM started and is none of the others, wrk above all,
- * counts with this JVM as load generator.
+ * CPU time, user and system, of every process of a run, from {@code /proc}: each with its children, including ended ones. Other processes that this JVM started, such as wrk, count as load generator, like this JVM.
  */
 public final class CpuTimes {
 
-  /** USER_HZ is 100 for programs on Linux, whatever the kernel's own clock is. */
+  /** USER_HZ is 100 for programs on Linux, independent of the kernel's timer frequency. */
   private static final int TICK_MICROS = 10_000;
 
-  /** Fields of {@code /proc/PID/stat} after the name: user, system, and those of dead children. */
+  /** Fields of {@code /proc/PID/stat} after the name: user, system, and those of ended children. */
   private static final int FIRST_TIME = 11;
 
   private static final int TIMES = 4;
 
-  /** What stands in the command line of each; the baseline's class path names the services too. */
+  /** A part of the command line of each; in this order, because the baseline's class path contains the services' names too. */
   private static final List<Map.Entry<String, CpuCost>> COMMANDS =
       List.of(
           Map.entry("BaselineApplication", CpuCost.BASELINE),
@@ -40,19 +38,19 @@ public final class CpuTimes {
 
   private CpuTimes() {}
 
-  /** What has been used so far. */
+  /** Reads the CPU times used so far. */
   public static CpuTimes now() {
     CpuTimes times = new CpuTimes();
     times.addTree(ProcessHandle.current(), CpuCost.LOAD_GENERATOR);
     return times;
   }
 
-  /** Adds what was used since then, for each of so many orders, to the figures beside a rate. */
+  /** Adds the CPU time used since this reading, per order, to the figures of a rate. */
   public void addSince(Figures figures, String rateKey, long orders) {
     perOrder(orders).addTo(figures, rateKey);
   }
 
-  /** What was used since then, for each of so many orders. */
+  /** Returns the CPU time used since this reading, per order. */
   public PerOrder perOrder(long orders) {
     CpuTimes now = now();
     Map<CpuCost, Double> each = new EnumMap<>(CpuCost.class);
@@ -62,10 +60,10 @@ public final class CpuTimes {
     return new PerOrder(each);
   }
 
-  /** CPU time for one order, in µs. */
+  /** CPU time per order, in µs. */
   public record PerOrder(Map<CpuCost, Double> micros) {
 
-    /** Adds it to the figures beside a rate. */
+    /** Adds it to the figures of a rate. */
     public void addTo(Figures figures, String rateKey) {
       micros.forEach((cost, each) -> figures.add(cost.key(rateKey), each));
       double load = micros.getOrDefault(CpuCost.LOAD_GENERATOR, 0.0);
@@ -74,18 +72,18 @@ public final class CpuTimes {
     }
   }
 
-  /** In µs; 0 when no such process runs. */
+  /** Returns µs; 0 when no such process runs. */
   public long micros(CpuCost cost) {
     return micros.getOrDefault(cost, 0L);
   }
 
-  /** Children that are none of the known processes count with their parent. */
+  /** Children that are not a known process count with their parent. */
   private void addTree(ProcessHandle process, CpuCost cost) {
     try {
       Path folder = Path.of("/proc", "" + process.pid());
       micros.merge(cost, micros(Files.readString(folder.resolve("stat"))), Long::sum);
     } catch (IOException e) {
-      // It has ended; its time is among that of its parent's dead children.
+      // The process has ended; its time is included in its parent's time of ended children.
     }
     process.children().forEach(child -> addTree(child, costOf(child, cost)));
   }
@@ -104,7 +102,7 @@ public final class CpuTimes {
     }
   }
 
-  /** The name of a program stands in brackets and may hold blanks and brackets itself. */
+  /** The program's name is in parentheses and may contain blanks and parentheses. */
   static long micros(String stat) {
     String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
     long ticks = 0;

@@ -18,7 +18,7 @@ class CpuTimesTest {
 
   private static final String BUSY = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
 
-  /** Of some readings in ticks of 10 ms. */
+  /** Rounding error of several readings in ticks of 10 ms, in µs. */
   private static final long ROUNDING = 40_000;
 
   @BeforeEach
@@ -51,7 +51,7 @@ class CpuTimesTest {
 
   @Test
   void knowsAServerByItsCommandLineAndAddsItsChildren() throws Exception {
-    // The shell goes by that name and does nothing; its child, which works, has another.
+    // The shell has that name and is idle; its child, which works, has another name.
     Process server =
         new ProcessBuilder(
                 "sh", "-c", "sh -c '" + BUSY + "; echo; exec sleep 60' & wait", "redis-server")

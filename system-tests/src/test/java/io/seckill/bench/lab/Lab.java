@@ -34,8 +34,7 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Own servers as shipped, the services that a stage asks for, and sales to buy from. Users and SKUs
- * are never handed out twice, so no stage meets what another left behind.
+ * Own servers as shipped, the services that a stage needs, and sales to buy from. Users and SKUs are never used twice, so no stage is affected by data of another.
  */
 public final class Lab implements AutoCloseable {
 
@@ -45,12 +44,11 @@ public final class Lab implements AutoCloseable {
   private static final long FIRST_SKU = 1_000_000L;
   private static final int REDIS_CONNECTIONS = 256;
 
-  /** The most that the services allow. */
+  /** The maximum that the services allow. */
   private static final int HEARTBEAT_SECONDS = 60;
 
   /**
-   * Variables for the services: a warm-up as in {@code scripts/up}, and heartbeats, which count if
-   * the broker's are no shorter.
+   * Variables for the services: a warm-up as in {@code scripts/up}, and heartbeats; these apply unless the broker's are shorter.
    */
   private static final Map<String, String> VARIABLES =
       Map.of(
@@ -95,9 +93,7 @@ public final class Lab implements AutoCloseable {
   }
 
   /**
-   * Statistics at the pace that brokers have by default: tests read them four times a second, which
-   * costs throughput. Heartbeats that outlive a consumer that is frozen while its queues are
-   * filled.
+   * The broker's default interval of statistics: other tests use four per second, which costs throughput. Heartbeats longer than the time for which a consumer is frozen while its queues are filled.
    */
   private static String[] rabbitSettings() {
     return Stream.concat(
@@ -106,7 +102,7 @@ public final class Lab implements AutoCloseable {
         .toArray(String[]::new);
   }
 
-  /** Starts the three servers; services start when a stage asks for them. */
+  /** Starts the three servers; services start when a stage needs them. */
   public static Lab open(Settings settings, Progress progress) {
     return new Lab(settings, progress);
   }
@@ -145,7 +141,7 @@ public final class Lab implements AutoCloseable {
     return database.connect();
   }
 
-  /** For connections to a vhost of the lab's broker, without automatic recovery. */
+  /** Returns a factory of connections to a vhost of the lab's broker, without automatic recovery. */
   public static ConnectionFactory broker(RabbitVhost vhost) {
     ConnectionFactory factory = new ConnectionFactory();
     try {
@@ -157,7 +153,7 @@ public final class Lab implements AutoCloseable {
     return factory;
   }
 
-  /** Lets exactly these services run, ready; the consumer has migrated the database before. */
+  /** Starts and stops services so that exactly these run and are ready. The consumer has migrated the database before. */
   public void runOnly(Service... services) {
     List<Service> wanted = List.of(services);
     for (Service service : Service.values()) {
@@ -174,8 +170,7 @@ public final class Lab implements AutoCloseable {
   }
 
   /**
-   * Does the work while a running service stands still with its connections open; lets it go on
-   * whatever comes. Its heartbeats allow two minutes.
+   * Does the work while a running service is frozen with its connections open; always continues the service afterwards. Its heartbeats allow two minutes.
    */
   public void whileFrozen(Service service, Work work) throws Exception {
     ServiceProcess process = pipeline.run(service);
@@ -187,29 +182,29 @@ public final class Lab implements AutoCloseable {
     }
   }
 
-  /** The first of so many user ids in a row that nobody else gets. */
+  /** Reserves {@code count} consecutive user ids and returns the first. */
   public synchronized long newUsers(long count) {
     long first = nextUser;
     nextUser += count;
     return first;
   }
 
-  /** A new SKU on sale; gateway and consumer must run. */
+  /** Puts a new SKU on sale; gateway and consumer must run. */
   public BenchSale newSale(long stock) {
     return open(newSku(), stock);
   }
 
-  /** A new SKU on sale in a partition, 0..15. */
+  /** Puts a new SKU of a partition, 0..15, on sale. */
   public BenchSale newSale(int partition, long stock) {
     return open(newSku(partition), stock);
   }
 
-  /** So many SKUs on sale, over all partitions. */
+  /** Puts {@code count} SKUs on sale, distributed over all partitions. */
   public List<BenchSale> newSales(int count, long stockOfEach) {
     return openAll(LongStream.generate(this::newSku).limit(count).boxed().toList(), stockOfEach);
   }
 
-  /** As many SKUs on sale as others, each in the partition of one of them. */
+  /** Puts as many SKUs on sale as there are others, each in the partition of one of them. */
   public List<BenchSale> newSalesBeside(List<BenchSale> others, long stockOfEach) {
     return openAll(others.stream().map(other -> newSku(other.partition())).toList(), stockOfEach);
   }
@@ -224,7 +219,7 @@ public final class Lab implements AutoCloseable {
     return base + partition;
   }
 
-  /** All at once: each waits for several answers and disks. */
+  /** Opens all concurrently, because each waits for several answers and disks. */
   private List<BenchSale> openAll(List<Long> skuIds, long stockOfEach) {
     List<CompletableFuture<BenchSale>> opening =
         skuIds.stream().map(skuId -> supplyAsync(() -> open(skuId, stockOfEach))).toList();
@@ -245,12 +240,12 @@ public final class Lab implements AutoCloseable {
   }
 
   /**
-   * Repeats what was answered by 503: after a stage that tears at the stores some need a moment.
+   * Repeats a call answered 503: after a stage under high load the stores may need a moment.
    */
   private static void insist(Callable<Answer> call) {
     Answer[] last = new Answer[1];
     Waiting.until(
-        "the gateway to take an admin call",
+        "the gateway to accept an admin call",
         Duration.ofMillis(200),
         () -> {
           last[0] = call.call();

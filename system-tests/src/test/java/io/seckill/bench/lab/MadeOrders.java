@@ -11,20 +11,19 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Orders as the gateway would have admitted them, one unit for each of many users, taking turns
- * among the sales.
+ * Orders as the gateway would have admitted them, one unit for each of many users, from the sales in turn.
  *
- * @param sales on sale, each with stock for its share
+ * @param sales on sale, each with enough stock for its share of the orders
  * @param firstUser the first of {@code count} user ids
  */
 public record MadeOrders(List<BenchSale> sales, long firstUser, int count) {
 
-  /** No gateway of the lab has it: they take the lowest ones that are free. */
+  /** Not used by the lab's gateways, which take the lowest free numbers. */
   private static final int WORKER = 255;
 
   private static final SnowflakeIds IDS = new SnowflakeIds(WORKER, 0, Clock.systemUTC());
 
-  /** Made anew by each call, with other order ids: go through it once. */
+  /** Each call creates new orders with other ids, so consume it only once. */
   public Stream<OrderMessage> stream() {
     return IntStream.range(0, count).mapToObj((IntFunction<OrderMessage>) this::order);
   }

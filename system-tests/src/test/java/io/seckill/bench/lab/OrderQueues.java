@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
-/** The broker's order queues, filled, watched and emptied past the services. */
+/** The broker's order queues, filled, read and emptied without the services. */
 public final class OrderQueues implements AutoCloseable {
 
   private static final int WINDOW = 2_000;
@@ -41,7 +41,7 @@ public final class OrderQueues implements AutoCloseable {
     return new OrderQueues(vhost, connection, channel);
   }
 
-  /** As the relay publishes; returns when everything is confirmed. */
+  /** Publishes like the relay; returns when everything is confirmed. */
   public void publish(List<OrderMessage> orders)
       throws IOException, InterruptedException, TimeoutException {
     int unconfirmed = 0;
@@ -60,7 +60,7 @@ public final class OrderQueues implements AutoCloseable {
     channel.waitForConfirmsOrDie(CONFIRM_LIMIT_MS);
   }
 
-  /** Messages in all order queues, at most about a quarter of a second old. */
+  /** Returns the number of messages in all order queues, at most about a quarter of a second old. */
   public long depth() {
     return IntStream.range(0, BrokerTopology.ORDER_QUEUES)
         .mapToLong(i -> vhost.queueDepth(BrokerTopology.orderQueue(i)).total())

@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.UnifiedJedis;
 
-/** The outboxes and private queues of all partitions, filled and watched past the services. */
+/** The outboxes and private queues of all partitions, filled and read without the services. */
 public final class Outbox {
 
   private static final int CHUNK = 500;
@@ -24,7 +24,7 @@ public final class Outbox {
     this.redis = redis;
   }
 
-  /** Puts the orders beside the outboxes, at {@link #prepared}, where no relay looks. */
+  /** Writes the orders to the lists {@link #prepared}, which no relay reads. */
   public void prepare(MadeOrders orders) {
     Map<Integer, List<String>> waiting = new HashMap<>();
     orders.stream()
@@ -40,7 +40,7 @@ public final class Outbox {
     waiting.forEach(this::push);
   }
 
-  /** Makes what was prepared the outboxes, at one stroke each. */
+  /** Renames the prepared lists to outboxes, each atomically. */
   public void release() {
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       if (redis.exists(prepared(partition))) {
@@ -49,28 +49,28 @@ public final class Outbox {
     }
   }
 
-  /** Orders in outboxes and private queues; an order on the move is counted twice, never missed. */
+  /** Returns the number of orders in outboxes and private queues; an order that moves meanwhile may be counted twice, but is never missed. */
   public long waiting() {
     return IntStream.range(0, Partition.COUNT)
         .mapToLong(p -> redis.llen(RedisKeys.outbox(p)) + inPrivateQueues(p))
         .sum();
   }
 
-  /** Forgets what was prepared and not released, of which others may have taken some. */
+  /** Deletes prepared lists that were not released, of which other readers may have taken orders. */
   public void discardPrepared() {
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       redis.unlink(prepared(partition));
     }
   }
 
-  /** Forgets all orders; no relay may run. */
+  /** Deletes all orders; no relay may run. */
   public void clear() {
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       redis.unlink(RedisKeys.outbox(partition));
     }
   }
 
-  /** Forgets the hashes of a sale that is over, many at a time. */
+  /** Deletes the hashes of an ended sale, many at a time. */
   public void forget(BenchSale sale) {
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (int bucket = 0; bucket < sale.buckets(); bucket++) {
@@ -82,7 +82,7 @@ public final class Outbox {
     }
   }
 
-  /** Gives the orders the admission records that results are written over. */
+  /** Writes the order's admission record, which its result will update. */
   public static void record(AbstractPipeline pipeline, BenchSale sale, OrderMessage order) {
     pipeline.hset(
         RedisKeys.orders(sale.skuId(), RedisKeys.bucket(order.userId(), sale.buckets())),
@@ -90,7 +90,7 @@ public final class Outbox {
         AdmissionRecord.queued(order).format());
   }
 
-  /** The list of the orders of a partition that no relay sees. */
+  /** The list of a partition's prepared orders, which no relay reads. */
   public static String prepared(int partition) {
     return RedisKeys.outbox(partition) + ":prepared";
   }

@@ -3,8 +3,7 @@ package io.seckill.bench.lab;
 import java.io.PrintStream;
 
 /**
- * What is being measured, with the seconds since the start: one line that overwrites itself on a
- * terminal, a line each elsewhere.
+ * Prints what is being measured, with the seconds since the start: on a terminal one line that is overwritten, elsewhere one line each.
  */
 public final class Progress {
 
@@ -19,7 +18,7 @@ public final class Progress {
     this.terminal = terminal;
   }
 
-  /** Says what happens now. */
+  /** Prints the current activity. */
   public void now(String what) {
     String line = "%4ds  %s".formatted((System.nanoTime() - startNanos) / 1_000_000_000, what);
     if (terminal) {
@@ -30,12 +29,12 @@ public final class Progress {
     }
   }
 
-  /** Says something that stays. */
+  /** Prints a line that is not overwritten. */
   public void note(String what) {
     out.println((terminal ? ERASE_LINE : "") + what);
   }
 
-  /** Takes the line away. */
+  /** Clears the current line. */
   public void done() {
     if (terminal) {
       out.print(ERASE_LINE);

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * How much is measured.
+ * What is measured, and how often.
  *
- * @param quick one repeat of each figure, short runs: under 4 minutes in all
+ * @param quick one repeat of each figure, short runs: about 6 minutes in all
  * @param only names of the stages to run; empty for all
  */
 public record Settings(boolean quick, Set<String> only) {
@@ -28,12 +28,12 @@ public record Settings(boolean quick, Set<String> only) {
     return Duration.ofSeconds(choose(full, whenQuick));
   }
 
-  /** For how long each program does what it is then measured with: ours and what it is beside. */
+  /** Returns how long each program, ours and those compared with it, runs the measured load as warm-up. */
   public Duration warmUp() {
     return seconds(20, 5);
   }
 
-  /** Does all of these once for each repeat, forwards and backwards in turn. */
+  /** Runs all of these once per repeat, alternately forwards and backwards. */
   public void repeatInTurns(List<Work> measures) throws Exception {
     List<Work> order = new ArrayList<>(measures);
     for (int repeat = 0; repeat < repeats(); repeat++) {

@@ -9,7 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What MySQL has stored, read past the services. One connection, one thread. */
+/** Reads MySQL's rows without the services. One connection, one thread. */
 public final class StoredRows implements AutoCloseable {
 
   private final Connection mysql;
@@ -18,18 +18,18 @@ public final class StoredRows implements AutoCloseable {
     this.mysql = mysql;
   }
 
-  /** Units of a SKU stored as orders: as many as orders, since each is for one. */
+  /** Returns the units of a SKU's stored orders, which is their number, since each is for one unit. */
   public long stored(BenchSale sale) throws SQLException {
     return number("SELECT initial_stock - stock FROM products WHERE sku_id = " + sale.skuId());
   }
 
-  /** Units stored of all these. */
+  /** Returns the units of the stored orders of all these sales. */
   public long stored(Collection<BenchSale> sales) throws SQLException {
     return number(
         "SELECT SUM(initial_stock - stock) FROM products WHERE sku_id IN (" + ids(sales) + ")");
   }
 
-  /** Confirmed orders of all these. */
+  /** Returns the number of confirmed orders of all these sales. */
   public long confirmed(Collection<BenchSale> sales) throws SQLException {
     return number(
         "SELECT COUNT(*) FROM orders WHERE status = 'CONFIRMED' AND sku_id IN ("
@@ -37,21 +37,21 @@ public final class StoredRows implements AutoCloseable {
             + ")");
   }
 
-  /** Of all sessions since the server started. */
+  /** Returns the row lock waits of all sessions since the server started. */
   public long rowLockWaits() throws SQLException {
     return number("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'", 2);
   }
 
   /**
-   * Waits until so many orders of a SKU are stored, at most 3 minutes.
+   * Waits until {@code orders} orders of a SKU are stored, at most 3 minutes.
    *
-   * @return how many are not; 0 also when more are
+   * @return how many are missing; 0 also when more are stored
    */
   public long missing(BenchSale sale, long orders) {
     return Waiting.missing(orders, () -> stored(sale));
   }
 
-  /** Rows of these SKUs a second, from the first to the last row written. */
+  /** Returns rows of these SKUs per second, from the first to the last row written. */
   public double rowsPerSecond(Collection<BenchSale> sales) throws SQLException {
     return number(
         "SELECT COUNT(*) * 1000000.0"
@@ -61,7 +61,7 @@ public final class StoredRows implements AutoCloseable {
             + ")");
   }
 
-  /** The ids of the confirmed orders from one id to another, both included. */
+  /** Returns the ids of the confirmed orders from one id to another, both included. */
   public List<Long> confirmedBetween(long firstId, long lastId) throws SQLException {
     List<Long> ids = new ArrayList<>();
     String sql =

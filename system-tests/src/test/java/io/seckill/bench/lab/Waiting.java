@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.awaitility.core.ConditionTimeoutException;
 
-/** Waits for what a stage set going. */
+/** Waits for the effects of a stage's actions. */
 public final class Waiting {
 
   private static final Duration LIMIT = Duration.ofMinutes(3);
@@ -14,7 +14,7 @@ public final class Waiting {
   private Waiting() {}
 
   /**
-   * Looks every few milliseconds.
+   * Checks the condition at this interval.
    *
    * @throws org.awaitility.core.ConditionTimeoutException after 3 minutes
    */
@@ -23,9 +23,9 @@ public final class Waiting {
   }
 
   /**
-   * Waits until so many are there, at most 3 minutes.
+   * Waits until the count reaches {@code expected}, at most 3 minutes.
    *
-   * @return how many are missing then; 0 also when there are more
+   * @return how many are missing at the end; 0 also when there are more
    */
   public static long missing(long expected, Callable<Long> count) {
     long[] last = new long[1];
@@ -45,7 +45,7 @@ public final class Waiting {
     }
   }
 
-  /** Lets time pass. */
+  /** Waits for this time. */
   public static void pass(Duration duration) {
     long end = System.nanoTime() + duration.toNanos();
     await("time to pass")

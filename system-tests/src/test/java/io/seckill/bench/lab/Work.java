@@ -1,6 +1,6 @@
 package io.seckill.bench.lab;
 
-/** What is done while something is watched or stands still. */
+/** Work done while something is observed or frozen. */
 @FunctionalInterface
 public interface Work {
 

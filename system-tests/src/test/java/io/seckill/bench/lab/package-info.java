@@ -1,4 +1,4 @@
-/** What a benchmark runs on: own servers as shipped, the services, sales and made-up orders. */
+/** The environment of a benchmark: own servers as shipped, the services, sales and generated orders. */
 @NullMarked
 package io.seckill.bench.lab;
 

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
  * @param index of the request, from 0
  * @param status HTTP status
  * @param body at most the first few hundred bytes, as Latin-1
- * @param dueNanos when the request was to be sent, {@link System#nanoTime}
+ * @param dueNanos when the request was due, {@link System#nanoTime}
  * @param latencyNanos from then to the last byte of the answer
  */
 public record LoadAnswer(long index, int status, String body, long dueNanos, long latencyNanos) {
@@ -25,7 +25,7 @@ public record LoadAnswer(long index, int status, String body, long dueNanos, lon
     return body.substring(from, body.indexOf('"', from));
   }
 
-  /** The same answer, to be told as that to another request. */
+  /** Returns the same answer with the index of another request. */
   public LoadAnswer ofRequest(long number) {
     return new LoadAnswer(number, status, body, dueNanos, latencyNanos);
   }

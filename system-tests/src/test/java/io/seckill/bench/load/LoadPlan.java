@@ -3,11 +3,11 @@ package io.seckill.bench.load;
 import java.util.function.LongFunction;
 
 /**
- * What a {@link Loader} shall send.
+ * The requests that a {@link Loader} sends.
  *
  * @param port on 127.0.0.1
- * @param connections most requests under way at once
- * @param requests how many in all
+ * @param connections most requests in flight at once
+ * @param requests total number of requests
  * @param perSecond the rate at which they become due, whatever the server does; {@link #ASAP} to
  *     send each as soon as a connection is free
  * @param request the bytes of the n-th request, from 0
@@ -15,7 +15,7 @@ import java.util.function.LongFunction;
 public record LoadPlan(
     int port, int connections, long requests, double perSecond, LongFunction<byte[]> request) {
 
-  /** No pace: the next request when a connection is free. */
+  /** No rate: sends the next request when a connection is free. */
   public static final double ASAP = Double.POSITIVE_INFINITY;
 
   public LoadPlan {
@@ -24,7 +24,7 @@ public record LoadPlan(
     }
   }
 
-  /** Nanoseconds after the start at which the n-th request is due. */
+  /** Returns the nanoseconds after the start at which the n-th request is due. */
   long dueNanos(long index) {
     return perSecond == ASAP ? 0 : (long) (index * 1e9 / perSecond);
   }

@@ -4,7 +4,7 @@ import java.util.Map;
 import org.HdrHistogram.Histogram;
 
 /**
- * What came of a {@link LoadPlan}.
+ * The result of a {@link LoadPlan}.
  *
  * @param byStatus answers by HTTP status
  * @param broken requests without an answer: connection broken, or none within the time limit

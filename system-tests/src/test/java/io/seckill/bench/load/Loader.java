@@ -18,8 +18,7 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Sends requests at their due times, on one thread. A latency runs from the due time, not from the
- * moment of sending: a server that is slow cannot hide by keeping the loader from sending (no
- * coordinated omission). Its clock ticks in milliseconds, so latencies are up to 1 ms too long.
+ * moment of sending: delays that a slow server causes for later requests are included (no coordinated omission). Its clock has a resolution of 1 ms, so latencies are up to 1 ms too long.
  */
 public final class Loader implements AutoCloseable {
 
@@ -51,9 +50,9 @@ public final class Loader implements AutoCloseable {
   }
 
   /**
-   * Sends everything and waits for the answers, each at most about 30 s after the last sending.
+   * Sends everything and waits for the answers, each at most about 30 s after the last request was sent.
    *
-   * @param listener called with every answer, on this thread; must be quick
+   * @param listener called with every answer, on this thread; must not block
    */
   public static LoadResult run(LoadPlan plan, Consumer<LoadAnswer> listener) throws IOException {
     try (Loader loader = new Loader(plan, listener)) {
@@ -122,12 +121,12 @@ public final class Loader implements AutoCloseable {
     try {
       replace(connection);
     } catch (IOException e) {
-      // The server takes no more connections; the others go on, and what is not sent counts as
-      // broken.
+      // The server accepts no more connections; the others continue, and requests that are not
+      // sent count as broken.
     }
   }
 
-  /** A broken connection takes its request with it. */
+  /** The request of a broken connection counts as broken, too. */
   private void replace(LoaderConnection connection) throws IOException {
     boolean busy = !idle.remove(connection);
     connection.close();

@@ -8,7 +8,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 
-/** One keep-alive connection with at most one request under way. Used by one thread. */
+/** One keep-alive connection with at most one request in flight. Used by one thread. */
 final class LoaderConnection implements AutoCloseable {
 
   private final SocketChannel channel;
@@ -39,7 +39,7 @@ final class LoaderConnection implements AutoCloseable {
     write();
   }
 
-  /** Goes on writing what the socket did not take at once. */
+  /** Writes the bytes that the socket has not accepted yet. */
   void write() throws IOException {
     channel.write(request);
     key.interestOps(
@@ -50,7 +50,7 @@ final class LoaderConnection implements AutoCloseable {
 
   /**
    * @param buffer scratch space
-   * @return whether the answer is whole
+   * @return whether the answer is complete
    * @throws IOException also when the server closed the connection
    */
   boolean read(ByteBuffer buffer) throws IOException {

@@ -81,7 +81,7 @@ class LoaderTest {
 
     LoadResult result = Loader.run(plan(1, 5, 1_000), answer -> {});
 
-    // All five are due at once, more or less; the last waits for four others.
+    // All five are due almost at once; the last waits for the four others.
     assertThat(result.percentileMs(100)).isGreaterThan(4 * SLOW_NANOS / 1e6);
   }
 

@@ -8,8 +8,7 @@ import java.nio.file.Path;
 import java.util.function.LongFunction;
 
 /**
- * Requests of equal length, one behind the other, for {@link Wrk}. In memory where the system has
- * such a file system: writing it back to disk would compete with what is measured.
+ * Requests of equal length, one after the other, for {@link Wrk}. Stored in memory if the system has such a file system, because writing the file to disk would compete with the measured load.
  *
  * @param length bytes of each request
  * @param count requests in the file
@@ -21,7 +20,7 @@ public record RequestFile(Path path, int length, long count) implements AutoClos
   /**
    * Writes the requests 0..count-1.
    *
-   * @throws IllegalArgumentException when they differ in length
+   * @throws IllegalArgumentException when their lengths differ
    */
   public static RequestFile write(long count, LongFunction<byte[]> requests) throws IOException {
     Path path =

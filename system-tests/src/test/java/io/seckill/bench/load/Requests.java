@@ -4,9 +4,7 @@ import io.seckill.system.shop.ShopTokens;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Whole HTTP requests as bytes, ready to send. Those of one kind have one length as long as their
- * user ids, SKU ids and keys have, so that wrk can find them in a file by counting. Put together
- * without a formatter, which would take longer than signing them.
+ * Whole HTTP requests as bytes, ready to send. Requests of one kind have the same length if their user ids, SKU ids and keys have, so that wrk can locate them in a file by position. Built without a formatter, which would take longer than signing them.
  */
 public final class Requests {
 
@@ -36,12 +34,12 @@ public final class Requests {
             + BODY);
   }
 
-  /** A look at an order by its owner. */
+  /** A status request for an order by its owner. */
   public byte[] status(long userId, String orderId) {
     return bytes("GET /api/v1/orders/" + orderId + HOST + tokens.shopper(userId) + END);
   }
 
-  /** A look at one's latest orders, as the shop page asks for them. */
+  /** A request for the user's latest orders, as the shop page sends it. */
   public byte[] list(long userId) {
     return bytes("GET /api/v1/orders?limit=8" + HOST + tokens.shopper(userId) + END);
   }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * Collects the bytes of one HTTP/1.1 response until it is whole. Understands Content-Length and
+ * Collects the bytes of one HTTP/1.1 response until it is complete. Supports Content-Length and
  * chunked bodies, not pipelining.
  */
 final class ResponseReader {
@@ -19,7 +19,7 @@ final class ResponseReader {
   private int bodyLength;
   private boolean chunked;
 
-  /** Takes what has arrived; true once the response is whole. */
+  /** Adds received bytes; returns true once the response is complete. */
   boolean take(ByteBuffer arrived) {
     int more = arrived.remaining();
     if (length + more > bytes.length) {

@@ -11,8 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Closed-loop load by wrk, one thread: each connection sends its next request when it has its
- * answer. Good for throughput; its latencies leave out what a slow server kept from being sent.
+ * Closed-loop load by wrk, one thread: each connection sends its next request after the previous answer. Suited to throughput; its latencies omit the requests that a slow server delays before they are sent.
  */
 public final class Wrk {
 
@@ -22,7 +21,7 @@ public final class Wrk {
   private static final Pattern SOCKETS =
       Pattern.compile("Socket errors: connect (\\d+), read (\\d+), write (\\d+), timeout (\\d+)");
 
-  /** Said by wrk.lua. */
+  /** Printed by wrk.lua. */
   private static final Pattern ROUNDS = Pattern.compile("Rounds: (\\d+)");
 
   private static final Pattern PERCENTILE = Pattern.compile("(50|99)%\\s+([0-9.]+)(us|ms|s)\\b");
@@ -30,13 +29,13 @@ public final class Wrk {
   private Wrk() {}
 
   /**
-   * What wrk said.
+   * The output of wrk.
    *
    * @param perSecond answers per second
    * @param answers answers in all
    * @param notOk those with another status than 2xx or 3xx
    * @param socketErrors broken connections and time-outs
-   * @param rounds how often it began again with the first request, having sent them all
+   * @param rounds how often it started again with the first request after sending all
    * @param p50Ms median latency as seen by a waiting client
    * @param p99Ms 99th percentile of the same
    */
@@ -52,7 +51,7 @@ public final class Wrk {
   /**
    * Sends the file's requests over and over from its beginning.
    *
-   * @throws IllegalStateException with wrk's words when it fails
+   * @throws IllegalStateException with wrk's output when it fails
    */
   public static Result run(int port, int connections, Duration duration, RequestFile requests)
       throws IOException, InterruptedException {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 
-/** A process, or several of one kind, whose CPU time per order stands beside each rate. */
+/** A process, or several of one kind, whose CPU time per order is shown with each rate. */
 public enum CpuCost {
   GATEWAY("gateway"),
   REDIS("Redis"),
@@ -13,9 +13,9 @@ public enum CpuCost {
   RABBITMQ("RabbitMQ"),
   CONSUMER("order-consumer"),
   MYSQL("MySQL"),
-  /** The obvious gateway and the one without Redis. */
+  /** The baseline gateway, and the one without Redis. */
   BASELINE("baseline"),
-  /** With the baselines that run in the same JVM. */
+  /** Includes the baselines that run in the same JVM. */
   LOAD_GENERATOR("load generator");
 
   private static final double TOO_LITTLE_TO_SHOW = 0.05;
@@ -26,17 +26,17 @@ public enum CpuCost {
     this.title = title;
   }
 
-  /** The key of its CPU time for one order, in µs. */
+  /** The key of its CPU time per order, in µs. */
   public String key(String rateKey) {
     return total(rateKey) + "." + title.toLowerCase(Locale.ROOT).replaceAll("[ -]", "_");
   }
 
-  /** The key of the CPU time of all but the load generator. */
+  /** The key of the CPU time of all processes except the load generator. */
   public static String total(String rateKey) {
     return rateKey.replaceFirst("_per_s$", "") + "_cpu_us";
   }
 
-  /** All of them in one line, medians; empty when they were not measured. */
+  /** Returns the medians of all in one line; empty when they were not measured. */
   static String line(String rateKey, Figures figures) {
     OptionalDouble total = figures.median(total(rateKey));
     if (total.isEmpty()) {

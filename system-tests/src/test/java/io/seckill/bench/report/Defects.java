@@ -4,9 +4,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What must not happen while figures are taken. A figure whose key ends in one of these words
- * counts it: orders without a row, units sold twice, answers that were neither right nor repeated,
- * and guarantees that did not hold.
+ * Defects found during a measurement. Figures whose keys end in one of these words count them: orders without a row, units sold twice, wrong answers that were not repeated, and violated guarantees.
  */
 public final class Defects {
 
@@ -15,7 +13,7 @@ public final class Defects {
 
   private Defects() {}
 
-  /** One text for each such figure that was not 0 in every repeat. */
+  /** Returns one line for each such figure that was not 0 in every repeat. */
   public static List<String> of(Figures figures) {
     return figures.all().entrySet().stream()
         .filter(figure -> isDefect(figure.getKey()))

@@ -14,17 +14,17 @@ public final class Figures {
 
   private final Map<String, Samples> byKey = new LinkedHashMap<>();
 
-  /** One more value of a figure; a figure that is measured again gets several. */
+  /** Adds a value of a figure; a figure that is measured repeatedly has several. */
   public synchronized void add(String key, double value) {
     byKey.computeIfAbsent(key, k -> new Samples()).add(value);
   }
 
-  /** One more value of a figure that counts something. */
+  /** Adds a value of a figure that is a count. */
   public void count(String key, long value) {
     add(key, (double) value);
   }
 
-  /** Empty when the figure was not measured. */
+  /** Returns the figure's values, or empty if it was not measured. */
   public synchronized Optional<Samples> of(String key) {
     return Optional.ofNullable(byKey.get(key));
   }
@@ -35,7 +35,7 @@ public final class Figures {
         .orElse(OptionalDouble.empty());
   }
 
-  /** The quotient of two medians; empty when one of them was not measured or the divisor is 0. */
+  /** Returns the quotient of two medians, or empty if one was not measured or the divisor is 0. */
   public OptionalDouble ratio(String key, String toKey) {
     OptionalDouble value = median(key);
     OptionalDouble to = median(toKey);
@@ -44,7 +44,7 @@ public final class Figures {
         : OptionalDouble.empty();
   }
 
-  /** In the order in which they were first measured. */
+  /** Returns all figures in the order in which they were first measured. */
   public synchronized Map<String, Samples> all() {
     return new LinkedHashMap<>(byKey);
   }

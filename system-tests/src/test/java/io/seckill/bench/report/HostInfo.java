@@ -13,14 +13,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Hardware and versions of this machine, as far as it tells. */
+/** Hardware and software versions of this machine, as far as they can be read. */
 public final class HostInfo {
 
   private static final Path LOAD = Path.of("/proc/loadavg");
 
   private HostInfo() {}
 
-  /** Asks the programs on the PATH for their versions; takes about a second. */
+  /** Runs the programs on the PATH to get their versions; takes about a second. */
   public static Map<String, String> describe() {
     Map<String, String> facts = new LinkedHashMap<>();
     facts.put("time", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
@@ -41,7 +41,7 @@ public final class HostInfo {
     return facts;
   }
 
-  /** Load averages of 1, 5 and 15 minutes: above a few tenths, something else is running too. */
+  /** Load averages of 1, 5 and 15 minutes; above a few tenths, other programs are running too. */
   public static String load() {
     try {
       return Files.readString(LOAD).strip();
@@ -63,7 +63,7 @@ public final class HostInfo {
     }
   }
 
-  /** The first line a program prints, whatever its exit code; "unknown" when it cannot run. */
+  /** Returns the first line that a program prints, whatever its exit code; "unknown" when it cannot run. */
   private static String answer(String... command) {
     try {
       Process process =

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 
-/** The report for a browser: one file, nothing fetched; charts are inline SVG. */
+/** The report for a browser: one file without external resources; charts are inline SVG. */
 public final class HtmlReport {
 
   private static final String HEAD =
@@ -23,13 +23,13 @@ public final class HtmlReport {
   private HtmlReport() {}
 
   /**
-   * @param machine name and value of everything that says where this was measured
+   * @param machine names and values that describe the machine
    */
   public static String of(List<Row> rows, Figures figures, Map<String, String> machine) {
     StringBuilder html = new StringBuilder(HEAD);
     appendMachine(html, machine);
     appendTable(html, rows, figures);
-    html.append("<h2>Beside the ceilings and baselines of the same run</h2>\n");
+    html.append("<h2>Compared with the ceilings and baselines of the same run</h2>\n");
     for (Row row : rows) {
       if (!row.against().isEmpty() && figures.of(row.key()).isPresent()) {
         html.append(BarChart.of(row, figures));

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The reports for programs. */
+/** The reports for other programs. */
 public final class JsonReport {
 
   /** The flat keys of report.json; always all of them, null when not measured. */
@@ -68,7 +68,7 @@ public final class JsonReport {
           ratio("consumer.ratio_jdbc", "consumer.orders_per_s", "jdbc.batches_per_s"),
           ratio("consumer.ratio_one_by_one", "consumer.orders_per_s", "consumer.one_by_one_per_s"));
 
-  /** Keys under which a figure of another name is known. */
+  /** Keys of figures that are recorded under another name. */
   private static final Map<String, String> SAME_AS =
       Map.of("e2e.cpu_us_per_order", CpuCost.total("e2e.sustained_per_s"));
 
@@ -76,7 +76,7 @@ public final class JsonReport {
 
   private JsonReport() {}
 
-  /** Medians under the flat keys, and nothing else. */
+  /** Returns the medians under the flat keys. */
   public static String flat(Figures figures) {
     Map<String, Object> report = new LinkedHashMap<>();
     for (String key : KEYS) {
@@ -87,7 +87,7 @@ public final class JsonReport {
   }
 
   /**
-   * Every figure with median, minimum, maximum and number of repeats, and where it was measured.
+   * Returns every figure with median, minimum, maximum and number of repeats, and a description of the machine.
    */
   public static String detailed(Figures figures, Map<String, String> machine) {
     Map<String, Object> measured = new LinkedHashMap<>();
@@ -118,7 +118,7 @@ public final class JsonReport {
     return summary;
   }
 
-  /** Whole where it is whole or large; else with three decimals. */
+  /** Returns a whole number if the value is whole or large, else three decimals. */
   private static Number rounded(double value) {
     if (Math.abs(value) >= 100 || value == Math.rint(value)) {
       return Math.round(value);

@@ -2,17 +2,17 @@ package io.seckill.bench.report;
 
 import java.util.Locale;
 
-/** Figures as people read them. */
+/** Formats figures for people. */
 final class Numbers {
 
   private Numbers() {}
 
-  /** With the unit that the key ends in, thousands apart: {@code 31 204 /s}, {@code 2.41 ms}. */
+  /** Appends the unit given by the end of the key and separates thousands: {@code 31 204 /s}, {@code 2.41 ms}. */
   static String withUnit(String key, double value) {
     return plain(value) + unit(key);
   }
 
-  /** Three digits that matter, or whole numbers above a hundred. */
+  /** Returns three significant digits, or a whole number above a hundred. */
   static String plain(double value) {
     double size = Math.abs(value);
     if (size >= 100 || value == Math.rint(value)) {

@@ -3,11 +3,11 @@ package io.seckill.bench.report;
 import java.util.List;
 
 /**
- * One line of the report: a figure and what it is to be read against.
+ * One line of the report: a figure and the figures to compare it with.
  *
  * @param title what was measured
  * @param key its key in {@link Figures}
- * @param against ceilings and baselines of the same run, maybe none
+ * @param against ceilings and baselines of the same run; may be empty
  */
 public record Row(String title, String key, List<Against> against) {
 
@@ -19,7 +19,7 @@ public record Row(String title, String key, List<Against> against) {
    */
   public record Against(String title, String key) {}
 
-  /** A figure that stands for itself. */
+  /** A figure without comparison. */
   public static Row of(String title, String key) {
     return new Row(title, key, List.of());
   }

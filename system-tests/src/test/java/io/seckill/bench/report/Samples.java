@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** The values one figure took over the repeats of a run. Not thread-safe. */
+/** The values of one figure over the repeats of a run. Not thread-safe. */
 public final class Samples {
 
   private final List<Double> values = new ArrayList<>();
@@ -13,7 +13,7 @@ public final class Samples {
     values.add(value);
   }
 
-  /** The middle value; the mean of the two middle ones when their number is even. */
+  /** Returns the middle value, or the mean of the two middle ones if their number is even. */
   public double median() {
     List<Double> sorted = new ArrayList<>(values);
     Collections.sort(sorted);

@@ -3,14 +3,14 @@ package io.seckill.bench.report;
 import java.util.List;
 import java.util.OptionalDouble;
 
-/** The report for the terminal: each figure, and indented below it what it is compared with. */
+/** The report for the terminal: each figure, with the figures it is compared with indented below. */
 public final class TextTable {
 
   private static final String LINE = "%-66s %14s %27s %7s%n";
 
   private TextTable() {}
 
-  /** Rows of figures that were not measured are left out. */
+  /** Omits rows of figures that were not measured. */
   public static String of(List<Row> rows, Figures figures) {
     StringBuilder table = new StringBuilder();
     table.append(LINE.formatted("", "median", "min .. max", "ratio"));

@@ -1,4 +1,4 @@
-/** What was measured: samples, ratios, and the three forms of the report. */
+/** Measured values: samples, ratios, and the three formats of the report. */
 @NullMarked
 package io.seckill.bench.report;
 

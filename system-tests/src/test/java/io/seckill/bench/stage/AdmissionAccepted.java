@@ -18,7 +18,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Purchases that are accepted, over HTTP into the outbox. No relay runs: nothing takes them out.
+ * Accepted purchases, from HTTP to the outbox. No relay runs, so the orders stay there.
  */
 final class AdmissionAccepted implements Stage {
 
@@ -55,7 +55,7 @@ final class AdmissionAccepted implements Stage {
     }
   }
 
-  /** Our gateway and what it is compared with, all of them running and one at a time under load. */
+  /** The gateway and its ceilings and baseline; all of them run, one at a time under load. */
   private record Gateways(
       Lab lab,
       Figures figures,
@@ -106,7 +106,8 @@ final class AdmissionAccepted implements Stage {
 
     private void everysec() throws Exception {
       lab.progress().now("admission: one hot SKU, AOF everysec");
-      List<BenchSale> sales = ours.newSales(run, 1); // opened before Redis is unsafe
+      // Opened before the change of settings: opening refuses a Redis with unsafe ones.
+      List<BenchSale> sales = ours.newSales(run, 1);
       lab.redis().configSet("appendfsync", "everysec");
       try {
         ours.accepted(figures, ACCEPTED_EVERYSEC, FEW, run, sales);

@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.LongFunction;
 
-/** What most shoppers of a flash sale do: come too late, try again, and look how it stands. */
+/** Most requests of a flash sale: purchases after sell-out, repeats, and status polls. */
 final class AdmissionRefused implements Stage {
 
   private static final String REFUSED = "admission.refused_per_s";
@@ -59,8 +59,8 @@ final class AdmissionRefused implements Stage {
   /**
    * A sale without stock.
    *
-   * @param firstUser the first of its buyers; the others follow, one by one
-   * @param orderIds theirs
+   * @param firstUser the first of its buyers; the others have the following ids
+   * @param orderIds of these buyers, in the same order
    */
   private record SoldOut(
       Lab lab,
@@ -107,7 +107,7 @@ final class AdmissionRefused implements Stage {
       answered(into, POLLS, run, i -> requests.status(firstUser + i, orderIds.get((int) i)));
     }
 
-    /** Requests of all buyers, over and over. */
+    /** Sends requests of all buyers repeatedly. */
     private void answered(Figures into, String rateKey, Duration run, LongFunction<byte[]> requests)
         throws Exception {
       try (RequestFile file = RequestFile.write(BUYERS, requests)) {

@@ -4,15 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Orders on the way, looked at again and again while a load runs, and whether they become more. A
- * straight line is laid through the looks; they grow when it rises, from the first look to the
- * last, by more than twice the standard deviation of the looks around it, and by more than one
- * order. So a backlog that swings may swing, and one that grows steadily is found, however slowly
- * it does. Not thread-safe.
+ * Decides whether the number of orders in transit grows while a load runs. A straight line is fitted to the samples; the number grows when the line rises, from the first sample to the last, by more than twice the standard deviation of the samples around it, and by more than one order. So a backlog may fluctuate, and one that grows steadily is detected, however slowly it grows. Not thread-safe.
  */
 final class BacklogTrend {
 
-  /** A line fits any two points. */
+  /** With few samples a line always fits: two points determine it. */
   private static final int FEWEST = 10;
 
   private static final double NOISE = 2;
@@ -28,11 +24,11 @@ final class BacklogTrend {
   }
 
   /**
-   * @throws IllegalStateException after fewer than 10 looks
+   * @throws IllegalStateException when there are fewer than 10 samples
    */
   boolean grows() {
     if (looks.size() < FEWEST) {
-      throw new IllegalStateException("too few looks at the backlog: " + looks.size());
+      throw new IllegalStateException("too few samples of the backlog:  " + looks.size());
     }
     double meanTime = mean(0);
     double meanOrders = mean(1);
@@ -51,7 +47,7 @@ final class BacklogTrend {
     return looks.stream().mapToDouble(look -> look[column]).average().orElseThrow();
   }
 
-  /** The sum of products of what two columns have beyond their means. */
+  /** Returns the sum of the products of two columns' deviations from their means. */
   private double sum(double meanOfOne, double meanOfOther, int one, int other) {
     return looks.stream()
         .mapToDouble(look -> (look[one] - meanOfOne) * (look[other] - meanOfOther))

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** 100 000 purchases for 10 000 units, as fast as they can be sent, and what became of each. */
+/** 100 000 purchases for 10 000 units, as fast as they can be sent, and the result of each. */
 final class Burst implements Stage {
 
   private static final String ANSWERS = "burst.answers_per_s";
@@ -71,14 +71,14 @@ final class Burst implements Stage {
     return List.of(
         Row.of("burst of 100 000 for 10 000: until the last order is stored", "burst.seconds"),
         Row.of("burst: answers", ANSWERS),
-        Row.of("burst: 503, asked again with the same key", "burst.asked_again"),
+        Row.of("burst: 503, repeated with the same key", "burst.asked_again"),
         Row.of("burst: lost", "burst.lost"),
         Row.of("burst: oversold", "burst.oversold"),
         Row.of("burst: wrong answers", "burst.wrong_answers"),
         Row.of("burst: broken guarantees", "burst.broken_guarantees"));
   }
 
-  /** Compares what the shoppers were told with what the stores hold. */
+  /** Compares the shoppers' answers with the contents of the stores. */
   private static final class Judge {
 
     private final BenchSale sale;
@@ -116,8 +116,7 @@ final class Burst implements Stage {
     }
 
     /**
-     * Never a yes or no, neither accepted nor sold out, accepted too often, or refused while there
-     * was stock.
+     * Returns the number of wrong answers: purchases without a yes or no, answers other than accepted and sold out, too many acceptances, and refusals while there was stock.
      */
     long wrong() {
       return wrong + Math.abs(accepted - sale.stock());

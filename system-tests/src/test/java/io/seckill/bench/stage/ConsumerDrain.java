@@ -23,9 +23,7 @@ import java.util.stream.Collectors;
 import redis.clients.jedis.AbstractPipeline;
 
 /**
- * The consumer alone, from prefilled queues into MySQL, results to Redis included. It stands still
- * while they are filled, and has stored orders before. The first ones in them are not measured and
- * more than it may have in hand; the rate is that of the rows after them, by their times in MySQL.
+ * The consumer alone, from prefilled queues into MySQL, results to Redis included. It is frozen while they are filled, and has stored orders before. The first orders in the queues are not measured, and are more than its prefetch; the rate is that of the rows after them, by their times in MySQL.
  */
 final class ConsumerDrain implements Stage {
 
@@ -59,7 +57,7 @@ final class ConsumerDrain implements Stage {
                 () -> oneByOne(lab, figures, store, run)));
   }
 
-  /** Each for the same time; what it takes to fill the queues does not count. */
+  /** Warms up each for the same time, without the time for filling the queues. */
   private static void warmUp(Lab lab, DirectStore store) throws Exception {
     Figures notKept = new Figures();
     Duration warmUp = lab.settings().warmUp();
@@ -75,7 +73,7 @@ final class ConsumerDrain implements Stage {
   }
 
   /**
-   * @return for how long it drained
+   * @return the time for which it consumed
    */
   private static Duration drain(Lab lab, Figures figures, String rateKey, int skus, int count)
       throws Exception {
@@ -108,7 +106,7 @@ final class ConsumerDrain implements Stage {
     }
   }
 
-  /** The orders, each with the admission record in Redis that its result is written over. */
+  /** Writes each order's admission record to Redis, which its result updates, and returns the orders. */
   private static List<OrderMessage> recorded(Lab lab, MadeOrders orders) {
     Map<Long, BenchSale> bySku =
         orders.sales().stream().collect(Collectors.toMap(BenchSale::skuId, Function.identity()));

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** All three services: how many orders a second from click to row, and how long one takes. */
+/** All three services: orders per second from click to row, and the time of one order. */
 final class EndToEnd implements Stage {
 
   private static final String SUSTAINED = "e2e.sustained_per_s";
@@ -82,7 +82,7 @@ final class EndToEnd implements Stage {
     return rows;
   }
 
-  /** Loads at which click to row is timed, and the keys of what comes of it. */
+  /** Loads at which click to row is measured, and the keys of the results. */
   private enum Pace {
     SLOW("100/s", 100, "p50_ms", "100_p99_ms", "100_failed"),
     BRISK("1 000/s", 1_000, "1000_p50_ms", "p99_ms", "1000_failed"),
@@ -97,7 +97,7 @@ final class EndToEnd implements Stage {
     final String failed;
 
     /**
-     * @param perSecond 0 when it depends on what was measured before
+     * @param perSecond 0 when it depends on an earlier measurement
      */
     Pace(String title, int perSecond, String p50, String p99, String failed) {
       this.title = title;

@@ -9,7 +9,7 @@ import io.seckill.system.process.Service;
 import java.time.Duration;
 import java.util.List;
 
-/** A gateway that has just become ready, and the same once it is warm. No relay runs. */
+/** A gateway that has just become ready, and the same gateway once it is warm. No relay runs. */
 final class FirstSeconds implements Stage {
 
   private static final String FIRST = "gateway.first_seconds_per_s";
@@ -27,7 +27,7 @@ final class FirstSeconds implements Stage {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
     for (int repeat = 0; repeat < lab.settings().repeats(); repeat++) {
       PurchaseLoad load = PurchaseLoad.onGateway(lab);
-      List<BenchSale> sales = load.newSales(RUN, 1); // on sale before the gateway is
+      List<BenchSale> sales = load.newSales(RUN, 1); // on sale before the gateway starts
       lab.runOnly(Service.CONSUMER);
       lab.runOnly(Service.CONSUMER, Service.GATEWAY);
       lab.progress().now("start: the first seconds");

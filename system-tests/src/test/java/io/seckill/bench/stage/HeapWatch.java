@@ -17,7 +17,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks at the heap of each running service every second while work is done, and keeps the peak.
+ * Reads the heap of each running service every second while work is done, and keeps the peak.
  */
 final class HeapWatch {
 
@@ -35,7 +35,7 @@ final class HeapWatch {
     this.figures = figures;
   }
 
-  /** Runs the work and adds the peaks meanwhile. */
+  /** Runs the work and adds the peaks during it. */
   static void during(Lab lab, Figures figures, Work work) throws Exception {
     HeapWatch watch = new HeapWatch(lab, figures);
     var unused = watch.clock.scheduleAtFixedRate(watch::look, 0, 1, TimeUnit.SECONDS);
@@ -56,7 +56,7 @@ final class HeapWatch {
     }
   }
 
-  /** 0 when the service does not run or does not say. */
+  /** Returns 0 when the service does not run or does not report it. */
   private double heapMb(int port) {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/actuator/prometheus"))

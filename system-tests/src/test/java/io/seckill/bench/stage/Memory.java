@@ -12,7 +12,7 @@ import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * What an order costs Redis beyond its message, once a sale is sold out, and what a refusal does.
+ * Redis memory per order beyond its message, once a sale is sold out, and per refusal.
  */
 final class Memory implements Stage {
 
@@ -50,7 +50,7 @@ final class Memory implements Stage {
     shoppers.insist();
   }
 
-  /** Without the buffers of connections and of the append-only file, which come and go. */
+  /** Excludes the buffers of connections and of the append-only file, which vary. */
   private static long usedBytes(UnifiedJedis redis) {
     String info = redis.info("memory");
     return field(info, "used_memory")

@@ -11,8 +11,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 /**
- * Shoppers who buy as fast as they can, and who take a 503 for what it is, neither yes nor no: they
- * repeat the purchase under the same key.
+ * Shoppers who buy as fast as they can, and repeat a purchase with the same key after a 503, which is neither yes nor no.
  */
 final class PatientShoppers {
 
@@ -24,7 +23,7 @@ final class PatientShoppers {
   private final BitSet answered = new BitSet();
 
   /**
-   * @param listener told every yes and no, once for each purchase
+   * @param listener receives every yes and no, once per purchase
    */
   PatientShoppers(ReadyPurchases purchases, Consumer<LoadAnswer> listener) {
     this.purchases = purchases;
@@ -34,13 +33,13 @@ final class PatientShoppers {
   /**
    * Sends every purchase once.
    *
-   * @return what came of it, 503 included
+   * @return the result, including 503 answers
    */
   LoadResult buy() throws IOException {
     return Loader.run(purchases.at(LoadPlan.ASAP), this::take);
   }
 
-  /** Repeats what has no yes or no yet, until everything has or 50 rounds are over. */
+  /** Repeats the purchases without a yes or no, until there are none left or 50 rounds are over. */
   void insist() throws IOException {
     for (int round = 0; round < ROUNDS && unanswered() > 0; round++) {
       List<Integer> open =
@@ -50,7 +49,7 @@ final class PatientShoppers {
     }
   }
 
-  /** Purchases without a yes or no so far. */
+  /** Returns the number of purchases without a yes or no so far. */
   int unanswered() {
     return purchases.count() - answered.cardinality();
   }

@@ -12,8 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * The ceiling of every rate over HTTP: the gateway's HTTP stack that answers on the event loop and
- * asks nobody. One request over and over, as long as a purchase.
+ * The ceiling of every rate over HTTP: the gateway's HTTP stack answering on the event loop without any store. Sends one request repeatedly, of the length of a purchase.
  */
 final class PlainHttp {
 
@@ -21,12 +20,12 @@ final class PlainHttp {
 
   private static final int CONNECTIONS = 64;
 
-  /** So that wrk rarely has to go back to the beginning of its file. */
+  /** Enough that wrk rarely restarts at the beginning of its file. */
   private static final int COPIES = 10_000;
 
   private PlainHttp() {}
 
-  /** Adds answers per second, and the CPU time for each. */
+  /** Adds answers per second and the CPU time per answer. */
   static void measure(Figures figures, BaselineServer baseline, Duration run)
       throws IOException, InterruptedException {
     byte[] request = request(baseline.tokens());

@@ -15,8 +15,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Closed-loop purchases, each by a user who has not been seen before, so that every signature
- * counts. The first run warms up, and says how many purchases the others need.
+ * Closed-loop purchases, each by a new user, so that every signature has to be verified. The first run is the warm-up, and shows how many purchases the others need.
  */
 final class PurchaseLoad {
 
@@ -32,8 +31,8 @@ final class PurchaseLoad {
   private boolean warm;
 
   /**
-   * @param port of the gateway, ours or another
-   * @param tokens signs as it expects
+   * @param port of the gateway, ours or the baseline
+   * @param tokens tokens that this gateway accepts
    */
   PurchaseLoad(Lab lab, int port, ShopTokens tokens) {
     this.lab = lab;
@@ -41,20 +40,18 @@ final class PurchaseLoad {
     this.tokens = tokens;
   }
 
-  /** Of our gateway. */
+  /** Purchases from our gateway. */
   static PurchaseLoad onGateway(Lab lab) {
     return new PurchaseLoad(lab, lab.pipeline().shopPort(), lab.pipeline().tokens());
   }
 
-  /** New SKUs on sale, with stock for all purchases of a run. */
+  /** Puts new SKUs on sale, with stock for all purchases of a run. */
   List<BenchSale> newSales(Duration run, int skus) {
     return lab.newSales(skus, mostPerSecond * run.toSeconds() / skus);
   }
 
   /**
-   * Purchases taking turns among sales that nobody bought from before and that are forgotten
-   * afterwards. Adds what Redis has admitted, per second of the run, the CPU time for each, and as
-   * lost the accepted ones that are not in the outbox; no relay may run.
+   * Buys from new sales in turn, and deletes their data afterwards. Adds the orders that Redis admitted per second of the run, the CPU time per order, and as lost the accepted ones that are not in the outbox; no relay may run.
    */
   Wrk.Result accepted(
       Figures figures, String rateKey, int connections, Duration run, List<BenchSale> sales)
@@ -72,7 +69,7 @@ final class PurchaseLoad {
   }
 
   /**
-   * Purchases from a sale that is sold out; adds refusals per second, and the CPU time for each.
+   * Buys from a sold-out sale; adds refusals per second and the CPU time per refusal.
    */
   Wrk.Result refused(Figures figures, String rateKey, int connections, Duration run, BenchSale sale)
       throws IOException, InterruptedException {

@@ -18,9 +18,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Sends purchases at a rate for some time. The pipeline keeps up when all are accepted in time and
- * the orders on the way do not become more: {@link BacklogTrend}, from the second quarter of the
- * trial, when the queues have filled as far as the rate fills them, to its end.
+ * Sends purchases at a rate for some time. The pipeline keeps up when all are accepted in time and the number of orders in transit does not grow: {@link BacklogTrend}, from the second quarter of the trial, when the queues have reached the level of this rate, to its end.
  */
 final class RateTrial implements SustainedRate.Trial {
 
@@ -39,7 +37,7 @@ final class RateTrial implements SustainedRate.Trial {
     this.length = length;
   }
 
-  /** Waits, too, until what was accepted is stored, and counts what is not as lost. */
+  /** Also waits until the accepted orders are stored, and counts the others as lost. */
   @Override
   public boolean keepsUp(double perSecond) throws SQLException {
     lab.progress().now("end to end: trying %.0f orders/s".formatted(perSecond));
@@ -60,7 +58,7 @@ final class RateTrial implements SustainedRate.Trial {
     }
   }
 
-  /** CPU time for each order of the latest trial, from its first purchase to its last row. */
+  /** Returns the CPU time per order of the latest trial, from its first purchase to its last row. */
   CpuTimes.PerOrder cpu() {
     return cpu;
   }

@@ -6,7 +6,7 @@ import io.seckill.bench.load.LoadPlan;
 import io.seckill.bench.load.Requests;
 import java.util.List;
 
-/** Purchases of one unit each by different users, signed before the clock starts. */
+/** Purchases of one unit each by different users, signed before the measurement starts. */
 final class ReadyPurchases {
 
   private static final int CONNECTIONS = 256;
@@ -29,12 +29,12 @@ final class ReadyPurchases {
     return requests.length;
   }
 
-  /** The user of the first request; the others follow, one by one. */
+  /** The user of the first request; the others have the following ids. */
   long firstUser() {
     return firstUser;
   }
 
-  /** Some of the requests once more, as fast as they can be sent. */
+  /** Returns a plan that sends some of the requests again, as fast as possible. */
   LoadPlan someOf(List<Integer> indexes) {
     return new LoadPlan(
         port, CONNECTIONS, indexes.size(), LoadPlan.ASAP, i -> requests[indexes.get((int) i)]);

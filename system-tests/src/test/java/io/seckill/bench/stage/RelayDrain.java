@@ -22,10 +22,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The relay alone, from a prefilled outbox into quorum queues that nobody reads. Four partitions
- * with a queue each, so four lanes publish; PerfTest has four publishers and four queues, the
- * obvious relay four partitions, queues and connections. While these work the relay has nothing to
- * do. At the end, {@link RelayIdle}.
+ * The relay alone, from a prefilled outbox into quorum queues without consumers. Four partitions with a queue each, so four lanes publish; PerfTest has four publishers and four queues, the baseline relay four partitions, queues and connections. While these run the relay is idle. At the end, {@link RelayIdle}.
  */
 final class RelayDrain implements Stage {
 
@@ -51,7 +48,7 @@ final class RelayDrain implements Stage {
 
   @Override
   public void measure(Lab lab, Figures figures) throws Exception {
-    // The relay of the stages before goes on, if it runs.
+    // A relay that runs from an earlier stage continues.
     lab.runOnly(Service.values());
     List<BenchSale> sales =
         IntStream.range(0, LANES).mapToObj(partition -> lab.newSale(partition, 1_000)).toList();
@@ -61,7 +58,7 @@ final class RelayDrain implements Stage {
     }
   }
 
-  /** The relay and what it is compared with, over the same queues. */
+  /** The relay, its ceiling and its baseline, over the same queues. */
   private record Relays(Lab lab, Figures figures, OrderQueues queues, List<BenchSale> sales) {
 
     void measure() throws Exception {
@@ -103,7 +100,7 @@ final class RelayDrain implements Stage {
       drain(figures, rateKey, from, count);
     }
 
-    /** From the moment the orders are in the outbox to the last removal. */
+    /** Measures from the moment the orders are in the outbox to the last removal. */
     private void drain(Figures into, String rateKey, List<BenchSale> from, int count)
         throws Exception {
       lab.progress().now("relay: filling the outbox with " + count + " orders");

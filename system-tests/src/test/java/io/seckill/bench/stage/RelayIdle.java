@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 import redis.clients.jedis.UnifiedJedis;
 
-/** A relay with next to nothing to do: how long a single order takes, and what waiting costs. */
+/** An almost idle relay: the time of a single order, and the CPU time of waiting. */
 final class RelayIdle {
 
   static final String P50 = "relay.idle_p50_ms";
@@ -26,21 +26,21 @@ final class RelayIdle {
 
   private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-  /** So much a time may be too long, and a round trip to Redis. */
+  /** A measured time may be too long by this interval and a round trip to Redis. */
   private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private RelayIdle() {}
 
-  /** The relay must run, warm, and have nothing to do; leaves its orders in the order queues. */
+  /** The relay must run, warm and idle; its orders stay in the order queues. */
   static void measure(Lab lab, Figures figures, List<BenchSale> sales) {
     lab.progress().now("relay: single orders into an idle outbox");
     Histogram micros = singleOrders(lab, sales, lab.settings().choose(200, 150));
     figures.add(P50, micros.getValueAtPercentile(50) / 1_000.0);
     figures.add(P99, micros.getValueAtPercentile(99) / 1_000.0);
     lab.progress().now("relay: idle");
-    // Compilers and collectors end what the last order left them.
+    // Lets compilers and collectors finish the work caused by the last order.
     Waiting.pass(lab.settings().seconds(5, 3));
     figures.add(CPU, cpuPercent(lab.settings().seconds(30, 10)));
   }
@@ -63,8 +63,7 @@ final class RelayIdle {
   }
 
   /**
-   * From before the LPUSH to after the first look that finds the order counted as published, which
-   * happens in one script call with its removal from the private queue.
+   * Returns the time from before the LPUSH to after the first check that finds the order counted as published, which one script call does together with its removal from the private queue.
    */
   private static long micros(UnifiedJedis redis, BenchSale sale, String message) {
     String sku = RedisKeys.sku(sale.skuId());
@@ -73,7 +72,7 @@ final class RelayIdle {
     redis.lpush(RedisKeys.outbox(sale.partition()), message);
     while (Objects.equals(before, redis.hget(sku, "publishedOrders"))) {
       if (System.nanoTime() - start > PATIENCE_NANOS) {
-        throw new IllegalStateException("the relay leaves an order in " + sale);
+        throw new IllegalStateException("the relay has not published an order of  " + sale);
       }
       LockSupport.parkNanos(LOOK_NANOS);
     }
@@ -86,7 +85,7 @@ final class RelayIdle {
     }
   }
 
-  /** CPU time of all threads of the relay, in percent of one core. */
+  /** Returns the CPU time of all threads of the relay, in percent of one core. */
   private static double cpuPercent(Duration look) {
     long start = System.nanoTime();
     long before = CpuTimes.now().micros(CpuCost.RELAY);

@@ -12,9 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * Takes the time from the moment a purchase was due until another MySQL session can see its order
- * confirmed. It asks every few milliseconds, so times are up to that much too long, never too
- * short. A purchase that was not accepted has no time; it is counted as failed.
+ * Measures the time from the moment a purchase was due until another MySQL session can see its order confirmed. It queries every few milliseconds, so times are up to that much too long, never too short. A purchase that was not accepted has no time; it is counted as failed.
  */
 final class RowWatch {
 
@@ -22,7 +20,7 @@ final class RowWatch {
   private final Duration interval;
   private final long patienceNanos;
 
-  /** Oldest first, as the ids are and as the rows come. */
+  /** Oldest first, in the order of ids and, roughly, of rows. */
   private final ConcurrentSkipListMap<Long, Long> dueByOrder = new ConcurrentSkipListMap<>();
 
   private final Set<Long> known = new HashSet<>();
@@ -40,28 +38,28 @@ final class RowWatch {
     thread.setDaemon(true);
   }
 
-  /** Where it looks. */
+  /** The rows to query. */
   @FunctionalInterface
   interface ConfirmedOrders {
 
-    /** The ids of the confirmed orders from one id to another, both included. */
+    /** Returns the ids of the confirmed orders from one id to another, both included. */
     List<Long> between(long firstId, long lastId) throws SQLException;
   }
 
   /**
-   * What became of a number of purchases; each is in exactly one of the three.
+   * The results of a number of purchases; each is counted in exactly one of the three.
    *
-   * @param micros from due time to row, of those that have one
+   * @param micros from due time to row, of the purchases that have a row
    * @param failed refused, unanswered, or accepted without an order id
-   * @param lost accepted, and without a confirmed row of its own when the wait for it was over
+   * @param lost accepted, and without a confirmed row at the end of the wait
    */
   record Outcome(Histogram micros, long failed, long lost) {}
 
   /**
-   * Starts looking, on a thread of its own that ends with {@link #outcome}.
+   * Starts querying on a separate thread, which ends with {@link #outcome}.
    *
-   * @param orders used by nobody else meanwhile
-   * @param patience longest wait for the next row once everything is answered
+   * @param orders used only by this object meanwhile
+   * @param patience longest wait for the next row once all purchases are answered
    */
   static RowWatch start(ConfirmedOrders orders, Duration interval, Duration patience) {
     RowWatch watch = new RowWatch(orders, interval, patience);
@@ -69,7 +67,7 @@ final class RowWatch {
     return watch;
   }
 
-  /** Notes an answer; from one thread. */
+  /** Records an answer; called from one thread. */
   void answered(LoadAnswer answer) {
     String orderId = answer.status() == 202 ? answer.orderId() : "";
     if (!orderId.isEmpty()) {
@@ -110,7 +108,7 @@ final class RowWatch {
     }
   }
 
-  /** Asks for all that wait by their range: one short statement, however many they are. */
+  /** Queries all waiting orders by their range of ids: one short statement, however many there are. */
   private boolean look() throws SQLException {
     var oldest = dueByOrder.firstEntry();
     var newest = dueByOrder.lastEntry();

@@ -5,22 +5,21 @@ import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import java.util.List;
 
-/** One stage of the pipeline, measured beside its ceiling and the obvious design. */
+/** One stage of the pipeline, measured together with its ceiling and its baseline. */
 public interface Stage {
 
-  /** For {@code --only}. */
+  /** The name for {@code --only}. */
   String name();
 
   /**
-   * Measures everything of {@link #rows()}, as often as the lab's settings say, and leaves no
-   * orders on the move.
+   * Measures everything of {@link #rows()}, as often as the lab's settings say, and leaves no orders in transit.
    */
   void measure(Lab lab, Figures figures) throws Exception;
 
-  /** What the report shows of it. */
+  /** The rows of the report. */
   List<Row> rows();
 
-  /** All of them, so that few services are stopped and started in between. */
+  /** All stages, in an order with few stops and starts of services in between. */
   static List<Stage> asMeasured() {
     return List.of(
         new AdmissionAccepted(),
@@ -33,7 +32,7 @@ public interface Stage {
         new RelayDrain());
   }
 
-  /** All of them, in the order of the pipeline. */
+  /** All stages, in the order of the pipeline. */
   static List<Stage> all() {
     return List.of(
         new AdmissionAccepted(),

@@ -1,6 +1,6 @@
 package io.seckill.bench.stage;
 
-/** Searches the highest rate that is kept up in two trials. */
+/** Searches the highest rate that the pipeline sustains in two trials. */
 final class SustainedRate {
 
   private static final double FIRST = 6_000;
@@ -12,22 +12,22 @@ final class SustainedRate {
   private final int refinements;
 
   /**
-   * @param refinements how often the distance between the rate kept and the rate missed is halved
+   * @param refinements how often the interval between the highest sustained and the lowest failed rate is halved
    */
   SustainedRate(Trial trial, int refinements) {
     this.trial = trial;
     this.refinements = refinements;
   }
 
-  /** One attempt at a rate. */
+  /** One trial of a rate. */
   @FunctionalInterface
   interface Trial {
 
-    /** Whether the pipeline keeps up with so many orders a second. */
+    /** Returns whether the pipeline keeps up with this rate. */
     boolean keepsUp(double perSecond) throws Exception;
   }
 
-  /** Orders per second; 0 when not even the lowest rate tried was kept up. */
+  /** Returns orders per second; 0 when not even the lowest rate tried was sustained. */
   double search() throws Exception {
     double kept = 0;
     double missed = FIRST;
@@ -55,10 +55,10 @@ final class SustainedRate {
   }
 
   /**
-   * What was kept once may have been luck.
+   * Repeats the trial, because one success may be chance.
    *
-   * @param keptOnce kept in the search
-   * @return the highest rate not above it that is kept twice, or 0
+   * @param keptOnce sustained in the search
+   * @return the highest rate not above it that is sustained twice, or 0
    */
   private double confirmed(double keptOnce) throws Exception {
     double rate = keptOnce;

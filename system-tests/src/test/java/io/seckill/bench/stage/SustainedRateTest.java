@@ -61,7 +61,7 @@ class SustainedRateTest {
         .search();
   }
 
-  /** How often a rate was tried, this time included. */
+  /** Returns how often a rate was tried, including this time. */
   private long times(double rate) {
     return tried.stream().filter(other -> other == rate).count();
   }

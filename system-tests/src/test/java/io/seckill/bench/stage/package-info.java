@@ -1,4 +1,4 @@
-/** One class a stage of the pipeline; each measures it, its ceiling and its baseline. */
+/** One class per stage of the pipeline; each measures the stage, its ceiling and its baseline. */
 @NullMarked
 package io.seckill.bench.stage;
 
