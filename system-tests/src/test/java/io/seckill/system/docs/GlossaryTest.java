@@ -13,11 +13,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
+/** Classes and scripts that the docs name as the home of a term or a step are in the code. */
 class GlossaryTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Pattern HOMES = Pattern.compile("\\(((?:`[^`]+`(?:, )?)+)\\) \\|$");
   private static final Pattern NAME = Pattern.compile("`([^`]+)`");
+  private static final Pattern STEP = Pattern.compile("(?m)^\\| \\d+ \\| `([^`]+)` \\|");
 
   @Test
   void everyTermIsAtHomeInTheCode() throws IOException {
@@ -31,10 +33,22 @@ class GlossaryTest {
       List<MatchResult> homes = HOMES.matcher(row).results().toList();
       assertThat(homes).as(row).hasSize(1);
       for (String name : NAME.matcher(homes.get(0).group(1)).results().map(m -> m.group(1)).toList()) {
-        String file = name.contains(".") ? name : name + ".java";
-        assertThat(sources).as(row).contains(file);
+        assertThat(sources).as(row).contains(file(name));
       }
     }
+  }
+
+  @Test
+  void aPurchaseIsFollowedThroughTwelveFilesOfTheCode() throws IOException {
+    String architecture = Files.readString(ROOT.resolve("docs/architecture.md"));
+    List<String> steps =
+        STEP.matcher(architecture).results().map(step -> file(step.group(1))).toList();
+    assertThat(steps).as("files from route to row").hasSizeBetween(10, 12);
+    assertThat(sources()).containsAll(steps);
+  }
+
+  private static String file(String name) {
+    return name.contains(".") ? name : name + ".java";
   }
 
   private static Set<String> sources() throws IOException {
