@@ -6,7 +6,7 @@ BENCH_CLASSES=$ROOT/system-tests/target/test-classes
 BENCH_STAGES='admission refused start relay consumer e2e burst memory'
 # The services as scripts/up starts them.
 BENCH_SERVICE_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:+ExitOnOutOfMemoryError}
-# The newest of Maven Central that can be resolved there.
+# The newest version that Maven Central resolves.
 PERF_TEST=2.22.1
 
 check_bench_arguments() { # [--quick] [--only STAGE,…]
@@ -59,7 +59,7 @@ bench_is_current() {
   [[ -z $newer ]]
 }
 
-# PerfTest brings libraries of other versions than ours, so it has a class path of its own.
+# PerfTest needs other versions of our libraries, so it has a separate class path.
 perf_test_pom() {
   cat <<END
 <project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -79,7 +79,7 @@ perf_test_pom() {
 END
 }
 
-run_bench() { # ARGUMENT…: returns what the program exits with, 1 when something was lost, oversold or broken
+run_bench() { # ARGUMENT…: returns the program's exit code, 1 when an order was lost, stock oversold or a guarantee broken
   local terminal=false code=0
   [[ ! -t 1 ]] || terminal=true
   mkdir -p "$BENCH_DIR/tmp"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What every script here needs: paths, words to the user, waiting.
+# Functions of every script here: paths, messages, waiting.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 LOCAL=$ROOT/.local
@@ -8,9 +8,9 @@ RUN_DIR=$LOCAL/run
 DATA_DIR=$LOCAL/data
 ETC_DIR=$LOCAL/etc
 PROGRAM=${0##*/}
-# Servers live in sbin, which a shell that came through su may lack.
+# The servers' programs are in sbin, which is missing from the PATH after su.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
-# Everything written here may hold a secret.
+# Every file written here may contain a secret.
 umask 077
 # The same bytes, dates and order of names for every user.
 export LC_ALL=C.UTF-8
@@ -19,12 +19,12 @@ say() { # TEXT: one line of progress, with the seconds since the start
   printf '%4ds  %s\n' "$SECONDS" "$*"
 }
 
-fail() { # SENTENCE: the one reason for giving up
+fail() { # SENTENCE: prints the reason and exits with 1
   printf '%s: %s\n' "$PROGRAM" "$*" >&2
   exit 1
 }
 
-has() { # COMMAND: is it there?
+has() { # COMMAND: is it installed?
   command -v "$1" >/dev/null 2>&1
 }
 
@@ -36,7 +36,7 @@ is_debian() {
   [[ -r /etc/os-release ]] && grep -qx 'ID=debian' /etc/os-release
 }
 
-# One up or down at a time; the lock goes with this process, and no daemon inherits it (9>&-).
+# One up or down at a time; the lock ends with this process, and no daemon inherits it (9>&-).
 lock_pipeline() {
   mkdir -p "$LOCAL"
   exec 9>"$LOCAL/lock"
@@ -60,6 +60,6 @@ write_file() { # FILE [MODE]: standard input becomes the file, whole or not at a
   mv "$1.new" "$1"
 }
 
-port_answers() { # PORT: does somebody listen on it, on this machine?
+port_answers() { # PORT: does a process of this machine listen on it?
   (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# The demo catalogue and one purchase, over HTTP like everybody else's.
+# The demo catalogue and one purchase, over HTTP.
 
-http() { # METHOD URL TOKEN [BODY [HEADER…]]: sets STATUS and BODY; fails only when nobody answers
+http() { # METHOD URL TOKEN [BODY [HEADER…]]: sets STATUS and BODY; fails only without an answer
   local method=$1 url=$2 token=$3 body=${4:-} answer headers=()
   shift $(($# < 4 ? $# : 4))
   local header
@@ -14,7 +14,7 @@ http() { # METHOD URL TOKEN [BODY [HEADER…]]: sets STATUS and BODY; fails only
   BODY=${answer%$'\n'*}
 }
 
-# 503 means busy or an unknown outcome; the same request may be sent again, and is.
+# 503 means busy or an unknown outcome; the same request is sent again.
 http_patiently() { # as http
   local deadline=$((SECONDS + 60))
   until
@@ -38,7 +38,7 @@ create_catalogue() {
   ensure_on_sale "$admin" 1003 '"name":"Cable, as many as you like","priceCents":900,"stock":10000,"policy":"UNLIMITED","limitPerUser":0'
 }
 
-ensure_on_sale() { # TOKEN SKU MEMBERS: goes on where an earlier run stopped; a sale that has opened is left alone
+ensure_on_sale() { # TOKEN SKU MEMBERS: continues where an earlier run stopped; a sale that has opened is not changed
   local token=$1 sku=$2 members=$3 state=''
   http_patiently GET "http://127.0.0.1:$GATEWAY_PORT/api/v1/skus/$sku" "$token"
   case $STATUS in
@@ -58,7 +58,7 @@ operate() { # TOKEN METHOD PATH [BODY]: a call of the admin API that must succee
   [[ $STATUS == 20? ]] || fail "$2 /admin/v1/skus/$3 was refused with $STATUS: $BODY"
 }
 
-# A new shopper each time, so that no quota is in the way.
+# A new shopper each time, so that no quota is exceeded.
 buy_one() {
   local shopper token order
   shopper=$(date +%s%3N)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The same pipeline in containers: deploy/compose.yaml, with what it needs from .local.
+# The same pipeline in containers: deploy/compose.yaml, with settings and secrets from .local.
 
 CONTAINER_ETC=$ETC_DIR/containers
 # Two clones on one machine are two projects.
@@ -49,13 +49,13 @@ start_containers() {
 await_container_service() { # SERVICE HEALTH-PORT
   local deadline=$((SECONDS + 180))
   until service_answers "$2"; do
-    ((SECONDS < deadline)) || fail "$1 did not come up in time; see: ${COMPOSE[*]} logs $1"
+    ((SECONDS < deadline)) || fail "$1 did not become ready in time; see: ${COMPOSE[*]} logs $1"
     sleep 0.5
   done
   say "$1 is ready"
 }
 
-# Containers read these under users of their own; the directory above keeps other people out.
+# Containers read these as other users; the directory above is closed to other users of the machine.
 write_container_files() {
   redis_users 8 | write_file "$CONTAINER_ETC/users.acl" 644
   rabbitmq_definitions | write_file "$CONTAINER_ETC/definitions.json" 644

@@ -1,11 +1,10 @@
 # shellcheck shell=bash
-# Brings in what is missing from Debian's packages, without letting them start a service: not now,
-# and not at the next boot.
+# Installs missing Debian packages without starting their services, now or at the next boot.
 
 POLICY=/usr/sbin/policy-rc.d
 POLICY_SAVED=$POLICY.saved-by-seckill
 
-missing_packages() { # prints the packages behind the commands that are not there
+missing_packages() { # prints the packages of the missing commands
   has redis-server || echo redis-server
   has redis-cli || echo redis-tools
   [[ -x /usr/lib/rabbitmq/bin/rabbitmq-server ]] || echo rabbitmq-server
@@ -16,7 +15,7 @@ missing_packages() { # prints the packages behind the commands that are not ther
   has openssl || echo openssl
 }
 
-missing_test_packages() { # what only tests need: the browser of the pages, the judge of the alert rules
+missing_test_packages() { # needed only by tests: the browser for the pages, promtool for the alert rules
   has chromium || echo chromium
   has chromedriver || echo chromium-driver
   has promtool || echo prometheus
@@ -38,7 +37,7 @@ install_missing() { # [COMMAND…]: as root, on Debian; each further command pri
   disable_at_boot "${packages[@]}"
 }
 
-apt_install() { # PACKAGE…: never takes another package away to make room
+apt_install() { # PACKAGE…: never removes another package
   {
     apt-get -q update &&
       DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends --no-remove \
@@ -46,10 +45,10 @@ apt_install() { # PACKAGE…: never takes another package away to make room
   } >"$LOG_DIR/apt.log" 2>&1 </dev/null
 }
 
-# Packages ask policy-rc.d before they start a service; 101 means no. One that says no already stays
-# as it is, another one steps aside for the time of the installation.
+# Packages run policy-rc.d before they start a service; exit code 101 forbids it. An existing one that
+# forbids it is kept, any other one is moved aside during the installation.
 forbid_service_starts() {
-  allow_service_starts # what a killed run may have left
+  allow_service_starts # removes the file of a killed run
   if [[ -e $POLICY || -L $POLICY ]]; then
     ! service_starts_forbidden || return 0
     mv "$POLICY" "$POLICY_SAVED"

@@ -12,7 +12,7 @@ choose_java() {
   ((version >= 17)) || fail "$JAVA is Java $version; 17 or newer is needed, set JAVA_HOME to one"
 }
 
-java_version() { # JAVA: prints the feature release, 17 of 17.0.15; 0 when it does not say
+java_version() { # JAVA: prints the feature release, 17 of 17.0.15; 0 when it is unknown
   local text
   text=$("$1" -version 2>&1) || true
   if [[ $text =~ version\ \"([0-9]+) ]]; then echo "${BASH_REMATCH[1]}"; else echo 0; fi
@@ -33,10 +33,10 @@ build_services() { # unless every jar is newer than every source
   say "building the services (log: $LOG_DIR/build.log)"
   mkdir -p "$LOG_DIR"
   printf -v start '%(%s)T' -1
-  # The format check is for scripts/test. What is built is no secret: images copy it.
+  # The format check is part of scripts/test. The jars are readable for all: images copy them.
   (cd "$ROOT" && umask 022 && maven -q -B -DskipTests -Dspotless.check.skip=true -pl "${MODULES// /,}" -am package) \
     >"$LOG_DIR/build.log" 2>&1 </dev/null || fail "the build failed; see $LOG_DIR/build.log"
-  # Maven leaves a jar alone whose classes are the same; it is current all the same.
+  # Maven does not rewrite a jar whose classes are unchanged; mark it as current.
   for module in $MODULES; do touch -d "@$start" "$(jar_of "$module")"; done
 }
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Processes that a run of tests leaves behind carry its mark in their environment, as every program
-# does that was started after the mark was set. This shell was started before.
+# Processes that a run of tests leaves behind have its mark in their environment, like every program
+# started after the mark was set. This shell was started before.
 
 mark_descendants() {
   SECKILL_TEST_RUN=$$-$(date +%s%N)
@@ -14,11 +14,11 @@ leftovers() { # prints their pids
   done
 }
 
-end_leftovers() { # asks them to end, and insists after ten seconds
+end_leftovers() { # terminates them, and kills them after ten seconds
   local pids deadline=$((SECONDS + 10)) signal=TERM
   mapfile -t pids < <(leftovers)
   ((${#pids[@]} > 0)) || return 0
-  echo "$PROGRAM: ending what the tests left running:" >&2
+  echo "$PROGRAM: ending processes that the tests left running:" >&2
   describe "${pids[@]}" >&2
   while ((${#pids[@]} > 0)); do
     ((SECONDS < deadline)) || signal=KILL

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What Surefire and Failsafe wrote down, added up.
+# Adds up the reports of Surefire and Failsafe.
 
 count_reports() { # MARKER: reports newer than this file; prints "PASSED FAILED SKIPPED"
   find "$ROOT" -path '*/target/*-reports/TEST-*.xml' -newer "$1" -exec cat {} + | awk '

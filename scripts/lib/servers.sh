@@ -6,7 +6,7 @@ RABBIT_DATA=$DATA_DIR/rabbitmq
 RABBIT_ETC=$ETC_DIR/rabbitmq
 MYSQL_DATA=$DATA_DIR/mysql
 
-start_servers() { # all at once, then waits for each; what runs already gets its users anew
+start_servers() { # all at once, then waits for each; a server that runs already gets its users again
   local wait_for=()
   if is_running redis; then load_redis_users; else start_redis && wait_for+=(redis); fi
   if is_running rabbitmq; then load_rabbitmq_users; else start_rabbitmq && wait_for+=(rabbitmq); fi
@@ -32,10 +32,10 @@ write_redis_users() {
 
 load_redis_users() {
   write_redis_users
-  redis_as_admin acl load >/dev/null || fail "Redis does not take its users; see $LOG_DIR/redis.log"
+  redis_as_admin acl load >/dev/null || fail "Redis does not accept its users; see $LOG_DIR/redis.log"
 }
 
-redis_users() { # VERSION of the server; one line a user, as Redis wants it
+redis_users() { # VERSION of the server; one line per user, as Redis requires
   local newer=''
   ! at_least "$1" 7.2 || newer=+client\|setinfo
   render "$ROOT/deploy/redis/users.acl" "SINCE_7_2=$newer" \
@@ -77,7 +77,7 @@ start_rabbitmq() {
   )
 }
 
-# An own port mapper, so that neither a system RabbitMQ's is used nor one is left behind.
+# A separate port mapper, so that a system RabbitMQ's is not used and none is left running.
 start_epmd() {
   ! is_running epmd || return 0
   start_process epmd epmd -port "$EPMD_PORT" -address 127.0.0.1
@@ -85,7 +85,7 @@ start_epmd() {
 }
 
 # Every path and port of the node. RUNNING_UNDER_SYSTEMD makes the start script become the Erlang
-# machine instead of its parent: the pid is the server's own, and it stops in order at SIGTERM.
+# machine instead of its parent: the pid is that of the server, which stops in order at SIGTERM.
 rabbitmq_environment() {
   export HOME=$RABBIT_DATA RUNNING_UNDER_SYSTEMD=true
   export ERL_EPMD_PORT=$EPMD_PORT ERL_EPMD_ADDRESS=127.0.0.1
@@ -106,7 +106,7 @@ write_rabbitmq_users() {
 load_rabbitmq_users() {
   write_rabbitmq_users
   rabbitmq_api /api/definitions -H 'Content-Type: application/json' --data-binary "@$RABBIT_ETC/definitions.json" ||
-    fail "RabbitMQ does not take its users; see $LOG_DIR/rabbitmq.server.log"
+    fail "RabbitMQ does not accept its users; see $LOG_DIR/rabbitmq.server.log"
 }
 
 rabbitmq_definitions() {
@@ -131,12 +131,12 @@ load_definitions = $RABBIT_ETC/definitions.json
 END
 }
 
-# The users are there, and the port that services use is open.
+# The users exist, and the port that services use is open.
 rabbitmq_answers() {
   port_answers "$AMQP_PORT" && rabbitmq_api /api/permissions/seckill/consumer
 }
 
-rabbitmq_api() { # PATH [CURL-ARGUMENT…]: succeeds when the answer does
+rabbitmq_api() { # PATH [CURL-ARGUMENT…]: succeeds when the answer is a success
   curl -sf -o /dev/null -m 10 --config <(printf 'user = "admin:%s"\n' "$AMQP_ADMIN_PASSWORD") \
     "http://127.0.0.1:$MANAGEMENT_PORT$1" "${@:2}"
 }
@@ -148,12 +148,12 @@ start_mysql() {
     --pid-file=mysqld.pid --tmpdir="$MYSQL_DATA"
 }
 
-# Into a directory of another name first: a half-made one would be taken for a database.
+# Into a directory of another name first: an incomplete one would look like a database.
 create_mysql_data() {
   say "creating the MariaDB data directory"
   rm -rf "$MYSQL_DATA.new" "$MYSQL_DATA"
   mkdir -p "$MYSQL_DATA.new" "$LOG_DIR"
-  # A starting mariadbd removes what others have in a temporary directory they share.
+  # A starting mariadbd removes other processes' files in a shared temporary directory.
   TMPDIR=$MYSQL_DATA.new mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$MYSQL_DATA.new" --skip-test-db \
     --auth-root-authentication-method=socket --auth-root-socket-user="$(id -un)" >"$LOG_DIR/mysql-install.log" 2>&1 ||
     fail "the MariaDB data directory could not be created; see $LOG_DIR/mysql-install.log"

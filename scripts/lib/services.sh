@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The three services as Java processes. Each runs from a copy of its jar: a build in the work tree
-# does not pull the classes away from under it.
+# does not change the classes of a running service.
 
 APP_DIR=$LOCAL/app
 JAVA_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:+ExitOnOutOfMemoryError}
@@ -15,12 +15,12 @@ start_services() {
   await_service gateway-service "$ADMIN_PORT"
 }
 
-start_service() { # MODULE: unless it runs already, from this very jar
+start_service() { # MODULE: unless it runs already from this jar
   local jar
   jar=$(jar_of "$1")
   if is_running "$1"; then
     ! cmp -s "$jar" "$APP_DIR/$1.jar" || return 0
-    say "$1 has been built anew, restarting it"
+    say "$1 has been rebuilt, restarting it"
     stop_processes 40 "$1"
   fi
   say "starting $1"
@@ -71,7 +71,7 @@ environment_of_order_consumer() {
   export SPRING_FLYWAY_URL=$SPRING_DATASOURCE_URL SPRING_FLYWAY_USER=seckill_owner SPRING_FLYWAY_PASSWORD=$MYSQL_OWNER_PASSWORD
 }
 
-# useAffectedRows tells a refused quota (0) from an insert (1); rewriting would turn every count into -2.
+# useAffectedRows distinguishes a refused quota (0) from an insert (1); rewriting would turn every count into -2.
 datasource_environment() { # USER PASSWORD
   export SPRING_DATASOURCE_URL="jdbc:mysql://127.0.0.1:$MYSQL_PORT/seckill?useAffectedRows=true&rewriteBatchedStatements=false&connectTimeout=2000&socketTimeout=10000&tcpKeepAlive=true"
   export SPRING_DATASOURCE_USERNAME=$1 SPRING_DATASOURCE_PASSWORD=$2

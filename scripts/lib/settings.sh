@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Ports and secrets of this pipeline: chosen or generated once, remembered under .local.
+# Ports and secrets of this pipeline: chosen or generated once, stored under .local.
 
-# name, default, whose it is, what listens there; SECKILL_<name>_PORT chooses another
+# name, default, owner, what listens there; SECKILL_<name>_PORT chooses another
 PORTS='
 GATEWAY    18080 gateway-service the shop API
 ADMIN      18081 gateway-service the admin API
@@ -61,8 +61,8 @@ port_lines() { # NAME=PORT, a line each
   done <<<"$PORTS"
 }
 
-# Before anything is built or started: a port that somebody else has is known at once.
-require_free_ports() { # IS-OURS: a command that tells whether the owner named is running already
+# Runs before anything is built or started, so that a port in use by another program is reported at once.
+require_free_ports() { # IS-OURS: a command that succeeds when the named owner is running already
   local name default owner what variable
   while read -r name default owner what; do
     [[ -n $name ]] || continue
@@ -73,7 +73,7 @@ require_free_ports() { # IS-OURS: a command that tells whether the owner named i
   done <<<"$PORTS"
 }
 
-# Ports cannot change under what is running.
+# Ports cannot change while the pipeline is running.
 remember_ports() { # RUNNING: yes or no
   if [[ $1 == yes && -e $LOCAL/ports ]] && ! port_lines | cmp -s - "$LOCAL/ports"; then
     fail "the pipeline is running on other ports ($(paste -sd ' ' "$LOCAL/ports")); run scripts/down before changing them"
@@ -88,7 +88,7 @@ load_secrets() {
   [[ ! -e $LOCAL/secrets ]] || . "$LOCAL/secrets"
   for name in $SECRETS; do
     [[ -z ${!name:-} ]] || continue
-    # Hex, so that it stands in an URL as it is; 64 characters, what HS256 wants at least twice over.
+    # Hex needs no escaping in a URL; 64 characters are twice the minimum of HS256.
     printf -v "$name" %s "$(openssl rand -hex 32)"
     changed=yes
   done

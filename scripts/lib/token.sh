@@ -23,7 +23,7 @@ hmac_sha256() { # KEY MESSAGE: both text, the key at most 64 bytes of ASCII; pri
   { from_hex "$outer" && from_hex "$hex"; } | sha256sum | cut -c 1-64
 }
 
-make_token() { # SECRET SUBJECT SCOPE LIFETIME-IN-SECONDS; an empty scope is left out
+make_token() { # SECRET SUBJECT SCOPE LIFETIME-IN-SECONDS; an empty scope is omitted
   local now scope='' head body
   printf -v now '%(%s)T' -1
   [[ -z $3 ]] || scope=",\"scope\":\"$3\""

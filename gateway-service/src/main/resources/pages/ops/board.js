@@ -25,7 +25,7 @@ function renderServices(services) {
   $('services').replaceChildren(
     ...entries.map(([name, state]) =>
       make('li', {className: state === 'UP' ? 'good' : state === 'DOWN' ? 'bad' : '', 'data-service': name, 'data-state': state,
-        textContent: `${NAMES[name]}: ${state === 'UP' ? 'up' : state === 'DOWN' ? 'away' : 'not known'}`}),
+        textContent: `${NAMES[name]}: ${state === 'UP' ? 'up' : state === 'DOWN' ? 'unavailable' : 'not known'}`}),
     ),
   );
   const away = entries.filter(([, state]) => state === 'DOWN').map(([name]) => NAMES[name]);
