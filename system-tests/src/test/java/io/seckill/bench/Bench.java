@@ -24,7 +24,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The program of {@code scripts/bench}: runs the requested stages one after the other and writes the reports to the current directory. After a failed stage the others are still measured.
+ * The program of {@code scripts/bench}: runs the requested stages one after the other and writes
+ * the reports to the current directory. After a failed stage the others are still measured.
  */
 public final class Bench {
 
@@ -45,7 +46,8 @@ public final class Bench {
   }
 
   /**
-   * Takes the arguments of scripts/bench: {@code [--quick] [--only stage,…]}. Exits with 1 when a stage failed, or when an order was lost, stock was oversold or a guarantee was violated.
+   * Takes the arguments of scripts/bench: {@code [--quick] [--only stage,…]}. Exits with 1 when a
+   * stage failed, or when an order was lost, stock was oversold or a guarantee was violated.
    */
   public static void main(String[] args) throws IOException {
     Settings settings = settings(args);

@@ -1,6 +1,4 @@
-/**
- * The benchmark: scripts/bench measures every stage together with its ceiling and its baseline.
- */
+/** The benchmark: scripts/bench measures every stage together with its ceiling and its baseline. */
 @NullMarked
 package io.seckill.bench;
 

@@ -37,7 +37,10 @@ final class AdmitScript {
     return sha;
   }
 
-  /** Returns the arguments of EVALSHA after the SHA-1 and the number of keys: the key, then those of all purchases. */
+  /**
+   * Returns the arguments of EVALSHA after the SHA-1 and the number of keys: the key, then those of
+   * all purchases.
+   */
   List<String> callOf(int partition, List<String> purchases) {
     List<String> call = new ArrayList<>();
     call.add(RedisKeys.outbox(partition));

@@ -32,7 +32,9 @@ import reactor.netty.http.server.HttpServerResponse;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Ceiling and baseline of the gateway, on the gateway's HTTP stack: {@code POST /plain/…} is answered on the event loop without Redis; every other purchase takes the design most would write first, an annotated controller with one blocking EVALSHA per request.
+ * Ceiling and baseline of the gateway, on the gateway's HTTP stack: {@code POST /plain/…} is
+ * answered on the event loop without Redis; every other purchase takes the design most would write
+ * first, an annotated controller with one blocking EVALSHA per request.
  */
 @EnableAutoConfiguration
 public class BaselineApplication {
@@ -78,7 +80,9 @@ public class BaselineApplication {
     return RedisClients.open(settings.withMaxConnections(THREADS), "baseline");
   }
 
-  /** A separate scheduler, because Reactor's for blocking calls has only ten threads per processor. */
+  /**
+   * A separate scheduler, because Reactor's for blocking calls has only ten threads per processor.
+   */
   @Bean(destroyMethod = "dispose")
   Scheduler blockingCalls() {
     return Schedulers.newBoundedElastic(THREADS, Integer.MAX_VALUE, "redis");

@@ -79,7 +79,8 @@ public final class BaselineServer implements AutoCloseable {
   }
 
   /**
-   * Returns the part of this class path that is built here or that the gateway also ships. The rest, tools of other tests, changes the HTTP stack: OpenTelemetry enables instrumentation.
+   * Returns the part of this class path that is built here or that the gateway also ships. The
+   * rest, tools of other tests, changes the HTTP stack: OpenTelemetry enables instrumentation.
    */
   private static String classPath() throws IOException {
     Set<String> shipped = libraries(Service.GATEWAY.jar());

@@ -14,7 +14,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Writes the consumer's rows through JDBC alone, without broker, results or per-order path: in batches, which is the database's ceiling, and one order per transaction by 8 threads, which is the baseline.
+ * Writes the consumer's rows through JDBC alone, without broker, results or per-order path: in
+ * batches, which is the database's ceiling, and one order per transaction by 8 threads, which is
+ * the baseline.
  */
 public final class DirectStore {
 

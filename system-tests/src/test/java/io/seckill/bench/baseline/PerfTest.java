@@ -17,7 +17,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The ceiling of the relay: RabbitMQ's PerfTest, in its own JVM, with the relay's number of publishers, window and message size, into quorum queues without consumers in a separate vhost.
+ * The ceiling of the relay: RabbitMQ's PerfTest, in its own JVM, with the relay's number of
+ * publishers, window and message size, into quorum queues without consumers in a separate vhost.
  */
 public final class PerfTest {
 
@@ -43,7 +44,9 @@ public final class PerfTest {
   public record Goal(String rateKey, int messages) {}
 
   /**
-   * Publishes for the relay's warm-up time, with its queues purged every second, and then without purges until the messages of the last goal are confirmed. Adds the confirmed messages per second and the CPU time per message.
+   * Publishes for the relay's warm-up time, with its queues purged every second, and then without
+   * purges until the messages of the last goal are confirmed. Adds the confirmed messages per
+   * second and the CPU time per message.
    *
    * @param publishers number of publishers, one channel each, over 4 queues
    * @param window most unconfirmed messages per publisher

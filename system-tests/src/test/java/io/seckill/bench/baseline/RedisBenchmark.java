@@ -13,7 +13,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The ceiling of Redis: redis-benchmark calls the admission script with the largest number of purchases that the gateway puts into one call.
+ * The ceiling of Redis: redis-benchmark calls the admission script with the largest number of
+ * purchases that the gateway puts into one call.
  */
 public final class RedisBenchmark {
 

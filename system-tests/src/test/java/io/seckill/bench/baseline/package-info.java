@@ -1,4 +1,7 @@
-/** Baselines and ceilings: the designs most would write first, and the limits of servers and libraries. */
+/**
+ * Baselines and ceilings: the designs most would write first, and the limits of servers and
+ * libraries.
+ */
 @NullMarked
 package io.seckill.bench.baseline;
 

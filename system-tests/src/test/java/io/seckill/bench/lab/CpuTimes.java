@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * CPU time, user and system, of every process of a run, from {@code /proc}: each with its children, including ended ones. Other processes that this JVM started, such as wrk, count as load generator, like this JVM.
+ * CPU time, user and system, of every process of a run, from {@code /proc}: each with its children,
+ * including ended ones. Other processes that this JVM started, such as wrk, count as load
+ * generator, like this JVM.
  */
 public final class CpuTimes {
 
@@ -23,7 +25,10 @@ public final class CpuTimes {
 
   private static final int TIMES = 4;
 
-  /** A part of the command line of each; in this order, because the baseline's class path contains the services' names too. */
+  /**
+   * A part of the command line of each; in this order, because the baseline's class path contains
+   * the services' names too.
+   */
   private static final List<Map.Entry<String, CpuCost>> COMMANDS =
       List.of(
           Map.entry("BaselineApplication", CpuCost.BASELINE),

@@ -34,7 +34,8 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Own servers as shipped, the services that a stage needs, and sales to buy from. Users and SKUs are never used twice, so no stage is affected by data of another.
+ * Own servers as shipped, the services that a stage needs, and sales to buy from. Users and SKUs
+ * are never used twice, so no stage is affected by data of another.
  */
 public final class Lab implements AutoCloseable {
 
@@ -48,7 +49,8 @@ public final class Lab implements AutoCloseable {
   private static final int HEARTBEAT_SECONDS = 60;
 
   /**
-   * Variables for the services: a warm-up as in {@code scripts/up}, and heartbeats; these apply unless the broker's are shorter.
+   * Variables for the services: a warm-up as in {@code scripts/up}, and heartbeats; these apply
+   * unless the broker's are shorter.
    */
   private static final Map<String, String> VARIABLES =
       Map.of(
@@ -93,7 +95,9 @@ public final class Lab implements AutoCloseable {
   }
 
   /**
-   * The broker's default interval of statistics: other tests use four per second, which costs throughput. Heartbeats longer than the time for which a consumer is frozen while its queues are filled.
+   * The broker's default interval of statistics: other tests use four per second, which costs
+   * throughput. Heartbeats longer than the time for which a consumer is frozen while its queues are
+   * filled.
    */
   private static String[] rabbitSettings() {
     return Stream.concat(
@@ -141,7 +145,9 @@ public final class Lab implements AutoCloseable {
     return database.connect();
   }
 
-  /** Returns a factory of connections to a vhost of the lab's broker, without automatic recovery. */
+  /**
+   * Returns a factory of connections to a vhost of the lab's broker, without automatic recovery.
+   */
   public static ConnectionFactory broker(RabbitVhost vhost) {
     ConnectionFactory factory = new ConnectionFactory();
     try {
@@ -153,7 +159,10 @@ public final class Lab implements AutoCloseable {
     return factory;
   }
 
-  /** Starts and stops services so that exactly these run and are ready. The consumer has migrated the database before. */
+  /**
+   * Starts and stops services so that exactly these run and are ready. The consumer has migrated
+   * the database before.
+   */
   public void runOnly(Service... services) {
     List<Service> wanted = List.of(services);
     for (Service service : Service.values()) {
@@ -170,7 +179,8 @@ public final class Lab implements AutoCloseable {
   }
 
   /**
-   * Does the work while a running service is frozen with its connections open; always continues the service afterwards. Its heartbeats allow two minutes.
+   * Does the work while a running service is frozen with its connections open; always continues the
+   * service afterwards. Its heartbeats allow two minutes.
    */
   public void whileFrozen(Service service, Work work) throws Exception {
     ServiceProcess process = pipeline.run(service);
@@ -239,9 +249,7 @@ public final class Lab implements AutoCloseable {
         Integer.parseInt(redis.hget(sku, "buckets")));
   }
 
-  /**
-   * Repeats a call answered 503: after a stage under high load the stores may need a moment.
-   */
+  /** Repeats a call answered 503: after a stage under high load the stores may need a moment. */
   private static void insist(Callable<Answer> call) {
     Answer[] last = new Answer[1];
     Waiting.until(

@@ -11,7 +11,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Orders as the gateway would have admitted them, one unit for each of many users, from the sales in turn.
+ * Orders as the gateway would have admitted them, one unit for each of many users, from the sales
+ * in turn.
  *
  * @param sales on sale, each with enough stock for its share of the orders
  * @param firstUser the first of {@code count} user ids

@@ -60,7 +60,9 @@ public final class OrderQueues implements AutoCloseable {
     channel.waitForConfirmsOrDie(CONFIRM_LIMIT_MS);
   }
 
-  /** Returns the number of messages in all order queues, at most about a quarter of a second old. */
+  /**
+   * Returns the number of messages in all order queues, at most about a quarter of a second old.
+   */
   public long depth() {
     return IntStream.range(0, BrokerTopology.ORDER_QUEUES)
         .mapToLong(i -> vhost.queueDepth(BrokerTopology.orderQueue(i)).total())

@@ -49,14 +49,19 @@ public final class Outbox {
     }
   }
 
-  /** Returns the number of orders in outboxes and private queues; an order that moves meanwhile may be counted twice, but is never missed. */
+  /**
+   * Returns the number of orders in outboxes and private queues; an order that moves meanwhile may
+   * be counted twice, but is never missed.
+   */
   public long waiting() {
     return IntStream.range(0, Partition.COUNT)
         .mapToLong(p -> redis.llen(RedisKeys.outbox(p)) + inPrivateQueues(p))
         .sum();
   }
 
-  /** Deletes prepared lists that were not released, of which other readers may have taken orders. */
+  /**
+   * Deletes prepared lists that were not released, of which other readers may have taken orders.
+   */
   public void discardPrepared() {
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       redis.unlink(prepared(partition));

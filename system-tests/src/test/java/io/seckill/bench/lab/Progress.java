@@ -3,7 +3,8 @@ package io.seckill.bench.lab;
 import java.io.PrintStream;
 
 /**
- * Prints what is being measured, with the seconds since the start: on a terminal one line that is overwritten, elsewhere one line each.
+ * Prints what is being measured, with the seconds since the start: on a terminal one line that is
+ * overwritten, elsewhere one line each.
  */
 public final class Progress {
 

@@ -28,7 +28,10 @@ public record Settings(boolean quick, Set<String> only) {
     return Duration.ofSeconds(choose(full, whenQuick));
   }
 
-  /** Returns how long each program, ours and those compared with it, runs the measured load as warm-up. */
+  /**
+   * Returns how long each program, ours and those compared with it, runs the measured load as
+   * warm-up.
+   */
   public Duration warmUp() {
     return seconds(20, 5);
   }

@@ -18,7 +18,9 @@ public final class StoredRows implements AutoCloseable {
     this.mysql = mysql;
   }
 
-  /** Returns the units of a SKU's stored orders, which is their number, since each is for one unit. */
+  /**
+   * Returns the units of a SKU's stored orders, which is their number, since each is for one unit.
+   */
   public long stored(BenchSale sale) throws SQLException {
     return number("SELECT initial_stock - stock FROM products WHERE sku_id = " + sale.skuId());
   }

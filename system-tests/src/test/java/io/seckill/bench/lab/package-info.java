@@ -1,4 +1,6 @@
-/** The environment of a benchmark: own servers as shipped, the services, sales and generated orders. */
+/**
+ * The environment of a benchmark: own servers as shipped, the services, sales and generated orders.
+ */
 @NullMarked
 package io.seckill.bench.lab;
 

@@ -18,7 +18,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Sends requests at their due times, on one thread. A latency runs from the due time, not from the
- * moment of sending: delays that a slow server causes for later requests are included (no coordinated omission). Its clock has a resolution of 1 ms, so latencies are up to 1 ms too long.
+ * moment of sending: delays that a slow server causes for later requests are included (no
+ * coordinated omission). Its clock has a resolution of 1 ms, so latencies are up to 1 ms too long.
  */
 public final class Loader implements AutoCloseable {
 
@@ -50,7 +51,8 @@ public final class Loader implements AutoCloseable {
   }
 
   /**
-   * Sends everything and waits for the answers, each at most about 30 s after the last request was sent.
+   * Sends everything and waits for the answers, each at most about 30 s after the last request was
+   * sent.
    *
    * @param listener called with every answer, on this thread; must not block
    */

@@ -8,7 +8,8 @@ import java.nio.file.Path;
 import java.util.function.LongFunction;
 
 /**
- * Requests of equal length, one after the other, for {@link Wrk}. Stored in memory if the system has such a file system, because writing the file to disk would compete with the measured load.
+ * Requests of equal length, one after the other, for {@link Wrk}. Stored in memory if the system
+ * has such a file system, because writing the file to disk would compete with the measured load.
  *
  * @param length bytes of each request
  * @param count requests in the file

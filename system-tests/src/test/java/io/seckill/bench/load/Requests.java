@@ -4,7 +4,9 @@ import io.seckill.system.shop.ShopTokens;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Whole HTTP requests as bytes, ready to send. Requests of one kind have the same length if their user ids, SKU ids and keys have, so that wrk can locate them in a file by position. Built without a formatter, which would take longer than signing them.
+ * Whole HTTP requests as bytes, ready to send. Requests of one kind have the same length if their
+ * user ids, SKU ids and keys have, so that wrk can locate them in a file by position. Built without
+ * a formatter, which would take longer than signing them.
  */
 public final class Requests {
 

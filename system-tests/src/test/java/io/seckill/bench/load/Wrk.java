@@ -11,7 +11,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Closed-loop load by wrk, one thread: each connection sends its next request after the previous answer. Suited to throughput; its latencies omit the requests that a slow server delays before they are sent.
+ * Closed-loop load by wrk, one thread: each connection sends its next request after the previous
+ * answer. Suited to throughput; its latencies omit the requests that a slow server delays before
+ * they are sent.
  */
 public final class Wrk {
 

@@ -4,7 +4,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Defects found during a measurement. Figures whose keys end in one of these words count them: orders without a row, units sold twice, wrong answers that were not repeated, and violated guarantees.
+ * Defects found during a measurement. Figures whose keys end in one of these words count them:
+ * orders without a row, units sold twice, wrong answers that were not repeated, and violated
+ * guarantees.
  */
 public final class Defects {
 

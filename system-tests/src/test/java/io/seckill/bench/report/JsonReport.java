@@ -87,7 +87,8 @@ public final class JsonReport {
   }
 
   /**
-   * Returns every figure with median, minimum, maximum and number of repeats, and a description of the machine.
+   * Returns every figure with median, minimum, maximum and number of repeats, and a description of
+   * the machine.
    */
   public static String detailed(Figures figures, Map<String, String> machine) {
     Map<String, Object> measured = new LinkedHashMap<>();

@@ -7,7 +7,10 @@ final class Numbers {
 
   private Numbers() {}
 
-  /** Appends the unit given by the end of the key and separates thousands: {@code 31 204 /s}, {@code 2.41 ms}. */
+  /**
+   * Appends the unit given by the end of the key and separates thousands: {@code 31 204 /s}, {@code
+   * 2.41 ms}.
+   */
   static String withUnit(String key, double value) {
     return plain(value) + unit(key);
   }

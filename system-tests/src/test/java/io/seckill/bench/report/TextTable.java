@@ -3,7 +3,9 @@ package io.seckill.bench.report;
 import java.util.List;
 import java.util.OptionalDouble;
 
-/** The report for the terminal: each figure, with the figures it is compared with indented below. */
+/**
+ * The report for the terminal: each figure, with the figures it is compared with indented below.
+ */
 public final class TextTable {
 
   private static final String LINE = "%-66s %14s %27s %7s%n";

@@ -17,9 +17,7 @@ import io.seckill.system.process.Service;
 import java.time.Duration;
 import java.util.List;
 
-/**
- * Accepted purchases, from HTTP to the outbox. No relay runs, so the orders stay there.
- */
+/** Accepted purchases, from HTTP to the outbox. No relay runs, so the orders stay there. */
 final class AdmissionAccepted implements Stage {
 
   private static final String ACCEPTED = "admission.accepted_per_s";

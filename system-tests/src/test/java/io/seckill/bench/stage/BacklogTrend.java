@@ -4,7 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Decides whether the number of orders in transit grows while a load runs. A straight line is fitted to the samples; the number grows when the line rises, from the first sample to the last, by more than twice the standard deviation of the samples around it, and by more than one order. So a backlog may fluctuate, and one that grows steadily is detected, however slowly it grows. Not thread-safe.
+ * Decides whether the number of orders in transit grows while a load runs. A straight line is
+ * fitted to the samples; the number grows when the line rises, from the first sample to the last,
+ * by more than twice the standard deviation of the samples around it, and by more than one order.
+ * So a backlog may fluctuate, and one that grows steadily is detected, however slowly it grows. Not
+ * thread-safe.
  */
 final class BacklogTrend {
 

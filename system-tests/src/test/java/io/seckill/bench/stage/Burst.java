@@ -116,7 +116,8 @@ final class Burst implements Stage {
     }
 
     /**
-     * Returns the number of wrong answers: purchases without a yes or no, answers other than accepted and sold out, too many acceptances, and refusals while there was stock.
+     * Returns the number of wrong answers: purchases without a yes or no, answers other than
+     * accepted and sold out, too many acceptances, and refusals while there was stock.
      */
     long wrong() {
       return wrong + Math.abs(accepted - sale.stock());

@@ -23,7 +23,10 @@ import java.util.stream.Collectors;
 import redis.clients.jedis.AbstractPipeline;
 
 /**
- * The consumer alone, from prefilled queues into MySQL, results to Redis included. It is frozen while they are filled, and has stored orders before. The first orders in the queues are not measured, and are more than its prefetch; the rate is that of the rows after them, by their times in MySQL.
+ * The consumer alone, from prefilled queues into MySQL, results to Redis included. It is frozen
+ * while they are filled, and has stored orders before. The first orders in the queues are not
+ * measured, and are more than its prefetch; the rate is that of the rows after them, by their times
+ * in MySQL.
  */
 final class ConsumerDrain implements Stage {
 
@@ -106,7 +109,10 @@ final class ConsumerDrain implements Stage {
     }
   }
 
-  /** Writes each order's admission record to Redis, which its result updates, and returns the orders. */
+  /**
+   * Writes each order's admission record to Redis, which its result updates, and returns the
+   * orders.
+   */
   private static List<OrderMessage> recorded(Lab lab, MadeOrders orders) {
     Map<Long, BenchSale> bySku =
         orders.sales().stream().collect(Collectors.toMap(BenchSale::skuId, Function.identity()));

@@ -16,9 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Reads the heap of each running service every second while work is done, and keeps the peak.
- */
+/** Reads the heap of each running service every second while work is done, and keeps the peak. */
 final class HeapWatch {
 
   private static final String METRIC = "jvm_memory_used_bytes{area=\"heap\"";

@@ -11,9 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
 
-/**
- * Redis memory per order beyond its message, once a sale is sold out, and per refusal.
- */
+/** Redis memory per order beyond its message, once a sale is sold out, and per refusal. */
 final class Memory implements Stage {
 
   private static final int UNITS = 50_000;

@@ -11,7 +11,8 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 /**
- * Shoppers who buy as fast as they can, and repeat a purchase with the same key after a 503, which is neither yes nor no.
+ * Shoppers who buy as fast as they can, and repeat a purchase with the same key after a 503, which
+ * is neither yes nor no.
  */
 final class PatientShoppers {
 

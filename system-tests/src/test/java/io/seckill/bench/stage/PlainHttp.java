@@ -12,7 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * The ceiling of every rate over HTTP: the gateway's HTTP stack answering on the event loop without any store. Sends one request repeatedly, of the length of a purchase.
+ * The ceiling of every rate over HTTP: the gateway's HTTP stack answering on the event loop without
+ * any store. Sends one request repeatedly, of the length of a purchase.
  */
 final class PlainHttp {
 

@@ -15,7 +15,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Closed-loop purchases, each by a new user, so that every signature has to be verified. The first run is the warm-up, and shows how many purchases the others need.
+ * Closed-loop purchases, each by a new user, so that every signature has to be verified. The first
+ * run is the warm-up, and shows how many purchases the others need.
  */
 final class PurchaseLoad {
 
@@ -51,7 +52,9 @@ final class PurchaseLoad {
   }
 
   /**
-   * Buys from new sales in turn, and deletes their data afterwards. Adds the orders that Redis admitted per second of the run, the CPU time per order, and as lost the accepted ones that are not in the outbox; no relay may run.
+   * Buys from new sales in turn, and deletes their data afterwards. Adds the orders that Redis
+   * admitted per second of the run, the CPU time per order, and as lost the accepted ones that are
+   * not in the outbox; no relay may run.
    */
   Wrk.Result accepted(
       Figures figures, String rateKey, int connections, Duration run, List<BenchSale> sales)
@@ -68,9 +71,7 @@ final class PurchaseLoad {
     return measured.result;
   }
 
-  /**
-   * Buys from a sold-out sale; adds refusals per second and the CPU time per refusal.
-   */
+  /** Buys from a sold-out sale; adds refusals per second and the CPU time per refusal. */
   Wrk.Result refused(Figures figures, String rateKey, int connections, Duration run, BenchSale sale)
       throws IOException, InterruptedException {
     Measured measured = run(connections, run, List.of(sale));

@@ -18,7 +18,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Sends purchases at a rate for some time. The pipeline keeps up when all are accepted in time and the number of orders in transit does not grow: {@link BacklogTrend}, from the second quarter of the trial, when the queues have reached the level of this rate, to its end.
+ * Sends purchases at a rate for some time. The pipeline keeps up when all are accepted in time and
+ * the number of orders in transit does not grow: {@link BacklogTrend}, from the second quarter of
+ * the trial, when the queues have reached the level of this rate, to its end.
  */
 final class RateTrial implements SustainedRate.Trial {
 
@@ -58,7 +60,9 @@ final class RateTrial implements SustainedRate.Trial {
     }
   }
 
-  /** Returns the CPU time per order of the latest trial, from its first purchase to its last row. */
+  /**
+   * Returns the CPU time per order of the latest trial, from its first purchase to its last row.
+   */
   CpuTimes.PerOrder cpu() {
     return cpu;
   }

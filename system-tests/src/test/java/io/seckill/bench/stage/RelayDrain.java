@@ -22,7 +22,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The relay alone, from a prefilled outbox into quorum queues without consumers. Four partitions with a queue each, so four lanes publish; PerfTest has four publishers and four queues, the baseline relay four partitions, queues and connections. While these run the relay is idle. At the end, {@link RelayIdle}.
+ * The relay alone, from a prefilled outbox into quorum queues without consumers. Four partitions
+ * with a queue each, so four lanes publish; PerfTest has four publishers and four queues, the
+ * baseline relay four partitions, queues and connections. While these run the relay is idle. At the
+ * end, {@link RelayIdle}.
  */
 final class RelayDrain implements Stage {
 

@@ -63,7 +63,8 @@ final class RelayIdle {
   }
 
   /**
-   * Returns the time from before the LPUSH to after the first check that finds the order counted as published, which one script call does together with its removal from the private queue.
+   * Returns the time from before the LPUSH to after the first check that finds the order counted as
+   * published, which one script call does together with its removal from the private queue.
    */
   private static long micros(UnifiedJedis redis, BenchSale sale, String message) {
     String sku = RedisKeys.sku(sale.skuId());

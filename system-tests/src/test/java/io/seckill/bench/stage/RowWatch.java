@@ -12,7 +12,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures the time from the moment a purchase was due until another MySQL session can see its order confirmed. It queries every few milliseconds, so times are up to that much too long, never too short. A purchase that was not accepted has no time; it is counted as failed.
+ * Measures the time from the moment a purchase was due until another MySQL session can see its
+ * order confirmed. It queries every few milliseconds, so times are up to that much too long, never
+ * too short. A purchase that was not accepted has no time; it is counted as failed.
  */
 final class RowWatch {
 
@@ -108,7 +110,9 @@ final class RowWatch {
     }
   }
 
-  /** Queries all waiting orders by their range of ids: one short statement, however many there are. */
+  /**
+   * Queries all waiting orders by their range of ids: one short statement, however many there are.
+   */
   private boolean look() throws SQLException {
     var oldest = dueByOrder.firstEntry();
     var newest = dueByOrder.lastEntry();

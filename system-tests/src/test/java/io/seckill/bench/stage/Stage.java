@@ -12,7 +12,8 @@ public interface Stage {
   String name();
 
   /**
-   * Measures everything of {@link #rows()}, as often as the lab's settings say, and leaves no orders in transit.
+   * Measures everything of {@link #rows()}, as often as the lab's settings say, and leaves no
+   * orders in transit.
    */
   void measure(Lab lab, Figures figures) throws Exception;
 

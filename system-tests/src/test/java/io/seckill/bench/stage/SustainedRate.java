@@ -12,7 +12,8 @@ final class SustainedRate {
   private final int refinements;
 
   /**
-   * @param refinements how often the interval between the highest sustained and the lowest failed rate is halved
+   * @param refinements how often the interval between the highest sustained and the lowest failed
+   *     rate is halved
    */
   SustainedRate(Trial trial, int refinements) {
     this.trial = trial;

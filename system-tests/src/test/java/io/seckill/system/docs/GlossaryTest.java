@@ -32,7 +32,8 @@ class GlossaryTest {
     for (String row : rows) {
       List<MatchResult> homes = HOMES.matcher(row).results().toList();
       assertThat(homes).as(row).hasSize(1);
-      for (String name : NAME.matcher(homes.get(0).group(1)).results().map(m -> m.group(1)).toList()) {
+      for (String name :
+          NAME.matcher(homes.get(0).group(1)).results().map(m -> m.group(1)).toList()) {
         assertThat(sources).as(row).contains(file(name));
       }
     }
