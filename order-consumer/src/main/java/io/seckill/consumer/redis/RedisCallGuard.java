@@ -17,13 +17,13 @@ import redis.clients.jedis.exceptions.JedisException;
  * nothing is sent to Redis for a second. Thread-safe.
  */
 @Component
-public class RedisBreaker {
+public class RedisCallGuard {
 
-  private static final Logger log = LoggerFactory.getLogger(RedisBreaker.class);
+  private static final Logger log = LoggerFactory.getLogger(RedisCallGuard.class);
 
   private final CircuitBreaker breaker;
 
-  public RedisBreaker(MeterRegistry meters) {
+  public RedisCallGuard(MeterRegistry meters) {
     this.breaker = CircuitBreaker.of("redis", config());
     BreakerMeters.bind(breaker, meters);
   }

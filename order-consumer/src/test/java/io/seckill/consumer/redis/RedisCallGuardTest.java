@@ -3,10 +3,10 @@ package io.seckill.consumer.redis;
 import io.seckill.testing.BreakerContract;
 import org.junit.jupiter.api.Test;
 
-class RedisBreakerTest {
+class RedisCallGuardTest {
 
   @Test
   void triesAgainWhateverTheTimeOfDay() {
-    BreakerContract.triesAgainWhateverTheTimeOfDay(RedisBreaker.config());
+    BreakerContract.triesAgainWhateverTheTimeOfDay(RedisCallGuard.config());
   }
 }
