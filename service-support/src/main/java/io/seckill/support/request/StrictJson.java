@@ -1,5 +1,6 @@
-package io.seckill.gateway.web;
+package io.seckill.support.request;
 
+import io.seckill.support.problem.ProblemException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -14,15 +15,14 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * Reads request bodies strictly: no unknown or repeated members, nothing after the value, no
- * integer from a string or a fraction, no string from a number (FACTS "Request bodies" lists what
- * the defaults accept).
+ * Reads JSON strictly: no unknown or repeated members, nothing after the value, no integer from a
+ * string or a fraction, no string from a number (FACTS "Request bodies" lists what the defaults
+ * accept).
  */
-public final class JsonBody {
+public final class StrictJson {
 
-  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_]{1,64}");
-
-  private static final JsonMapper STRICT =
+  /** For bytes whose refusal is not a {@link ProblemException}. */
+  public static final JsonMapper MAPPER =
       JsonMapper.builder()
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .enable(
@@ -40,7 +40,9 @@ public final class JsonBody {
                       .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail))
           .build();
 
-  private JsonBody() {}
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_]{1,64}");
+
+  private StrictJson() {}
 
   /**
    * Reads the body into a record whose components are nullable boxed types; the caller checks their
@@ -50,7 +52,7 @@ public final class JsonBody {
    */
   public static <T> T read(byte[] body, Class<T> type) {
     try {
-      T value = STRICT.readValue(body, type);
+      T value = MAPPER.readValue(body, type);
       if (value == null) {
         throw ProblemException.invalid("body", "The body must be a JSON object.");
       }
@@ -65,9 +67,13 @@ public final class JsonBody {
     }
   }
 
-  /** Returns the member's name to the caller only when it is safe to repeat. */
   private static ProblemException unfit(@Nullable String member) {
-    String shown = member != null && NAME.matcher(member).matches() ? member : "body";
+    String shown = member == null ? "body" : shown(member);
     return ProblemException.invalid(shown, "Not as described: " + shown + '.');
+  }
+
+  /** Returns the name of a body's member if it is safe to repeat, else {@code body}. */
+  public static String shown(String member) {
+    return NAME.matcher(member).matches() ? member : "body";
   }
 }

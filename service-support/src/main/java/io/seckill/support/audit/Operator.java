@@ -1,5 +1,6 @@
-package io.seckill.consumer.internal;
+package io.seckill.support.audit;
 
+import io.seckill.support.problem.ProblemException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -11,14 +12,15 @@ import org.jspecify.annotations.Nullable;
  */
 public record Operator(String name) {
 
-  static final String HEADER = "X-Operator";
+  /** Request header of the internal port with the name. */
+  public static final String HEADER = "X-Operator";
 
   private static final Pattern NAME = Pattern.compile("[\\x21-\\x7e]{1,64}");
 
   /**
    * @throws ProblemException 400 when the header is absent or invalid
    */
-  static Operator of(@Nullable String header) {
+  public static Operator of(@Nullable String header) {
     if (header == null || !NAME.matcher(header).matches()) {
       throw ProblemException.invalid(
           HEADER, HEADER + " must be 1..64 printable characters without spaces.");

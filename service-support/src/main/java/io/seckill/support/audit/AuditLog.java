@@ -1,17 +1,16 @@
-package io.seckill.consumer.internal;
+package io.seckill.support.audit;
 
+import io.seckill.support.problem.ProblemException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.stereotype.Component;
 
 /**
  * Writes one line per administrative change, carried out or refused, to the logger {@code audit}.
  * The arguments are validated beforehand, so that no text from a caller can forge a line.
  */
-@Component
-public class AuditLog {
+public final class AuditLog {
 
   private static final Logger audit = LoggerFactory.getLogger("audit");
 
@@ -20,7 +19,7 @@ public class AuditLog {
    * @param subject the object of the action, such as {@code sku=1001}
    * @param outcome such as {@code epoch=3}, or the code of the refusal
    */
-  private static void record(Operator operator, String action, String subject, String outcome) {
+  public void record(Operator operator, String action, String subject, String outcome) {
     audit.info("operator={} action={} {} {}", operator, action, subject, outcome);
   }
 

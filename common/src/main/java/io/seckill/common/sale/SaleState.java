@@ -1,4 +1,4 @@
-package io.seckill.consumer.catalogue;
+package io.seckill.common.sale;
 
 import java.util.EnumSet;
 import java.util.Set;
@@ -13,13 +13,13 @@ public enum SaleState {
   CLOSED;
 
   /** States that an operator may request; only a preheat leads to PREHEATED. */
-  static final Set<SaleState> REQUESTABLE = EnumSet.of(OPEN, PAUSED, CLOSED);
+  public static final Set<SaleState> REQUESTABLE = EnumSet.of(OPEN, PAUSED, CLOSED);
 
   /** States from which a preheat may start. */
-  static final Set<SaleState> PREHEATABLE = EnumSet.of(NEW, PREHEATED, CLOSED);
+  public static final Set<SaleState> PREHEATABLE = EnumSet.of(NEW, PREHEATED, CLOSED);
 
   /** States from which a sale may change to {@code target}; the target is not one of them. */
-  static Set<SaleState> before(SaleState target) {
+  public static Set<SaleState> before(SaleState target) {
     return switch (target) {
       case OPEN -> EnumSet.of(PREHEATED, PAUSED);
       case PAUSED -> EnumSet.of(OPEN);
@@ -29,7 +29,7 @@ public enum SaleState {
   }
 
   /** Whether shoppers may be buying. */
-  boolean isRunning() {
+  public boolean isRunning() {
     return this == OPEN || this == PAUSED;
   }
 }

@@ -1,19 +1,20 @@
-package io.seckill.gateway.admin;
+package io.seckill.support.request;
 
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.problem.ProblemException;
 import org.jspecify.annotations.Nullable;
 
-/** Checks free text from operators that must fit on one line. */
-final class Texts {
+/** Checks free text that must fit on one line. */
+public final class SingleLine {
 
-  private Texts() {}
+  private SingleLine() {}
 
   /**
-   * @return 1..max characters, none of them a control character, a line break of any kind or half
-   *     of a surrogate pair
+   * @param max in UTF-16 units
+   * @return 1..max characters that are not all blank, none of them a control character, a line
+   *     break of any kind or half of a surrogate pair
    * @throws ProblemException 400 naming the field
    */
-  static String line(String field, @Nullable String text, int max) {
+  public static String checked(String field, @Nullable String text, int max) {
     if (text == null || text.isBlank() || text.length() > max || !isOneLine(text)) {
       throw ProblemException.invalid(
           field, field + " must be 1.." + max + " characters without control characters.");

@@ -3,7 +3,7 @@ package io.seckill.gateway.admin;
 import io.seckill.gateway.consumer.ConsumerAnswer;
 import io.seckill.gateway.consumer.ConsumerClient;
 import io.seckill.gateway.web.Caller;
-import io.seckill.gateway.web.PathIds;
+import io.seckill.support.request.PathIds;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -18,21 +18,27 @@ import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Operators' endpoints for the reconciliation of Redis with MySQL, which order-consumer performs.
+ * Operators' endpoints for a SKU's ledger and for the reconciliation of Redis with MySQL;
+ * order-consumer reads and performs both.
  */
 @RestController
-@RequestMapping("/admin/v1/skus/{sku}/reconciliation")
-final class ReconciliationController {
+@RequestMapping("/admin/v1/skus/{sku}")
+final class ConsistencyController {
 
   private final ConsumerClient consumer;
-  private final AuditLog audit;
+  private final ReactiveAudit audit;
 
-  ReconciliationController(ConsumerClient consumer, AuditLog audit) {
+  ConsistencyController(ConsumerClient consumer, ReactiveAudit audit) {
     this.consumer = consumer;
     this.audit = audit;
   }
 
-  @PostMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
+  @GetMapping("/ledger")
+  Mono<JsonNode> ledger(@PathVariable String sku) {
+    return consumer.ledger(PathIds.sku(sku)).map(ConsumerAnswer::body);
+  }
+
+  @PostMapping(path = "/reconciliation", consumes = MediaType.APPLICATION_JSON_VALUE)
   Mono<ResponseEntity<JsonNode>> run(
       @PathVariable String sku,
       @RequestBody(required = false) byte @Nullable [] body,
@@ -47,7 +53,7 @@ final class ReconciliationController {
             consumer.reconcile(skuId, dryRun, Caller.operatorOf(exchange))));
   }
 
-  @GetMapping
+  @GetMapping("/reconciliation")
   Mono<ResponseEntity<JsonNode>> latest(@PathVariable String sku) {
     return pass(consumer.reconciliations(PathIds.sku(sku)));
   }

@@ -2,23 +2,23 @@ package io.seckill.gateway.admin;
 
 import io.seckill.gateway.web.Caller;
 import io.seckill.gateway.web.CorrelationFilter;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.audit.AuditLog;
+import io.seckill.support.audit.Operator;
+import io.seckill.support.problem.ProblemException;
 import java.util.function.Function;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
-/**
- * Logs one line to the logger {@code audit} for every write that an operator requests, when the
- * write ends: operator, action, subject and outcome. All parts are numbers or validated words, so
- * that no line can be forged.
- */
+/** Writes a line to the audit log for every write that an operator requests, when it ends. */
 @Component
-final class AuditLog {
+final class ReactiveAudit {
 
-  private static final Logger audit = LoggerFactory.getLogger("audit");
+  private final AuditLog audit;
+
+  ReactiveAudit(AuditLog audit) {
+    this.audit = audit;
+  }
 
   /**
    * Logs the line when the write ends.
@@ -56,14 +56,11 @@ final class AuditLog {
     return "unknown=INTERNAL_ERROR";
   }
 
-  private static void line(
-      ServerWebExchange exchange, String action, String subject, String outcome) {
-    audit.info(
-        "operator={} action={} {} {} correlation={}",
-        Caller.operatorOf(exchange),
+  private void line(ServerWebExchange exchange, String action, String subject, String outcome) {
+    audit.record(
+        new Operator(Caller.operatorOf(exchange)),
         action,
         subject,
-        outcome,
-        CorrelationFilter.idOf(exchange));
+        outcome + " correlation=" + CorrelationFilter.idOf(exchange));
   }
 }
