@@ -1,8 +1,13 @@
 package io.seckill.gateway;
 
+import io.seckill.support.audit.AuditLog;
+import io.seckill.support.internal.InternalToken;
+import io.seckill.support.redis.RedisConfiguration;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Import;
 
 /**
  * The HTTP entry point for shoppers and operators: admits purchases through Redis and shows the
@@ -10,6 +15,8 @@ import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
  */
 @SpringBootApplication
 @ConfigurationPropertiesScan
+@EnableConfigurationProperties(InternalToken.class)
+@Import({RedisConfiguration.class, AuditLog.class})
 public class GatewayApplication {
 
   /** Starts the service; configuration comes from the environment, see docs/configuration.md. */

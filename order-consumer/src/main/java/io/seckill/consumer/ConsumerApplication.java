@@ -1,14 +1,21 @@
 package io.seckill.consumer;
 
+import io.seckill.support.audit.AuditLog;
+import io.seckill.support.internal.InternalToken;
+import io.seckill.support.redis.RedisConfiguration;
 import java.time.Clock;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 
 /** Stores orders in MySQL, the system of record, and manages their lifecycle afterwards. */
 @SpringBootApplication
 @ConfigurationPropertiesScan
+@EnableConfigurationProperties(InternalToken.class)
+@Import({RedisConfiguration.class, AuditLog.class})
 public class ConsumerApplication {
 
   /**

@@ -23,7 +23,7 @@ public final class ArchitectureRules {
   private ArchitectureRules() {}
 
   /**
-   * @param module last part of the module's base package: common, gateway, relay, consumer
+   * @param module last part of the module's base package: common, support, gateway, relay, consumer
    */
   public static ArchRule featuresAreFreeOfCycles(String module) {
     return slices()
@@ -42,7 +42,10 @@ public final class ArchitectureRules {
         .because("packages are features, STYLE section 1");
   }
 
-  /** A service depends only on common and itself: services share message contracts, not classes. */
+  /**
+   * A service depends only on common, service-support and itself: services share message contracts,
+   * not classes.
+   */
   public static ArchRule servicesDoNotKnowEachOther(String module) {
     return noClasses()
         .that()
@@ -54,6 +57,7 @@ public final class ArchitectureRules {
                     JavaClass.Predicates.resideOutsideOfPackages(
                         "io.seckill." + module + "..",
                         "io.seckill.common..",
+                        "io.seckill.support..",
                         "io.seckill.testing..")))
         .because("services talk through Redis, RabbitMQ, MySQL and HTTP only");
   }

@@ -3,8 +3,8 @@ package io.seckill.gateway.admin;
 import io.seckill.gateway.consumer.ConsumerAnswer;
 import io.seckill.gateway.consumer.ConsumerClient;
 import io.seckill.gateway.web.Caller;
-import io.seckill.gateway.web.PathIds;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.PathIds;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
@@ -30,9 +30,9 @@ final class DeadLetterController {
   private static final int MAX_LIMIT = 200;
 
   private final ConsumerClient consumer;
-  private final AuditLog audit;
+  private final ReactiveAudit audit;
 
-  DeadLetterController(ConsumerClient consumer, AuditLog audit) {
+  DeadLetterController(ConsumerClient consumer, ReactiveAudit audit) {
     this.consumer = consumer;
     this.audit = audit;
   }
@@ -47,7 +47,7 @@ final class DeadLetterController {
     }
     String query =
         "?limit="
-            + limit(limit)
+            + PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT)
             + (state == null ? "" : "&state=" + state)
             + (after == null ? "" : "&after=" + PathIds.number("after", after));
     return pass(consumer.deadLetters(query));
@@ -86,16 +86,5 @@ final class DeadLetterController {
 
   private static Mono<ResponseEntity<JsonNode>> pass(Mono<ConsumerAnswer> answer) {
     return answer.map(good -> ResponseEntity.status(good.status()).body(good.body()));
-  }
-
-  private static int limit(@Nullable String text) {
-    if (text == null) {
-      return DEFAULT_LIMIT;
-    }
-    long limit = PathIds.number("limit", text);
-    if (limit > MAX_LIMIT) {
-      throw ProblemException.invalid("limit", "limit must be 1.." + MAX_LIMIT + ".");
-    }
-    return (int) limit;
   }
 }

@@ -1,6 +1,7 @@
 package io.seckill.gateway.admin;
 
-import io.seckill.gateway.web.JsonBody;
+import io.seckill.support.request.SingleLine;
+import io.seckill.support.request.StrictJson;
 import org.jspecify.annotations.Nullable;
 
 /** The body of a discard request: the reason why the order will never be stored. */
@@ -10,6 +11,7 @@ record DiscardBody(@Nullable String reason) {
 
   /** Returns the reason, 1..200 characters on one line; fails with 400 otherwise. */
   static String checked(byte[] json) {
-    return Texts.line("reason", JsonBody.read(json, DiscardBody.class).reason, MAX_REASON);
+    return SingleLine.checked(
+        "reason", StrictJson.read(json, DiscardBody.class).reason, MAX_REASON);
   }
 }

@@ -2,8 +2,9 @@ package io.seckill.gateway.admin;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.consumer.ProductEdit;
-import io.seckill.gateway.web.JsonBody;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.SingleLine;
+import io.seckill.support.request.StrictJson;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -30,8 +31,8 @@ record ProductBody(
    * @throws ProblemException 400 naming the first member that is out of bounds
    */
   static ProductEdit checked(byte[] json) {
-    ProductBody body = JsonBody.read(json, ProductBody.class);
-    String name = Texts.line("name", body.name, MAX_NAME);
+    ProductBody body = StrictJson.read(json, ProductBody.class);
+    String name = SingleLine.checked("name", body.name, MAX_NAME);
     long priceCents = integer("priceCents", body.priceCents, MAX_PRICE_CENTS);
     long stock = integer("stock", body.stock, MAX_STOCK);
     PurchasePolicy policy = policy(body.policy);

@@ -1,7 +1,7 @@
 package io.seckill.gateway.admin;
 
-import io.seckill.gateway.web.JsonBody;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.StrictJson;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +13,7 @@ record ReconciliationBody(@Nullable Boolean dryRun) {
    * @throws ProblemException 400 when {@code dryRun} is missing
    */
   static boolean checked(byte[] json) {
-    Boolean dryRun = JsonBody.read(json, ReconciliationBody.class).dryRun;
+    Boolean dryRun = StrictJson.read(json, ReconciliationBody.class).dryRun;
     if (dryRun == null) {
       throw ProblemException.invalid("dryRun", "dryRun must be true or false.");
     }

@@ -3,14 +3,14 @@ package io.seckill.gateway.admin;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.gateway.consumer.ConsumerAnswer;
 import io.seckill.gateway.consumer.ConsumerClient;
-import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.consumer.ProductEdit;
 import io.seckill.gateway.preheat.Preheat;
 import io.seckill.gateway.preheat.SaleControl;
 import io.seckill.gateway.preheat.SaleControl.Stopped;
 import io.seckill.gateway.web.Caller;
-import io.seckill.gateway.web.PathIds;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.internal.ProductRow;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.PathIds;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -34,9 +34,9 @@ final class SkuController {
   private final ConsumerClient consumer;
   private final Preheat preheat;
   private final SaleControl sales;
-  private final AuditLog audit;
+  private final ReactiveAudit audit;
 
-  SkuController(ConsumerClient consumer, Preheat preheat, SaleControl sales, AuditLog audit) {
+  SkuController(ConsumerClient consumer, Preheat preheat, SaleControl sales, ReactiveAudit audit) {
     this.consumer = consumer;
     this.preheat = preheat;
     this.sales = sales;
@@ -44,18 +44,18 @@ final class SkuController {
   }
 
   @GetMapping
-  Mono<Product> show(@PathVariable String sku) {
+  Mono<ProductRow> show(@PathVariable String sku) {
     return consumer.product(PathIds.sku(sku));
   }
 
   @PutMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
-  Mono<ResponseEntity<Product>> put(
+  Mono<ResponseEntity<ProductRow>> put(
       @PathVariable String sku,
       @RequestBody(required = false) byte @Nullable [] body,
       ServerWebExchange exchange) {
     long skuId = PathIds.sku(sku);
     ProductEdit edit = ProductBody.checked(orEmpty(body));
-    Mono<ResponseEntity<Product>> write =
+    Mono<ResponseEntity<ProductRow>> write =
         consumer
             .putProduct(skuId, edit, Caller.operatorOf(exchange))
             .flatMap(
@@ -67,14 +67,14 @@ final class SkuController {
   }
 
   @PostMapping("/preheat")
-  Mono<Product> preheat(@PathVariable String sku, ServerWebExchange exchange) {
+  Mono<ProductRow> preheat(@PathVariable String sku, ServerWebExchange exchange) {
     long skuId = PathIds.sku(sku);
     return audit.write(
         exchange, "preheat", "sku=" + skuId, preheat.run(skuId, Caller.operatorOf(exchange)));
   }
 
   @PostMapping("/open")
-  Mono<Product> open(@PathVariable String sku, ServerWebExchange exchange) {
+  Mono<ProductRow> open(@PathVariable String sku, ServerWebExchange exchange) {
     return start(SaleControl.Start.OPEN, "open", sku, exchange);
   }
 
@@ -84,7 +84,7 @@ final class SkuController {
   }
 
   @PostMapping("/resume")
-  Mono<Product> resume(@PathVariable String sku, ServerWebExchange exchange) {
+  Mono<ProductRow> resume(@PathVariable String sku, ServerWebExchange exchange) {
     return start(SaleControl.Start.RESUME, "resume", sku, exchange);
   }
 
@@ -115,7 +115,7 @@ final class SkuController {
         .map(answer -> ResponseEntity.status(answer.status()).body(answer.body()));
   }
 
-  private Mono<Product> start(
+  private Mono<ProductRow> start(
       SaleControl.Start action, String word, String sku, ServerWebExchange exchange) {
     long skuId = PathIds.sku(sku);
     return audit.write(

@@ -1,7 +1,8 @@
 package io.seckill.gateway.admin;
 
-import io.seckill.gateway.web.JsonBody;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.SingleLine;
+import io.seckill.support.request.StrictJson;
 import org.jspecify.annotations.Nullable;
 
 /** The body of a stock change: units to add, or to withdraw when negative, and why. */
@@ -17,12 +18,12 @@ record StockBody(@Nullable Long delta, @Nullable String reason) {
    * @throws ProblemException 400 naming the first member that is out of bounds
    */
   static Change checked(byte[] json) {
-    StockBody body = JsonBody.read(json, StockBody.class);
+    StockBody body = StrictJson.read(json, StockBody.class);
     Long delta = body.delta;
     if (delta == null || delta == 0 || delta < -MAX_DELTA || delta > MAX_DELTA) {
       throw ProblemException.invalid(
           "delta", "delta must be an integer from -" + MAX_DELTA + " to " + MAX_DELTA + ", not 0.");
     }
-    return new Change(delta, Texts.line("reason", body.reason, MAX_REASON));
+    return new Change(delta, SingleLine.checked("reason", body.reason, MAX_REASON));
   }
 }

@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.support.thread.DaemonThreads;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -33,7 +34,7 @@ final class RestockNews implements AutoCloseable {
   private final RedisSettings settings;
   private final LongConsumer restocked;
   private final ScheduledExecutorService threads =
-      Executors.newScheduledThreadPool(2, RestockNews::daemon);
+      Executors.newScheduledThreadPool(2, DaemonThreads.named("restock-news"));
   private volatile @Nullable Subscription subscription;
   private boolean away;
 
@@ -49,12 +50,6 @@ final class RestockNews implements AutoCloseable {
 
   private void repeat(Runnable work, long pauseMs) {
     var unused = threads.scheduleWithFixedDelay(work, 0, pauseMs, TimeUnit.MILLISECONDS);
-  }
-
-  private static Thread daemon(Runnable work) {
-    Thread thread = new Thread(work, "restock-news");
-    thread.setDaemon(true);
-    return thread;
   }
 
   /** Whether the subscription is active now. */

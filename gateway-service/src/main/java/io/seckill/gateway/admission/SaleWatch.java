@@ -8,6 +8,7 @@ import io.seckill.gateway.admission.HighWaterMarks.Mark;
 import io.seckill.gateway.admission.HighWaterMarks.Verdict;
 import io.seckill.gateway.admission.StoredSales.Sale;
 import io.seckill.gateway.redis.RedisBreaker;
+import io.seckill.support.thread.DaemonThreads;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -57,7 +58,7 @@ final class SaleWatch implements AutoCloseable {
   private final WorkerLeases leases;
   private final long intervalNanos;
   private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(SaleWatch::daemon);
+      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sale-watch"));
   private final ScheduledFuture<?> ticking;
   private long comparedNanos;
   private boolean mysqlUnavailable;
@@ -339,11 +340,5 @@ final class SaleWatch implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  private static Thread daemon(Runnable work) {
-    Thread thread = new Thread(work, "sale-watch");
-    thread.setDaemon(true);
-    return thread;
   }
 }

@@ -1,6 +1,7 @@
 package io.seckill.gateway.admission;
 
 import io.seckill.common.order.Partition;
+import io.seckill.support.thread.DaemonThreads;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.Executors;
@@ -22,7 +23,7 @@ final class WorkerLeaseRenewer implements AutoCloseable {
   private final WorkerLeases leases;
   private final long renewNanos;
   private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(WorkerLeaseRenewer::daemon);
+      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("worker-lease"));
   private final ScheduledFuture<?> ticking;
   private final long[] renewedNanos = new long[Partition.COUNT];
 
@@ -54,11 +55,5 @@ final class WorkerLeaseRenewer implements AutoCloseable {
   public void close() {
     ticking.cancel(false);
     thread.shutdown();
-  }
-
-  private static Thread daemon(Runnable work) {
-    Thread thread = new Thread(work, "worker-lease");
-    thread.setDaemon(true);
-    return thread;
   }
 }

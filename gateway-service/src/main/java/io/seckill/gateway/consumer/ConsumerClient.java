@@ -2,8 +2,12 @@ package io.seckill.gateway.consumer;
 
 import io.netty.channel.ChannelOption;
 import io.seckill.common.sale.LoadSettings;
-import io.seckill.gateway.web.Problem;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.common.sale.SaleState;
+import io.seckill.support.audit.Operator;
+import io.seckill.support.internal.InternalToken;
+import io.seckill.support.internal.ProductRow;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -40,7 +44,6 @@ public final class ConsumerClient implements DisposableBean {
   /** Problem code: order-consumer is unavailable, too slow, or sent an invalid response. */
   public static final String UNAVAILABLE = "DATABASE_UNAVAILABLE";
 
-  public static final String OPERATOR_HEADER = "X-Operator";
   public static final String IDEMPOTENCY_KEY_HEADER = "Idempotency-Key";
 
   private static final Logger log = LoggerFactory.getLogger(ConsumerClient.class);
@@ -58,7 +61,7 @@ public final class ConsumerClient implements DisposableBean {
   private final Duration reconciliationTimeout;
 
   ConsumerClient(
-      ConsumerProperties settings, InternalProperties internal, ReactorResourceFactory resources) {
+      ConsumerProperties settings, InternalToken internal, ReactorResourceFactory resources) {
     this.timeout = settings.timeout();
     this.reconciliationTimeout = settings.reconciliationTimeout();
     this.connections =
@@ -78,7 +81,7 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   private static WebClient client(
-      ConsumerProperties settings, InternalProperties internal, HttpClient http) {
+      ConsumerProperties settings, InternalToken internal, HttpClient http) {
     return WebClient.builder()
         .baseUrl(settings.url().toString())
         .clientConnector(new ReactorClientHttpConnector(http))
@@ -88,7 +91,7 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   /** Returns the product; fails with 404 UNKNOWN_SKU when MySQL has no such SKU. */
-  public Mono<Product> product(long skuId) {
+  public Mono<ProductRow> product(long skuId) {
     return exchange(HttpMethod.GET, sku(skuId, ""), null, Map.of()).map(ConsumerClient::product);
   }
 
@@ -99,7 +102,7 @@ public final class ConsumerClient implements DisposableBean {
 
   /** Creates or edits a SKU; the status tells which. */
   public Mono<ConsumerAnswer> putProduct(long skuId, ProductEdit edit, String operator) {
-    return exchange(HttpMethod.PUT, sku(skuId, ""), edit, Map.of(OPERATOR_HEADER, operator));
+    return exchange(HttpMethod.PUT, sku(skuId, ""), edit, Map.of(Operator.HEADER, operator));
   }
 
   /**
@@ -107,24 +110,24 @@ public final class ConsumerClient implements DisposableBean {
    *
    * @param loading stored with the product, so that a rebuild loads it with the same settings
    */
-  public Mono<Product> preheat(long skuId, LoadSettings loading, String operator) {
+  public Mono<ProductRow> preheat(long skuId, LoadSettings loading, String operator) {
     return exchange(
             HttpMethod.POST,
             sku(skuId, "/preheat"),
             Map.of(
                 "maxPerOrder", loading.maxPerOrder(),
                 "retentionSeconds", loading.retention().toSeconds()),
-            Map.of(OPERATOR_HEADER, operator))
+            Map.of(Operator.HEADER, operator))
         .map(ConsumerClient::product);
   }
 
   /** Changes the sale's state; 409 when the transition is not legal. */
-  public Mono<Product> changeState(long skuId, SaleState state, String operator) {
+  public Mono<ProductRow> changeState(long skuId, SaleState state, String operator) {
     return exchange(
             HttpMethod.POST,
             sku(skuId, "/state"),
             Map.of("state", state.name()),
-            Map.of(OPERATOR_HEADER, operator))
+            Map.of(Operator.HEADER, operator))
         .map(ConsumerClient::product);
   }
 
@@ -135,7 +138,7 @@ public final class ConsumerClient implements DisposableBean {
         HttpMethod.POST,
         sku(skuId, "/stock"),
         Map.of("delta", delta, "reason", reason),
-        Map.of(OPERATOR_HEADER, operator, IDEMPOTENCY_KEY_HEADER, key));
+        Map.of(Operator.HEADER, operator, IDEMPOTENCY_KEY_HEADER, key));
   }
 
   /**
@@ -171,7 +174,7 @@ public final class ConsumerClient implements DisposableBean {
         HttpMethod.POST,
         "/internal/v1/dead-letters/" + id + "/replay",
         Map.of(),
-        Map.of(OPERATOR_HEADER, operator));
+        Map.of(Operator.HEADER, operator));
   }
 
   /** Discards a dead letter permanently. */
@@ -180,7 +183,7 @@ public final class ConsumerClient implements DisposableBean {
         HttpMethod.POST,
         "/internal/v1/dead-letters/" + id + "/discard",
         Map.of("reason", reason),
-        Map.of(OPERATOR_HEADER, operator));
+        Map.of(Operator.HEADER, operator));
   }
 
   /** Compares Redis with MySQL and repairs Redis; a dry run only reports the differences. */
@@ -189,7 +192,7 @@ public final class ConsumerClient implements DisposableBean {
         HttpMethod.POST,
         sku(skuId, "/reconciliation"),
         Map.of("dryRun", dryRun),
-        Map.of(OPERATOR_HEADER, operator),
+        Map.of(Operator.HEADER, operator),
         reconciliationTimeout);
   }
 
@@ -318,9 +321,9 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   /** Parses the product row of a response. */
-  public static Product product(ConsumerAnswer answer) {
+  public static ProductRow product(ConsumerAnswer answer) {
     try {
-      return JSON.treeToValue(answer.body(), Product.class);
+      return JSON.treeToValue(answer.body(), ProductRow.class);
     } catch (JacksonException e) {
       log.warn("order-consumer's response is not a product row: {}", e.getOriginalMessage());
       throw unavailable();

@@ -1,7 +1,7 @@
 package io.seckill.gateway.ops;
 
-import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.stores.BlockingCalls;
+import io.seckill.support.internal.ProductRow;
 import java.util.List;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.http.MediaType;
@@ -29,7 +29,7 @@ final class OpsController {
   }
 
   /** The body of a list response; an object, so that members can be added later. */
-  record Listed(List<Product> skus) {}
+  record Listed(List<ProductRow> skus) {}
 
   @GetMapping("/admin/v1/skus")
   Mono<Listed> skus() {

@@ -1,7 +1,7 @@
 package io.seckill.gateway.ops;
 
-import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.products.ProductCache;
+import io.seckill.support.internal.ProductRow;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -31,7 +31,7 @@ class SalesTable {
    * The products, running sales first, at most 200; read on every call, so that an operator sees
    * the latest changes.
    */
-  List<Product> products() {
+  List<ProductRow> products() {
     return mysql
         .sql(
             """

@@ -2,8 +2,8 @@ package io.seckill.gateway.ops;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.sale.PendingStop;
-import io.seckill.gateway.consumer.Product;
 import io.seckill.gateway.lanes.Lanes;
+import io.seckill.support.internal.ProductRow;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ record Snapshot(
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant at,
     Services services,
     Links links,
-    @Nullable List<Product> skus,
+    @Nullable List<ProductRow> skus,
     List<JsonNode> ledgers,
     @Nullable Lanes lanes,
     @Nullable List<PendingStop> stops,

@@ -1,11 +1,10 @@
 package io.seckill.gateway.ops;
 
 import io.seckill.common.sale.PendingStop;
+import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.gateway.consumer.ConsumerAnswer;
 import io.seckill.gateway.consumer.ConsumerClient;
-import io.seckill.gateway.consumer.Product;
-import io.seckill.gateway.consumer.SaleState;
 import io.seckill.gateway.lanes.LaneRegistry;
 import io.seckill.gateway.lanes.Lanes;
 import io.seckill.gateway.ops.SalesTable.ClickToRow;
@@ -13,6 +12,7 @@ import io.seckill.gateway.ops.Snapshot.Links;
 import io.seckill.gateway.ops.Snapshot.Services;
 import io.seckill.gateway.ops.Snapshot.State;
 import io.seckill.gateway.stores.BlockingCalls;
+import io.seckill.support.internal.ProductRow;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -60,7 +60,8 @@ class SnapshotReader {
   }
 
   /** Values read from MySQL. */
-  private record Sales(List<Product> products, long deadLetters, Optional<ClickToRow> clickToRow) {}
+  private record Sales(
+      List<ProductRow> products, long deadLetters, Optional<ClickToRow> clickToRow) {}
 
   /** Values read from Redis. */
   private record InRedis(Lanes lanes, List<PendingStop> stops) {}
@@ -101,7 +102,7 @@ class SnapshotReader {
         sales.get().products().stream()
             .filter(product -> product.state() != SaleState.NEW)
             .limit(MAX_LEDGERS)
-            .map(Product::skuId)
+            .map(ProductRow::skuId)
             .toList();
     return Flux.fromIterable(skus)
         .flatMap(sku -> consumer.ledger(sku).onErrorResume(e -> Mono.empty()), AT_ONCE)

@@ -2,8 +2,8 @@ package io.seckill.gateway.orders;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.gateway.web.Caller;
-import io.seckill.gateway.web.PathIds;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.PathIds;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.codec.ServerSentEvent;
@@ -54,7 +54,10 @@ final class OrderController {
       @RequestParam(required = false) @Nullable String cursor,
       ServerWebExchange exchange) {
     return lists
-        .page(Caller.of(exchange).userId(), before(cursor), limit(limit))
+        .page(
+            Caller.of(exchange).userId(),
+            before(cursor),
+            PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT))
         .map(OrderLists.Page::json);
   }
 
@@ -67,7 +70,7 @@ final class OrderController {
   @GetMapping(path = "/{id}/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
   Flux<ServerSentEvent<String>> events(@PathVariable String id, ServerWebExchange exchange) {
     long userId = Caller.of(exchange).userId();
-    OrderId orderId = orderId(id);
+    OrderId orderId = PathIds.order(id);
     return status(id, exchange)
         .flatMapMany(now -> events.watch(now, orderId, userId))
         .map(OrderController::event)
@@ -85,11 +88,13 @@ final class OrderController {
   }
 
   private Mono<String> act(OrderActions.Action action, String id, ServerWebExchange exchange) {
-    return actions.run(action, orderId(id), Caller.of(exchange).userId()).map(OrderView::json);
+    return actions
+        .run(action, PathIds.order(id), Caller.of(exchange).userId())
+        .map(OrderView::json);
   }
 
   private Mono<OrderView> status(String id, ServerWebExchange exchange) {
-    return Mono.fromFuture(statuses.of(orderId(id), Caller.of(exchange).userId()))
+    return Mono.fromFuture(statuses.of(PathIds.order(id), Caller.of(exchange).userId()))
         .map(StatusProblems::known);
   }
 
@@ -106,26 +111,6 @@ final class OrderController {
 
   private static ServerSentEvent<String> event(OrderView order) {
     return ServerSentEvent.<String>builder().event("status").data(order.json()).build();
-  }
-
-  /** Text that is not an order id is answered like the id of an unknown order. */
-  private static OrderId orderId(String text) {
-    try {
-      return OrderId.parse(text);
-    } catch (IllegalArgumentException e) {
-      throw new ProblemException(StatusProblems.UNKNOWN);
-    }
-  }
-
-  private static int limit(@Nullable String text) {
-    if (text == null) {
-      return DEFAULT_LIMIT;
-    }
-    long limit = PathIds.number("limit", text);
-    if (limit > MAX_LIMIT) {
-      throw ProblemException.invalid("limit", "limit must be 1.." + MAX_LIMIT + ".");
-    }
-    return (int) limit;
   }
 
   private static long before(@Nullable String cursor) {

@@ -3,8 +3,9 @@ package io.seckill.gateway.orders;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
-import io.seckill.gateway.web.Problem;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.thread.DaemonThreads;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -189,12 +190,7 @@ final class OrderEvents implements SmartLifecycle {
   @Override
   public void start() {
     ScheduledExecutorService started =
-        Executors.newSingleThreadScheduledExecutor(
-            work -> {
-              Thread thread = new Thread(work, "order-events");
-              thread.setDaemon(true);
-              return thread;
-            });
+        Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("order-events"));
     long periodMs = settings.eventPeriod().toMillis();
     var unused =
         started.scheduleWithFixedDelay(this::poll, periodMs, periodMs, TimeUnit.MILLISECONDS);

@@ -1,5 +1,6 @@
 package io.seckill.gateway.orders;
 
+import io.seckill.support.thread.DaemonThreads;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executors;
@@ -26,18 +27,12 @@ final class PaymentTimeout implements DisposableBean {
 
   private final JdbcClient mysql;
   private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(PaymentTimeout::daemon);
+      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("payment-timeout"));
   private volatile @Nullable Duration latest;
 
   PaymentTimeout(JdbcClient mysql) {
     this.mysql = mysql;
     var unused = thread.scheduleWithFixedDelay(this::read, 0, EVERY_SECONDS, TimeUnit.SECONDS);
-  }
-
-  private static Thread daemon(Runnable work) {
-    Thread thread = new Thread(work, "payment-timeout");
-    thread.setDaemon(true);
-    return thread;
   }
 
   /** Empty until it has been read from MySQL. */

@@ -6,7 +6,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.stores.BlockingCalls;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.problem.ProblemException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;

@@ -1,9 +1,9 @@
 package io.seckill.gateway.orders;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
-import io.seckill.gateway.consumer.Product;
-import io.seckill.gateway.consumer.SaleState;
+import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.products.ProductCache;
+import io.seckill.support.internal.ProductRow;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -63,15 +63,15 @@ final class SkuListController {
 
   private Mono<List<Listed>> read() {
     Instant now = clock.instant();
-    List<Product> shown =
+    List<ProductRow> shown =
         products.all().stream()
             .filter(product -> LISTED.contains(product.state()))
             .filter(product -> product.closesAt().isAfter(now))
-            .sorted(Comparator.comparing(Product::opensAt).thenComparing(Product::skuId))
+            .sorted(Comparator.comparing(ProductRow::opensAt).thenComparing(ProductRow::skuId))
             .limit(MOST)
             .toList();
     return sales
-        .of(shown.stream().map(Product::skuId).toList())
+        .of(shown.stream().map(ProductRow::skuId).toList())
         .map(
             found ->
                 shown.stream()
@@ -79,7 +79,7 @@ final class SkuListController {
                     .toList());
   }
 
-  private static Listed listed(Product product, SaleStockCache.InRedis sale) {
+  private static Listed listed(ProductRow product, SaleStockCache.InRedis sale) {
     long left = sale.stock() == null ? product.stock() : sale.stock();
     return new Listed(
         product.skuId(),

@@ -2,7 +2,7 @@ package io.seckill.gateway.orders;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import io.seckill.gateway.web.PathIds;
+import io.seckill.support.request.PathIds;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

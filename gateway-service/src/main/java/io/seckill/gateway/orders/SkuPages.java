@@ -1,10 +1,10 @@
 package io.seckill.gateway.orders;
 
-import io.seckill.gateway.consumer.Product;
-import io.seckill.gateway.consumer.SaleState;
+import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.products.ProductCache;
-import io.seckill.gateway.web.Problem;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.internal.ProductRow;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import java.util.List;
 import java.util.Objects;
 import org.springframework.stereotype.Component;
@@ -44,7 +44,7 @@ final class SkuPages {
                     .map(found -> page(product, Objects.requireNonNull(found.get(skuId)))));
   }
 
-  private static SkuPage page(Product product, SaleStockCache.InRedis sale) {
+  private static SkuPage page(ProductRow product, SaleStockCache.InRedis sale) {
     long left = sale.stock() == null ? product.stock() : sale.stock();
     // Without a sale in Redis nothing is admitted, whatever the state in MySQL.
     boolean open = "OPEN".equals(sale.state()) && product.state() == SaleState.OPEN;

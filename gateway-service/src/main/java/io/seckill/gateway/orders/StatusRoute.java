@@ -9,7 +9,7 @@ import io.seckill.gateway.http.HttpAnswerWriter;
 import io.seckill.gateway.limits.RateLimits;
 import io.seckill.gateway.security.Identity;
 import io.seckill.gateway.security.TokenVerifier;
-import io.seckill.gateway.web.Problem;
+import io.seckill.support.problem.Problem;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.boot.reactor.netty.NettyRouteProvider;

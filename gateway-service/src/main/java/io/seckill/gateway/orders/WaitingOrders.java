@@ -8,7 +8,7 @@ import io.seckill.gateway.redis.PendingRequest;
 import io.seckill.gateway.redis.RedisBreaker;
 import io.seckill.gateway.redis.RequestBatcher;
 import io.seckill.gateway.redis.RequestBatcherProperties;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.problem.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;

@@ -3,10 +3,10 @@ package io.seckill.gateway.preheat;
 import io.seckill.common.sale.LoadingOvertakenException;
 import io.seckill.common.sale.SaleLoader;
 import io.seckill.common.sale.SaleLoading;
+import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.consumer.ConsumerClient;
-import io.seckill.gateway.consumer.Product;
-import io.seckill.gateway.consumer.SaleState;
 import io.seckill.gateway.stores.BlockingCalls;
+import io.seckill.support.internal.ProductRow;
 import java.util.Map;
 import java.util.Objects;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -55,7 +55,7 @@ public class Preheat {
    * or has orders in flight, or while Redis may lose orders, and with 503 when a store is
    * unavailable: the caller then repeats it.
    */
-  public Mono<Product> run(long skuId, String operator) {
+  public Mono<ProductRow> run(long skuId, String operator) {
     return consumer
         .product(skuId)
         .flatMap(product -> calls.run(() -> refuse(product)))
@@ -63,13 +63,13 @@ public class Preheat {
         .flatMap(product -> calls.call(() -> load(product)));
   }
 
-  private void refuse(Product product) {
+  private void refuse(ProductRow product) {
     redis.refuseUnsafe();
     redis.refuseWhileMoving(product);
   }
 
   /** Blocks; visible for tests of what may happen before the load. */
-  Product load(Product raised) {
+  ProductRow load(ProductRow raised) {
     try {
       return Objects.requireNonNull(snapshot.execute(status -> loadSnapshot(raised)));
     } catch (LoadingOvertakenException e) {
@@ -77,8 +77,8 @@ public class Preheat {
     }
   }
 
-  private Product loadSnapshot(Product raised) {
-    Product product = mysql.now(raised);
+  private ProductRow loadSnapshot(ProductRow raised) {
+    ProductRow product = mysql.now(raised);
     if (product.epoch() != raised.epoch()) {
       throw RedisSaleWriter.overtaken();
     }
@@ -88,7 +88,7 @@ public class Preheat {
     return product;
   }
 
-  private Map<String, String> loadEarlierOrders(Product product, SaleLoader loader) {
+  private Map<String, String> loadEarlierOrders(ProductRow product, SaleLoader loader) {
     long sku = product.skuId();
     if (product.policy().keepsQuota()) {
       mysql.loadQuotas(sku, loader);

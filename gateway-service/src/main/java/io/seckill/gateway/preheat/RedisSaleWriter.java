@@ -7,15 +7,15 @@ import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleExpiry;
 import io.seckill.common.sale.SaleLoading;
 import io.seckill.common.sale.SaleLoading.Begun;
+import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.common.sale.SaleToLoad;
 import io.seckill.common.sale.StoredOrderCount;
-import io.seckill.gateway.consumer.Product;
-import io.seckill.gateway.consumer.SaleState;
 import io.seckill.gateway.redis.ServerSettings;
-import io.seckill.gateway.web.Problem;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.internal.ProductRow;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -72,7 +72,7 @@ class RedisSaleWriter {
    *
    * @throws ProblemException 409 SALE_RUNNING, ORDERS_IN_FLIGHT
    */
-  void refuseWhileMoving(Product product) {
+  void refuseWhileMoving(ProductRow product) {
     List<@Nullable String> sale =
         redis.hmget(RedisKeys.sku(product.skuId()), "state", "seq", "settled");
     String state = sale.get(0);
@@ -91,7 +91,7 @@ class RedisSaleWriter {
    * @throws ProblemException 409 when the sale runs, has orders in flight, or a later preheat has
    *     begun
    */
-  SaleLoading begin(Product product, StoredOrderCount stored) {
+  SaleLoading begin(ProductRow product, StoredOrderCount stored) {
     SaleLoading loading = new SaleLoading(redis, toLoad(product), settings.loading());
     Begun begun = loading.begin(stored, SaleLoading.Replacing.AT_REST);
     if (begun instanceof Begun.Loading ready) {
@@ -105,7 +105,7 @@ class RedisSaleWriter {
     throw ordersInFlight();
   }
 
-  private static SaleToLoad toLoad(Product product) {
+  private static SaleToLoad toLoad(ProductRow product) {
     return new SaleToLoad(
         product.skuId(),
         product.policy(),
@@ -124,13 +124,13 @@ class RedisSaleWriter {
   }
 
   /** As {@link SaleStates#follow}. */
-  Followed follow(Product product) {
+  Followed follow(ProductRow product) {
     return states.follow(
         product.skuId(), product.state().name(), product.epoch(), product.stateVersion(), null);
   }
 
   /** Whether Redis holds this epoch of the sale, completely loaded. */
-  boolean isLoaded(Product product) {
+  boolean isLoaded(ProductRow product) {
     List<@Nullable String> sale = redis.hmget(RedisKeys.sku(product.skuId()), "state", "epoch");
     return !"PREHEATING".equals(sale.get(0)) && Long.toString(product.epoch()).equals(sale.get(1));
   }
@@ -141,7 +141,7 @@ class RedisSaleWriter {
    * @param product read from MySQL before this call
    * @throws ProblemException 409 REDIS_BEHIND
    */
-  void refuseBehind(Product product) {
+  void refuseBehind(ProductRow product) {
     if (number(redis.hget(RedisKeys.sku(product.skuId()), "seq")) < product.lastSeq()) {
       throw ProblemException.conflict(
           REDIS_BEHIND, "Redis has lost orders of this sale; reconcile it first.");
@@ -152,7 +152,7 @@ class RedisSaleWriter {
    * Writes a later closing time to Redis, with all the expiries that depend on it, some buckets at
    * a time. May be repeated; a repeat continues where the previous call was interrupted.
    */
-  void extend(Product product) {
+  void extend(ProductRow product) {
     long sku = product.skuId();
     List<String> others =
         List.of(
@@ -175,7 +175,7 @@ class RedisSaleWriter {
    */
   private record Extended(int buckets, int done) {}
 
-  private Extended closing(String step, Product product, List<String> others, int done) {
+  private Extended closing(String step, ProductRow product, List<String> others, int done) {
     SaleExpiry expiry = SaleExpiry.of(product.closesAt(), settings.retention());
     List<String> keys = new ArrayList<>(List.of(RedisKeys.sku(product.skuId())));
     keys.addAll(others);

@@ -1,12 +1,12 @@
 package io.seckill.gateway.preheat;
 
+import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.gateway.consumer.ConsumerClient;
-import io.seckill.gateway.consumer.Product;
-import io.seckill.gateway.consumer.SaleState;
 import io.seckill.gateway.stores.BlockingCalls;
-import io.seckill.gateway.web.Problem;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.internal.ProductRow;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import java.util.Optional;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
@@ -72,7 +72,7 @@ public class SaleControl {
   public sealed interface Stopped {
 
     /** Both stores have the stop. */
-    record Everywhere(Product product) implements Stopped {}
+    record Everywhere(ProductRow product) implements Stopped {}
 
     /** Only one store has the stop. */
     record Partly(StopAccepted accepted) implements Stopped {}
@@ -84,7 +84,7 @@ public class SaleControl {
    * when Redis has lost orders, 409 UNSAFE_REDIS when it may lose them, 503 when one of the stores
    * is unavailable.
    */
-  public Mono<Product> start(Start start, long skuId, String operator) {
+  public Mono<ProductRow> start(Start start, long skuId, String operator) {
     return consumer
         .product(skuId)
         .flatMap(
@@ -96,7 +96,7 @@ public class SaleControl {
         .flatMap(opened -> calls.call(() -> redis.follow(opened)).flatMap(f -> open(opened, f)));
   }
 
-  private Mono<Product> open(Product opened, Followed followed) {
+  private Mono<ProductRow> open(ProductRow opened, Followed followed) {
     return switch (followed) {
       case DONE -> Mono.just(opened);
       case NOT_LOADED -> Mono.error(notPreheated());
@@ -166,13 +166,13 @@ public class SaleControl {
   }
 
   /** Writes a product's later closing time to Redis; does nothing before its first preheat. */
-  public Mono<Product> extend(Product product) {
+  public Mono<ProductRow> extend(ProductRow product) {
     return product.epoch() == 0
         ? Mono.just(product)
         : longCalls.run(() -> redis.extend(product)).thenReturn(product);
   }
 
-  private void refuse(Start start, Product product) {
+  private void refuse(Start start, ProductRow product) {
     if (start == Start.OPEN) { // a resumed sale already has its orders in Redis
       redis.refuseUnsafe();
     }

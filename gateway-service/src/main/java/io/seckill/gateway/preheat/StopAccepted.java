@@ -1,6 +1,6 @@
 package io.seckill.gateway.preheat;
 
-import io.seckill.gateway.consumer.SaleState;
+import io.seckill.common.sale.SaleState;
 
 /**
  * A stop that one of the two stores has; the other follows as soon as it answers.

@@ -6,7 +6,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.sale.SaleLoader;
 import io.seckill.common.sale.StoredOrderCount;
-import io.seckill.gateway.consumer.Product;
+import io.seckill.support.internal.ProductRow;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.LocalDateTime;
@@ -40,13 +40,13 @@ class StoredSale {
   }
 
   /** Returns the current stock and epoch; the other columns are those of {@code product}. */
-  Product now(Product product) {
+  ProductRow now(ProductRow product) {
     return mysql
         .sql("SELECT stock, initial_stock, epoch FROM products WHERE sku_id = ?")
         .param(product.skuId())
         .query(
             (row, n) ->
-                new Product(
+                new ProductRow(
                     product.skuId(),
                     product.name(),
                     product.priceCents(),

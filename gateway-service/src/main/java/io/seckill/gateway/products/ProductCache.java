@@ -1,9 +1,10 @@
 package io.seckill.gateway.products;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.gateway.consumer.Product;
-import io.seckill.gateway.consumer.SaleState;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.common.sale.SaleState;
+import io.seckill.support.internal.ProductRow;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.thread.DaemonThreads;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -70,7 +71,7 @@ public final class ProductCache implements SmartLifecycle {
   /**
    * @param atNanos System.nanoTime() when the read began
    */
-  private record Reading(long atNanos, Map<Long, Product> bySku) {}
+  private record Reading(long atNanos, Map<Long, ProductRow> bySku) {}
 
   ProductCache(JdbcClient mysql) {
     this.mysql = mysql;
@@ -82,15 +83,15 @@ public final class ProductCache implements SmartLifecycle {
    * @return fails with 503 MYSQL_UNAVAILABLE when the last read is too old, or when MySQL cannot
    *     confirm that there is no such product
    */
-  public Mono<Product> find(long skuId) {
+  public Mono<ProductRow> find(long skuId) {
     return Mono.defer(
         () -> {
-          Product product = latest == null ? null : reading().bySku().get(skuId);
+          ProductRow product = latest == null ? null : reading().bySku().get(skuId);
           return product == null ? findInNext(skuId) : Mono.just(product);
         });
   }
 
-  private Mono<Product> findInNext(long skuId) {
+  private Mono<ProductRow> findInNext(long skuId) {
     return Mono.fromFuture(next(), true)
         .timeout(PATIENCE)
         .onErrorMap(TimeoutException.class, e -> unavailable())
@@ -124,7 +125,7 @@ public final class ProductCache implements SmartLifecycle {
    *
    * @throws ProblemException 503 MYSQL_UNAVAILABLE when the last read is too old
    */
-  public Collection<Product> all() {
+  public Collection<ProductRow> all() {
     return reading().bySku().values();
   }
 
@@ -170,18 +171,18 @@ public final class ProductCache implements SmartLifecycle {
     }
   }
 
-  private Map<Long, Product> bySku() {
+  private Map<Long, ProductRow> bySku() {
     return mysql
         .sql("SELECT %s FROM products".formatted(COLUMNS))
         .query((row, n) -> product(row))
         .list()
         .stream()
-        .collect(Collectors.toMap(Product::skuId, product -> product));
+        .collect(Collectors.toMap(ProductRow::skuId, product -> product));
   }
 
   /** The product of a row with {@link #COLUMNS}. */
-  public static Product product(ResultSet row) throws SQLException {
-    return new Product(
+  public static ProductRow product(ResultSet row) throws SQLException {
+    return new ProductRow(
         row.getLong("sku_id"),
         row.getString("name"),
         row.getLong("price_cents"),
@@ -205,12 +206,7 @@ public final class ProductCache implements SmartLifecycle {
   @Override
   public void start() {
     ScheduledExecutorService started =
-        Executors.newSingleThreadScheduledExecutor(
-            work -> {
-              Thread thread = new Thread(work, "products");
-              thread.setDaemon(true);
-              return thread;
-            });
+        Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("products"));
     var unused =
         started.scheduleWithFixedDelay(this::read, 0, READ_EVERY_MS, TimeUnit.MILLISECONDS);
     reader = started;

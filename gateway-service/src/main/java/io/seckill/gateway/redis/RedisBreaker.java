@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -25,6 +26,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * the reply came quickly. On a cluster there is one breaker for each partition, so that an
  * unavailable node affects only its own partitions.
  */
+@Component
 public final class RedisBreaker {
 
   private static final Logger log = LoggerFactory.getLogger(RedisBreaker.class);

@@ -2,6 +2,7 @@ package io.seckill.gateway.redis;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.support.thread.DaemonThreads;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executors;
@@ -29,7 +30,7 @@ final class RedisServerMeters implements DisposableBean {
   private final UnifiedJedis redis;
   private final ServerSettings settings;
   private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(RedisServerMeters::daemon);
+      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("redis-server-meters"));
   private volatile double writeFailed;
   private volatile double delayedFsyncs;
   private volatile double replicas;
@@ -47,12 +48,6 @@ final class RedisServerMeters implements DisposableBean {
         .description("Replicas that follow Redis")
         .register(meters);
     var unused = thread.scheduleWithFixedDelay(this::look, 0, EVERY_SECONDS, TimeUnit.SECONDS);
-  }
-
-  private static Thread daemon(Runnable work) {
-    Thread thread = new Thread(work, "redis-server-meters");
-    thread.setDaemon(true);
-    return thread;
   }
 
   private void look() {

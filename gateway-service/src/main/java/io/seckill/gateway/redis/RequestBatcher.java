@@ -2,6 +2,7 @@ package io.seckill.gateway.redis;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.Partition;
+import io.seckill.support.thread.DaemonThreads;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -95,13 +96,13 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
     this.tries = new boolean[settings.threads()];
     this.underway = new AtomicReferenceArray<>(settings.threads());
     this.timeoutMonitor =
-        Executors.newSingleThreadScheduledExecutor(work -> daemon(work, name + "-watch"));
+        Executors.newSingleThreadScheduledExecutor(DaemonThreads.named(name + "-watch"));
     this.watching =
         timeoutMonitor.scheduleWithFixedDelay(
             this::failOverdue, WATCH_PERIOD_MS, WATCH_PERIOD_MS, TimeUnit.MILLISECONDS);
     for (int i = 0; i < settings.threads(); i++) {
       int slot = i;
-      Thread thread = daemon(() -> run(slot), name + "-" + i);
+      Thread thread = DaemonThreads.named(name + "-" + i).newThread(() -> run(slot));
       threads.add(thread);
       thread.start();
     }
@@ -304,11 +305,5 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  private static Thread daemon(Runnable work, String name) {
-    Thread thread = new Thread(work, name);
-    thread.setDaemon(true);
-    return thread;
   }
 }

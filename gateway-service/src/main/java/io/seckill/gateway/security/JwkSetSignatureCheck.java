@@ -11,6 +11,7 @@ import com.nimbusds.jose.jwk.JWKSet;
 import com.nimbusds.jose.jwk.KeyUse;
 import com.nimbusds.jose.jwk.RSAKey;
 import com.nimbusds.jose.util.Base64URL;
+import io.seckill.support.thread.DaemonThreads;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -44,7 +45,7 @@ final class JwkSetSignatureCheck implements SignatureCheck {
   private final URI uri;
   private final Runnable onChange;
   private final ScheduledExecutorService reader =
-      Executors.newSingleThreadScheduledExecutor(JwkSetSignatureCheck::thread);
+      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("jwk-set-reader"));
   private final ScheduledFuture<?> refreshing;
   private final AtomicLong lastReadNanos = new AtomicLong();
   private volatile JWKSet keys;
@@ -142,11 +143,5 @@ final class JwkSetSignatureCheck implements SignatureCheck {
   public void close() {
     refreshing.cancel(false);
     reader.shutdownNow();
-  }
-
-  private static Thread thread(Runnable work) {
-    Thread thread = new Thread(work, "jwk-set-reader");
-    thread.setDaemon(true);
-    return thread;
   }
 }

@@ -1,7 +1,8 @@
 package io.seckill.gateway.stores;
 
-import io.seckill.gateway.web.Problem;
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.thread.DaemonThreads;
 import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Callable;
@@ -57,11 +58,9 @@ public final class BlockingCalls implements DisposableBean {
             IDLE_SECONDS,
             TimeUnit.SECONDS,
             new ArrayBlockingQueue<>(waiting),
-            work -> {
-              Thread thread = new Thread(work, "calls-" + store + "-" + made.incrementAndGet());
-              thread.setDaemon(true);
-              return thread;
-            });
+            work ->
+                DaemonThreads.named("calls-" + store + "-" + made.incrementAndGet())
+                    .newThread(work));
     pool.allowCoreThreadTimeOut(true);
     return pool;
   }

@@ -1,8 +1,6 @@
 package io.seckill.gateway.web;
 
-import java.util.UUID;
-import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
+import io.seckill.gateway.http.CorrelationId;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
@@ -19,29 +17,20 @@ import reactor.core.publisher.Mono;
 @Order(Ordered.HIGHEST_PRECEDENCE)
 public final class CorrelationFilter implements WebFilter {
 
-  public static final String HEADER = "X-Correlation-Id";
-
   /** Exchange attribute with the id, a String. */
   static final String ATTRIBUTE = CorrelationFilter.class.getName();
 
-  private static final Pattern HARMLESS = Pattern.compile("[A-Za-z0-9_-]{8,64}");
-
   @Override
   public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
-    String id = idFor(exchange.getRequest().getHeaders().getFirst(HEADER));
+    String id =
+        CorrelationId.orNew(exchange.getRequest().getHeaders().getFirst(CorrelationId.HEADER));
     exchange.getAttributes().put(ATTRIBUTE, id);
-    exchange.getResponse().getHeaders().set(HEADER, id);
+    exchange.getResponse().getHeaders().set(CorrelationId.HEADER, id);
     return chain.filter(exchange);
   }
 
   /** The id of an exchange that passed this filter. */
   public static String idOf(ServerWebExchange exchange) {
     return exchange.getRequiredAttribute(ATTRIBUTE);
-  }
-
-  private static String idFor(@Nullable String given) {
-    return given != null && HARMLESS.matcher(given).matches()
-        ? given
-        : UUID.randomUUID().toString();
   }
 }

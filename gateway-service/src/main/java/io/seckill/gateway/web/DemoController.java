@@ -2,6 +2,9 @@ package io.seckill.gateway.web;
 
 import io.seckill.gateway.security.DemoTokens;
 import io.seckill.gateway.security.DemoTokens.DemoToken;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.StrictJson;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -50,7 +53,7 @@ final class DemoController {
   }
 
   private static long userId(byte @Nullable [] body) {
-    Long userId = JsonBody.read(body == null ? new byte[0] : body, SignIn.class).userId();
+    Long userId = StrictJson.read(body == null ? new byte[0] : body, SignIn.class).userId();
     if (userId == null || userId < 1 || userId > MAX_USER_ID) {
       throw ProblemException.invalid("userId", "userId must be 1.." + MAX_USER_ID + ".");
     }

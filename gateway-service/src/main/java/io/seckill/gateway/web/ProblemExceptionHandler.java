@@ -1,5 +1,7 @@
 package io.seckill.gateway.web;
 
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.annotation.Order;
@@ -37,16 +39,16 @@ final class ProblemExceptionHandler implements WebExceptionHandler {
       return known.problem();
     }
     if (causedByLimit(failure)) {
-      return ofStatus(413);
+      return Problem.ofStatus(413);
     }
     if (failure instanceof ErrorResponse error && error.getStatusCode().value() < 500) {
-      return ofStatus(error.getStatusCode().value());
+      return Problem.ofStatus(error.getStatusCode().value());
     }
     log.error(
         "request failed, correlation id {}",
         exchange.getAttributes().get(CorrelationFilter.ATTRIBUTE),
         failure);
-    return Problem.of(500, "INTERNAL_ERROR", "The request failed.");
+    return Problem.ofStatus(500);
   }
 
   private static boolean causedByLimit(Throwable failure) {
@@ -56,21 +58,6 @@ final class ProblemExceptionHandler implements WebExceptionHandler {
       }
     }
     return false;
-  }
-
-  private static Problem ofStatus(int status) {
-    return switch (status) {
-      case 400 -> Problem.of(status, Problem.INVALID_REQUEST, "The request cannot be read.");
-      case 404 -> Problem.of(status, Problem.NOT_FOUND, "There is nothing at this address.");
-      case 405 ->
-          Problem.of(status, "METHOD_NOT_ALLOWED", "The address does not take this method.");
-      case 406 ->
-          Problem.of(status, "NOT_ACCEPTABLE", "The answer has none of the accepted types.");
-      case 413 -> Problem.of(status, "PAYLOAD_TOO_LARGE", "The body is larger than accepted.");
-      case 415 ->
-          Problem.of(status, "UNSUPPORTED_MEDIA_TYPE", "The body must be application/json.");
-      default -> Problem.of(status, "REFUSED", "The request is refused.");
-    };
   }
 
   private static void copyAllow(ErrorResponse error, ServerWebExchange exchange) {

@@ -10,12 +10,12 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.LoadingOvertakenException;
 import io.seckill.common.sale.SaleLoader;
 import io.seckill.common.sale.SaleLoading;
+import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.StoredOrderCount;
-import io.seckill.gateway.consumer.Product;
-import io.seckill.gateway.consumer.SaleState;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.support.internal.ProductRow;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -410,9 +410,9 @@ class PreheatIT {
                 n);
   }
 
-  private static Product row(long sku, long epoch) {
+  private static ProductRow row(long sku, long epoch) {
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-    return new Product(
+    return new ProductRow(
         sku,
         "A thing",
         1999,

@@ -3,7 +3,7 @@ package io.seckill.gateway.stores;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.seckill.gateway.web.ProblemException;
+import io.seckill.support.problem.ProblemException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,10 @@
 package io.seckill.consumer.catalogue;
 
+import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
-import io.seckill.consumer.internal.Problem;
-import io.seckill.consumer.internal.ProblemException;
+import io.seckill.support.internal.ProductRow;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import jakarta.persistence.EntityManager;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

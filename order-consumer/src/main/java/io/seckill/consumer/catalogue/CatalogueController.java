@@ -1,10 +1,12 @@
 package io.seckill.consumer.catalogue;
 
 import io.seckill.common.sale.LoadSettings;
-import io.seckill.consumer.internal.AuditLog;
+import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.internal.JsonBody;
-import io.seckill.consumer.internal.Operator;
-import io.seckill.consumer.internal.PathIds;
+import io.seckill.support.audit.AuditLog;
+import io.seckill.support.audit.Operator;
+import io.seckill.support.internal.ProductRow;
+import io.seckill.support.request.PathIds;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;

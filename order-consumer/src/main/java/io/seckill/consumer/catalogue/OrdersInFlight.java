@@ -2,6 +2,7 @@ package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.barrier.Barriers;
 import io.seckill.consumer.reconciliation.InFlightOrders;
 import java.time.Duration;

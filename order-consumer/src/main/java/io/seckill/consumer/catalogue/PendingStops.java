@@ -1,9 +1,11 @@
 package io.seckill.consumer.catalogue;
 
 import io.seckill.common.sale.PendingStop;
+import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
-import io.seckill.consumer.internal.AuditLog;
-import io.seckill.consumer.internal.Operator;
+import io.seckill.support.audit.AuditLog;
+import io.seckill.support.audit.Operator;
+import io.seckill.support.internal.ProductRow;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;

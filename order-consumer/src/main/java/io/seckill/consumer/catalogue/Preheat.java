@@ -1,6 +1,8 @@
 package io.seckill.consumer.catalogue;
 
-import io.seckill.consumer.internal.ProblemException;
+import io.seckill.common.sale.SaleState;
+import io.seckill.support.internal.ProductRow;
+import io.seckill.support.problem.ProblemException;
 import java.util.OptionalLong;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;

@@ -2,7 +2,7 @@ package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.internal.JsonBody;
-import io.seckill.consumer.internal.ProblemException;
+import io.seckill.support.problem.ProblemException;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.OptionalLong;

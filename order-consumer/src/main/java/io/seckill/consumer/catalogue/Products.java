@@ -1,6 +1,7 @@
 package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.SaleState;
 import jakarta.persistence.LockModeType;
 import java.time.Instant;
 import java.util.Collection;

@@ -6,7 +6,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.redis.RedisBreaker;
+import io.seckill.consumer.redis.RedisCallGuard;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -41,12 +41,12 @@ public class Compensations {
 
   private final JdbcTemplate jdbc;
   private final UnifiedJedis redis;
-  private final RedisBreaker breaker;
+  private final RedisCallGuard breaker;
   private final LuaScript script = LuaScript.from(Compensations.class, "compensate.lua");
   private final Counter done;
 
   public Compensations(
-      DataSource dataSource, UnifiedJedis redis, RedisBreaker breaker, MeterRegistry meters) {
+      DataSource dataSource, UnifiedJedis redis, RedisCallGuard breaker, MeterRegistry meters) {
     this.jdbc = new JdbcTemplate(dataSource);
     this.redis = redis;
     this.breaker = breaker;

@@ -1,5 +1,7 @@
 package io.seckill.consumer.internal;
 
+import io.seckill.support.internal.InternalToken;
+import io.seckill.support.problem.Problem;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -15,7 +17,6 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Rejects every request without the internal token, except for the paths listed here. Paths are
@@ -33,11 +34,9 @@ class InternalTokenFilter extends OncePerRequestFilter {
   private static final String SCHEME = "Bearer ";
 
   private final byte[] token;
-  private final JsonMapper json;
 
-  InternalTokenFilter(InternalProperties properties, JsonMapper json) {
-    this.token = properties.requiredToken().getBytes(StandardCharsets.UTF_8);
-    this.json = json;
+  InternalTokenFilter(InternalToken internal) {
+    this.token = internal.token().getBytes(StandardCharsets.UTF_8);
   }
 
   @Override
@@ -64,13 +63,12 @@ class InternalTokenFilter extends OncePerRequestFilter {
             authorization.substring(SCHEME.length()).getBytes(StandardCharsets.UTF_8), token);
   }
 
-  private void refuse(HttpServletResponse response) throws IOException {
+  private static void refuse(HttpServletResponse response) throws IOException {
     Problem problem =
-        ProblemException.of(401, Problem.UNAUTHORIZED, "The internal token is missing or wrong.")
-            .problem();
+        Problem.of(401, Problem.UNAUTHORIZED, "The internal token is missing or wrong.");
     response.setStatus(problem.status());
-    response.setHeader(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
+    problem.headers().forEach(response::setHeader);
     response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
-    response.getOutputStream().write(json.writeValueAsBytes(ProblemResponses.detail(problem)));
+    response.getOutputStream().write(problem.json(null).getBytes(StandardCharsets.UTF_8));
   }
 }

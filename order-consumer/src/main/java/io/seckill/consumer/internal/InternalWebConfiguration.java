@@ -1,5 +1,8 @@
 package io.seckill.consumer.internal;
 
+import io.seckill.support.audit.Operator;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.util.List;
@@ -57,7 +60,7 @@ class InternalWebConfiguration implements WebMvcConfigurer {
     byte[] body = request.getInputStream().readNBytes(maxBody + 1);
     if (body.length > maxBody) {
       throw ProblemException.of(
-          413, "PAYLOAD_TOO_LARGE", "The body is longer than " + maxBody + " bytes.");
+          413, Problem.PAYLOAD_TOO_LARGE, "The body is longer than " + maxBody + " bytes.");
     }
     return body;
   }

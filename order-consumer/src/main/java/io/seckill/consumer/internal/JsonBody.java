@@ -1,17 +1,16 @@
 package io.seckill.consumer.internal;
 
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.SingleLine;
+import io.seckill.support.request.StrictJson;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.StreamReadFeature;
-import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A request body, read member by member. It must be one JSON object without repeated members or
@@ -19,16 +18,6 @@ import tools.jackson.databind.json.JsonMapper;
  * refusal names the member. {@link #end} refuses members that were not read.
  */
 public final class JsonBody {
-
-  private static final JsonMapper STRICT =
-      JsonMapper.builder()
-          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-          .enable(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
-          .build();
-
-  /** Member names that are safe to repeat to the caller and in a log line. */
-  private static final Pattern HARMLESS = Pattern.compile("[A-Za-z0-9_]{1,64}");
 
   /** The range that MySQL's DATETIME can hold, less one day to allow for time zones. */
   private static final Instant EARLIEST = Instant.parse("1970-01-02T00:00:00Z");
@@ -47,7 +36,7 @@ public final class JsonBody {
    */
   static JsonBody parse(byte[] body) {
     try {
-      JsonNode node = STRICT.readTree(body);
+      JsonNode node = StrictJson.MAPPER.readTree(body);
       if (!node.isObject()) {
         throw ProblemException.invalid("body", "The body must be a JSON object.");
       }
@@ -100,12 +89,7 @@ public final class JsonBody {
    * @throws ProblemException 400 naming the member
    */
   public String text(String name, int maxLength) {
-    String text = string(name);
-    if (text.isBlank() || text.length() > maxLength || !isPrintable(text)) {
-      throw ProblemException.invalid(
-          name, name + " must be 1.." + maxLength + " characters without control characters.");
-    }
-    return text;
+    return SingleLine.checked(name, string(name), maxLength);
   }
 
   /**
@@ -150,8 +134,8 @@ public final class JsonBody {
   public void end() {
     for (String name : members.propertyNames()) {
       if (!asked.contains(name)) {
-        String shown = HARMLESS.matcher(name).matches() ? name : "body";
-        throw ProblemException.invalid(shown, "The body has a member that is not known here.");
+        throw ProblemException.invalid(
+            StrictJson.shown(name), "The body has a member that is not known here.");
       }
     }
   }
@@ -174,15 +158,5 @@ public final class JsonBody {
 
   private static boolean isAbsent(JsonNode value) {
     return value.isMissingNode() || value.isNull();
-  }
-
-  private static boolean isPrintable(String text) {
-    return text.codePoints()
-        .allMatch(
-            c ->
-                !Character.isISOControl(c)
-                    && Character.getType(c) != Character.SURROGATE
-                    && Character.getType(c) != Character.LINE_SEPARATOR
-                    && Character.getType(c) != Character.PARAGRAPH_SEPARATOR);
   }
 }

@@ -1,12 +1,14 @@
 package io.seckill.consumer.internal;
 
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
-import org.springframework.http.ProblemDetail;
+import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.transaction.TransactionException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -26,14 +28,14 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
   @ExceptionHandler
   ResponseEntity<Object> onProblem(ProblemException e) {
-    return ProblemResponses.response(e.problem(), HttpHeaders.EMPTY);
+    return response(e.problem(), HttpHeaders.EMPTY);
   }
 
   /** MySQL or Redis is unavailable, slow or refuses: whether the request took effect is unknown. */
   @ExceptionHandler({DataAccessException.class, TransactionException.class, JedisException.class})
   ResponseEntity<Object> onStoreFailure(RuntimeException e) {
     log.warn("MySQL or Redis failed during a request to the internal port: {}", e.toString());
-    return ProblemResponses.response(
+    return response(
         ProblemException.unavailable("A store does not answer; send the same request again.")
             .problem(),
         HttpHeaders.EMPTY);
@@ -42,9 +44,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
   @ExceptionHandler
   ResponseEntity<Object> onDefect(RuntimeException e) {
     log.error("A request of the internal port failed", e);
-    return ProblemResponses.response(
-        ProblemException.of(500, Problem.INTERNAL_ERROR, "The request failed.").problem(),
-        HttpHeaders.EMPTY);
+    return response(Problem.ofStatus(500), HttpHeaders.EMPTY);
   }
 
   /** Handles requests that the web framework itself rejects: wrong path, method or media type. */
@@ -55,13 +55,14 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
       HttpHeaders headers,
       HttpStatusCode status,
       WebRequest request) {
-    String detail =
-        body instanceof ProblemDetail problem && problem.getDetail() != null
-            ? problem.getDetail()
-            : "The request was refused.";
-    return ProblemResponses.response(
-        ProblemException.of(status.value(), ProblemResponses.codeOf(status.value()), detail)
-            .problem(),
-        headers);
+    return response(Problem.ofStatus(status.value()), headers);
+  }
+
+  private static ResponseEntity<Object> response(Problem problem, HttpHeaders headers) {
+    HttpHeaders all = new HttpHeaders();
+    all.putAll(headers);
+    all.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
+    problem.headers().forEach(all::set);
+    return ResponseEntity.status(problem.status()).headers(all).body(problem.body());
   }
 }

@@ -1,5 +1,7 @@
 package io.seckill.consumer.internal;
 
+import io.seckill.support.problem.ProblemException;
+
 /**
  * A request body whose exact bytes are signed, so nothing may be read from it before the signature
  * has been checked.

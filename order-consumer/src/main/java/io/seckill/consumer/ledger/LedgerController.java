@@ -1,6 +1,6 @@
 package io.seckill.consumer.ledger;
 
-import io.seckill.consumer.internal.PathIds;
+import io.seckill.support.request.PathIds;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;

@@ -3,8 +3,8 @@ package io.seckill.consumer.ledger;
 import static java.util.stream.Collectors.groupingBy;
 
 import io.seckill.common.broker.BrokerTopology;
-import io.seckill.consumer.internal.Problem;
-import io.seckill.consumer.internal.ProblemException;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;

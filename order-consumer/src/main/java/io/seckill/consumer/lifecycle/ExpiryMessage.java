@@ -3,15 +3,13 @@ package io.seckill.consumer.lifecycle;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.support.request.StrictJson;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.StreamReadFeature;
-import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The orders of one stored batch, to be checked when their payment time-out is over: {@code
@@ -25,12 +23,6 @@ public record ExpiryMessage(long skuId, List<OrderId> orderIds) {
 
   private static final int VERSION = 1;
   private static final int MAX_BYTES = 64 * 1024;
-
-  private static final JsonMapper JSON =
-      JsonMapper.builder()
-          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-          .build();
 
   public ExpiryMessage {
     if (skuId < 1 || skuId > OrderMessage.MAX_SKU_ID) {
@@ -60,7 +52,7 @@ public record ExpiryMessage(long skuId, List<OrderId> orderIds) {
       throw new UnreadableMessageException("message of " + body.length + " bytes");
     }
     try {
-      JsonNode node = JSON.readTree(body);
+      JsonNode node = StrictJson.MAPPER.readTree(body);
       if (!node.isObject() || node.path("v").asInt(0) != VERSION) {
         throw new UnreadableMessageException("not a message of version " + VERSION);
       }

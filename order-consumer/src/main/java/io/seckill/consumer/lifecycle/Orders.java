@@ -2,8 +2,8 @@ package io.seckill.consumer.lifecycle;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.consumer.internal.Problem;
-import io.seckill.consumer.internal.ProblemException;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;

@@ -2,10 +2,10 @@ package io.seckill.consumer.lifecycle;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.internal.JsonBody;
-import io.seckill.consumer.internal.PathIds;
-import io.seckill.consumer.internal.Problem;
-import io.seckill.consumer.internal.ProblemException;
 import io.seckill.consumer.internal.SignedBody;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.PathIds;
 import java.util.EnumSet;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
 import io.seckill.consumer.internal.JsonBody;
-import io.seckill.consumer.internal.PathIds;
+import io.seckill.support.request.PathIds;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpStatus;

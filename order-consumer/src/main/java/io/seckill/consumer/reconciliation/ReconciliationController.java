@@ -1,11 +1,11 @@
 package io.seckill.consumer.reconciliation;
 
-import io.seckill.consumer.internal.AuditLog;
 import io.seckill.consumer.internal.JsonBody;
-import io.seckill.consumer.internal.Operator;
-import io.seckill.consumer.internal.PathIds;
-import io.seckill.consumer.internal.ProblemException;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
+import io.seckill.support.audit.AuditLog;
+import io.seckill.support.audit.Operator;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.PathIds;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,4 +1,4 @@
-/** The one Redis client of this service. */
+/** Calls of Redis whose failure must not delay the caller. */
 @NullMarked
 package io.seckill.consumer.redis;
 

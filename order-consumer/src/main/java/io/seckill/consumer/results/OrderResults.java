@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.redis.RedisBreaker;
+import io.seckill.consumer.redis.RedisCallGuard;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -40,13 +40,14 @@ public class OrderResults {
   private static final int ARGUMENTS_PER_ORDER = 4;
 
   private final UnifiedJedis redis;
-  private final RedisBreaker breaker;
+  private final RedisCallGuard breaker;
   private final Clock clock;
   private final SettleRates rates;
   private final LuaScript script = LuaScript.from(OrderResults.class, "record_results.lua");
   private final Counter failures;
 
-  public OrderResults(UnifiedJedis redis, RedisBreaker breaker, Clock clock, MeterRegistry meters) {
+  public OrderResults(
+      UnifiedJedis redis, RedisCallGuard breaker, Clock clock, MeterRegistry meters) {
     this.redis = redis;
     this.breaker = breaker;
     this.clock = clock;

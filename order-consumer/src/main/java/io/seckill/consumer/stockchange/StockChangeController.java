@@ -1,11 +1,11 @@
 package io.seckill.consumer.stockchange;
 
 import io.seckill.common.order.OrderMessage;
-import io.seckill.consumer.internal.AuditLog;
 import io.seckill.consumer.internal.JsonBody;
-import io.seckill.consumer.internal.Operator;
-import io.seckill.consumer.internal.PathIds;
-import io.seckill.consumer.internal.ProblemException;
+import io.seckill.support.audit.AuditLog;
+import io.seckill.support.audit.Operator;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.PathIds;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;

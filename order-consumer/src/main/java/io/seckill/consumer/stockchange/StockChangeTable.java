@@ -1,6 +1,6 @@
 package io.seckill.consumer.stockchange;
 
-import io.seckill.consumer.internal.Operator;
+import io.seckill.support.audit.Operator;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.jdbc.core.RowMapper;

@@ -1,9 +1,9 @@
 package io.seckill.consumer.stockchange;
 
-import io.seckill.consumer.internal.Operator;
-import io.seckill.consumer.internal.Problem;
-import io.seckill.consumer.internal.ProblemException;
 import io.seckill.consumer.stockchange.StockChangeTable.Sale;
+import io.seckill.support.audit.Operator;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;

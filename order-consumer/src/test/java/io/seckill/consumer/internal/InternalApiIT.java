@@ -7,6 +7,7 @@ import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.internal.InternalToken;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
@@ -20,7 +21,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.util.unit.DataSize;
 
 @ExtendWith(TestServers.class)
 class InternalApiIT {
@@ -98,13 +98,11 @@ class InternalApiIT {
 
   @Test
   void doesNotStartWithoutATokenOfSixteenCharacters() {
-    DataSize size = DataSize.ofKilobytes(16);
     for (String token : new String[] {null, "", "fifteen-letters"}) {
-      assertThatThrownBy(() -> new InternalProperties(token, size))
+      assertThatThrownBy(() -> new InternalToken(token))
           .hasMessageContaining("seckill.internal.token");
     }
-    assertThat(new InternalProperties("sixteen-letters!", size).toString())
-        .doesNotContain("sixteen");
+    assertThat(new InternalToken("sixteen-letters!").toString()).doesNotContain("sixteen");
   }
 
   /** FACTS "Request bodies". */

@@ -17,7 +17,7 @@ import io.seckill.common.order.RejectReason;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.consumer.redis.RedisBreaker;
+import io.seckill.consumer.redis.RedisCallGuard;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
@@ -48,7 +48,7 @@ class OrderResultsIT {
     redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
     redis.hset(RedisKeys.sku(SKU), Map.of("epoch", "1", "buckets", "4", "settled", "10"));
     Clock clock = Clock.fixed(Instant.ofEpochMilli(NOW), ZoneOffset.UTC);
-    results = new OrderResults(redis, new RedisBreaker(meters), clock, meters);
+    results = new OrderResults(redis, new RedisCallGuard(meters), clock, meters);
   }
 
   @AfterEach
@@ -166,7 +166,7 @@ class OrderResultsIT {
   void failsNobodyWhenRedisIsAway() {
     UnifiedJedis nowhere = RedisClients.open(RedisSettings.single("redis://127.0.0.1:1"), "test");
     OrderResults lost =
-        new OrderResults(nowhere, new RedisBreaker(meters), Clock.systemUTC(), meters);
+        new OrderResults(nowhere, new RedisCallGuard(meters), Clock.systemUTC(), meters);
 
     lost.write(List.of(result(admitted(7), CONFIRMED)));
 

@@ -10,19 +10,15 @@ import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerConnector;
 import io.seckill.relay.publish.BrokerSettings;
 import io.seckill.relay.recovery.LeaseSettings;
+import io.seckill.support.redis.RedisSettingsConfiguration;
 import java.time.Duration;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
+import org.springframework.context.annotation.Import;
 
 @Configuration(proxyBeanMethods = false)
+@Import(RedisSettingsConfiguration.class)
 class RelayConfiguration {
-
-  @Bean
-  RedisSettings redisSettings(Environment environment) {
-    return Binder.get(environment).bindOrCreate("seckill.redis", RedisSettings.class);
-  }
 
   @Bean
   RelayMeters relayMeters(MeterRegistry registry) {

@@ -29,8 +29,8 @@ import org.springframework.core.io.FileSystemResource;
 class DocumentedConfigurationTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
-  private static final List<String> SERVICES =
-      List.of("gateway-service", "relay-service", "order-consumer");
+  private static final List<String> MODULES =
+      List.of("service-support", "gateway-service", "relay-service", "order-consumer");
   private static final Pattern RECORD =
       Pattern.compile(
           "@ConfigurationProperties\\(\"([a-z.-]+)\"\\)\\s+(?:public )?record"
@@ -108,8 +108,8 @@ class DocumentedConfigurationTest {
 
   private static Set<String> properties() throws IOException {
     Set<String> properties = new TreeSet<>();
-    for (String service : SERVICES) {
-      try (Stream<Path> sources = Files.walk(ROOT.resolve(service).resolve("src/main/java"))) {
+    for (String module : MODULES) {
+      try (Stream<Path> sources = Files.walk(ROOT.resolve(module).resolve("src/main/java"))) {
         for (Path source : sources.filter(path -> path.toString().endsWith(".java")).toList()) {
           addProperties(Files.readString(source), properties);
         }

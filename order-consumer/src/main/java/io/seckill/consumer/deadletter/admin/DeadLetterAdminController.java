@@ -1,10 +1,10 @@
 package io.seckill.consumer.deadletter.admin;
 
-import io.seckill.consumer.internal.AuditLog;
 import io.seckill.consumer.internal.JsonBody;
-import io.seckill.consumer.internal.Operator;
-import io.seckill.consumer.internal.PathIds;
-import io.seckill.consumer.internal.ProblemException;
+import io.seckill.support.audit.AuditLog;
+import io.seckill.support.audit.Operator;
+import io.seckill.support.problem.ProblemException;
+import io.seckill.support.request.PathIds;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +45,7 @@ class DeadLetterAdminController {
       @RequestParam(required = false) @Nullable String state,
       @RequestParam(required = false) @Nullable String limit,
       @RequestParam(required = false) @Nullable String after) {
-    int size = limit == null ? DEFAULT_LIMIT : limit(limit);
+    int size = PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT);
     List<DeadLetterRecord> page =
         deadLetters.page(
             state == null ? null : state(state),
@@ -81,14 +81,6 @@ class DeadLetterAdminController {
         "deadLetter=" + letter,
         () -> resolver.discard(letter, reason, operator),
         done -> "order=" + done.orderId());
-  }
-
-  private static int limit(String text) {
-    long limit = PathIds.number("limit", text);
-    if (limit > MAX_LIMIT) {
-      throw ProblemException.invalid("limit", "limit must be 1.." + MAX_LIMIT + ".");
-    }
-    return (int) limit;
   }
 
   private static DeadLetterState state(String text) {

@@ -7,7 +7,7 @@ import io.seckill.consumer.broker.BrokerConnections;
 import io.seckill.consumer.broker.BrokerProperties;
 import io.seckill.consumer.broker.ConfirmingPublisher;
 import io.seckill.consumer.deadletter.DeadLetterHeaders;
-import io.seckill.consumer.internal.ProblemException;
+import io.seckill.support.problem.ProblemException;
 import jakarta.annotation.PreDestroy;
 import java.time.Duration;
 import java.util.Date;

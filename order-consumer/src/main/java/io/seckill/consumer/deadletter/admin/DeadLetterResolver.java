@@ -1,8 +1,8 @@
 package io.seckill.consumer.deadletter.admin;
 
 import io.seckill.common.order.OrderMessage;
-import io.seckill.consumer.internal.Operator;
-import io.seckill.consumer.internal.ProblemException;
+import io.seckill.support.audit.Operator;
+import io.seckill.support.problem.ProblemException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 

@@ -1,0 +1,46 @@
+package io.seckill.system.docs;
+
+import static java.util.stream.Collectors.counting;
+import static java.util.stream.Collectors.groupingBy;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** A class name exists once in the whole repository, so that it means one thing. */
+class ClassNamesTest {
+
+  private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
+
+  /** Preheat: the gateway's and order-consumer's become one loader. */
+  private static final Set<String> ALLOWED_TWICE = Set.of("package-info.java", "Preheat.java");
+
+  @Test
+  void everyClassNameExistsOnce() throws IOException {
+    try (Stream<Path> files = Files.walk(ROOT)) {
+      Map<String, Long> names =
+          files
+              .filter(ClassNamesTest::isSource)
+              .map(file -> file.getFileName().toString())
+              .filter(name -> !ALLOWED_TWICE.contains(name))
+              .collect(groupingBy(name -> name, counting()));
+
+      assertThat(names).as("class names").hasSizeGreaterThan(300);
+      assertThat(names).as("files with this name").allSatisfy(ClassNamesTest::isOnce);
+    }
+  }
+
+  private static void isOnce(String name, long files) {
+    assertThat(files).as(name).isEqualTo(1);
+  }
+
+  private static boolean isSource(Path file) {
+    String path = ROOT.relativize(file).toString();
+    return path.endsWith(".java") && path.contains("src/");
+  }
+}
