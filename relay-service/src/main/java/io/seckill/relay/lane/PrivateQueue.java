@@ -7,6 +7,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.publish.OutboundOrder;
+import io.seckill.relay.recovery.DeadQueues;
 import io.seckill.relay.recovery.LeaseFencedException;
 import io.seckill.relay.redis.BinaryScript;
 import java.time.Duration;
@@ -22,8 +23,8 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * The Redis commands of a lane, for one lease of the lane. After any exception of Redis the outcome
- * is unknown: the private queue may hold orders that the caller has not received.
+ * The Redis commands of a lane, over one connection and for one lease. After any exception of Redis
+ * the outcome is unknown: the private queue may hold orders that the caller has not received.
  */
 final class PrivateQueue {
 
@@ -31,6 +32,7 @@ final class PrivateQueue {
   private static final BinaryScript SETTLE = BinaryScript.from(PrivateQueue.class, "settle.lua");
   private static final byte[] NONE = bytes(0);
 
+  private final UnifiedJedis redis;
   private final int partition;
   private final String token;
   private final byte[] tokenBytes;
@@ -38,17 +40,14 @@ final class PrivateQueue {
   private final byte[] queue;
   private final byte[] lanes;
 
-  PrivateQueue(int partition, String token) {
+  PrivateQueue(UnifiedJedis redis, int partition, String token) {
+    this.redis = redis;
     this.partition = partition;
     this.token = token;
     this.tokenBytes = bytes(token);
     this.outbox = bytes(RedisKeys.outbox(partition));
     this.queue = bytes(RedisKeys.privateQueue(partition, token));
     this.lanes = bytes(RedisKeys.lanes(partition));
-  }
-
-  String token() {
-    return token;
   }
 
   /**
@@ -63,8 +62,7 @@ final class PrivateQueue {
    * @throws redis.clients.jedis.exceptions.JedisException when the outcome is unknown
    */
   @SuppressWarnings("deprecation") // claims use BRPOPLPUSH, which Redis 7 and 8 support
-  ClaimResult settleAndClaim(
-      UnifiedJedis redis, List<OutboundOrder> confirmed, int most, Duration wait)
+  ClaimResult settleAndClaim(List<OutboundOrder> confirmed, int most, Duration wait)
       throws LeaseFencedException {
     boolean blocking = most > 0 && wait.toSeconds() > 0;
     Settlement settlement = new Settlement(confirmed);
@@ -86,13 +84,13 @@ final class PrivateQueue {
     long removedLate = 0;
     if (settled != null) {
       boolean late = PipelineReplies.wasNotRun(settled); // then it runs now, after the claim
-      long removed = alive(SETTLE.answer(settled, redis, settlement.keys, settlement.args));
+      long removed = unlessFenced(SETTLE.answer(settled, redis, settlement.keys, settlement.args));
       removedLate = late ? removed : 0;
     }
     List<byte[]> taken = new ArrayList<>();
     boolean refused = first != null && !addUnlessFull(first, taken);
     List<Object> reply = CLAIM.answer(claimed, redis, claimKeys, claimArgs);
-    long length = alive(reply) - removedLate;
+    long length = unlessFenced(reply) - removedLate;
     for (int i = 1; i < reply.size(); i++) {
       taken.add((byte[]) reply.get(i));
     }
@@ -116,7 +114,7 @@ final class PrivateQueue {
   }
 
   /** Returns the number in a script's reply, which is negative when this lease is over. */
-  private long alive(List<Object> reply) throws LeaseFencedException {
+  private long unlessFenced(List<Object> reply) throws LeaseFencedException {
     long number = (Long) reply.get(0);
     if (number < 0) {
       throw new LeaseFencedException(token);
@@ -125,10 +123,23 @@ final class PrivateQueue {
   }
 
   /** Returns the oldest orders of the private queue, oldest first, at most {@code most}. */
-  List<byte[]> contents(UnifiedJedis redis, int most) {
+  List<byte[]> contents(int most) {
     List<byte[]> oldestFirst = new ArrayList<>(redis.lrange(queue, -most, -1));
     Collections.reverse(oldestFirst);
     return oldestFirst;
+  }
+
+  /**
+   * Moves orders of a dead lane to this queue, oldest first.
+   *
+   * @param dead token of a lease that has ended, of the same partition
+   * @param most 1..4096
+   * @throws LeaseFencedException when this lease was fenced; nothing was moved
+   */
+  List<byte[]> adopt(String dead, int most) throws LeaseFencedException {
+    return dead.equals(token)
+        ? List.of() // expired, not fenced: renewed next
+        : DeadQueues.adopt(redis, partition, token, dead, most);
   }
 
   /** Keys and arguments of settle.lua for these orders. */

@@ -5,11 +5,14 @@ import static io.seckill.relay.redis.BinaryScript.bytes;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.redis.BinaryScript;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Adopts the orders in private queues whose leases are over. */
 public final class DeadQueues {
 
+  private static final Logger log = LoggerFactory.getLogger(DeadQueues.class);
   private static final BinaryScript ADOPT = BinaryScript.from(DeadQueues.class, "adopt.lua");
   private static final long OWN_LEASE_OVER = -1;
 
@@ -37,6 +40,10 @@ public final class DeadQueues {
     if ((Long) reply.get(0) == OWN_LEASE_OVER) {
       throw new LeaseFencedException(adopter);
     }
-    return reply.stream().skip(1).map(byte[].class::cast).toList();
+    List<byte[]> adopted = reply.stream().skip(1).map(byte[].class::cast).toList();
+    if (!adopted.isEmpty()) {
+      log.info("{} adopted {} orders of {}", adopter, adopted.size(), dead);
+    }
+    return adopted;
   }
 }

@@ -156,7 +156,7 @@ class RedisFailureIT {
 
   /** As when Redis executes a BRPOPLPUSH after the lane has given up the connection. */
   @Test
-  void publishesALateClaimIntoALivingQueue() {
+  void publishesALateClaimIntoAQueueInUse() {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
       running(relay);
       outbox.admit(1, SKU);
@@ -184,7 +184,9 @@ class RedisFailureIT {
     }
   }
 
-  /** Row 9 of docs/proof.md: a foreign key in place of the outbox stops its lane, but no other lane. */
+  /**
+   * Row 9 of docs/proof.md: a foreign key in place of the outbox stops its lane, but no other lane.
+   */
   @Test
   void changesNothingWhenTheOutboxIsOfAnotherType() {
     outbox.redis().set(RedisKeys.outbox(0), "foreign");
