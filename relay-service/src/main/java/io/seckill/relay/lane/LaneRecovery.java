@@ -76,6 +76,22 @@ final class LaneRecovery {
     }
   }
 
+  /** Works until a failure, after which the lane ends; other lanes adopt its orders. */
+  void lastAttempt(Attempt work) throws InterruptedException {
+    try {
+      work.run();
+    } catch (BrokerFailureException
+        | OrdersRefusedException
+        | LeaseFencedException
+        | JedisException e) {
+      log.warn(
+          "lane {}: stops with {} orders in its private queue: {}",
+          status.lane(),
+          orders.count(),
+          e.toString());
+    }
+  }
+
   /** Redis is full and refused to wait for an order. */
   void redisFull() throws InterruptedException {
     backoff.pause(RECHECK);

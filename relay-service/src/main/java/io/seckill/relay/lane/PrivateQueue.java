@@ -7,7 +7,6 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.publish.OutboundOrder;
-import io.seckill.relay.recovery.DeadQueues;
 import io.seckill.relay.recovery.LeaseFencedException;
 import io.seckill.relay.redis.BinaryScript;
 import java.time.Duration;
@@ -17,6 +16,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
@@ -28,8 +29,11 @@ import redis.clients.jedis.exceptions.JedisDataException;
  */
 final class PrivateQueue {
 
+  private static final Logger log = LoggerFactory.getLogger(PrivateQueue.class);
   private static final BinaryScript CLAIM = BinaryScript.from(PrivateQueue.class, "claim.lua");
   private static final BinaryScript SETTLE = BinaryScript.from(PrivateQueue.class, "settle.lua");
+  private static final BinaryScript ADOPT = BinaryScript.from(PrivateQueue.class, "adopt.lua");
+  private static final long OWN_LEASE_OVER = -1;
   private static final byte[] NONE = bytes(0);
 
   private final UnifiedJedis redis;
@@ -130,16 +134,28 @@ final class PrivateQueue {
   }
 
   /**
-   * Moves orders of a dead lane to this queue, oldest first.
+   * Moves orders from a dead lane's private queue to this one, oldest first, and fences the dead
+   * lease.
    *
    * @param dead token of a lease that has ended, of the same partition
    * @param most 1..4096
-   * @throws LeaseFencedException when this lease was fenced; nothing was moved
+   * @return orders moved; empty when none was left or that lease is in force or this one's own
+   * @throws LeaseFencedException when this lease is over; nothing was moved
    */
   List<byte[]> adopt(String dead, int most) throws LeaseFencedException {
-    return dead.equals(token)
-        ? List.of() // expired, not fenced: renewed next
-        : DeadQueues.adopt(redis, partition, token, dead, most);
+    if (dead.equals(token)) {
+      return List.of();
+    }
+    List<byte[]> keys = List.of(lanes, queue, bytes(RedisKeys.privateQueue(partition, dead)));
+    List<Object> reply = ADOPT.call(redis, keys, List.of(tokenBytes, bytes(dead), bytes(most)));
+    if ((Long) reply.get(0) == OWN_LEASE_OVER) {
+      throw new LeaseFencedException(token);
+    }
+    List<byte[]> adopted = reply.stream().skip(1).map(byte[].class::cast).toList();
+    if (!adopted.isEmpty()) {
+      log.info("{} adopted {} orders of {}", token, adopted.size(), dead);
+    }
+    return adopted;
   }
 
   /** Keys and arguments of settle.lua for these orders. */

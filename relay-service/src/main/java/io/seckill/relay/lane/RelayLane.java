@@ -11,9 +11,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * One thread that publishes the orders of one partition from the outbox to the broker, with one
@@ -22,8 +19,6 @@ import redis.clients.jedis.exceptions.JedisException;
  * queue only after its confirm.
  */
 final class RelayLane implements Runnable {
-
-  private static final Logger log = LoggerFactory.getLogger(RelayLane.class);
 
   private final RelaySettings settings;
   private final LaneConnections connections;
@@ -60,7 +55,7 @@ final class RelayLane implements Runnable {
       while (!backoff.isStopped()) {
         recovery.attempt(this::work);
       }
-      drain();
+      recovery.lastAttempt(this::drain);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
@@ -159,22 +154,15 @@ final class RelayLane implements Runnable {
   }
 
   /** Waits for the confirms in flight and removes their orders from the private queue. */
-  private void drain() throws InterruptedException {
+  private void drain()
+      throws BrokerFailureException,
+          OrdersRefusedException,
+          LeaseFencedException,
+          InterruptedException {
     long deadline = System.nanoTime() + settings.drainTimeout().toNanos();
-    try {
-      while (connections.areOpen() && orders.count() > 0 && System.nanoTime() < deadline) {
-        awaitConfirms();
-        removeAndClaim(0);
-      }
-    } catch (BrokerFailureException
-        | OrdersRefusedException
-        | LeaseFencedException
-        | JedisException e) {
-      log.warn(
-          "lane {}: stops with {} orders in its private queue: {}",
-          status.lane(),
-          orders.count(),
-          e.toString());
+    while (connections.areOpen() && orders.count() > 0 && System.nanoTime() < deadline) {
+      awaitConfirms();
+      removeAndClaim(0);
     }
   }
 

@@ -97,6 +97,17 @@ class LaneRecoveryTest {
     assertThat(orders.count()).isEqualTo(1);
   }
 
+  @Test
+  void doesNotTryAgainAfterTheLastAttempt() throws Exception {
+    recovery.lastAttempt(
+        () -> {
+          throw new BrokerFailureException("the link broke", null);
+        });
+
+    assertThat(status.state()).isEqualTo(LaneState.RUNNING);
+    assertThat(orders.count()).isEqualTo(2);
+  }
+
   /** Its orders are for other lanes; this one has not failed. */
   @Test
   void forgetsTheOrdersOfAFencedLease() throws Exception {
