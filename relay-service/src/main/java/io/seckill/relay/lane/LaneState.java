@@ -4,12 +4,12 @@ package io.seckill.relay.lane;
  * What a lane is doing; one log line per change.
  *
  * <pre>
- * STARTING → RUNNING                          first progress
- * STARTING, RUNNING, BLOCKED, *_UNAVAILABLE → *_UNAVAILABLE   a failure of that server
- * *_UNAVAILABLE → RUNNING                     progress, 1 s or more after the last failure
- * any but STOPPED → BLOCKED                   an alarm of the broker
- * BLOCKED → RUNNING                           the alarm has ended
- * any → STOPPED                               the stop, after draining
+ * STARTING → RUNNING                first progress
+ * any but STOPPED → *_UNAVAILABLE   a failure of that server; then a pause
+ * *_UNAVAILABLE → RUNNING           progress, more than 1 s after the last such pause
+ * any but STOPPED → BLOCKED         an alarm of the broker
+ * BLOCKED → RUNNING                 the alarm has ended
+ * any → STOPPED                     the stop, after draining
  * </pre>
  */
 public enum LaneState {
