@@ -29,8 +29,8 @@ class RelayMutationsIT {
         RelayMutations.REMOVED_BEFORE_CONFIRM.caughtBy(
             UNCONFIRMED + "sendsAgainWhatWasNotConfirmedInTime", "unconfirmed, so kept"),
         Mutation.named("the private queue is not drained after an error")
-            .calls(LANE + "#attempt", LANE + "#recover", MutantLane.class)
-            .calls(LANE + "#round", LANE + "#recover", MutantLane.class)
+            .calls(
+                LANE + "#recover", "io.seckill.relay.lane.PrivateQueue#contents", MutantLane.class)
             .caughtBy(
                 "io.seckill.relay.lane.RedisFailureIT#publishesAnOrderWhoseClaimWasNotAnswered",
                 "orders delivered"),

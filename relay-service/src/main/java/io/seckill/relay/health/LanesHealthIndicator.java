@@ -40,8 +40,9 @@ class LanesHealthIndicator implements HealthIndicator {
   }
 
   private Optional<String> failure() {
-    if (lanes.sinceRedisSeen().compareTo(stuckAfter) > 0) {
-      return Optional.of("Redis not seen for " + lanes.sinceRedisSeen().toSeconds() + " s");
+    if (lanes.sinceRenewed().compareTo(stuckAfter) > 0) {
+      return Optional.of(
+          "no lease renewed in Redis for " + lanes.sinceRenewed().toSeconds() + " s");
     }
     return lanes.statuses().stream().filter(this::isStuck).findFirst().map(this::describe);
   }

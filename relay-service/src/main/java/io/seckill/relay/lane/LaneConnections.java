@@ -4,23 +4,34 @@ import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.publish.BrokerConnector;
 import io.seckill.relay.publish.BrokerFailureException;
+import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.publish.PublisherChannel;
+import io.seckill.relay.recovery.LaneLease;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * A lane's connection to the broker and its connection to Redis. A broken connection is closed and
- * replaced, never repaired. Only the lane's thread uses this object, except for {@link #sever}.
+ * A lane's connection to the broker, its connection to Redis, and over that its private queue. A
+ * broken connection is closed and replaced, never repaired. Only the lane's thread uses this
+ * object, except for {@link #sever}.
  */
 final class LaneConnections {
+
+  private static final Logger log = LoggerFactory.getLogger(LaneConnections.class);
 
   private final String name;
   private final RedisSettings redisSettings;
   private final BrokerConnector broker;
+  private final LaneLease lease;
 
   private volatile @Nullable PublisherChannel link;
   private @Nullable UnifiedJedis redis;
+  private @Nullable PrivateQueue queue;
 
   /** Whether the broker refused orders: a queue or binding may be missing. */
   private boolean redeclare;
@@ -29,10 +40,12 @@ final class LaneConnections {
    * @param name shown by both servers, for operators
    * @param poll longest wait of one BRPOPLPUSH
    */
-  LaneConnections(String name, Duration poll, RedisSettings redis, BrokerConnector broker) {
+  LaneConnections(
+      String name, Duration poll, RedisSettings redis, BrokerConnector broker, LaneLease lease) {
     this.name = name;
     this.redisSettings = patientFor(poll, redis);
     this.broker = broker;
+    this.lease = lease;
   }
 
   /** Settings for one connection, with time-outs longer than the wait of BRPOPLPUSH. */
@@ -51,7 +64,10 @@ final class LaneConnections {
         from.caFile());
   }
 
-  /** Opens what is not open, and declares the topology again when orders were refused. */
+  /**
+   * Opens what is not open, declares the topology again when orders were refused, and begins a
+   * lease when there is none.
+   */
   void open() throws BrokerFailureException {
     PublisherChannel current = link;
     if (current == null) {
@@ -63,10 +79,19 @@ final class LaneConnections {
     if (redis == null) {
       redis = RedisClients.openForOneMaster(redisSettings, name);
     }
+    if (queue == null) {
+      queue = queueOver(redis);
+    }
+  }
+
+  private PrivateQueue queueOver(UnifiedJedis connection) {
+    String token = lease.token();
+    return new PrivateQueue(
+        connection, lease.partition(), token == null ? lease.begin(connection) : token);
   }
 
   boolean areOpen() {
-    return link != null && redis != null;
+    return link != null && queue != null;
   }
 
   PublisherChannel link() {
@@ -77,22 +102,12 @@ final class LaneConnections {
     return current;
   }
 
-  /** Null after one link is closed and before the next is open. */
-  @Nullable PublisherChannel linkIfOpen() {
-    return link;
-  }
-
-  UnifiedJedis redis() {
-    UnifiedJedis current = redis;
+  PrivateQueue queue() {
+    PrivateQueue current = queue;
     if (current == null) {
-      throw new IllegalStateException("not connected to Redis");
+      throw new IllegalStateException("not connected to Redis, or without a lease");
     }
     return current;
-  }
-
-  /** Null after one connection is closed and before the next is open. */
-  @Nullable UnifiedJedis redisIfOpen() {
-    return redis;
   }
 
   /** Makes the next {@link #open} declare queues and bindings again. */
@@ -100,11 +115,20 @@ final class LaneConnections {
     redeclare = true;
   }
 
-  /** Reports the failure to the circuit breaker if the broker is unavailable or silent. */
-  void linkBroke(BrokerFailureException cause) {
+  /**
+   * Closes a broken link, if one was open; reports it to the circuit breaker if the broker is
+   * unavailable or silent.
+   *
+   * @param confirmed receives the orders that were confirmed until then
+   */
+  void dropBrokenLink(BrokerFailureException cause, List<OutboundOrder> confirmed) {
     PublisherChannel broken = link;
-    if (broken != null && broken.isUnavailable()) {
-      broker.linkBroken(cause);
+    if (broken != null) {
+      if (broken.isUnavailable()) {
+        broker.linkBroken(cause);
+      }
+      broken.drainConfirmed(confirmed);
+      dropLink();
     }
   }
 
@@ -118,9 +142,30 @@ final class LaneConnections {
 
   void dropRedis() {
     UnifiedJedis current = redis;
+    queue = null;
     redis = null;
     if (current != null) {
       current.close();
+    }
+  }
+
+  /** Gives up the private queue and its lease; other lanes adopt its orders. */
+  void endLease() {
+    queue = null;
+    if (redis != null) {
+      lease.end(redis);
+    }
+  }
+
+  /** Closes all and ends the lease. */
+  void close() {
+    dropLink(); // first: nothing may be published after the lease
+    try {
+      endLease();
+    } catch (JedisException e) {
+      log.warn("lane {}: cannot release its lease, it will expire: {}", name, e.toString());
+    } finally {
+      dropRedis();
     }
   }
 

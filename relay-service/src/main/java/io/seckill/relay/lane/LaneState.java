@@ -1,6 +1,17 @@
 package io.seckill.relay.lane;
 
-/** What a lane is doing; one log line per change. */
+/**
+ * What a lane is doing; one log line per change.
+ *
+ * <pre>
+ * STARTING → RUNNING                first progress
+ * any but STOPPED → *_UNAVAILABLE   a failure of that server; then a pause
+ * *_UNAVAILABLE → RUNNING           progress, more than 1 s after the last such pause
+ * any but STOPPED → BLOCKED         an alarm of the broker
+ * BLOCKED → RUNNING                 the alarm has ended
+ * any → STOPPED                     the stop, after draining
+ * </pre>
+ */
 public enum LaneState {
   /** Not yet connected for the first time. */
   STARTING,

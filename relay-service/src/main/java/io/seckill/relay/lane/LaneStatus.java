@@ -1,25 +1,45 @@
 package io.seckill.relay.lane;
 
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Status of a lane, for health and metrics. Written by the lane's thread, read by any. */
+/**
+ * State of a lane, also for health and metrics; {@link LaneState} has its transitions. The lane's
+ * thread calls what is package-private, any thread what is public.
+ */
 public final class LaneStatus {
 
   private static final Logger log = LoggerFactory.getLogger(LaneStatus.class);
 
+  /**
+   * Time without failures after which a lane counts as running again, so that there is one log line
+   * per change, not per attempt.
+   */
+  private static final Duration CALM = Duration.ofSeconds(1);
+
   private final String lane;
   private final int partition;
+  private final LongSupplier nanoTime;
   private volatile LaneState state = LaneState.STARTING;
   private volatile String reason = "";
   private volatile int outstanding;
   private volatile int inFlight;
-  private volatile long movedAt = System.nanoTime();
+  private volatile long movedAt;
+  private long retriedAt;
+  private int refusals;
 
   LaneStatus(String lane, int partition) {
+    this(lane, partition, System::nanoTime);
+  }
+
+  LaneStatus(String lane, int partition, LongSupplier nanoTime) {
     this.lane = lane;
     this.partition = partition;
+    this.nanoTime = nanoTime;
+    this.movedAt = nanoTime.getAsLong();
+    this.retriedAt = movedAt;
   }
 
   /** Enters a state; logs each change once, not every failed attempt. */
@@ -37,14 +57,31 @@ public final class LaneStatus {
     }
   }
 
+  /** The lane has taken or removed orders, or found nothing to do; ends a failure that is over. */
+  void progressed() {
+    long now = nanoTime.getAsLong();
+    movedAt = now;
+    if (state == LaneState.STARTING || now - retriedAt > CALM.toNanos()) {
+      enter(LaneState.RUNNING, "");
+      refusals = 0;
+    }
+  }
+
+  /** The pause after a failure is over. */
+  void retrying() {
+    retriedAt = nanoTime.getAsLong();
+  }
+
+  /**
+   * Counts a refusal of the broker; returns the number of refusals since the last failure ended.
+   */
+  int refused() {
+    return ++refusals;
+  }
+
   void outstanding(int orders, int unconfirmed) {
     outstanding = orders;
     inFlight = unconfirmed;
-  }
-
-  /** The lane has taken or settled orders, or found nothing to do. */
-  void moved() {
-    movedAt = System.nanoTime();
   }
 
   /** Name of the lane, {@code <relay>-<n>}, for logs and metrics. */
@@ -78,6 +115,6 @@ public final class LaneStatus {
 
   /** Time since the lane last moved orders or found nothing to do. */
   public Duration sinceMoved() {
-    return Duration.ofNanos(System.nanoTime() - movedAt);
+    return Duration.ofNanos(nanoTime.getAsLong() - movedAt);
   }
 }

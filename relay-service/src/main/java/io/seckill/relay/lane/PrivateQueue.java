@@ -16,21 +16,27 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * The Redis commands of a lane, for one lease of the lane. After any exception of Redis the outcome
- * is unknown: the private queue may hold orders that the caller has not received.
+ * The Redis commands of a lane, over one connection and for one lease. After any exception of Redis
+ * the outcome is unknown: the private queue may hold orders that the caller has not received.
  */
 final class PrivateQueue {
 
+  private static final Logger log = LoggerFactory.getLogger(PrivateQueue.class);
   private static final BinaryScript CLAIM = BinaryScript.from(PrivateQueue.class, "claim.lua");
   private static final BinaryScript SETTLE = BinaryScript.from(PrivateQueue.class, "settle.lua");
+  private static final BinaryScript ADOPT = BinaryScript.from(PrivateQueue.class, "adopt.lua");
+  private static final long OWN_LEASE_OVER = -1;
   private static final byte[] NONE = bytes(0);
 
+  private final UnifiedJedis redis;
   private final int partition;
   private final String token;
   private final byte[] tokenBytes;
@@ -38,17 +44,14 @@ final class PrivateQueue {
   private final byte[] queue;
   private final byte[] lanes;
 
-  PrivateQueue(int partition, String token) {
+  PrivateQueue(UnifiedJedis redis, int partition, String token) {
+    this.redis = redis;
     this.partition = partition;
     this.token = token;
     this.tokenBytes = bytes(token);
     this.outbox = bytes(RedisKeys.outbox(partition));
     this.queue = bytes(RedisKeys.privateQueue(partition, token));
     this.lanes = bytes(RedisKeys.lanes(partition));
-  }
-
-  String token() {
-    return token;
   }
 
   /**
@@ -63,8 +66,7 @@ final class PrivateQueue {
    * @throws redis.clients.jedis.exceptions.JedisException when the outcome is unknown
    */
   @SuppressWarnings("deprecation") // claims use BRPOPLPUSH, which Redis 7 and 8 support
-  ClaimResult settleAndClaim(
-      UnifiedJedis redis, List<OutboundOrder> confirmed, int most, Duration wait)
+  ClaimResult settleAndClaim(List<OutboundOrder> confirmed, int most, Duration wait)
       throws LeaseFencedException {
     boolean blocking = most > 0 && wait.toSeconds() > 0;
     Settlement settlement = new Settlement(confirmed);
@@ -86,13 +88,13 @@ final class PrivateQueue {
     long removedLate = 0;
     if (settled != null) {
       boolean late = PipelineReplies.wasNotRun(settled); // then it runs now, after the claim
-      long removed = alive(SETTLE.answer(settled, redis, settlement.keys, settlement.args));
+      long removed = unlessFenced(SETTLE.answer(settled, redis, settlement.keys, settlement.args));
       removedLate = late ? removed : 0;
     }
     List<byte[]> taken = new ArrayList<>();
     boolean refused = first != null && !addUnlessFull(first, taken);
     List<Object> reply = CLAIM.answer(claimed, redis, claimKeys, claimArgs);
-    long length = alive(reply) - removedLate;
+    long length = unlessFenced(reply) - removedLate;
     for (int i = 1; i < reply.size(); i++) {
       taken.add((byte[]) reply.get(i));
     }
@@ -116,7 +118,7 @@ final class PrivateQueue {
   }
 
   /** Returns the number in a script's reply, which is negative when this lease is over. */
-  private long alive(List<Object> reply) throws LeaseFencedException {
+  private long unlessFenced(List<Object> reply) throws LeaseFencedException {
     long number = (Long) reply.get(0);
     if (number < 0) {
       throw new LeaseFencedException(token);
@@ -125,10 +127,35 @@ final class PrivateQueue {
   }
 
   /** Returns the oldest orders of the private queue, oldest first, at most {@code most}. */
-  List<byte[]> contents(UnifiedJedis redis, int most) {
+  List<byte[]> contents(int most) {
     List<byte[]> oldestFirst = new ArrayList<>(redis.lrange(queue, -most, -1));
     Collections.reverse(oldestFirst);
     return oldestFirst;
+  }
+
+  /**
+   * Moves orders from a dead lane's private queue to this one, oldest first, and fences the dead
+   * lease.
+   *
+   * @param dead token of a lease that has ended, of the same partition
+   * @param most 1..4096
+   * @return orders moved; empty when none was left or that lease is in force or this one's own
+   * @throws LeaseFencedException when this lease is over; nothing was moved
+   */
+  List<byte[]> adopt(String dead, int most) throws LeaseFencedException {
+    if (dead.equals(token)) {
+      return List.of();
+    }
+    List<byte[]> keys = List.of(lanes, queue, bytes(RedisKeys.privateQueue(partition, dead)));
+    List<Object> reply = ADOPT.call(redis, keys, List.of(tokenBytes, bytes(dead), bytes(most)));
+    if ((Long) reply.get(0) == OWN_LEASE_OVER) {
+      throw new LeaseFencedException(token);
+    }
+    List<byte[]> adopted = reply.stream().skip(1).map(byte[].class::cast).toList();
+    if (!adopted.isEmpty()) {
+      log.info("{} adopted {} orders of {}", token, adopted.size(), dead);
+    }
+    return adopted;
   }
 
   /** Keys and arguments of settle.lua for these orders. */

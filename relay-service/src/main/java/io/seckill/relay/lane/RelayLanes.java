@@ -40,20 +40,31 @@ public final class RelayLanes implements SmartLifecycle {
       RedisSettings redisSettings,
       BrokerConnector broker,
       RelayMeters meters) {
+    leaseSettings.checkQuietPeriod(settings.pollInterval().plus(redisSettings.socketTimeout()));
     this.settings = settings;
     List<LaneLease> leases = new ArrayList<>();
     for (int n = 0; n < Partition.COUNT * settings.lanesPerPartition(); n++) {
       int partition = n % Partition.COUNT;
       LaneLease lease = new LaneLease(settings.name(), n, partition, leaseSettings.duration());
       leases.add(lease);
-      lanes.add(
-          new RelayLane(settings.name() + "-" + n, settings, redisSettings, broker, lease, meters));
+      lanes.add(lane(settings.name() + "-" + n, lease, redisSettings, broker, meters));
     }
     this.renewer = new LaneLeaseRenewer(redisSettings, leaseSettings, leases);
     lanes.forEach(lane -> register(lane.status(), meters));
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       register(partition, meters);
     }
+  }
+
+  private RelayLane lane(
+      String name,
+      LaneLease lease,
+      RedisSettings redis,
+      BrokerConnector broker,
+      RelayMeters meters) {
+    LaneConnections connections =
+        new LaneConnections(name, settings.pollInterval(), redis, broker, lease);
+    return new RelayLane(name, settings, connections, lease, meters);
   }
 
   private static void register(LaneStatus status, RelayMeters meters) {
@@ -102,7 +113,8 @@ public final class RelayLanes implements SmartLifecycle {
   private static Thread thread(Runnable work, String name) {
     Thread thread = new Thread(work, name);
     thread.setUncaughtExceptionHandler(
-        (dead, cause) -> log.error("{} died; readiness will show it", dead.getName(), cause));
+        (dead, cause) ->
+            log.error("{} ended with an exception; readiness shows it", dead.getName(), cause));
     return thread;
   }
 
@@ -141,7 +153,7 @@ public final class RelayLanes implements SmartLifecycle {
   }
 
   /** Time since the leases were last renewed in Redis. */
-  public Duration sinceRedisSeen() {
-    return renewer.sinceSeen();
+  public Duration sinceRenewed() {
+    return renewer.sinceRenewed();
   }
 }

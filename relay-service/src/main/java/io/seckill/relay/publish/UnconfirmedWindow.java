@@ -106,7 +106,7 @@ final class UnconfirmedWindow {
       while (first < next && orders[slot(first)] == null) {
         first++;
       }
-      wakeWhoHasEnough();
+      signalIfEnough();
       return before - pending;
     } finally {
       lock.unlock();
@@ -152,7 +152,7 @@ final class UnconfirmedWindow {
       if (failure == null) {
         failure = reason;
       }
-      wakeWhoHasEnough();
+      signalIfEnough();
     } finally {
       lock.unlock();
     }
@@ -235,8 +235,8 @@ final class UnconfirmedWindow {
     }
   }
 
-  /** Does not wake the lane at every answer: that costs more than handling one confirm. */
-  private void wakeWhoHasEnough() {
+  /** Wakes the lane only then: to wake it at every answer costs more than handling one confirm. */
+  private void signalIfEnough() {
     if (hasEnough()) {
       answered.signalAll();
     }

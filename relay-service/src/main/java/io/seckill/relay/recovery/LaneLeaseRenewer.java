@@ -15,8 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,12 +38,12 @@ public final class LaneLeaseRenewer implements Runnable {
   private final LeaseSettings settings;
   private final List<LaneLease> leases;
   private final OrphanSearch orphans = new OrphanSearch();
-  private final CountDownLatch stop = new CountDownLatch(1);
+  private final Backoff backoff;
   private final PartitionBacklog[] backlogs = new PartitionBacklog[Partition.COUNT];
-  private volatile long seenAt = System.nanoTime();
+  private volatile long renewedAt = System.nanoTime();
 
   private @Nullable UnifiedJedis redis;
-  private boolean away;
+  private boolean redisUnavailable;
 
   /** Partitions that the last round could not renew, although it renewed others. */
   private Map<Integer, JedisException> failing = Map.of();
@@ -61,6 +59,7 @@ public final class LaneLeaseRenewer implements Runnable {
     this.redisSettings = redisSettings.withMaxConnections(1);
     this.settings = settings;
     this.leases = List.copyOf(leases);
+    this.backoff = new Backoff(settings.renewInterval(), settings.renewInterval());
     Arrays.fill(backlogs, PartitionBacklog.NONE);
   }
 
@@ -69,7 +68,8 @@ public final class LaneLeaseRenewer implements Runnable {
     try {
       do {
         round();
-      } while (!stop.await(settings.renewInterval().toMillis(), TimeUnit.MILLISECONDS));
+        backoff.pause(settings.renewInterval());
+      } while (!backoff.isStopped());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
@@ -79,16 +79,16 @@ public final class LaneLeaseRenewer implements Runnable {
 
   /** Ends the thread after its current round. */
   public void requestStop() {
-    stop.countDown();
+    backoff.stop();
   }
 
   private void round() {
     try {
       renewAll(connected());
       orphans.step(connected());
-      seen();
+      renewed();
     } catch (JedisException e) {
-      lost(e);
+      failed(e);
     }
   }
 
@@ -215,18 +215,18 @@ public final class LaneLeaseRenewer implements Runnable {
     }
   }
 
-  private void seen() {
-    seenAt = System.nanoTime();
-    if (away) {
-      away = false;
+  private void renewed() {
+    renewedAt = System.nanoTime();
+    if (redisUnavailable) {
+      redisUnavailable = false;
       log.info("leases are renewed again");
     }
   }
 
-  private void lost(JedisException cause) {
+  private void failed(JedisException cause) {
     disconnect(); // the next round may find another master
-    if (!away) {
-      away = true;
+    if (!redisUnavailable) {
+      redisUnavailable = true;
       log.warn("leases cannot be renewed: {}", cause.toString());
     }
   }
@@ -237,7 +237,7 @@ public final class LaneLeaseRenewer implements Runnable {
   }
 
   /** Time since the last successful round. */
-  public Duration sinceSeen() {
-    return Duration.ofNanos(System.nanoTime() - seenAt);
+  public Duration sinceRenewed() {
+    return Duration.ofNanos(System.nanoTime() - renewedAt);
   }
 }

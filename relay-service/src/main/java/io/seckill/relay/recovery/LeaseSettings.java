@@ -17,7 +17,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param handOverAfter the lease of a lane that cannot work for this long (no broker, stuck) is no
  *     longer renewed, so that a relay with a better link adopts its private queue
  * @param quietPeriod how long a dead private queue must be empty before it is removed from the
- *     registry; at least 10 s, above poll interval + socket time-out
+ *     registry; at least 10 s, and more than {@link #checkQuietPeriod} asks for
  */
 @ConfigurationProperties("seckill.relay.lease")
 public record LeaseSettings(
@@ -41,5 +41,17 @@ public record LeaseSettings(
         !handOverAfter.isNegative() && !handOverAfter.isZero(),
         "seckill.relay.lease.hand-over-after must be positive");
     check(quietPeriod.toSeconds() >= 10, "seckill.relay.lease.quiet-period must be at least 10s");
+  }
+
+  /**
+   * @param longestClaim longest time between sending a claim and giving up its connection
+   * @throws IllegalArgumentException when a dead queue could be removed from the registry while
+   *     such a claim is on its way to it
+   */
+  public void checkQuietPeriod(Duration longestClaim) {
+    check(
+        quietPeriod.compareTo(longestClaim) > 0,
+        "seckill.relay.lease.quiet-period must be above seckill.relay.poll-interval +"
+            + " seckill.redis.socket-timeout");
   }
 }

@@ -1,4 +1,4 @@
-/** Leases of lanes, and the adoption of private queues of dead lanes. */
+/** Leases of lanes, the search for private queues of dead lanes, and the pauses after failures. */
 @NullMarked
 package io.seckill.relay.recovery;
 

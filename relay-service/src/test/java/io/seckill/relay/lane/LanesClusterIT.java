@@ -64,7 +64,7 @@ class LanesClusterIT {
   }
 
   @Test
-  void findsPrivateQueuesThatNobodyKnowsOnEveryNode() {
+  void findsUnregisteredPrivateQueuesOnEveryNode() {
     long[] skus = TestOutbox.skusOfEveryPartition();
     for (long sku : skus) {
       outbox.claimLate("gone:0:0123456789abcdef", sku);
@@ -77,7 +77,7 @@ class LanesClusterIT {
   }
 
   @Test
-  void adoptsOnTheOtherNodesWhileOneIsAway() {
+  void adoptsOnTheOtherNodesWhileOneIsDown() {
     long[] skus = TestOutbox.skusOfEveryPartition();
     try (TestRelay relay = startRelay()) {
       List<String> admitted = outbox.admit(160, skus);

@@ -76,7 +76,7 @@ class LeaseIT {
   }
 
   @Test
-  void leavesALivingLanesQueueAlone() {
+  void leavesTheQueueOfALeaseInForceAlone() {
     register(GHOST, System.currentTimeMillis() + 25_000); // a lease lasts 30 s
     outbox.claimLate(GHOST, SKU);
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url(), TestRelay.Tuning.PATIENT)) {
@@ -115,7 +115,7 @@ class LeaseIT {
           .atMost(SOON)
           .untilAsserted(
               () -> assertThat(broker.deliveries()).containsOnlyKeys(registered, orphan));
-      assertThat(relay.relayLanes().sinceRedisSeen()).isLessThan(Duration.ofSeconds(10));
+      assertThat(relay.relayLanes().sinceRenewed()).isLessThan(Duration.ofSeconds(10));
       await().atMost(SOON).until(() -> relay.lane(3).state() == LaneState.REDIS_UNAVAILABLE);
       assertThat(relay.lane(3).reason()).contains("WRONGTYPE");
       assertThat(relay.relayLanes().backlog(3).isWork()).isTrue();
@@ -136,7 +136,7 @@ class LeaseIT {
   }
 
   @Test
-  void findsALateClaimIntoAQueueThatWasForgotten() {
+  void findsALateClaimIntoAQueueThatIsNotRegistered() {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
       String order = outbox.claimLate(GHOST, SKU);
       everythingArrives(List.of(order));
@@ -146,7 +146,7 @@ class LeaseIT {
 
   /** Row 13 of docs/proof.md: late removals are refused, late publishes are harmless duplicates. */
   @Test
-  void aLaneCutOffBeyondItsLeaseIsFencedAndBeginsANewLife() throws Exception {
+  void aLaneCutOffBeyondItsLeaseIsFencedAndBeginsANewLease() throws Exception {
     try (TcpProxy toRedis = TcpProxy.to(redisServer);
         TcpProxy toRabbit = TcpProxy.to(rabbitServer);
         TestRelay cutOff = TestRelay.start(redis.via(toRedis).url(), rabbit.via(toRabbit).url())) {
@@ -172,7 +172,7 @@ class LeaseIT {
   }
 
   @Test
-  void handsItsQueueOverWhenItsBrokerIsAwayForLong() throws Exception {
+  void handsItsQueueOverWhenItsBrokerIsUnavailableForLong() throws Exception {
     try (TcpProxy toRabbit = TcpProxy.to(rabbitServer);
         TestRelay alone = TestRelay.start(redis.url(), rabbit.via(toRabbit).url())) {
       await().atMost(SOON).until(() -> alone.lane(0).state() == LaneState.RUNNING);

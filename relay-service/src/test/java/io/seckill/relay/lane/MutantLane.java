@@ -4,7 +4,6 @@ import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.recovery.LeaseFencedException;
 import java.time.Duration;
 import java.util.List;
-import redis.clients.jedis.UnifiedJedis;
 
 /** Forbidden behaviour of a lane; each method replaces the product's method of the same name. */
 public final class MutantLane {
@@ -13,18 +12,16 @@ public final class MutantLane {
 
   /** Removes orders as soon as they are claimed. */
   static ClaimResult settleAndClaim(
-      PrivateQueue queue,
-      UnifiedJedis redis,
-      List<OutboundOrder> confirmed,
-      int most,
-      Duration wait)
+      PrivateQueue queue, List<OutboundOrder> confirmed, int most, Duration wait)
       throws LeaseFencedException {
-    ClaimResult claimed = queue.settleAndClaim(redis, confirmed, most, wait);
+    ClaimResult claimed = queue.settleAndClaim(confirmed, most, wait);
     List<OutboundOrder> taken = claimed.taken().stream().map(OutboundOrder::of).toList();
-    queue.settleAndClaim(redis, taken, 0, Duration.ZERO);
+    queue.settleAndClaim(taken, 0, Duration.ZERO);
     return claimed;
   }
 
-  /** Does not publish the orders in the private queue again. */
-  static void recover(RelayLane lane) {}
+  /** Finds nothing in the private queue, so that nothing is published again. */
+  static List<byte[]> contents(PrivateQueue queue, int most) {
+    return List.of();
+  }
 }

@@ -156,7 +156,7 @@ class RedisFailureIT {
 
   /** As when Redis executes a BRPOPLPUSH after the lane has given up the connection. */
   @Test
-  void publishesALateClaimIntoALivingQueue() {
+  void publishesALateClaimIntoAQueueInUse() {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
       running(relay);
       outbox.admit(1, SKU);

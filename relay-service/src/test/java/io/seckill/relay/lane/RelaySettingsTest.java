@@ -3,8 +3,13 @@ package io.seckill.relay.lane;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.relay.lane.TestRelay.Tuning;
+import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerSettings;
 import io.seckill.relay.recovery.LeaseSettings;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -57,6 +62,32 @@ class RelaySettingsTest {
             () -> bind("seckill.relay.lease", LeaseSettings.class, Map.of(property, value)))
         .rootCause()
         .hasMessageContaining("seckill.relay.lease." + property);
+  }
+
+  /** A claim that is given up may still arrive in a dead queue, which must be registered then. */
+  @Test
+  void refusesAQuietPeriodThatAClaimMayOutlast() {
+    LeaseSettings lease =
+        bind("seckill.relay.lease", LeaseSettings.class, Map.of("quiet-period", "10s"));
+
+    assertThatThrownBy(() -> lanes(lease, Duration.ofSeconds(9)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("seckill.relay.lease.quiet-period");
+    assertThat(lanes(lease, Duration.ofMillis(8_999)).statuses()).hasSize(16);
+  }
+
+  /** Polls for the default of one second. */
+  private static RelayLanes lanes(LeaseSettings lease, Duration socketTimeout) {
+    RelayMeters meters = new RelayMeters(new SimpleMeterRegistry());
+    return new RelayLanes(
+        bind("seckill.relay", RelaySettings.class, Map.of()),
+        lease,
+        bind(
+            "seckill.redis",
+            RedisSettings.class,
+            Map.of("url", "redis://127.0.0.1:1", "socket-timeout", socketTimeout.toString())),
+        TestRelay.connector(TestRelay.broker("amqp://127.0.0.1:1", null), Tuning.DEFAULT, meters),
+        meters);
   }
 
   @Test

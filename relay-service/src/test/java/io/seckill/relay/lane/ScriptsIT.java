@@ -8,7 +8,6 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.publish.OutboundOrder;
-import io.seckill.relay.recovery.DeadQueues;
 import io.seckill.relay.recovery.LaneLeaseRenewer;
 import io.seckill.relay.recovery.LeaseFencedException;
 import io.seckill.testing.RedisServer;
@@ -34,11 +33,12 @@ class ScriptsIT {
 
   private TestOutbox outbox;
   private long deadOrders;
-  private final PrivateQueue queue = new PrivateQueue(0, OWN);
+  private PrivateQueue queue;
 
   @BeforeEach
   void connect(RedisServer redis) {
     outbox = new TestOutbox(redis.newDatabase().url());
+    queue = new PrivateQueue(outbox.redis(), 0, OWN);
     lease(OWN, System.currentTimeMillis() + 60_000);
   }
 
@@ -54,13 +54,13 @@ class ScriptsIT {
     assertThat(ids(settleAndClaim(List.of(), 4).taken())).isEqualTo(admitted.subList(0, 4));
     assertThat(ids(settleAndClaim(List.of(), 20).taken())).isEqualTo(admitted.subList(4, 10));
     assertThat(settleAndClaim(List.of(), 20).queueLength()).isEqualTo(10);
-    assertThat(ids(queue.contents(outbox.redis(), 3))).isEqualTo(admitted.subList(0, 3));
+    assertThat(ids(queue.contents(3))).isEqualTo(admitted.subList(0, 3));
   }
 
   @Test
   void aBlockingClaimAndTheMovesBehindItAreOneRoundTrip() throws Exception {
     List<String> admitted = outbox.admit(10, SKU);
-    ClaimResult claimed = queue.settleAndClaim(outbox.redis(), List.of(), 5, Duration.ofSeconds(1));
+    ClaimResult claimed = queue.settleAndClaim(List.of(), 5, Duration.ofSeconds(1));
     assertThat(ids(claimed.taken())).isEqualTo(admitted.subList(0, 5));
   }
 
@@ -77,7 +77,7 @@ class ScriptsIT {
   }
 
   @Test
-  void aLifeUnknownToTheRegistryClaimsNothing() {
+  void aLeaseUnknownToTheRegistryClaimsNothing() {
     outbox.admit(1, SKU);
     outbox.redis().del(RedisKeys.lanes(0));
     assertThatThrownBy(() -> settleAndClaim(List.of(), 5)).isInstanceOf(LeaseFencedException.class);
@@ -97,7 +97,7 @@ class ScriptsIT {
     assertThat(outbox.counter(SKU, "publishedOrders")).isEqualTo(2);
     assertThat(outbox.counter(SKU, "publishedUnits"))
         .isEqualTo(middle.stream().mapToLong(order -> order.message().quantity()).sum());
-    assertThat(ids(queue.contents(outbox.redis(), 9)))
+    assertThat(ids(queue.contents(9)))
         .isEqualTo(
             List.of(taken.get(0), taken.get(3), taken.get(4)).stream()
                 .map(order -> order.message().orderId().toString())
@@ -113,7 +113,7 @@ class ScriptsIT {
   }
 
   @Test
-  void adoptFencesADeadLifeAndTakesABoundedNumberOldestFirst() throws Exception {
+  void adoptFencesADeadLeaseAndTakesABoundedNumberOldestFirst() throws Exception {
     lease(OTHER, System.currentTimeMillis() - 1);
     List<String> orders = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
@@ -123,11 +123,11 @@ class ScriptsIT {
     assertThat(score(OTHER)).isNegative();
     assertThat(ids(adopt(3))).isEqualTo(orders.subList(3, 5));
     assertThat(adopt(3)).isEmpty();
-    assertThat(ids(queue.contents(outbox.redis(), 9))).isEqualTo(orders);
+    assertThat(ids(queue.contents(9))).isEqualTo(orders);
   }
 
   @Test
-  void adoptLeavesTheLivingAloneAndIsForTheLivingOnly() throws Exception {
+  void adoptLeavesALeaseInForceAloneAndRequiresOne() throws Exception {
     outbox.claimLate(OTHER, SKU);
     lease(OTHER, System.currentTimeMillis() + 60_000);
     assertThat(adopt(3)).isEmpty();
@@ -180,11 +180,11 @@ class ScriptsIT {
 
   private ClaimResult settleAndClaim(List<OutboundOrder> confirmed, int most)
       throws LeaseFencedException {
-    return queue.settleAndClaim(outbox.redis(), confirmed, most, AT_ONCE);
+    return queue.settleAndClaim(confirmed, most, AT_ONCE);
   }
 
   private List<byte[]> adopt(int most) throws LeaseFencedException {
-    return DeadQueues.adopt(outbox.redis(), 0, OWN, OTHER, most);
+    return queue.adopt(OTHER, most);
   }
 
   private List<String> renew(long quietMs, String... tokens) {

@@ -47,7 +47,7 @@ final class TestBroker implements AutoCloseable {
           BrokerTopology.orderQueue(i), true, (tag, order) -> received(order), tag -> {});
     }
     channel.basicConsume(
-        BrokerTopology.DEAD_QUEUE, true, (tag, letter) -> receivedDead(letter), tag -> {});
+        BrokerTopology.DEAD_QUEUE, true, (tag, deadLetter) -> receivedDead(deadLetter), tag -> {});
   }
 
   private synchronized void received(Delivery order) {
@@ -55,8 +55,8 @@ final class TestBroker implements AutoCloseable {
     deliveries.merge(order.getProperties().getMessageId(), 1, Integer::sum);
   }
 
-  private synchronized void receivedDead(Delivery letter) {
-    deadLetters.add(letter);
+  private synchronized void receivedDead(Delivery deadLetter) {
+    deadLetters.add(deadLetter);
   }
 
   /** All messages delivered from the order queues, in the order of arrival. */

@@ -67,13 +67,7 @@ final class TestRelay implements AutoCloseable {
             Duration.ofMillis(500),
             Duration.ofSeconds(3));
     RelayMeters relayMeters = new RelayMeters(meters);
-    BrokerConnector broker =
-        new BrokerConnector(
-            brokerSettings,
-            tuning.maxUnconfirmed(),
-            tuning.confirmTimeout(),
-            CircuitBreaker.of("broker", RelayConfiguration.breakerConfig()),
-            relayMeters);
+    BrokerConnector broker = connector(brokerSettings, tuning, relayMeters);
     this.lanes = new RelayLanes(settings, tuning.lease(), redis, broker, relayMeters);
   }
 
@@ -89,6 +83,15 @@ final class TestRelay implements AutoCloseable {
     TestRelay relay = new TestRelay(redis, broker, tuning);
     relay.lanes.start();
     return relay;
+  }
+
+  static BrokerConnector connector(BrokerSettings settings, Tuning tuning, RelayMeters meters) {
+    return new BrokerConnector(
+        settings,
+        tuning.maxUnconfirmed(),
+        tuning.confirmTimeout(),
+        CircuitBreaker.of("broker", RelayConfiguration.breakerConfig()),
+        meters);
   }
 
   static BrokerSettings broker(String url, @Nullable Path caFile) {

@@ -48,7 +48,7 @@ final class Failpoints {
       case RELAY ->
           List.of(
               Advised.before(
-                  CLAIMED_NOT_PUBLISHED, "io.seckill.relay.publish.BrokerLink", "publish"),
+                  CLAIMED_NOT_PUBLISHED, "io.seckill.relay.publish.PublisherChannel", "publish"),
               Advised.before(
                   CONFIRMED_NOT_REMOVED, "io.seckill.relay.lane.PrivateQueue$Settlement", "add"));
       case CONSUMER ->
