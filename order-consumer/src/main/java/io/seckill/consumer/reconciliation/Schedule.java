@@ -89,12 +89,18 @@ class Schedule {
   /** Checks all sales once; does nothing when another process leads. */
   void round() {
     leading = leads();
+    if (leading) {
+      lookAtSales();
+      leading = isLeader();
+    }
     if (!leading) {
       looks.clear();
       failures.clear();
       lost = 0;
-      return;
     }
+  }
+
+  private void lookAtSales() {
     List<ProductSnapshot> sales =
         jdbc.sql(SALES).query((row, n) -> DatabaseSnapshot.sale(row)).list();
     Set<Long> lostNow = new HashSet<>();
