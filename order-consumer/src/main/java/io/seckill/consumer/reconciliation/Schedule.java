@@ -6,7 +6,6 @@ import io.seckill.consumer.database.ConnectionPools;
 import io.seckill.consumer.internal.ProblemException;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
 import jakarta.annotation.PreDestroy;
-import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -19,6 +18,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.exceptions.JedisException;
@@ -132,7 +132,7 @@ class Schedule {
       Optional<RunLock> taken = RunLock.take(dataSource, "reconcile-all", settings.lockSilence());
       leadership = taken.orElse(null);
       return taken.isPresent();
-    } catch (SQLException e) {
+    } catch (DataAccessException e) {
       log.warn("No reconciliation now, MySQL is unavailable: {}", e.toString());
       return false;
     }

@@ -175,7 +175,8 @@ class GuardsIT {
     database.awaitOrders(sku, 61);
     assertThat(confirmed()).isEqualTo(20);
     assertThat(rejected("QUOTA_EXCEEDED")).isEqualTo(41);
-    assertThat(database.number("SELECT COUNT(DISTINCT single_buyer) FROM orders WHERE sku_id=" + sku))
+    assertThat(
+            database.number("SELECT COUNT(DISTINCT single_buyer) FROM orders WHERE sku_id=" + sku))
         .isEqualTo(20);
   }
 
