@@ -31,7 +31,7 @@ CREATE TABLE reconciliation (
 CREATE TABLE repair (
   id                BIGINT       NOT NULL AUTO_INCREMENT,
   reconciliation_id BIGINT       NOT NULL,
-  kind              VARCHAR(20)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  kind              VARCHAR(40)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- Order id, user, or SKU.
   subject           VARCHAR(40)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   found             VARCHAR(200) NOT NULL,

@@ -67,7 +67,10 @@ class ConsumerMutationsIT {
         ConsumerMutations.STOCK_NOT_GUARDED.caughtBy(
             STORE + "OrderStoreIT#keepsNoQuotaOfUnlimitedSkus", "SOLD_OUT"),
         Mutation.named("a failed batch is committed as far as it came")
-            .calls(STORE + "Transactions#run", STORE + "Transactions#rollBack", MutantStore.class)
+            .calls(
+                STORE + "StorageTransactionManager#doRollback",
+                "java.sql.Connection#rollback",
+                MutantStore.class)
             .caughtBy(STORE + "OrderStoreIT#waitsOutALockWithoutKeepingHalfABatch", "half a batch"),
         ConsumerMutations.COMPENSATED_AGAIN.caughtBy(
             COMPENSATION_IT + "givesStockAndQuotaOncePerOrder", "expected: 2L"),

@@ -2,17 +2,11 @@ package io.seckill.consumer.barrier;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
 import io.seckill.common.broker.BrokerTopology;
-import io.seckill.consumer.broker.BrokerConnections;
-import io.seckill.consumer.broker.BrokerProperties;
 import io.seckill.consumer.broker.ConfirmingPublisher;
-import jakarta.annotation.PreDestroy;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.springframework.stereotype.Component;
 
@@ -33,12 +27,10 @@ public class Barriers {
 
   private final BarrierTable table;
   private final ConfirmingPublisher publisher;
-  private final Duration confirmTimeout;
 
-  Barriers(BarrierTable table, BrokerConnections connections, BrokerProperties broker) {
+  Barriers(BarrierTable table, ConfirmingPublisher publisher) {
     this.table = table;
-    this.publisher = new ConfirmingPublisher(connections, "barriers", BrokerTopology::declare);
-    this.confirmTimeout = broker.confirmTimeout();
+    this.publisher = publisher;
   }
 
   /** Whether a message is a barrier rather than an order. */
@@ -67,29 +59,18 @@ public class Barriers {
    */
   public OptionalLong send(int partition) {
     long barrier = table.raise();
-    CompletableFuture<Boolean> confirm =
-        publisher.publish(
+    boolean confirmed =
+        publisher.publishAndWait(
             BrokerTopology.ORDERS_EXCHANGE,
             BrokerTopology.routingKey(partition),
             new BasicProperties.Builder().type(TYPE).messageId(Long.toString(barrier)).build(),
             NO_BODY);
-    return isConfirmed(confirm) ? OptionalLong.of(barrier) : OptionalLong.empty();
+    return confirmed ? OptionalLong.of(barrier) : OptionalLong.empty();
   }
 
   /** Whether the barrier has passed: every message before it is in MySQL. */
   public boolean hasPassed(long barrier) {
     return table.hasPassed(barrier);
-  }
-
-  private boolean isConfirmed(CompletableFuture<Boolean> confirm) {
-    try {
-      return Boolean.TRUE.equals(confirm.get(confirmTimeout.toMillis(), TimeUnit.MILLISECONDS));
-    } catch (TimeoutException | ExecutionException e) {
-      return false;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
   }
 
   private boolean awaitPassed(long barrier, long deadline) {
@@ -122,10 +103,5 @@ public class Barriers {
         table.passed(Long.parseLong(id));
       }
     }
-  }
-
-  @PreDestroy
-  void close() {
-    publisher.close();
   }
 }

@@ -1,17 +1,24 @@
 package io.seckill.consumer.broker;
 
 import io.seckill.common.broker.BrokerAddress;
+import io.seckill.common.broker.BrokerTopology;
 import org.springframework.amqp.rabbit.connection.ConnectionNameStrategy;
 import org.springframework.boot.amqp.autoconfigure.ConnectionFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Gives Spring's own broker connection, used on the slow paths, the same address and trusted CAs as
- * our connections, and a name in the same format.
+ * One publisher to the order queues and the dead queue; and, for Spring's own broker connection,
+ * the address and trusted CAs of our connections, and a name in the same format.
  */
 @Configuration(proxyBeanMethods = false)
 class BrokerConfiguration {
+
+  @Bean
+  ConfirmingPublisher publisher(BrokerConnections connections) {
+    return new ConfirmingPublisher(
+        connections, "dead letters, barriers, replays", BrokerTopology::declare);
+  }
 
   @Bean
   ConnectionFactoryCustomizer brokerAddress(BrokerProperties settings) {

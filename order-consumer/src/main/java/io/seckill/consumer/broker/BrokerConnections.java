@@ -6,6 +6,7 @@ import io.seckill.common.broker.BrokerAddress;
 import io.seckill.common.broker.GatheringSockets;
 import io.seckill.common.broker.ProcessName;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.springframework.stereotype.Component;
 
@@ -18,12 +19,14 @@ import org.springframework.stereotype.Component;
 public class BrokerConnections {
 
   private final ConnectionFactory factory;
+  private final Duration confirmTimeout;
 
   /**
    * @throws IllegalArgumentException when the URL is invalid or the CA file holds no certificate
    */
   public BrokerConnections(BrokerProperties settings) {
     this.factory = factory(settings);
+    this.confirmTimeout = settings.confirmTimeout();
   }
 
   private static ConnectionFactory factory(BrokerProperties settings) {
@@ -37,6 +40,10 @@ public class BrokerConnections {
     factory.setChannelRpcTimeout((int) settings.rpcTimeout().toMillis());
     factory.setShutdownTimeout(1_000);
     return factory;
+  }
+
+  Duration confirmTimeout() {
+    return confirmTimeout;
   }
 
   /**

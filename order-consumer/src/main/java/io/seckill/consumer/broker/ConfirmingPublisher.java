@@ -11,7 +11,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,6 +72,43 @@ public final class ConfirmingPublisher implements AutoCloseable {
       log.warn("Cannot publish {}: {}", purpose, e.toString());
       open.close();
       return CompletableFuture.completedFuture(false);
+    }
+  }
+
+  /**
+   * As {@link #publish}, and waits for the confirm.
+   *
+   * @return false also when no answer came in time, or the thread was interrupted: the broker may
+   *     or may not have the message
+   */
+  public boolean publishAndWait(
+      String exchange, String routingKey, BasicProperties properties, byte[] body) {
+    return isConfirmed(publish(exchange, routingKey, properties, body), confirmDeadline());
+  }
+
+  /** When to stop waiting for the confirms of what is published now, by System.nanoTime. */
+  public long confirmDeadline() {
+    return System.nanoTime() + connections.confirmTimeout().toNanos();
+  }
+
+  /** As {@link #await}; an interrupt is kept, and counts as a nack too. */
+  public static boolean isConfirmed(CompletableFuture<Boolean> confirm, long deadlineNanos) {
+    try {
+      return await(confirm, deadlineNanos);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** No answer in time counts as a nack: a duplicate message is harmless, a lost one is not. */
+  public static boolean await(CompletableFuture<Boolean> confirm, long deadlineNanos)
+      throws InterruptedException {
+    try {
+      long left = Math.max(0, deadlineNanos - System.nanoTime());
+      return Boolean.TRUE.equals(confirm.get(left, TimeUnit.NANOSECONDS));
+    } catch (TimeoutException | ExecutionException e) {
+      return false;
     }
   }
 

@@ -2,12 +2,8 @@ package io.seckill.consumer.compensation;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.seckill.consumer.results.OrderResult;
 import io.seckill.consumer.results.OrderResults;
 import java.util.List;
-import javax.sql.DataSource;
-import org.springframework.jdbc.core.ConnectionCallback;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
 /**
@@ -22,19 +18,19 @@ class CompensationSweep {
   /** The time left to the first delivery, right after COMMIT, before the sweep delivers. */
   private static final int MIN_AGE_SECONDS = 1;
 
-  private final JdbcTemplate jdbc;
+  private final CompensationTable table;
   private final Compensations compensations;
   private final OrderResults results;
   private final CompensationProperties settings;
   private volatile long pending;
 
   CompensationSweep(
-      DataSource dataSource,
+      CompensationTable table,
       Compensations compensations,
       OrderResults results,
       CompensationProperties settings,
       MeterRegistry meters) {
-    this.jdbc = new JdbcTemplate(dataSource);
+    this.table = table;
     this.compensations = compensations;
     this.results = results;
     this.settings = settings;
@@ -48,30 +44,12 @@ class CompensationSweep {
     long after = 0;
     List<Compensation> page;
     do {
-      page = page(after);
-      if (results.write(resultsOf(page))) {
+      page = table.pending(after, MIN_AGE_SECONDS, settings.sweepPage());
+      if (results.write(table.results(page))) {
         compensations.deliver(page);
       }
       after = page.isEmpty() ? after : page.get(page.size() - 1).orderId().value();
     } while (page.size() == settings.sweepPage() && !Thread.currentThread().isInterrupted());
-    pending = query(CompensationTable::countPending);
-  }
-
-  private List<OrderResult> resultsOf(List<Compensation> page) {
-    return query(connection -> PendingResults.of(connection, page));
-  }
-
-  private List<Compensation> page(long after) {
-    return query(
-        connection ->
-            CompensationTable.pending(connection, after, MIN_AGE_SECONDS, settings.sweepPage()));
-  }
-
-  private <T> T query(ConnectionCallback<T> query) {
-    T found = jdbc.execute(query);
-    if (found == null) {
-      throw new IllegalStateException("a query of compensations answers");
-    }
-    return found;
+    pending = table.countPending();
   }
 }

@@ -1,6 +1,9 @@
 package io.seckill.consumer.compensation;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.RejectReason;
+import io.seckill.consumer.results.OrderResult;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -9,15 +12,23 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
 
-/** The statements on {@code compensation}. */
-final class CompensationTable {
+/** The statements on {@code compensation}. Those that store a batch of orders are plain JDBC. */
+@Component
+class CompensationTable {
 
   private static final String COLUMNS =
       "order_id, sku_id, user_id, epoch, stock_units, quota_units";
   private static final String ROW = "(?, ?, ?, ?, ?, ?)";
+  private static final String SELECT = "SELECT " + COLUMNS + " FROM compensation WHERE ";
 
-  private CompensationTable() {}
+  private final JdbcClient jdbc;
+
+  CompensationTable(JdbcClient jdbc) {
+    this.jdbc = jdbc;
+  }
 
   /**
    * @throws SQLException also when one of the orders has a row already: an order is compensated
@@ -45,34 +56,32 @@ final class CompensationTable {
   /** Compensations of these orders that Redis has not confirmed. */
   static List<Compensation> pendingOf(Connection connection, Collection<OrderId> orders)
       throws SQLException {
+    List<Compensation> found = new ArrayList<>();
     if (orders.isEmpty()) {
-      return List.of();
+      return found;
     }
-    String sql =
-        "SELECT "
-            + COLUMNS
-            + " FROM compensation WHERE done_at IS NULL AND order_id IN ("
-            + repeated("?", orders.size())
-            + ")";
+    String marks = repeated("?", orders.size());
+    String sql = SELECT + "done_at IS NULL AND order_id IN (" + marks + ")";
     try (PreparedStatement select = connection.prepareStatement(sql)) {
-      setIds(select, orders);
-      return read(select);
+      int at = 1;
+      for (OrderId order : orders) {
+        select.setLong(at++, order.value());
+      }
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          found.add(read(row));
+        }
+      }
     }
+    return found;
   }
 
-  /** Compensations of these orders, confirmed by Redis or not. */
-  static List<Compensation> of(Connection connection, Collection<OrderId> orders)
-      throws SQLException {
-    String sql =
-        "SELECT "
-            + COLUMNS
-            + " FROM compensation WHERE order_id IN ("
-            + repeated("?", orders.size())
-            + ")";
-    try (PreparedStatement select = connection.prepareStatement(sql)) {
-      setIds(select, orders);
-      return read(select);
-    }
+  /** Compensations of these orders, at least one, confirmed by Redis or not. */
+  List<Compensation> of(Collection<OrderId> orders) {
+    return jdbc.sql(SELECT + "order_id IN (:orders)")
+        .param("orders", ids(orders))
+        .query((row, number) -> read(row))
+        .list();
   }
 
   /**
@@ -81,67 +90,79 @@ final class CompensationTable {
    * @param afterOrderId 0 for the first page
    * @param minAgeSeconds leaves out younger rows: their first delivery may still be under way
    */
-  static List<Compensation> pending(
-      Connection connection, long afterOrderId, int minAgeSeconds, int limit) throws SQLException {
-    String sql =
-        "SELECT "
-            + COLUMNS
-            + " FROM compensation WHERE done_at IS NULL AND order_id > ?"
-            + " AND created_at <= NOW(6) - INTERVAL ? SECOND ORDER BY order_id LIMIT ?";
-    try (PreparedStatement select = connection.prepareStatement(sql)) {
-      select.setLong(1, afterOrderId);
-      select.setInt(2, minAgeSeconds);
-      select.setInt(3, limit);
-      return read(select);
-    }
+  List<Compensation> pending(long afterOrderId, int minAgeSeconds, int limit) {
+    return jdbc.sql(
+            SELECT
+                + "done_at IS NULL AND order_id > ?"
+                + " AND created_at <= NOW(6) - INTERVAL ? SECOND ORDER BY order_id LIMIT ?")
+        .params(afterOrderId, minAgeSeconds, limit)
+        .query((row, number) -> read(row))
+        .list();
   }
 
-  static void markDone(Connection connection, Collection<OrderId> orders) throws SQLException {
-    if (orders.isEmpty()) {
-      return;
-    }
-    String sql =
-        "UPDATE compensation SET done_at = NOW(6) WHERE done_at IS NULL AND order_id IN ("
-            + repeated("?", orders.size())
-            + ")";
-    try (PreparedStatement update = connection.prepareStatement(sql)) {
-      setIds(update, orders);
-      update.executeUpdate();
-    }
+  /**
+   * @param orders at least one
+   */
+  void markDone(Collection<OrderId> orders) {
+    jdbc.sql(
+            "UPDATE compensation SET done_at = NOW(6)"
+                + " WHERE done_at IS NULL AND order_id IN (:orders)")
+        .param("orders", ids(orders))
+        .update();
   }
 
-  static long countPending(Connection connection) throws SQLException {
-    String sql = "SELECT COUNT(*) FROM compensation WHERE done_at IS NULL";
-    try (PreparedStatement select = connection.prepareStatement(sql);
-        ResultSet rows = select.executeQuery()) {
-      rows.next();
-      return rows.getLong(1);
-    }
+  long countPending() {
+    return jdbc.sql("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL")
+        .query(Long.class)
+        .single();
   }
 
-  private static List<Compensation> read(PreparedStatement select) throws SQLException {
-    List<Compensation> found = new ArrayList<>();
-    try (ResultSet row = select.executeQuery()) {
-      while (row.next()) {
-        found.add(
-            new Compensation(
-                new OrderId(row.getLong(1)),
-                row.getLong(2),
-                row.getLong(3),
-                row.getLong(4),
-                row.getInt(5),
-                row.getInt(6)));
-      }
+  /**
+   * Results of the orders and aliases whose units are to be returned to Redis; none for an order
+   * that has no row.
+   */
+  List<OrderResult> results(List<Compensation> owed) {
+    if (owed.isEmpty()) {
+      return List.of();
     }
-    return found;
+    return jdbc.sql(
+            """
+            SELECT order_id, sku_id, user_id, status, reason, NULL AS stored_order_id FROM orders
+            WHERE order_id IN (:orders)
+            UNION ALL
+            SELECT a.order_id, o.sku_id, o.user_id, 'REJECTED', NULL, a.stored_order_id
+            FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id
+            WHERE a.order_id IN (:orders)
+            """)
+        .param("orders", ids(owed.stream().map(Compensation::orderId).toList()))
+        .query((row, number) -> result(row))
+        .list();
   }
 
-  private static void setIds(PreparedStatement statement, Collection<OrderId> orders)
-      throws SQLException {
-    int at = 1;
-    for (OrderId order : orders) {
-      statement.setLong(at++, order.value());
-    }
+  private static Compensation read(ResultSet row) throws SQLException {
+    return new Compensation(
+        new OrderId(row.getLong(1)),
+        row.getLong(2),
+        row.getLong(3),
+        row.getLong(4),
+        row.getInt(5),
+        row.getInt(6));
+  }
+
+  private static OrderResult result(ResultSet row) throws SQLException {
+    String reason = row.getString(5);
+    long stored = row.getLong(6);
+    return new OrderResult(
+        new OrderId(row.getLong(1)),
+        row.getLong(2),
+        row.getLong(3),
+        OrderStatus.valueOf(row.getString(4)),
+        reason == null ? null : RejectReason.valueOf(reason),
+        stored == 0 ? null : new OrderId(stored));
+  }
+
+  private static List<Long> ids(Collection<OrderId> orders) {
+    return orders.stream().map(OrderId::value).toList();
   }
 
   private static String repeated(String item, int times) {

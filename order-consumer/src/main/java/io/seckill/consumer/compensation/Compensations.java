@@ -12,7 +12,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -39,15 +38,21 @@ public class Compensations {
   /** Most compensations in one pipeline. */
   private static final int CHUNK = 500;
 
+  private final CompensationTable table;
   private final JdbcTemplate jdbc;
   private final UnifiedJedis redis;
   private final RedisCallGuard breaker;
   private final LuaScript script = LuaScript.from(Compensations.class, "compensate.lua");
   private final Counter done;
 
-  public Compensations(
-      DataSource dataSource, UnifiedJedis redis, RedisCallGuard breaker, MeterRegistry meters) {
-    this.jdbc = new JdbcTemplate(dataSource);
+  Compensations(
+      CompensationTable table,
+      JdbcTemplate jdbc,
+      UnifiedJedis redis,
+      RedisCallGuard breaker,
+      MeterRegistry meters) {
+    this.table = table;
+    this.jdbc = jdbc;
     this.redis = redis;
     this.breaker = breaker;
     this.done =
@@ -104,14 +109,7 @@ public class Compensations {
   public void deliverAgain(Collection<OrderId> orders) {
     List<OrderId> all = List.copyOf(orders);
     for (int from = 0; from < all.size(); from += CHUNK) {
-      List<OrderId> chunk = all.subList(from, Math.min(from + CHUNK, all.size()));
-      List<Compensation> owed =
-          jdbc.execute(
-              (ConnectionCallback<List<Compensation>>)
-                  connection -> CompensationTable.of(connection, chunk));
-      if (owed != null) {
-        deliverChunk(owed);
-      }
+      deliverChunk(table.of(all.subList(from, Math.min(from + CHUNK, all.size()))));
     }
   }
 
@@ -121,12 +119,7 @@ public class Compensations {
       return;
     }
     try {
-      jdbc.execute(
-          (ConnectionCallback<Boolean>)
-              connection -> {
-                CompensationTable.markDone(connection, settled);
-                return true;
-              });
+      table.markDone(settled);
       done.increment(settled.size());
     } catch (DataAccessException e) {
       log.warn("{} compensations are done but not marked done: {}", settled.size(), e.toString());

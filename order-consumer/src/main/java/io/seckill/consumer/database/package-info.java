@@ -1,4 +1,4 @@
-/** Connection pools to MySQL, one for each kind of work. */
+/** Connection pools to MySQL, one for each kind of work, and the repetition of transactions. */
 @NullMarked
 package io.seckill.consumer.database;
 

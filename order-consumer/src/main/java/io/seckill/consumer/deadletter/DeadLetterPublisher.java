@@ -2,9 +2,7 @@ package io.seckill.consumer.deadletter;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
 import io.seckill.common.broker.BrokerTopology;
-import io.seckill.consumer.broker.BrokerConnections;
 import io.seckill.consumer.broker.ConfirmingPublisher;
-import jakarta.annotation.PreDestroy;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -17,8 +15,8 @@ public class DeadLetterPublisher {
   private final ConfirmingPublisher publisher;
   private final DeadLetterMeters meters;
 
-  DeadLetterPublisher(BrokerConnections connections, DeadLetterMeters meters) {
-    this.publisher = new ConfirmingPublisher(connections, "dead letters", BrokerTopology::declare);
+  DeadLetterPublisher(ConfirmingPublisher publisher, DeadLetterMeters meters) {
+    this.publisher = publisher;
     this.meters = meters;
   }
 
@@ -62,10 +60,5 @@ public class DeadLetterPublisher {
     if (confirmed) {
       meters.count(letter.reason());
     }
-  }
-
-  @PreDestroy
-  void close() {
-    publisher.close();
   }
 }

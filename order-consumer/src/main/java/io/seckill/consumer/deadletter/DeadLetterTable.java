@@ -1,15 +1,12 @@
 package io.seckill.consumer.deadletter;
 
+import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.store.UtcText;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
-import java.sql.Types;
 import java.util.Arrays;
 import java.util.List;
-import javax.sql.DataSource;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
@@ -54,11 +51,11 @@ class DeadLetterTable {
           + " SELECT id, ?, ? FROM dead_letter WHERE payload_hash = ?"
           + " ON DUPLICATE KEY UPDATE part = VALUES(part)";
 
-  private final JdbcTemplate jdbc;
+  private final JdbcClient jdbc;
   private final TransactionOperations transactions;
 
-  DeadLetterTable(DataSource dataSource, TransactionOperations transactions) {
-    this.jdbc = new JdbcTemplate(dataSource);
+  DeadLetterTable(JdbcClient jdbc, TransactionOperations transactions) {
+    this.jdbc = jdbc;
     this.transactions = transactions;
   }
 
@@ -72,35 +69,31 @@ class DeadLetterTable {
   private void keep(DeadLetter letter) {
     byte[] payload = letter.payload();
     byte[] hash = sha256(payload);
-    jdbc.update(KEEP, statement -> set(statement, letter, hash));
+    insert(letter, hash);
     int part = 0;
     for (int from = MAX_PAYLOAD; from < payload.length; from += MAX_PART) {
       int to = Math.min(payload.length, from + MAX_PART);
-      jdbc.update(KEEP_PART, part++, Arrays.copyOfRange(payload, from, to), hash);
+      jdbc.sql(KEEP_PART).params(part++, Arrays.copyOfRange(payload, from, to), hash).update();
     }
   }
 
-  private static void set(PreparedStatement keep, DeadLetter letter, byte[] hash)
-      throws SQLException {
+  private void insert(DeadLetter letter, byte[] hash) {
     byte[] payload = letter.payload();
-    if (letter.order() == null) {
-      keep.setNull(1, Types.BIGINT);
-      keep.setNull(2, Types.BIGINT);
-      keep.setNull(3, Types.BIGINT);
-    } else {
-      keep.setLong(1, letter.order().orderId().value());
-      keep.setLong(2, letter.order().skuId());
-      keep.setLong(3, letter.order().userId());
-    }
-    keep.setBytes(4, payload.length <= MAX_PAYLOAD ? payload : Arrays.copyOf(payload, MAX_PAYLOAD));
-    keep.setLong(5, payload.length);
-    keep.setBytes(6, hash);
-    keep.setString(7, letter.routingKey());
-    keep.setString(8, letter.reason().name());
-    keep.setString(9, letter.detail());
-    keep.setInt(10, letter.attempts());
-    keep.setString(11, UtcText.of(letter.firstFailedAt()));
-    keep.setString(12, UtcText.of(letter.lastFailedAt()));
+    OrderMessage order = letter.order();
+    jdbc.sql(KEEP)
+        .param(order == null ? null : order.orderId().value())
+        .param(order == null ? null : order.skuId())
+        .param(order == null ? null : order.userId())
+        .param(payload.length <= MAX_PAYLOAD ? payload : Arrays.copyOf(payload, MAX_PAYLOAD))
+        .param(payload.length)
+        .param(hash)
+        .param(letter.routingKey())
+        .param(letter.reason().name())
+        .param(letter.detail())
+        .param(letter.attempts())
+        .param(UtcText.of(letter.firstFailedAt()))
+        .param(UtcText.of(letter.lastFailedAt()))
+        .update();
   }
 
   private static byte[] sha256(byte[] payload) {

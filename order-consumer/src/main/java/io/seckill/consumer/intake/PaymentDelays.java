@@ -25,6 +25,9 @@ import org.springframework.stereotype.Component;
  * Starts the payment time-out of confirmed orders with one message per SKU and batch. A lost
  * message is harmless: the expiry sweep reads MySQL. So publishing delays the acks a little and
  * never prevents them; a broker alarm ends only when consumers take messages away. Thread-safe.
+ *
+ * <p>Has a publisher of its own: while the queues of the payment time-out are missing, every
+ * publish closes the channel, and the dead letters on it would wait for another one.
  */
 @Component
 class PaymentDelays {

@@ -5,6 +5,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.consumer.barrier.Barriers;
 import io.seckill.consumer.broker.BrokerProperties;
+import io.seckill.consumer.broker.ConfirmingPublisher;
 import io.seckill.consumer.compensation.Compensations;
 import io.seckill.consumer.deadletter.DeadLetter;
 import io.seckill.consumer.deadletter.DeadLetterPublisher;
@@ -26,9 +27,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.springframework.stereotype.Component;
 
 /**
@@ -125,14 +123,14 @@ class Settler {
   void finish(Announced batch) throws IOException, InterruptedException {
     int missed = 0;
     for (CompletableFuture<Boolean> delay : batch.delays) {
-      if (!confirmed(delay, batch.deadlineNanos)) {
+      if (!ConfirmingPublisher.await(delay, batch.deadlineNanos)) {
         missed++;
       }
     }
     paymentDelays.missed(missed);
     List<Delivery> done = new ArrayList<>(batch.plan.done);
     for (PendingDeadLetter pending : batch.plan.pending) {
-      if (confirmed(pending.confirm(), batch.deadlineNanos)) {
+      if (ConfirmingPublisher.await(pending.confirm(), batch.deadlineNanos)) {
         forget(pending.delivery());
         done.add(pending.delivery());
       } else {
@@ -156,7 +154,7 @@ class Settler {
       return;
     }
     if (!session.inbox().hasPostponedBefore(barrier)
-        && confirmed(barriers.forward(barrier.properties()), batch.deadlineNanos)) {
+        && ConfirmingPublisher.await(barriers.forward(barrier.properties()), batch.deadlineNanos)) {
       session.ack(List.of(barrier));
     } else {
       session.inbox().retryLater(barrier, BARRIER_PAUSE);
@@ -251,16 +249,5 @@ class Settler {
       return OrderResult.alias(order.orderId(), order.skuId(), order.userId(), alias.stored());
     }
     throw new IllegalArgumentException("no result of " + outcome);
-  }
-
-  /** No answer in time counts as a nack: a duplicate message is harmless, a lost one is not. */
-  private static boolean confirmed(CompletableFuture<Boolean> confirm, long deadlineNanos)
-      throws InterruptedException {
-    try {
-      long left = Math.max(0, deadlineNanos - System.nanoTime());
-      return Boolean.TRUE.equals(confirm.get(left, TimeUnit.NANOSECONDS));
-    } catch (TimeoutException | ExecutionException e) {
-      return false;
-    }
   }
 }

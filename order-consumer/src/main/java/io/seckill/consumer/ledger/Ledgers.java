@@ -19,6 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -102,7 +103,7 @@ public class Ledgers {
             synchronized (readLocks.get(queue)) {
               read(queue, skus);
             }
-          } catch (JedisException e) {
+          } catch (JedisException | DataAccessException | TransactionException e) {
             log.warn("The ledgers of queue {} cannot be read now: {}", queue, e.toString());
           }
         });

@@ -20,6 +20,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
 
 /**
  * Ends CONFIRMED orders without a payment and returns their units: in MySQL in the transaction that
@@ -40,7 +41,7 @@ class Cancellations {
           + " WHERE order_id IN (:ids) AND status = 'CONFIRMED'";
 
   private final JdbcClient jdbc;
-  private final DeadlockRetry transaction;
+  private final TransactionOperations transactions;
   private final PaymentTable payments;
   private final Compensations compensations;
   private final OrderResults results;
@@ -48,13 +49,13 @@ class Cancellations {
 
   Cancellations(
       JdbcClient jdbc,
-      DeadlockRetry transaction,
+      TransactionOperations transactions,
       PaymentTable payments,
       Compensations compensations,
       OrderResults results,
       LifecycleMeters meters) {
     this.jdbc = jdbc;
-    this.transaction = transaction;
+    this.transactions = transactions;
     this.payments = payments;
     this.compensations = compensations;
     this.results = results;
@@ -99,8 +100,8 @@ class Cancellations {
       return 0;
     }
     List<Compensation> owed =
-        transaction.run(
-            () -> {
+        transactions.execute(
+            tx -> {
               List<EndedOrder> ended = choose(orders, choose, params);
               return ended.isEmpty() ? List.of() : release(ended, status);
             });

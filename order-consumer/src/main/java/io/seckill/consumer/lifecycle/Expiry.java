@@ -1,8 +1,7 @@
 package io.seckill.consumer.lifecycle;
 
 import io.seckill.common.order.OrderId;
-import io.seckill.consumer.store.SqlFailure;
-import java.sql.SQLException;
+import io.seckill.consumer.database.SqlFailure;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,12 +65,7 @@ class Expiry {
 
   /** Returns only when the rows of an order caused the failure, not when MySQL did. */
   private static void throwUnlessOdd(RuntimeException e) {
-    boolean odd =
-        e instanceof DataAccessException failed
-            ? failed.getMostSpecificCause() instanceof SQLException sql
-                && SqlFailure.of(sql) == SqlFailure.ROW
-            : e instanceof IllegalStateException;
-    if (!odd) {
+    if (e instanceof DataAccessException && SqlFailure.of(e) != SqlFailure.ROW) {
       throw e;
     }
   }

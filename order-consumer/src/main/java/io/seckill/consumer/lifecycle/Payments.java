@@ -16,6 +16,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
 
 /**
  * Pays for orders. The intent is stored before the provider is called; the provider's answer and
@@ -31,7 +32,7 @@ class Payments {
   private final Orders orders;
   private final PaymentTable payments;
   private final PaymentProvider provider;
-  private final DeadlockRetry transaction;
+  private final TransactionOperations transactions;
   private final OrderResults results;
   private final PaymentProperties properties;
   private final LifecycleMeters meters;
@@ -40,14 +41,14 @@ class Payments {
       Orders orders,
       PaymentTable payments,
       PaymentProvider provider,
-      DeadlockRetry transaction,
+      TransactionOperations transactions,
       OrderResults results,
       PaymentProperties properties,
       LifecycleMeters meters) {
     this.orders = orders;
     this.payments = payments;
     this.provider = provider;
-    this.transaction = transaction;
+    this.transactions = transactions;
     this.results = results;
     this.properties = properties;
     this.meters = meters;
@@ -90,8 +91,8 @@ class Payments {
    * @return the order's status now
    */
   private OrderStatus declined(OrderId orderId) {
-    return transaction.run(
-        () -> {
+    return transactions.execute(
+        tx -> {
           OrderStatus status = orders.lockedStatus(orderId);
           if (status == OrderStatus.CONFIRMED) {
             payments.declined(orderId);
@@ -135,8 +136,8 @@ class Payments {
    */
   void settle(OrderRow order, String chargeId, BooleanSupplier first) {
     Settled settled =
-        transaction.run(
-            () -> {
+        transactions.execute(
+            tx -> {
               boolean fresh = first.getAsBoolean();
               boolean paid = fresh && orders.markPaid(order.id());
               OrderStatus status = paid ? OrderStatus.PAID : orders.status(order.id());

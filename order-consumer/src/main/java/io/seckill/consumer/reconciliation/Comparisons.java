@@ -1,10 +1,9 @@
 package io.seckill.consumer.reconciliation;
 
-import io.seckill.consumer.database.ConnectionPools;
-import java.sql.SQLException;
 import java.util.Optional;
-import javax.sql.DataSource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 
 /** Reads both stores in the order that a {@link Comparison} needs, some buckets at a time. */
 @Component
@@ -13,11 +12,11 @@ class Comparisons {
   /** Some 130,000 units at a time, about 40 MB. */
   private static final int BUCKETS_AT_ONCE = 2_048;
 
-  private final DataSource dataSource;
+  private final DatabaseSnapshots snapshots;
   private final RedisSale redis;
 
-  Comparisons(ConnectionPools pools, RedisSale redis) {
-    this.dataSource = pools.reconciliation();
+  Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
+    this.snapshots = snapshots;
     this.redis = redis;
   }
 
@@ -31,13 +30,11 @@ class Comparisons {
 
   /**
    * @return empty when there is no such product
-   * @throws SQLException when MySQL is unavailable
+   * @throws DataAccessException when MySQL is unavailable
+   * @throws TransactionException as well
    */
-  Optional<Read> read(long skuId) throws SQLException {
-    try (DatabaseSnapshot ledger = DatabaseSnapshot.open(dataSource)) {
-      Optional<ProductSnapshot> sale = ledger.sale(skuId);
-      return sale.isEmpty() ? Optional.empty() : Optional.of(read(sale.get(), ledger));
-    }
+  Optional<Read> read(long skuId) {
+    return snapshots.read(ledger -> ledger.sale(skuId).map(sale -> read(sale, ledger)));
   }
 
   private Read read(ProductSnapshot sale, DatabaseSnapshot ledger) {

@@ -11,7 +11,6 @@ import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.sale.LoadSettings;
 import io.seckill.common.sale.StoredOrderCount;
 import io.seckill.consumer.reconciliation.DatabasePart.PendingUnits;
-import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -23,17 +22,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /**
  * A consistent snapshot of MySQL, taken by the first query. Whatever is read from Redis after that
  * query contains at least as much: each order was in Redis before it reached MySQL. For one thread.
  */
-final class DatabaseSnapshot implements AutoCloseable {
+final class DatabaseSnapshot {
 
   private static final String ORDER_COLUMNS =
       """
@@ -60,35 +57,15 @@ final class DatabaseSnapshot implements AutoCloseable {
   static final String COUNT_UNSETTLED_DEAD_LETTERS =
       "SELECT COUNT(*)" + UNSETTLED_DEAD_LETTERS.formatted("?");
 
-  /** Longer than Redis takes to return the buckets of one part, or to be loaded with them. */
-  private static final Duration SILENCE = Duration.ofMinutes(10);
-
   private static final String OF_BUCKETS = " AND MOD(%s, :buckets) BETWEEN :from AND :to";
 
-  private final Connection connection;
-  private final WaitTimeout silence;
   private final JdbcClient jdbc;
 
-  private DatabaseSnapshot(Connection connection, WaitTimeout silence) {
-    this.connection = connection;
-    this.silence = silence;
-    this.jdbc = JdbcClient.create(new SingleConnectionDataSource(connection, true));
-  }
-
   /**
-   * @throws SQLException when MySQL is unavailable
+   * @param jdbc queries in one transaction, at REPEATABLE READ
    */
-  static DatabaseSnapshot open(DataSource dataSource) throws SQLException {
-    Connection connection = dataSource.getConnection();
-    try {
-      WaitTimeout silence = WaitTimeout.set(connection, SILENCE);
-      connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
-      connection.setAutoCommit(false);
-      return new DatabaseSnapshot(connection, silence);
-    } catch (SQLException e) {
-      connection.close();
-      throw e;
-    }
+  DatabaseSnapshot(JdbcClient jdbc) {
+    this.jdbc = jdbc;
   }
 
   /** Empty when there is no such product. */
@@ -280,14 +257,5 @@ final class DatabaseSnapshot implements AutoCloseable {
   /** DATETIME columns hold UTC. */
   private static Instant time(ResultSet row, String column) throws SQLException {
     return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
-  }
-
-  @Override
-  public void close() throws SQLException {
-    try (connection) {
-      connection.rollback();
-      connection.setAutoCommit(true);
-      silence.restore();
-    }
   }
 }

@@ -12,8 +12,6 @@ import io.seckill.common.sale.SaleLoading.Begun;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleToLoad;
 import io.seckill.consumer.barrier.Barriers;
-import io.seckill.consumer.database.ConnectionPools;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,11 +21,12 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
-import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -65,7 +64,7 @@ class Rebuild {
   /** Operators do not move the closing time more often while a sale is loaded. */
   private static final int MOST_LOADINGS = 3;
 
-  private final DataSource dataSource;
+  private final DatabaseSnapshots snapshots;
   private final JdbcClient jdbc;
   private final UnifiedJedis redis;
   private final RedisSale sales;
@@ -77,7 +76,7 @@ class Rebuild {
   private final TransactionOperations transactions;
 
   Rebuild(
-      ConnectionPools pools,
+      DatabaseSnapshots snapshots,
       JdbcClient jdbc,
       UnifiedJedis redis,
       RedisSale sales,
@@ -87,7 +86,7 @@ class Rebuild {
       KnownOrders known,
       SaleStates states,
       TransactionOperations transactions) {
-    this.dataSource = pools.reconciliation();
+    this.snapshots = snapshots;
     this.jdbc = jdbc;
     this.redis = redis;
     this.sales = sales;
@@ -134,10 +133,10 @@ class Rebuild {
   /**
    * @param atMost longest wait for the orders in flight
    * @param lock of this SKU
-   * @throws SQLException when MySQL is unavailable; the sale stays closed
+   * @throws DataAccessException when MySQL is unavailable; the sale stays closed
+   * @throws TransactionException as well
    */
-  Rebuilt run(ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock)
-      throws SQLException {
+  Rebuilt run(ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock) {
     List<Repair> repairs = new ArrayList<>();
     try {
       bringToRest(sale, seen, atMost, lock, repairs);
@@ -253,13 +252,13 @@ class Rebuild {
   /**
    * @return the state that the sale has now; empty when it must be loaded again
    */
-  private Optional<String> load(ProductSnapshot raised, RunLock lock, List<Repair> repairs)
-      throws SQLException {
-    try (DatabaseSnapshot ledger = DatabaseSnapshot.open(dataSource)) {
-      ProductSnapshot sale = ledger.sale(raised.skuId()).orElseThrow();
-      require(sale.epoch() == raised.epoch(), OVERTAKEN);
-      return load(sale, ledger, lock, repairs);
-    }
+  private Optional<String> load(ProductSnapshot raised, RunLock lock, List<Repair> repairs) {
+    return snapshots.read(
+        ledger -> {
+          ProductSnapshot sale = ledger.sale(raised.skuId()).orElseThrow();
+          require(sale.epoch() == raised.epoch(), OVERTAKEN);
+          return load(sale, ledger, lock, repairs);
+        });
   }
 
   private Optional<String> load(

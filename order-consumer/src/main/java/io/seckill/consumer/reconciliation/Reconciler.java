@@ -3,12 +3,12 @@ package io.seckill.consumer.reconciliation;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.consumer.database.ConnectionPools;
+import io.seckill.consumer.database.SqlFailure;
+import io.seckill.support.problem.Problem;
+import io.seckill.support.problem.ProblemException;
 import io.seckill.consumer.reconciliation.Comparisons.Read;
 import io.seckill.consumer.reconciliation.LostOrders.Search;
 import io.seckill.consumer.reconciliation.Rebuild.Rebuilt;
-import io.seckill.support.problem.Problem;
-import io.seckill.support.problem.ProblemException;
-import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,7 +22,9 @@ import java.util.concurrent.Semaphore;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 
 /**
  * Reconciles a SKU. At any time at most one run is active for it in all processes, and at most
@@ -112,14 +114,17 @@ class Reconciler {
       Report report = locked(skuId, order, lock);
       log.debug("{}: {} under {}", report, report.outcome(), lock);
       return report;
-    } catch (SQLException e) {
+    } catch (DataAccessException | TransactionException e) {
+      if (SqlFailure.of(e) == SqlFailure.ROW) {
+        throw e; // a defect, not MySQL's absence
+      }
       log.warn("sku {}: MySQL is unavailable: {}", skuId, e.toString());
       throw ProblemException.unavailable(
           "MySQL or Redis does not answer; send the same request again.");
     }
   }
 
-  private Report locked(long skuId, Order order, RunLock lock) throws SQLException {
+  private Report locked(long skuId, Order order, RunLock lock) {
     Instant start = clock.instant();
     Found found = find(skuId, order, lock);
     Report report =
@@ -140,7 +145,7 @@ class Reconciler {
     return byOperator || !found.repairs().isEmpty() ? table.keep(report, found.repairs()) : report;
   }
 
-  private Found find(long skuId, Order order, RunLock lock) throws SQLException {
+  private Found find(long skuId, Order order, RunLock lock) {
     Read read = read(skuId);
     int partition = Partition.ofSku(skuId);
     if (!read.isLost() && !servers.isProven(partition)) {
@@ -161,7 +166,7 @@ class Reconciler {
         : compared(read, order);
   }
 
-  private Read read(long skuId) throws SQLException {
+  private Read read(long skuId) {
     return comparisons
         .read(skuId)
         .orElseThrow(
@@ -177,7 +182,7 @@ class Reconciler {
         List.of());
   }
 
-  private Found lost(Read read, Order order, RunLock lock) throws SQLException {
+  private Found lost(Read read, Order order, RunLock lock) {
     ProductSnapshot sale = read.sale();
     if (order.dryRun() || !order.mayRebuild()) {
       return new Found(
@@ -195,7 +200,7 @@ class Reconciler {
         rebuilt.repairs());
   }
 
-  private Found compared(Read first, Order order) throws SQLException {
+  private Found compared(Read first, Order order) {
     long epoch = first.sale().epoch();
     List<Repair> found = new ArrayList<>(repairs.state(first.sale(), first.seen(), order.dryRun()));
     Comparison comparison = first.comparison().orElseThrow();
@@ -207,7 +212,7 @@ class Reconciler {
   }
 
   /** Makes each repair once; it counts as made when the next comparison does not find it again. */
-  private Collection<Repair> setRight(Comparison first) throws SQLException {
+  private Collection<Repair> setRight(Comparison first) {
     Map<Repair.Key, Repair> made = new LinkedHashMap<>();
     Comparison left = first;
     for (int round = 0; round < MOST_ROUNDS; round++) {

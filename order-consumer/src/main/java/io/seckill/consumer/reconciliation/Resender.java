@@ -6,10 +6,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
-import io.seckill.consumer.broker.BrokerConnections;
-import io.seckill.consumer.broker.BrokerProperties;
 import io.seckill.consumer.broker.ConfirmingPublisher;
-import jakarta.annotation.PreDestroy;
 import java.nio.charset.StandardCharsets;
 import java.util.Date;
 import java.util.HashSet;
@@ -17,9 +14,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.springframework.stereotype.Component;
 
 /**
@@ -30,12 +24,9 @@ import org.springframework.stereotype.Component;
 class Resender {
 
   private final ConfirmingPublisher publisher;
-  private final long confirmTimeoutMs;
 
-  Resender(BrokerConnections connections, BrokerProperties broker) {
-    this.publisher =
-        new ConfirmingPublisher(connections, "orders sent again", BrokerTopology::declare);
-    this.confirmTimeoutMs = broker.confirmTimeout().toMillis();
+  Resender(ConfirmingPublisher publisher) {
+    this.publisher = publisher;
   }
 
   /**
@@ -44,11 +35,11 @@ class Resender {
   Set<OrderId> send(ProductSnapshot sale, Map<OrderId, AdmissionRecord> orders) {
     Map<OrderId, CompletableFuture<Boolean>> confirms = new LinkedHashMap<>();
     orders.forEach((id, order) -> confirms.put(id, publish(message(sale, id, order))));
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(confirmTimeoutMs);
+    long deadline = publisher.confirmDeadline();
     Set<OrderId> sent = new HashSet<>();
     confirms.forEach(
         (id, confirm) -> {
-          if (isConfirmed(confirm, deadline)) {
+          if (ConfirmingPublisher.isConfirmed(confirm, deadline)) {
             sent.add(id);
           }
         });
@@ -83,22 +74,5 @@ class Resender {
         BrokerTopology.routingKey(order.orderId().partition()),
         properties,
         OrderMessageCodec.encode(order).getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static boolean isConfirmed(CompletableFuture<Boolean> confirm, long deadline) {
-    try {
-      long left = Math.max(0, deadline - System.nanoTime());
-      return Boolean.TRUE.equals(confirm.get(left, TimeUnit.NANOSECONDS));
-    } catch (TimeoutException | ExecutionException e) {
-      return false;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
-  }
-
-  @PreDestroy
-  void close() {
-    publisher.close();
   }
 }

@@ -1,14 +1,16 @@
 package io.seckill.consumer.reconciliation;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /**
  * A named lock of MySQL, held by a connection of its own: it ends with the process that took it,
@@ -25,13 +27,15 @@ final class RunLock implements AutoCloseable {
   private static final String LOCK = "CONCAT(LEFT(SHA2(DATABASE(), 256), 16), ?)";
 
   private final Connection connection;
+  private final JdbcClient jdbc;
   private final String name;
   private final WaitTimeout silence;
 
-  private RunLock(Connection connection, String name, WaitTimeout silence) {
+  private RunLock(Connection connection, String name, Duration silence) {
     this.connection = connection;
+    this.jdbc = JdbcClient.create(new SingleConnectionDataSource(connection, true));
     this.name = name;
-    this.silence = silence;
+    this.silence = WaitTimeout.set(jdbc, silence);
   }
 
   /**
@@ -40,23 +44,29 @@ final class RunLock implements AutoCloseable {
    *     holder ever waits between two calls of {@link #isHeld}. MySQL itself would keep the
    *     connection of a host that lost its power for hours.
    * @return empty when another connection holds the lock
-   * @throws SQLException when MySQL is unavailable
+   * @throws DataAccessException when MySQL is unavailable
    */
-  static Optional<RunLock> take(DataSource dataSource, String name, Duration silence)
-      throws SQLException {
-    Connection connection = dataSource.getConnection();
+  static Optional<RunLock> take(DataSource dataSource, String name, Duration silence) {
+    Connection connection = DataSourceUtils.getConnection(dataSource);
     try {
-      RunLock lock = new RunLock(connection, name, WaitTimeout.set(connection, silence));
-      boolean taken = isOne(connection, "SELECT GET_LOCK(" + LOCK + ", 0)", name);
+      RunLock lock = new RunLock(connection, name, silence);
+      boolean taken = lock.isOne("SELECT GET_LOCK(" + LOCK + ", 0)");
       if (!taken) {
         lock.close();
       }
       return taken ? Optional.of(lock) : Optional.empty();
-    } catch (SQLException e) {
+    } catch (DataAccessException e) {
       // Whether the lock was taken is unknown: it ends with the connection, now.
-      connection.abort(Runnable::run);
-      connection.close();
+      abort(connection);
       throw e;
+    }
+  }
+
+  private static void abort(Connection connection) {
+    try (connection) {
+      connection.abort(Runnable::run);
+    } catch (SQLException e) {
+      log.debug("The connection is gone already", e);
     }
   }
 
@@ -66,8 +76,8 @@ final class RunLock implements AutoCloseable {
    */
   boolean isHeld() {
     try {
-      return isOne(connection, "SELECT IS_USED_LOCK(" + LOCK + ") = CONNECTION_ID()", name);
-    } catch (SQLException e) {
+      return isOne("SELECT IS_USED_LOCK(" + LOCK + ") = CONNECTION_ID()");
+    } catch (DataAccessException e) {
       return false;
     }
   }
@@ -75,19 +85,14 @@ final class RunLock implements AutoCloseable {
   @Override
   public void close() {
     try (connection) {
-      isOne(connection, "SELECT RELEASE_LOCK(" + LOCK + ")", name);
+      isOne("SELECT RELEASE_LOCK(" + LOCK + ")");
       silence.restore();
-    } catch (SQLException e) {
+    } catch (DataAccessException | SQLException e) {
       log.debug("Cannot release the lock {}; it ends with its connection", name, e);
     }
   }
 
-  private static boolean isOne(Connection connection, String sql, String name) throws SQLException {
-    try (PreparedStatement select = connection.prepareStatement(sql)) {
-      select.setString(1, name);
-      try (ResultSet row = select.executeQuery()) {
-        return row.next() && row.getInt(1) == 1;
-      }
-    }
+  private boolean isOne(String sql) {
+    return jdbc.sql(sql).param(name).query((row, number) -> row.getInt(1) == 1).single();
   }
 }

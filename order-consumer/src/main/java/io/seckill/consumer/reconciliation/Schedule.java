@@ -6,7 +6,6 @@ import io.seckill.consumer.database.ConnectionPools;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
 import io.seckill.support.problem.ProblemException;
 import jakarta.annotation.PreDestroy;
-import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -19,6 +18,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.exceptions.JedisException;
@@ -89,12 +89,18 @@ class Schedule {
   /** Checks all sales once; does nothing when another process leads. */
   void round() {
     leading = leads();
+    if (leading) {
+      lookAtSales();
+      leading = isLeader();
+    }
     if (!leading) {
       looks.clear();
       failures.clear();
       lost = 0;
-      return;
     }
+  }
+
+  private void lookAtSales() {
     List<ProductSnapshot> sales =
         jdbc.sql(SALES).query((row, n) -> DatabaseSnapshot.sale(row)).list();
     Set<Long> lostNow = new HashSet<>();
@@ -126,7 +132,7 @@ class Schedule {
       Optional<RunLock> taken = RunLock.take(dataSource, "reconcile-all", settings.lockSilence());
       leadership = taken.orElse(null);
       return taken.isPresent();
-    } catch (SQLException e) {
+    } catch (DataAccessException e) {
       log.warn("No reconciliation now, MySQL is unavailable: {}", e.toString());
       return false;
     }

@@ -1,10 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * How long MySQL keeps a connection without a statement before it closes it, with its locks and its
@@ -14,38 +11,30 @@ import java.time.Duration;
  */
 final class WaitTimeout {
 
-  private final Connection connection;
+  private final JdbcClient connection;
   private final long before;
 
-  private WaitTimeout(Connection connection, long before) {
+  private WaitTimeout(JdbcClient connection, long before) {
     this.connection = connection;
     this.before = before;
   }
 
   /**
+   * @param connection client of one connection
    * @param silence whole seconds, at least 1
    */
-  static WaitTimeout set(Connection connection, Duration silence) throws SQLException {
-    WaitTimeout set = new WaitTimeout(connection, read(connection));
+  static WaitTimeout set(JdbcClient connection, Duration silence) {
+    long before = connection.sql("SELECT @@SESSION.wait_timeout").query(Long.class).single();
+    WaitTimeout set = new WaitTimeout(connection, before);
     set.seconds(silence.toSeconds());
     return set;
   }
 
-  void restore() throws SQLException {
+  void restore() {
     seconds(before);
   }
 
-  private void seconds(long seconds) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute("SET SESSION wait_timeout = " + seconds);
-    }
-  }
-
-  private static long read(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery("SELECT @@SESSION.wait_timeout")) {
-      row.next();
-      return row.getLong(1);
-    }
+  private void seconds(long seconds) {
+    connection.sql("SET SESSION wait_timeout = " + seconds).update();
   }
 }

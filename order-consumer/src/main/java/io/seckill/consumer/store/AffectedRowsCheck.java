@@ -1,11 +1,11 @@
 package io.seckill.consumer.store;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.database.ConnectionPools;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Arrays;
-import javax.sql.DataSource;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.stereotype.Component;
@@ -22,27 +22,23 @@ class AffectedRowsCheck implements InitializingBean {
   /** No order, user or SKU has this id. */
   private static final long NOBODY = -1;
 
-  private final DataSource dataSource;
+  private final Transactions transactions;
 
-  AffectedRowsCheck(ConnectionPools pools) {
-    this.dataSource = pools.orderStorage();
+  AffectedRowsCheck(ConnectionPools pools, MeterRegistry meters) {
+    this.transactions = Transactions.ofStorage(pools, meters);
   }
 
   /**
    * @throws IllegalStateException naming the parameter that is wrong
    */
   @Override
-  public void afterPropertiesSet() throws SQLException {
-    try (Connection connection = dataSource.getConnection()) {
-      connection.setAutoCommit(false);
-      try {
-        checkAffectedRows(connection);
-        checkBatchCounts(connection);
-      } finally {
-        connection.rollback();
-        connection.setAutoCommit(true);
-      }
-    }
+  public void afterPropertiesSet() {
+    transactions.run(
+        connection -> {
+          checkAffectedRows(connection);
+          checkBatchCounts(connection);
+          return null;
+        });
   }
 
   /** FACTS 28: without useAffectedRows a refused quota counts 1, the same as an insert. */

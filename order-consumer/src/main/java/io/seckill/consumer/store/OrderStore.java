@@ -5,26 +5,27 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.compensation.Compensations;
 import io.seckill.consumer.database.ConnectionPools;
+import io.seckill.consumer.database.SqlFailure;
 import io.seckill.consumer.store.StoreOutcome.Failed;
 import io.seckill.consumer.store.StoreOutcome.Unfit;
 import io.seckill.consumer.store.StoreOutcome.Unstorable;
-import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionException;
 
 /**
  * Stores batches of orders in MySQL, which makes the final decision on each. Thread-safe; one
@@ -47,14 +48,8 @@ public class OrderStore {
           .thenComparingLong(OrderMessage::seq)
           .thenComparing(OrderMessage::orderId);
 
-  /** Deadlocks and lock waits of one batch before MySQL counts as unavailable. */
-  private static final int MAX_TRIES = 8;
-
   /** Most tries when another process stores one of the orders between our read and our insert. */
   private static final int MAX_RACES = 3;
-
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
-  private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
 
   private final Transactions storing;
   private final Transactions discarding;
@@ -63,12 +58,17 @@ public class OrderStore {
 
   /**
    * @param pools for {@link #store}: a connection for each thread that calls it
-   * @param others connection pool for {@link #discard}
+   * @param manager of the transactions for {@link #discard}
+   * @param others its connection pool
    */
   OrderStore(
-      ConnectionPools pools, DataSource others, Compensations compensations, MeterRegistry meters) {
-    this.storing = new Transactions(pools.orderStorage());
-    this.discarding = new Transactions(others);
+      ConnectionPools pools,
+      PlatformTransactionManager manager,
+      DataSource others,
+      Compensations compensations,
+      MeterRegistry meters) {
+    this.storing = Transactions.ofStorage(pools, meters);
+    this.discarding = Transactions.apart(manager, others, meters);
     this.compensations = compensations;
     this.metrics = new StoreMetrics(meters);
   }
@@ -101,24 +101,19 @@ public class OrderStore {
    */
   public StoredBatch discard(OrderMessage order) throws DatabaseUnavailableException {
     String refused = "";
-    try {
-      for (int race = 0; race < MAX_RACES; race++) {
-        try {
-          return discarded(order);
-        } catch (RowRefusedException e) {
-          refused = String.valueOf(e.getMessage());
-        }
+    for (int race = 0; race < MAX_RACES; race++) {
+      try {
+        return discarded(order);
+      } catch (RowRefusedException e) {
+        refused = e.detail;
       }
-    } catch (SQLException e) {
-      throw unavailable(e);
     }
     return StoredBatch.of(new Failed(order, refused));
   }
 
   private StoredBatch discarded(OrderMessage order)
-      throws SQLException, DatabaseUnavailableException, RowRefusedException {
-    StoredBatch discarded =
-        retried(
+      throws DatabaseUnavailableException, RowRefusedException {
+    return run(
             discarding,
             connection -> {
               long sku = order.skuId();
@@ -127,33 +122,23 @@ public class OrderStore {
               SaleRules asAdmitted = new SaleRules(sku, price, order.policy(), order.quantity());
               return new PerOrderPath(connection, Map.of(sku, asAdmitted), compensations)
                   .discard(order);
-            });
-    if (discarded == null) {
-      throw new IllegalStateException("an order is discarded or known");
-    }
-    return discarded;
+            })
+        .orElseThrow();
   }
 
   private StoredBatch storeDistinct(List<OrderMessage> orders) throws DatabaseUnavailableException {
     long start = System.nanoTime();
-    StoredBatch stored;
-    try {
-      stored = straight(orders);
-      if (stored == null) {
-        stored = byItself(orders);
-      }
-    } catch (SQLException e) {
-      throw unavailable(e);
-    }
+    Optional<StoredBatch> straight = straight(orders);
+    StoredBatch stored = straight.isPresent() ? straight.get() : byItself(orders);
     metrics.count(stored, System.nanoTime() - start);
     return stored;
   }
 
-  /** Null when some order of the batch cannot be confirmed. */
-  private @Nullable StoredBatch straight(List<OrderMessage> orders)
-      throws SQLException, DatabaseUnavailableException {
+  /** Empty when some order of the batch cannot be confirmed. */
+  private Optional<StoredBatch> straight(List<OrderMessage> orders)
+      throws DatabaseUnavailableException {
     try {
-      return retried(
+      return run(
           storing,
           connection -> {
             Map<Long, SaleRules> terms = ProductTable.terms(connection, skusOf(orders));
@@ -161,36 +146,33 @@ public class OrderStore {
             return fit ? BulkPath.store(connection, orders, terms) : null;
           });
     } catch (RowRefusedException e) {
-      log.debug("Deciding {} orders one by one: {}", orders.size(), e.getMessage());
-      return null;
+      log.debug("Deciding {} orders one by one: {}", orders.size(), e.detail);
+      return Optional.empty();
     }
   }
 
   /** Decides each order by itself, in one transaction if MySQL allows it, else in smaller ones. */
-  private StoredBatch byItself(List<OrderMessage> orders)
-      throws SQLException, DatabaseUnavailableException {
+  private StoredBatch byItself(List<OrderMessage> orders) throws DatabaseUnavailableException {
     metrics.split();
-    RowRefusedException refused = null;
+    String refused = "";
     for (int race = 0; race < MAX_RACES; race++) {
       try {
         return decided(orders);
       } catch (RowRefusedException e) {
-        refused = e;
+        refused = e.detail;
       }
     }
     if (orders.size() > 1) {
       int half = orders.size() / 2;
       return byItself(orders.subList(0, half)).and(byItself(orders.subList(half, orders.size())));
     }
-    String detail = refused == null ? "" : String.valueOf(refused.getMessage());
-    log.warn("MySQL refuses order {}: {}", orders.get(0).orderId(), detail);
-    return StoredBatch.of(new Failed(orders.get(0), detail));
+    log.warn("MySQL refuses order {}: {}", orders.get(0).orderId(), refused);
+    return StoredBatch.of(new Failed(orders.get(0), refused));
   }
 
   private StoredBatch decided(List<OrderMessage> orders)
-      throws SQLException, DatabaseUnavailableException, RowRefusedException {
-    StoredBatch decided =
-        retried(
+      throws DatabaseUnavailableException, RowRefusedException {
+    return run(
             storing,
             connection -> {
               Map<Long, SaleRules> terms = ProductTable.terms(connection, skusOf(orders));
@@ -208,11 +190,8 @@ public class OrderStore {
               return fit.isEmpty()
                   ? odd
                   : odd.and(new PerOrderPath(connection, terms, compensations).decide(fit));
-            });
-    if (decided == null) {
-      throw new IllegalStateException("each order is decided or refused");
-    }
-    return decided;
+            })
+        .orElseThrow();
   }
 
   /**
@@ -236,41 +215,21 @@ public class OrderStore {
     return skus;
   }
 
-  /** Runs the work, and repeats it after a deadlock or a lock wait time-out. */
-  private @Nullable StoredBatch retried(
+  private static Optional<StoredBatch> run(
       Transactions transactions, Transactions.Work<StoredBatch> work)
-      throws SQLException, DatabaseUnavailableException, RowRefusedException {
-    for (int tries = 1; ; tries++) {
-      try {
-        return transactions.run(work);
-      } catch (SQLException e) {
-        switch (SqlFailure.of(e)) {
-          case ROW -> throw new RowRefusedException(e);
-          case UNAVAILABLE -> throw unavailable(e);
-          case TRY_AGAIN -> pauseOrGiveUp(tries, e);
-        }
-      } catch (RuntimeException e) {
-        log.error("A defect keeps orders from being stored", e);
+      throws DatabaseUnavailableException, RowRefusedException {
+    try {
+      return transactions.run(work);
+    } catch (DataAccessException | TransactionException e) {
+      if (SqlFailure.of(e) == SqlFailure.ROW) {
         throw new RowRefusedException(e);
       }
+      throw new DatabaseUnavailableException(
+          "MySQL cannot store orders now: " + e.getMostSpecificCause(), e);
+    } catch (RuntimeException e) {
+      log.error("A defect keeps orders from being stored", e);
+      throw new RowRefusedException(e);
     }
-  }
-
-  private void pauseOrGiveUp(int tries, SQLException e) throws DatabaseUnavailableException {
-    metrics.lockRetry();
-    if (tries == MAX_TRIES || Thread.currentThread().isInterrupted()) {
-      throw unavailable(e);
-    }
-    long doubled = FIRST_PAUSE.toMillis() << Math.min(tries, 10);
-    long pauseMs = Math.min(LONGEST_PAUSE.toMillis(), doubled);
-    // Half of the pause is random, so that two conflicting transactions do not collide again.
-    long jitterMs = ThreadLocalRandom.current().nextLong(pauseMs / 2 + 1);
-    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pauseMs / 2 + jitterMs));
-  }
-
-  private static DatabaseUnavailableException unavailable(SQLException e) {
-    return new DatabaseUnavailableException(
-        "MySQL cannot store orders now: " + e.getErrorCode() + " " + e.getMessage(), e);
   }
 
   /** A row of the transaction was refused; all of it is rolled back. */
@@ -278,8 +237,11 @@ public class OrderStore {
 
     private static final long serialVersionUID = 1L;
 
-    RowRefusedException(Exception cause) {
-      super(cause.getMessage(), cause);
+    private final String detail;
+
+    RowRefusedException(RuntimeException cause) {
+      super(cause);
+      this.detail = String.valueOf(NestedExceptionUtils.getMostSpecificCause(cause).getMessage());
     }
   }
 }

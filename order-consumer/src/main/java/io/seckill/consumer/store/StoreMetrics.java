@@ -27,7 +27,6 @@ final class StoreMetrics {
   private final DistributionSummary batchSize;
   private final Timer batchTime;
   private final Counter splits;
-  private final Counter lockRetries;
 
   StoreMetrics(MeterRegistry meters) {
     stored = counter(meters, "stored", "Orders stored as CONFIRMED");
@@ -36,8 +35,6 @@ final class StoreMetrics {
     conflicts =
         counter(meters, "content.conflicts", "Known order ids with other content: look at each");
     splits = counter(meters, "splits", "Batches decided order by order");
-    lockRetries =
-        counter(meters, "lock.retries", "Transactions repeated after deadlock, lock wait");
     for (RejectReason reason : RejectReason.values()) {
       rejected.put(
           reason,
@@ -99,9 +96,5 @@ final class StoreMetrics {
 
   void split() {
     splits.increment();
-  }
-
-  void lockRetry() {
-    lockRetries.increment();
   }
 }

@@ -1,21 +1,57 @@
 package io.seckill.consumer.store;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.database.ConnectionPools;
+import io.seckill.consumer.database.RetryingTransactions;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionOperations;
+import org.springframework.transaction.support.TransactionTemplate;
 
-/** Runs work in a transaction of its own. Every failure rolls back the whole transaction. */
-class Transactions {
+/**
+ * Runs work on the connection of a transaction of its own, and repeats it after deadlocks and lock
+ * waits. Every failure rolls back the whole transaction.
+ */
+final class Transactions {
 
-  private static final Logger log = LoggerFactory.getLogger(Transactions.class);
+  /** Some six lock waits; after that MySQL counts as unavailable. */
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  private final DataSource dataSource;
+  private final TransactionOperations transactions;
+  private final JdbcTemplate jdbc;
 
-  Transactions(DataSource dataSource) {
-    this.dataSource = dataSource;
+  private Transactions(TransactionTemplate transactions, DataSource pool, MeterRegistry meters) {
+    this.transactions = new RetryingTransactions(transactions, PATIENCE, meters);
+    this.jdbc = new JdbcTemplate(pool);
+  }
+
+  /** On the connections that store orders. */
+  static Transactions ofStorage(ConnectionPools pools, MeterRegistry meters) {
+    DataSource pool = pools.orderStorage();
+    return new Transactions(
+        new TransactionTemplate(new StorageTransactionManager(pool)), pool, meters);
+  }
+
+  /**
+   * On a connection of its own, also inside a transaction of the caller.
+   *
+   * @param manager of the transactions on this pool
+   */
+  static Transactions apart(
+      PlatformTransactionManager manager, DataSource pool, MeterRegistry meters) {
+    TransactionTemplate apart = new TransactionTemplate(manager);
+    apart.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+    return new Transactions(apart, pool, meters);
   }
 
   /** Work on an open transaction. */
@@ -27,47 +63,20 @@ class Transactions {
   }
 
   /**
-   * @return what the work returned; null when it was rolled back
-   * @throws SQLException after a rollback; or from the COMMIT, whose outcome is then unknown
+   * @return what the work returned; empty when it was rolled back
+   * @throws DataAccessException after a rollback; or from the COMMIT, whose outcome is then unknown
+   * @throws TransactionException as well, and when there is no connection
    */
-  <T> @Nullable T run(Work<T> work) throws SQLException {
-    try (Connection connection = dataSource.getConnection()) {
-      connection.setAutoCommit(false);
-      boolean committed = false;
-      try {
-        T result = work.on(connection);
-        if (result != null) {
-          connection.commit();
-          committed = true;
-        }
-        return result;
-      } finally {
-        if (!committed) {
-          rollBack(connection);
-        }
-      }
-    }
-  }
-
-  /**
-   * Always rolls back the whole transaction: error 1205 rolls back one statement only, whatever its
-   * message suggests (FACTS 32). A connection that cannot roll back is closed, which rolls back as
-   * well.
-   */
-  private static void rollBack(Connection connection) {
-    try {
-      connection.rollback();
-    } catch (SQLException e) {
-      log.debug("Cannot roll back, closing the connection instead", e);
-      abort(connection);
-    }
-  }
-
-  private static void abort(Connection connection) {
-    try {
-      connection.abort(Runnable::run);
-    } catch (SQLException e) {
-      log.debug("The connection is gone already", e);
-    }
+  <T> Optional<T> run(Work<T> work) {
+    ConnectionCallback<Optional<T>> onConnection =
+        connection -> Optional.ofNullable(work.on(connection));
+    return transactions.execute(
+        tx -> {
+          Optional<T> result = jdbc.execute(onConnection);
+          if (result.isEmpty()) {
+            tx.setRollbackOnly();
+          }
+          return result;
+        });
   }
 }

@@ -1,6 +1,7 @@
 package io.seckill.consumer.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
@@ -20,12 +21,14 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.dao.DataAccessException;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -212,6 +215,38 @@ class LedgerIT {
     assertThat(later.path("unbalancedSince").stringValue())
         .isEqualTo(first.path("unbalancedSince").stringValue())
         .isNotNull();
+  }
+
+  @Test
+  void readsTheOtherQueuesWhenMySqlCannotReadOne() {
+    long other = NEXT_SKU.getAndIncrement();
+    boolean first = LedgerReader.queueOf(sku) < LedgerReader.queueOf(other);
+    long unreadable = first ? sku : other;
+    long readable = first ? other : sku;
+    SaleInFlight.open(sku, 10, consumer, flood);
+    SaleInFlight.open(other, 10, consumer, flood);
+    for (String change : List.of("a", "b")) { // their sum fits no long
+      consumer
+          .sql()
+          .sql(
+              "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+                  + " VALUES (?, ?, 9000000000000000000, '', '', 1, 'DONE')")
+          .params(unreadable, change)
+          .update();
+    }
+
+    consumer.bean(Ledgers.class).refresh();
+
+    assertThatThrownBy(
+            () ->
+                consumer
+                    .bean(LedgerReader.class)
+                    .read(LedgerReader.queueOf(unreadable), List.of(unreadable)))
+        .isInstanceOf(DataAccessException.class);
+    assertThat(consumer.bean(Ledgers.class).latest())
+        .extracting(SkuLedger::skuId)
+        .contains(readable);
+    consumer.sql().sql("DELETE FROM stock_change WHERE sku_id = ?").param(unreadable).update();
   }
 
   @Test

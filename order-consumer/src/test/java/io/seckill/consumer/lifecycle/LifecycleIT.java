@@ -39,6 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.TransientDataAccessException;
+import org.springframework.transaction.support.TransactionOperations;
 
 @ExtendWith(TestServers.class)
 class LifecycleIT {
@@ -339,9 +340,9 @@ class LifecycleIT {
 
     long inserts =
         consumer
-            .bean(DeadlockRetry.class)
-            .run(
-                () -> {
+            .bean(TransactionOperations.class)
+            .execute(
+                tx -> {
                   long before = insertsOfThisConnection();
                   cancellations.expire(due, Duration.ofSeconds(TIMEOUT_SECONDS));
                   return insertsOfThisConnection() - before;

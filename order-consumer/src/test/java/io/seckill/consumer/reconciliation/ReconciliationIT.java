@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.database.ConnectionPools;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.StoredInvariants;
@@ -20,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -636,6 +639,54 @@ class ReconciliationIT {
       consumer.bean(Schedule.class).round();
       assertThat(sale.stock()).isEqualTo(100);
     }
+  }
+
+  /** The process stops checking, and must not go on reporting what it found before. */
+  @Test
+  void reportsNothingMoreWhenItLosesTheLockDuringARound() {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale lost = sale(PurchasePolicy.LIMITED, 5, 100);
+    AdmittedSale next = sale(PurchasePolicy.LIMITED, 5, 100);
+    lost.forget();
+    MeterRegistry meters = new SimpleMeterRegistry();
+    AtomicBoolean losesTheLock = new AtomicBoolean();
+    RedisSale redis =
+        new RedisSale(consumer.redis()) {
+          @Override
+          RedisSaleState state(long sku) {
+            if (losesTheLock.getAndSet(false)) {
+              killTheLocksConnection();
+            }
+            return super.state(sku);
+          }
+        };
+    Schedule schedule =
+        new Schedule(
+            consumer.bean(ConnectionPools.class),
+            consumer.sql(),
+            redis,
+            consumer.bean(Reconciler.class),
+            consumer.bean(ReconciliationProperties.class),
+            meters);
+    schedule.round();
+    assertThat(meters.get("seckill.consumer.reconciliation.leader").gauge().value()).isEqualTo(1);
+    assertThat(meters.get("seckill.consumer.sales.lost").gauge().value()).isPositive();
+
+    losesTheLock.set(true);
+    schedule.round();
+
+    assertThat(meters.get("seckill.consumer.reconciliation.leader").gauge().value()).isZero();
+    assertThat(meters.get("seckill.consumer.sales.lost").gauge().value()).isZero();
+    schedule.stop();
+    assertThat(outcome(reconcile(lost, false))).isEqualTo("REBUILT");
+    assertThat(outcome(reconcile(next, false))).isEqualTo("CLEAN");
+  }
+
+  private static void killTheLocksConnection() {
+    long holder =
+        ledger.number(
+            "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-all'))");
+    consumer.sql().sql("KILL " + holder).update();
   }
 
   @ParameterizedTest

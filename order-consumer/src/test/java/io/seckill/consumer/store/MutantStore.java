@@ -26,7 +26,7 @@ public final class MutantStore {
   }
 
   /** Commits what the transaction had done when it failed. */
-  static void rollBack(Connection connection) throws SQLException {
+  static void rollback(Connection connection) throws SQLException {
     connection.commit();
   }
 }

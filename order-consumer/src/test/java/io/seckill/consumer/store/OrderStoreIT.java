@@ -12,6 +12,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.consumer.compensation.Compensations;
+import io.seckill.consumer.database.SqlFailure;
 import io.seckill.consumer.store.StoreOutcome.Alias;
 import io.seckill.consumer.store.StoreOutcome.Failed;
 import io.seckill.consumer.store.StoreOutcome.Known;

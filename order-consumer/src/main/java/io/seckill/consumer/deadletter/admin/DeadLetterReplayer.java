@@ -3,19 +3,11 @@ package io.seckill.consumer.deadletter.admin;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.consumer.broker.BrokerConnections;
-import io.seckill.consumer.broker.BrokerProperties;
 import io.seckill.consumer.broker.ConfirmingPublisher;
 import io.seckill.consumer.deadletter.DeadLetterHeaders;
 import io.seckill.support.problem.ProblemException;
-import jakarta.annotation.PreDestroy;
-import java.time.Duration;
 import java.util.Date;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -24,11 +16,9 @@ import org.springframework.stereotype.Component;
 class DeadLetterReplayer {
 
   private final ConfirmingPublisher publisher;
-  private final Duration confirmTimeout;
 
-  DeadLetterReplayer(BrokerConnections connections, BrokerProperties broker) {
-    this.publisher = new ConfirmingPublisher(connections, "replays", BrokerTopology::declare);
-    this.confirmTimeout = broker.confirmTimeout();
+  DeadLetterReplayer(ConfirmingPublisher publisher) {
+    this.publisher = publisher;
   }
 
   /**
@@ -54,10 +44,8 @@ class DeadLetterReplayer {
       throw ProblemException.conflict(
           "UNREADABLE", "The message cannot be read and nobody knows its queue; only discard it.");
     }
-    CompletableFuture<Boolean> confirm =
-        publisher.publish(
-            BrokerTopology.ORDERS_EXCHANGE, routingKey, properties(order, letter), payload);
-    if (!isConfirmed(confirm)) {
+    if (!publisher.publishAndWait(
+        BrokerTopology.ORDERS_EXCHANGE, routingKey, properties(order, letter), payload)) {
       throw ProblemException.unavailable(
           "The broker has not confirmed the message; send the same request again.");
     }
@@ -78,21 +66,5 @@ class DeadLetterReplayer {
                 DeadLetterHeaders.FIRST_FAILED_AT,
                 letter.firstFailedAtMs()))
         .build();
-  }
-
-  private boolean isConfirmed(CompletableFuture<Boolean> confirm) {
-    try {
-      return Boolean.TRUE.equals(confirm.get(confirmTimeout.toMillis(), TimeUnit.MILLISECONDS));
-    } catch (TimeoutException | ExecutionException e) {
-      return false;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
-  }
-
-  @PreDestroy
-  void close() {
-    publisher.close();
   }
 }

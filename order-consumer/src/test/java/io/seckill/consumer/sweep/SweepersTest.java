@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-class SweeperTest {
+class SweepersTest {
 
   private static final int SWEEPERS = 3;
 
@@ -24,20 +24,50 @@ class SweeperTest {
   @Test
   @Timeout(value = 2, unit = TimeUnit.MINUTES)
   void thoseThatHangAreAllAskedToStopBeforeAnyOfThemIsWaitedFor() throws Exception {
-    List<Sweeper> sweepers = new ArrayList<>();
+    List<Sweeper> all = new ArrayList<>();
     for (int i = 0; i < SWEEPERS; i++) {
-      sweepers.add(new Sweeper("sweep-" + i, Duration.ofMillis(1), this::hang));
+      all.add(new Sweeper("sweep-" + i, Duration.ofMillis(1), this::hang));
     }
-    sweepers.forEach(Sweeper::start);
+    Sweepers sweepers = new Sweepers(all);
+    sweepers.start();
     begun.await();
 
-    sweepers.forEach(sweeper -> sweeper.stop(ended::countDown));
+    Thread stopping = new Thread(sweepers::stop);
+    stopping.start();
 
     asked.await();
     assertThat(ended.getCount()).as("still in a round").isEqualTo(SWEEPERS);
-    assertThat(sweepers).noneMatch(Sweeper::isRunning);
+    assertThat(sweepers.isRunning()).isFalse();
     answer.countDown();
     ended.await();
+    stopping.join();
+  }
+
+  @Test
+  @Timeout(value = 2, unit = TimeUnit.MINUTES)
+  void aStopWaitsForTheRoundAndEndsThePause() throws Exception {
+    CountDownLatch inside = new CountDownLatch(1);
+    CountDownLatch interrupted = new CountDownLatch(1);
+    Sweeper inPause = new Sweeper("pause", Duration.ofDays(1), () -> {});
+    Sweeper inRound =
+        new Sweeper(
+            "round",
+            Duration.ofMillis(1),
+            () -> {
+              inside.countDown();
+              try {
+                answer.await();
+              } catch (InterruptedException e) {
+                interrupted.countDown();
+              }
+            });
+    Sweepers sweepers = new Sweepers(List.of(inPause, inRound));
+    sweepers.start();
+    inside.await();
+
+    sweepers.stop();
+
+    assertThat(interrupted.getCount()).as("rounds not interrupted").isZero();
   }
 
   @Test
@@ -52,11 +82,12 @@ class SweeperTest {
               rounds.countDown();
               throw new LinkageError("in every round");
             });
-    sweeper.start();
+    Sweepers sweepers = new Sweepers(List.of(sweeper));
+    sweepers.start();
 
     rounds.await();
 
-    sweeper.stop();
+    sweepers.stop();
   }
 
   private void hang() {
@@ -68,5 +99,6 @@ class SweeperTest {
         asked.countDown();
       }
     }
+    ended.countDown();
   }
 }

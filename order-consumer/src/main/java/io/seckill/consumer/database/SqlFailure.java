@@ -1,4 +1,4 @@
-package io.seckill.consumer.store;
+package io.seckill.consumer.database;
 
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +9,10 @@ public enum SqlFailure {
   ROW,
   /** Deadlock or lock wait time-out: repeat the transaction a little later. */
   TRY_AGAIN,
-  /** Anything else. No order is blamed: a lost table would turn all orders into dead letters. */
+  /**
+   * Anything else, such as a COMMIT whose outcome is unknown. No order is blamed: a lost table
+   * would turn all orders into dead letters.
+   */
   UNAVAILABLE;
 
   private static final int LOCK_WAIT = 1205;
@@ -18,7 +21,7 @@ public enum SqlFailure {
   private static final int CHECK_MARIADB = 4025;
 
   /** Examines the causes too: the driver's error may be wrapped. */
-  public static SqlFailure of(SQLException e) {
+  public static SqlFailure of(Throwable e) {
     for (Throwable at = e; at != null; at = at.getCause()) {
       if (at instanceof SQLException sql) {
         SqlFailure failure = ofOne(sql.getErrorCode(), sql.getSQLState());

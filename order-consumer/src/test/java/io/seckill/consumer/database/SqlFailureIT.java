@@ -1,4 +1,4 @@
-package io.seckill.consumer.store;
+package io.seckill.consumer.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
