@@ -222,9 +222,7 @@ class ReconciliationJourneyIT {
     return lost;
   }
 
-  /**
-   * Whether shoppers whose order is stored get the same order id when they repeat the purchase.
-   */
+  /** Whether shoppers whose order is stored get the same order id when they repeat the purchase. */
   private static boolean repeat(long sku, SaleAtRest sale) {
     return sale.orders().stream()
         .limit(50)

@@ -51,9 +51,7 @@ public final class AgentSession implements AutoCloseable {
     command("release " + point);
   }
 
-  /**
-   * Whether an armed failpoint has executed its action; stays true after the process has ended.
-   */
+  /** Whether an armed failpoint has executed its action; stays true after the process has ended. */
   public boolean hasReached(String point) {
     return reached.contains(point);
   }
@@ -66,9 +64,7 @@ public final class AgentSession implements AutoCloseable {
         .until(() -> hasReached(point));
   }
 
-  /**
-   * Shifts the time of day that all code of the process reads; zero restores the system's time.
-   */
+  /** Shifts the time of day that all code of the process reads; zero restores the system's time. */
   public void shiftClock(Duration shift) {
     command("clock " + shift.toMillis());
   }

@@ -25,9 +25,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class FaultRun implements AutoCloseable {
 
-  /**
-   * T_drain: the time limit for everything to be at rest and work again once all processes run.
-   */
+  /** T_drain: the time limit for everything to be at rest and work again once all processes run. */
   static final Duration DRAIN_LIMIT = Duration.ofMinutes(2);
 
   /** Two seconds of checks: fewer would say little about the invariants during the run. */

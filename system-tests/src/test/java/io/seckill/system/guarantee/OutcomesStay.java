@@ -21,7 +21,8 @@ public final class OutcomesStay implements Guarantee {
       String told = purchases.outcomes().get(order.orderId());
       boolean rejectedWithReason =
           order.status().equals("REJECTED") && explained.rejections().contains(order.reason());
-      boolean endedUnanswered = order.status().equals(purchases.unansweredEnds().get(order.orderId()));
+      boolean endedUnanswered =
+          order.status().equals(purchases.unansweredEnds().get(order.orderId()));
       if (told != null || !(rejectedWithReason || endedUnanswered)) {
         assertThat(order.status())
             .as("how %s of SKU %d ended", order, sale.skuId())

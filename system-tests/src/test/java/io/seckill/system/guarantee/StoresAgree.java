@@ -2,9 +2,7 @@ package io.seckill.system.guarantee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * I11, I12: no order is left in Redis's lists, and Redis has the same stock and quota as MySQL.
- */
+/** I11, I12: no order is left in Redis's lists, and Redis has the same stock and quota as MySQL. */
 public final class StoresAgree implements Guarantee {
 
   @Override

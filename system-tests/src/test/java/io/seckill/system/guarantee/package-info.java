@@ -1,6 +1,4 @@
-/**
- * The guarantees of the pipeline, as objects that check the contents of the stores after a run.
- */
+/** The guarantees of the pipeline, as objects that check the contents of the stores after a run. */
 @NullMarked
 package io.seckill.system.guarantee;
 

@@ -141,9 +141,7 @@ public final class ServiceProcess implements AutoCloseable {
     awaitExit(Duration.ofSeconds(10));
   }
 
-  /**
-   * Sends SIGTERM and waits for the process to shut down; fails when it takes longer than 30 s.
-   */
+  /** Sends SIGTERM and waits for the process to shut down; fails when it takes longer than 30 s. */
   public void stop() {
     if (!terminate()) {
       throw new IllegalStateException(name + " did not stop within " + STOP_LIMIT);
