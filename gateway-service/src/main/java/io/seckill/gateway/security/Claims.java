@@ -17,7 +17,8 @@ import tools.jackson.core.ObjectReadContext;
  * checked.
  *
  * @param subject {@code sub}, not empty
- * @param scopes {@code scope} (RFC 8693): words in one string; a list of strings is accepted, too
+ * @param scopes words of the claim "scope" (RFC 8693), one string; a list of strings is accepted,
+ *     too
  * @param issuer {@code iss}, or null
  * @param audience {@code aud}, may be empty
  * @param expiresAtMs {@code exp} in Unix ms

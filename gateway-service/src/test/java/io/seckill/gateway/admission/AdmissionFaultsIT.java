@@ -301,7 +301,7 @@ class AdmissionFaultsIT {
     TestSale sale = TestSale.unlimited(redis, 1_000_000);
     Closeable lock = database.lockProducts();
     try {
-      Promise.soon(ledger::isWaitedFor);
+      Promise.soon(database::isWaitedFor);
       long hungMs = leaseEndMs();
       for (int i = 0; leaseEndMs() < hungMs + 2 * 3_000; i++) {
         HttpResponse<String> answer = gateway.buy(sale.sku(), 1, "key-number-" + i, 1);

@@ -62,7 +62,7 @@ final class EndToEnd implements Stage {
     BenchSale sale = lab.newSale(count);
     ReadyPurchases purchases = new ReadyPurchases(lab, sale, count);
     try (StoredRows database = new StoredRows(lab.mysql())) {
-      RowWatch rows = RowWatch.start(ledger::confirmedBetween, LOOK, PATIENCE);
+      RowWatch rows = RowWatch.start(database::confirmedBetween, LOOK, PATIENCE);
       Loader.run(purchases.at(perSecond), rows::answered);
       Outcome outcome = rows.outcome(count);
       figures.count(LOST, outcome.lost());
