@@ -14,12 +14,6 @@ import java.util.List;
 public final class RedisKeys {
 
   /**
-   * Channel: ids of SKUs whose stock has risen from 0, published by compensate.lua,
-   * stock_change.lua and set_stock.lua. A message may be lost.
-   */
-  public static final String RESTOCKED = "seckill:restocked";
-
-  /**
    * Longest lease in {@link #lanes}. A lease that ends later than this from now was given before
    * Redis's clock was set back, and does not show whether its lane is alive.
    */

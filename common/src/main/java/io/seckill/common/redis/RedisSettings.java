@@ -122,21 +122,6 @@ public record RedisSettings(
     return url.startsWith("rediss:");
   }
 
-  /** The same servers with another time-out for blocking commands and subscriptions. */
-  public RedisSettings withBlockingSocketTimeout(Duration timeout) {
-    return new RedisSettings(
-        mode,
-        url,
-        nodes,
-        master,
-        maxConnections,
-        maxWait,
-        connectTimeout,
-        socketTimeout,
-        timeout,
-        caFile);
-  }
-
   private static void checkPositive(Duration value, String property) {
     check(
         !value.isNegative() && !value.isZero(), "seckill.redis." + property + " must be positive");

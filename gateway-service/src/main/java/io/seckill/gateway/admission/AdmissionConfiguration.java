@@ -2,7 +2,6 @@ package io.seckill.gateway.admission;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.consumer.ConsumerClient;
 import io.seckill.gateway.redis.RedisBreaker;
 import io.seckill.gateway.redis.RequestBatcher;
@@ -19,11 +18,6 @@ class AdmissionConfiguration {
   @Bean
   SoldOutShield soldOutShield(AdmissionProperties settings) {
     return new SoldOutShield(settings.soldOutShield());
-  }
-
-  @Bean
-  RestockNews restockNews(RedisSettings redis, SoldOutShield shield) {
-    return new RestockNews(redis, shield::lift);
   }
 
   @Bean
@@ -104,35 +98,13 @@ class AdmissionConfiguration {
             shield,
             settings.replicas(),
             settings.replicasTimeout());
-    return measured(
-        "admit",
-        new RequestBatcher<>("admit", settings.batching(), RedisBreaker.areApart(redis), call),
-        meters);
-  }
-
-  @Bean
-  RequestBatcher<Purchase> lookUpQueue(
-      UnifiedJedis redis,
-      RedisBreaker breaker,
-      VerifiedServers servers,
-      SaleWatch watch,
-      SoldOutShield shield,
-      RequestBatcher<Purchase> admitQueue,
-      AdmissionProperties settings,
-      MeterRegistry meters) {
-    DuplicateLookup call =
-        new DuplicateLookup(
-            redis,
-            breaker,
-            servers,
-            watch::wake,
-            shield,
-            settings.replicas() > 0,
-            purchase -> Admissions.enqueue(admitQueue, purchase));
-    return measured(
-        "look-up",
-        new RequestBatcher<>("look-up", settings.batching(), RedisBreaker.areApart(redis), call),
-        meters);
+    RequestBatcher<Purchase> queue =
+        new RequestBatcher<>("admit", settings.batching(), RedisBreaker.areApart(redis), call);
+    Gauge.builder("seckill.queue.depth", queue, RequestBatcher::depth)
+        .description("Purchases that wait for their script call")
+        .tag("queue", "admit")
+        .register(meters);
+    return queue;
   }
 
   @Bean
@@ -141,17 +113,7 @@ class AdmissionConfiguration {
       RedisBreaker breaker,
       SoldOutShield shield,
       AdmissionMetrics metrics,
-      RequestBatcher<Purchase> admitQueue,
-      RequestBatcher<Purchase> lookUpQueue) {
-    return new Admissions(servers, breaker, shield, metrics, admitQueue, lookUpQueue);
-  }
-
-  private static RequestBatcher<Purchase> measured(
-      String name, RequestBatcher<Purchase> queue, MeterRegistry meters) {
-    Gauge.builder("seckill.queue.depth", queue, RequestBatcher::depth)
-        .description("Purchases that wait for their script call")
-        .tag("queue", name)
-        .register(meters);
-    return queue;
+      RequestBatcher<Purchase> admitQueue) {
+    return new Admissions(servers, breaker, shield, metrics, admitQueue);
   }
 }

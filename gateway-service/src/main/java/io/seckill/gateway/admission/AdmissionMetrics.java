@@ -40,7 +40,7 @@ final class AdmissionMetrics {
         counter(
             meters,
             "seckill.shield.hits",
-            "Purchases of a SKU just seen sold out, answered without asking for stock");
+            "Purchases without a key of a SKU just seen sold out, answered without asking Redis");
     this.shieldMisses = counter(meters, "seckill.shield.misses", "Purchases that went to Redis");
     for (Refusal reason : Refusal.values()) {
       refused.put(

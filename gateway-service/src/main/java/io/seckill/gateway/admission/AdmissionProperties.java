@@ -18,8 +18,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param answerWithin longest time from a purchase's arrival to its answer
  * @param replicas replicas that must confirm before "queued" is answered, 0 for none
  * @param replicasTimeout longest wait for the replicas, below seckill.redis.socket-timeout
- * @param soldOutShield how long a SKU reported as sold out is refused without asking Redis for
- *     stock; 0 switches the shield off
+ * @param soldOutShield how long a purchase without a key is refused without asking Redis after the
+ *     SKU's stock was 0; 0 switches the shield off
  * @param watchInterval how often Redis is compared with MySQL
  * @param workerLease time after which a worker lease expires unless it is renewed
  */

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 
 /**
  * Entry point for purchases. Purchases of an unverified partition or a quarantined SKU, and those
- * stopped by the open breaker or by the sold-out shield, are answered at once; all others go to
- * Redis in batches. Never blocks.
+ * stopped by the open breaker, are answered at once; so are those without a key from the shopper
+ * that the sold-out shield covers. All others go to Redis in batches. Never blocks.
  */
 final class Admissions {
 
@@ -25,21 +25,18 @@ final class Admissions {
   private final SoldOutShield shield;
   private final AdmissionMetrics metrics;
   private final RequestBatcher<Purchase> admit;
-  private final RequestBatcher<Purchase> lookUp;
 
   Admissions(
       VerifiedServers servers,
       RedisBreaker breaker,
       SoldOutShield shield,
       AdmissionMetrics metrics,
-      RequestBatcher<Purchase> admit,
-      RequestBatcher<Purchase> lookUp) {
+      RequestBatcher<Purchase> admit) {
     this.servers = servers;
     this.breaker = breaker;
     this.shield = shield;
     this.metrics = metrics;
     this.admit = admit;
-    this.lookUp = lookUp;
   }
 
   /**
@@ -55,23 +52,12 @@ final class Admissions {
       purchase.answer(QUARANTINED);
     } else if (breaker.isOpen(attempt.partition())) {
       purchase.answer(BREAKER);
-    } else if (shield.covers(attempt.skuId())) {
-      shielded(purchase);
+    } else if (!attempt.keyFromShopper() && shield.covers(attempt.skuId())) {
+      metrics.shieldHit();
+      purchase.answer(SOLD_OUT);
     } else {
       metrics.shieldMiss();
       enqueue(admit, purchase);
-    }
-  }
-
-  /**
-   * Only a purchase with a key sent by the shopper can be a repeat and needs the duplicate lookup.
-   */
-  private void shielded(Purchase purchase) {
-    metrics.shieldHit();
-    if (purchase.attempt().keyFromShopper()) {
-      enqueue(lookUp, purchase);
-    } else {
-      purchase.answer(SOLD_OUT);
     }
   }
 

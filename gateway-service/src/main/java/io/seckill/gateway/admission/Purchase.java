@@ -5,7 +5,6 @@ import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.redis.PendingRequest;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /** A purchase attempt that waits for its outcome; answered once. */
 final class Purchase extends PendingRequest {
@@ -22,20 +21,6 @@ final class Purchase extends PendingRequest {
   Purchase(PurchaseAttempt attempt, Consumer<Admission> answer) {
     this.attempt = attempt;
     this.answer = answer;
-  }
-
-  private Purchase(Purchase earlier) {
-    super(earlier.bornNanos());
-    this.attempt = earlier.attempt;
-    this.answer = earlier.answer;
-  }
-
-  /**
-   * Returns the same purchase for another queue, with the time it has left; the current batch can
-   * no longer answer it. Returns null when it was answered already.
-   */
-  @Nullable Purchase handOver() {
-    return settle() ? new Purchase(this) : null;
   }
 
   PurchaseAttempt attempt() {

@@ -11,7 +11,7 @@ import io.seckill.gateway.admission.Admission.Unknown;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Parses the replies of {@code admit.lua} and {@code seen.lua} for one purchase. */
+/** Parses the replies of {@code admit.lua} for one purchase. */
 final class ScriptReplies {
 
   private static final Logger log = LoggerFactory.getLogger(ScriptReplies.class);
@@ -45,7 +45,7 @@ final class ScriptReplies {
       case 'O' -> SOLD_OUT;
       case 'F' -> TOO_FEW_LEFT;
       case 'B' -> BROKEN_DATA;
-      default -> throw new IllegalStateException("a script and its caller disagree: " + reply);
+      default -> throw new IllegalStateException("admit.lua and its caller disagree: " + reply);
     };
   }
 
@@ -54,7 +54,7 @@ final class ScriptReplies {
    * causes, the order is still valid and only its position is lost. An unreadable reply means
    * broken data of this one order; the rest of its batch is answered normally.
    */
-  static Admission repeated(String reply) {
+  private static Admission repeated(String reply) {
     try {
       return readRepeated(reply);
     } catch (IllegalArgumentException e) {

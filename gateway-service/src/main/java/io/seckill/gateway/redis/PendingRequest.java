@@ -17,21 +17,7 @@ public abstract class PendingRequest {
   }
 
   private final AtomicBoolean settled = new AtomicBoolean();
-  private final long bornNanos;
-
-  /** A request that arrives now. */
-  protected PendingRequest() {
-    this(System.nanoTime());
-  }
-
-  /**
-   * A request that continues an earlier one and keeps its arrival time.
-   *
-   * @param bornNanos System.nanoTime() when the request came in
-   */
-  protected PendingRequest(long bornNanos) {
-    this.bornNanos = bornNanos;
-  }
+  private final long bornNanos = System.nanoTime();
 
   /** System.nanoTime() when the request came in. */
   protected final long bornNanos() {

@@ -14,11 +14,13 @@
 --       B  broken data: a key of the wrong type, a missing or unreadable field
 --       and after those, per SKU that admitted something: sku|epoch|highest sequence
 --
--- Checks in this order: request, rules, quota, stock; later purchases of a call see what earlier
--- ones took. Pass 1 reads, checks the type of every key and decides; pass 2 writes what was
--- decided. A refusal writes nothing and does not affect the other purchases. A script is not rolled
--- back, so pass 2 contains nothing that can fail halfway: when Redis is full, read-only or cannot
--- persist, it refuses the very first write. Ids stay strings: a Lua number holds 53 bits.
+-- Checks in this order: request, rules, stock of 0, quota, stock; later purchases of a call see what
+-- earlier ones took. A stock of 0 comes before the quota because most purchases of a sale find it
+-- sold out, and it saves them the read of the quota. Pass 1 reads, checks the type of every key and
+-- decides; pass 2 writes what was decided. A refusal writes nothing and does not affect the other
+-- purchases. A script is not rolled back, so pass 2 contains nothing that can fail halfway: when
+-- Redis is full, read-only or cannot persist, it refuses the very first write. Ids stay strings: a
+-- Lua number holds 53 bits.
 -- No shebang: with one, a full Redis would refuse repeats too.
 
 local prefix, expected, waits = ARGV[1], ARGV[2], ARGV[3]
@@ -166,9 +168,9 @@ local function decide(i)
     return 'B'
   end
 
-  -- quota
+  -- quota, unless a stock of 0 decides below
   local quotas, owner, used, newOwner = false, nil, 0, false
-  if s.quota then
+  if s.quota and s.stock > 0 then
     quotas = s.quotas .. bucket
     owner = sku .. ':' .. user
     used = owned[owner]

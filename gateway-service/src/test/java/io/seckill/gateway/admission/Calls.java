@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Sends purchases to the scripts in one call, as a batch does. */
+/** Sends purchases to {@code admit.lua} in one call, as a batch does. */
 final class Calls {
 
   static final SnowflakeIds IDS = new SnowflakeIds(7, 0, Clock.systemUTC());
@@ -19,9 +19,7 @@ final class Calls {
   private final HighWaterMarks marks = new HighWaterMarks();
   private final VerifiedServers servers = new VerifiedServers();
   private final SoldOutShield shield = new SoldOutShield(Duration.ofMinutes(1));
-  private final List<PurchaseAttempt> fullDecisions = new ArrayList<>();
   private final AdmitCall admit;
-  private final DuplicateLookup seen;
   private int otherServers;
 
   Calls(UnifiedJedis redis) {
@@ -41,18 +39,6 @@ final class Calls {
             shield,
             replicas,
             Duration.ofMillis(200));
-    this.seen =
-        new DuplicateLookup(
-            redis,
-            breaker,
-            servers,
-            () -> otherServers++,
-            shield,
-            replicas > 0,
-            purchase -> {
-              fullDecisions.add(purchase.attempt());
-              purchase.answer(new Admission.Busy());
-            });
     verify(redis);
   }
 
@@ -76,16 +62,14 @@ final class Calls {
   }
 
   List<Admission> together(PurchaseAttempt... attempts) {
-    return carry(admit::execute, attempts);
-  }
-
-  /** Runs the shield's duplicate lookup; purchases it forwards to admission are answered Busy. */
-  List<Admission> lookUp(PurchaseAttempt... attempts) {
-    return carry(seen::execute, attempts);
-  }
-
-  List<PurchaseAttempt> fullDecisions() {
-    return fullDecisions;
+    Admission[] outcomes = new Admission[attempts.length];
+    List<Purchase> purchases = new ArrayList<>();
+    for (int i = 0; i < attempts.length; i++) {
+      int at = i;
+      purchases.add(new Purchase(attempts[i], outcome -> outcomes[at] = outcome));
+    }
+    admit.execute(attempts[0].partition(), purchases);
+    return List.of(outcomes);
   }
 
   SoldOutShield shield() {
@@ -102,21 +86,6 @@ final class Calls {
 
   int otherServers() {
     return otherServers;
-  }
-
-  private interface Execution {
-    void execute(int partition, List<Purchase> purchases);
-  }
-
-  private static List<Admission> carry(Execution way, PurchaseAttempt... attempts) {
-    Admission[] outcomes = new Admission[attempts.length];
-    List<Purchase> purchases = new ArrayList<>();
-    for (int i = 0; i < attempts.length; i++) {
-      int at = i;
-      purchases.add(new Purchase(attempts[i], outcome -> outcomes[at] = outcome));
-    }
-    way.execute(attempts[0].partition(), purchases);
-    return List.of(outcomes);
   }
 
   /** A purchase with an idempotency key sent by the shopper. */

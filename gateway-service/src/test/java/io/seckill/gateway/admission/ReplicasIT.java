@@ -85,17 +85,16 @@ class ReplicasIT {
   }
 
   @Test
-  @DisplayName("The sold-out shield promises no more than admission does")
-  void leavesARepeatBehindTheShieldToAdmissionWhichWaitsForTheReplica() {
+  @DisplayName("A repeat waits for the replica also when the SKU is sold out")
+  void promisesNothingForARepeatOfASoldOutSkuBeforeTheReplicaHasTheOrder() {
     TestSale sale = TestSale.unlimited(redis, 1);
     replica.freeze();
     PurchaseAttempt bought = attempt(sale, 1, "key-0001", 1);
     assertThat(calls.one(bought)).isEqualTo(new Unknown(Cause.REPLICAS));
 
-    List<Admission> outcomes = calls.lookUp(bought, attempt(sale, 2, "key-0002", 1));
+    List<Admission> outcomes = calls.together(bought, attempt(sale, 2, "key-0002", 1));
 
     assertThat(outcomes.get(0)).as("no replica has the order yet").isNotInstanceOf(Repeated.class);
-    assertThat(calls.fullDecisions()).containsExactly(bought);
     assertThat(outcomes.get(1)).isEqualTo(new Refused(Refusal.SOLD_OUT));
     replica.thaw();
   }

@@ -14,8 +14,6 @@
 -- compensation expires with the sale. Ids stay strings: a Lua number holds 53 bits. All checks come
 -- before the first write.
 -- Flag allow-oom: compensation must work even when Redis is out of memory.
--- Publishes the SKU on seckill:restocked when its stock was 0, so that gateways that remember
--- "sold out" stop refusing purchases.
 
 local prefix, sku, user, id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local epoch, stockUnits, quotaUnits = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -83,8 +81,5 @@ if quotaUnits > 0 and owned > 0 then
   else
     redis.call('HDEL', quotaKey, user)
   end
-end
-if stock == 0 and stockUnits > 0 then
-  redis.pcall('PUBLISH', 'seckill:restocked', sku) -- last, and allowed to fail: it only saves a moment
 end
 return 1

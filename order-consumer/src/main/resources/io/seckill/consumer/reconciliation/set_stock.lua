@@ -4,7 +4,6 @@
 -- ARGV  1 epoch  2 admission sequence when it was compared  3 stock found, "" when absent  4 stock wanted
 -- reply 1 set · 0 something has moved: nothing changed
 -- Headed allow-oom: it replaces what is there.
--- Published: the SKU on seckill:restocked when its stock was 0, so that gateways stop refusing from memory.
 
 local sale = redis.call('HMGET', KEYS[1], 'epoch', 'seq', 'expiresAt')
 if sale[1] ~= ARGV[1] or (sale[2] or '0') ~= ARGV[2] or not sale[3]
@@ -12,7 +11,4 @@ if sale[1] ~= ARGV[1] or (sale[2] or '0') ~= ARGV[2] or not sale[3]
   return 0
 end
 redis.call('SET', KEYS[2], ARGV[4], 'PXAT', sale[3])
-if ARGV[3] == '0' and ARGV[4] ~= '0' then
-  redis.pcall('PUBLISH', 'seckill:restocked', string.match(KEYS[2], '%d+$')) -- allowed to fail: it only saves a moment
-end
 return 1

@@ -13,7 +13,6 @@
 -- The outcome of an id is stored as "<epoch>:<delta>:<A applied | R refused | U undone>", also a refusal: a second
 -- caller must not succeed where the first was refused. An outcome of an older epoch does not apply to this one.
 -- All checks come before the first write. Headed allow-oom: an operator must get through when Redis is full.
--- Published: the SKU on seckill:restocked when its stock was 0, so that gateways stop refusing from memory.
 
 local id, epoch, delta, undo = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'undo'
 
@@ -52,18 +51,10 @@ local function keep(letter)
   redis.call('PEXPIREAT', KEYS[3], f[2])
 end
 
--- Called last, and allowed to fail: it only saves a moment.
-local function tell(change)
-  if stock == 0 and change > 0 then
-    redis.pcall('PUBLISH', 'seckill:restocked', string.match(KEYS[2], '%d+$'))
-  end
-end
-
 if undo then
   if outcome == 'A' then
     keep('U')
     redis.call('DECRBY', KEYS[2], ARGV[3])
-    tell(-delta)
   end
   return 1
 end
@@ -76,5 +67,4 @@ if stock + delta < 0 then
 end
 keep('A')
 redis.call('INCRBY', KEYS[2], ARGV[3])
-tell(delta)
 return 1

@@ -139,25 +139,6 @@ class CompensationScriptIT {
     }
   }
 
-  /**
-   * ADR 8: notifying the gateways only saves shoppers a moment; the compensation must not depend on
-   * it.
-   */
-  @Test
-  void givesBackAlsoWhenItMayNotTellOfIt() {
-    try (RedisServer server =
-            RedisServer.start("user consumer on >secret resetchannels ~* +@all -publish");
-        UnifiedJedis client =
-            RedisClients.open(
-                RedisSettings.single("redis://consumer:secret@127.0.0.1:" + server.port()),
-                "test")) {
-      preheat(client, "0");
-
-      assertThat(script.call(client, keys(), arguments("900", 5, 3, 1, 0))).isEqualTo(1L);
-      assertThat(client.get(RedisKeys.stock(SKU))).isEqualTo("1");
-    }
-  }
-
   private long give(String order, long user, long epoch, int stock, int quota) {
     return (Long) script.call(redis, keys(), arguments(order, user, epoch, stock, quota));
   }

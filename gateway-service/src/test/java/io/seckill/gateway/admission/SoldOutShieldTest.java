@@ -1,0 +1,44 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class SoldOutShieldTest {
+
+  private static final Duration HOUR = Duration.ofHours(1);
+
+  @Test
+  void coversASkuFromTheMomentRedisWasQueriedUntilTheLifetimeIsOver() {
+    SoldOutShield shield = new SoldOutShield(HOUR);
+    long now = System.nanoTime();
+
+    assertThat(shield.covers(1)).isFalse();
+    shield.raise(1, now - HOUR.toNanos());
+    assertThat(shield.covers(1)).as("the answer came too late").isFalse();
+    shield.raise(1, now);
+    assertThat(shield.covers(1)).isTrue();
+    assertThat(shield.covers(2)).isFalse();
+  }
+
+  @Test
+  void isNotShortenedByAnAnswerThatOvertookALaterOne() {
+    SoldOutShield shield = new SoldOutShield(HOUR);
+    long now = System.nanoTime();
+
+    shield.raise(1, now);
+    shield.raise(1, now - HOUR.toNanos());
+
+    assertThat(shield.covers(1)).isTrue();
+  }
+
+  @Test
+  void coversNothingWhenItsLifetimeIsZero() {
+    SoldOutShield shield = new SoldOutShield(Duration.ZERO);
+
+    shield.raise(1, System.nanoTime());
+
+    assertThat(shield.covers(1)).isFalse();
+  }
+}
