@@ -36,4 +36,8 @@ class CommonArchitectureTest {
           .resideInAPackage("org.springframework..");
 
   @ArchTest static final ArchRule logsGoThroughSlf4j = ArchitectureRules.logsGoThroughSlf4j();
+
+  @ArchTest static final ArchRule namesSayWhatAClassIs = ArchitectureRules.namesSayWhatAClassIs();
+
+  @ArchTest static final ArchRule nobodyParks = ArchitectureRules.nobodyParks();
 }

@@ -1,8 +1,8 @@
 package io.seckill.gateway;
 
-import io.seckill.support.audit.AuditLog;
-import io.seckill.support.internal.InternalToken;
 import io.seckill.support.redis.RedisConfiguration;
+import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.InternalToken;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;

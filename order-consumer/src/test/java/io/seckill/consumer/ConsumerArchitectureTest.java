@@ -41,4 +41,8 @@ class ConsumerArchitectureTest {
   @ArchTest static final ArchRule nobodySleeps = ArchitectureRules.nobodySleeps();
 
   @ArchTest static final ArchRule logsGoThroughSlf4j = ArchitectureRules.logsGoThroughSlf4j();
+
+  @ArchTest static final ArchRule namesSayWhatAClassIs = ArchitectureRules.namesSayWhatAClassIs();
+
+  @ArchTest static final ArchRule nobodyParks = ArchitectureRules.nobodyParks("Pause");
 }

@@ -1,8 +1,8 @@
 package io.seckill.consumer;
 
 import io.seckill.consumer.intake.MutantIntake;
-import io.seckill.consumer.lifecycle.MutantPayments;
-import io.seckill.consumer.store.MutantStore;
+import io.seckill.consumer.payment.MutantPayments;
+import io.seckill.consumer.storage.MutantStore;
 import io.seckill.testing.mutation.Mutation;
 
 /**
@@ -12,13 +12,13 @@ import io.seckill.testing.mutation.Mutation;
 public final class ConsumerMutations {
 
   private static final String INTAKE = "io.seckill.consumer.intake.";
-  private static final String STORE = "io.seckill.consumer.store.";
-  private static final String PAYMENTS = "io.seckill.consumer.lifecycle.Payments";
+  private static final String STORE = "io.seckill.consumer.storage.";
+  private static final String PAYMENTS = "io.seckill.consumer.payment.Payments";
   private static final String START_CHECK = STORE + "AffectedRowsCheck";
   private static final String LIMIT = STORE + "SaleRules#limit";
   private static final String QUANTITY = "io.seckill.common.order.OrderMessage#quantity";
   private static final String TABLES = "db/migration/V1__ledger_of_record.sql";
-  private static final String COMPENSATION = "io/seckill/consumer/compensation/compensate.lua";
+  private static final String COMPENSATION = "io/seckill/consumer/orders/compensate.lua";
 
   public static final Mutation AFFECTED_ROWS_OFF =
       Mutation.named("useAffectedRows is off")
@@ -69,13 +69,13 @@ public final class ConsumerMutations {
       Mutation.named("a payment charges twice the price")
           .calls(
               PAYMENTS + "#ask",
-              "io.seckill.consumer.lifecycle.OrderRow#amountCents",
+              "io.seckill.consumer.orders.OrderRow#amountCents",
               MutantPayments.class);
 
   public static final Mutation LEDGER_WITH_A_UNIT_TOO_MANY =
       Mutation.named("the ledger shows a unit more than is on sale")
           .text(
-              "io/seckill/consumer/ledger/balance_items.lua",
+              "io/seckill/consumer/consistency/balance_items.lua",
               "redis.call('GET', prefix .. 'stock:' .. sku) or ''",
               "string.format('%.0f', redis.call('GET', prefix .. 'stock:' .. sku) + 1)");
 

@@ -1,7 +1,7 @@
 package io.seckill.consumer;
 
 import io.seckill.consumer.intake.MutantIntake;
-import io.seckill.consumer.store.MutantStore;
+import io.seckill.consumer.storage.MutantStore;
 import io.seckill.testing.TestServers;
 import io.seckill.testing.mutation.Mutants;
 import io.seckill.testing.mutation.Mutation;
@@ -20,16 +20,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ConsumerMutationsIT {
 
   private static final String INTAKE = "io.seckill.consumer.intake.";
-  private static final String STORE = "io.seckill.consumer.store.";
-  private static final String LIFECYCLE = "io.seckill.consumer.lifecycle.";
+  private static final String STORE = "io.seckill.consumer.storage.";
+  private static final String LIFECYCLE = "io.seckill.consumer.payment.";
   private static final String START_CHECK = STORE + "AffectedRowsCheck";
   private static final String TABLES = "db/migration/V1__ledger_of_record.sql";
   private static final String QUOTA_CHECK = "CHECK (owned_count <= limit_units)";
   private static final String FIRST_PURCHASE =
       INTAKE + "GuardsIT#refusesAFirstPurchaseAboveTheLimit";
-  private static final String COMPENSATION = "io/seckill/consumer/compensation/compensate.lua";
-  private static final String COMPENSATION_IT =
-      "io.seckill.consumer.compensation.CompensationScriptIT#";
+  private static final String COMPENSATION = "io/seckill/consumer/orders/compensate.lua";
+  private static final String COMPENSATION_IT = "io.seckill.consumer.orders.CompensationScriptIT#";
 
   private static final Mutants MUTANTS = new Mutants();
 
@@ -78,7 +77,7 @@ class ConsumerMutationsIT {
             .text(COMPENSATION, "elseif current > epoch then", "elseif false then")
             .caughtBy(COMPENSATION_IT + "changesNothingForAnOlderEpoch", "expected: 3L"),
         Mutation.named("a payment pays for an order that has ended")
-            .constant(LIFECYCLE + "Orders", " AND status = 'CONFIRMED'", "")
+            .constant("io.seckill.consumer.orders.Orders", " AND status = 'CONFIRMED'", "")
             .caughtBy(
                 LIFECYCLE + "LifecycleIT#aCrashAfterTheChargeEndsAsARefundWhenTheOrderHasExpired",
                 "EXPIRED"),

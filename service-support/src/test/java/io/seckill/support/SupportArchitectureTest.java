@@ -28,4 +28,8 @@ class SupportArchitectureTest {
   @ArchTest static final ArchRule nobodySleeps = ArchitectureRules.nobodySleeps();
 
   @ArchTest static final ArchRule logsGoThroughSlf4j = ArchitectureRules.logsGoThroughSlf4j();
+
+  @ArchTest static final ArchRule namesSayWhatAClassIs = ArchitectureRules.namesSayWhatAClassIs();
+
+  @ArchTest static final ArchRule nobodyParks = ArchitectureRules.nobodyParks();
 }

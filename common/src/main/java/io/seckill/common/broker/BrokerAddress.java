@@ -1,7 +1,7 @@
 package io.seckill.common.broker;
 
 import com.rabbitmq.client.ConnectionFactory;
-import io.seckill.common.tls.TrustedAuthorities;
+import io.seckill.common.settings.TrustedAuthorities;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;

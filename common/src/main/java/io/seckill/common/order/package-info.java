@@ -1,6 +1,4 @@
-/**
- * The order as every service knows it: id, message, status and the admission record kept in Redis.
- */
+/** An order as the services exchange it: its id, message, admission record and status. */
 @NullMarked
 package io.seckill.common.order;
 

@@ -1,6 +1,6 @@
 package io.seckill.common.redis;
 
-import io.seckill.common.tls.TrustedAuthorities;
+import io.seckill.common.settings.TrustedAuthorities;
 import java.io.ByteArrayInputStream;
 import java.net.URI;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package io.seckill.common.redis;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
-import io.seckill.common.tls.TrustedAuthorities;
+import io.seckill.common.settings.TrustedAuthorities;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -1,3 +1,5 @@
-/** Checks of settings, used by all services. */
-@org.jspecify.annotations.NullMarked
+/** Checks of settings, and the certificate authorities that connections trust. */
+@NullMarked
 package io.seckill.common.settings;
+
+import org.jspecify.annotations.NullMarked;

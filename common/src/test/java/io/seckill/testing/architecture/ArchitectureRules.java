@@ -6,12 +6,15 @@ import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_
 import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.lang.syntax.ArchRuleDefinition;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.NullMarked;
 
 /**
@@ -87,6 +90,31 @@ public final class ArchitectureRules {
   public static ArchRule logsGoThroughSlf4j() {
     return com.tngtech.archunit.lang.CompositeArchRule.of(NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS)
         .and(NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING);
+  }
+
+  /** A class is named for what it does or is; these suffixes say neither. */
+  public static ArchRule namesSayWhatAClassIs() {
+    return noClasses()
+        .should()
+        .haveNameMatching(".*(Manager|Helper|Utils?|Impl|Data|Info)(\\$.*)?")
+        .because("a name says what its class does");
+  }
+
+  /**
+   * Code waits for signals that a stop can give.
+   *
+   * @param classes simple names of the classes that may park
+   */
+  public static ArchRule nobodyParks(String... classes) {
+    List<String> allowed = List.of(classes);
+    return noClasses()
+        .that(
+            DescribedPredicate.describe(
+                "are not " + allowed, type -> !allowed.contains(type.getSimpleName())))
+        .should()
+        .accessClassesThat()
+        .areAssignableTo(LockSupport.class)
+        .allowEmptyShould(true);
   }
 
   private static ArchCondition<JavaClass> resideInANullMarkedPackage() {

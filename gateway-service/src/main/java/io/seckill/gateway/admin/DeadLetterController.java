@@ -1,10 +1,10 @@
 package io.seckill.gateway.admin;
 
-import io.seckill.gateway.consumer.ConsumerAnswer;
-import io.seckill.gateway.consumer.ConsumerClient;
+import io.seckill.gateway.backends.ConsumerAnswer;
+import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.web.Caller;
-import io.seckill.support.problem.ProblemException;
-import io.seckill.support.request.PathIds;
+import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProblemException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;

@@ -1,7 +1,7 @@
 package io.seckill.gateway.admin;
 
-import io.seckill.support.request.SingleLine;
-import io.seckill.support.request.StrictJson;
+import io.seckill.support.web.SingleLine;
+import io.seckill.support.web.StrictJson;
 import org.jspecify.annotations.Nullable;
 
 /** The body of a discard request: the reason why the order will never be stored. */

@@ -1,10 +1,10 @@
 package io.seckill.gateway.admin;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.gateway.consumer.ProductEdit;
-import io.seckill.support.problem.ProblemException;
-import io.seckill.support.request.SingleLine;
-import io.seckill.support.request.StrictJson;
+import io.seckill.gateway.backends.ProductEdit;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.SingleLine;
+import io.seckill.support.web.StrictJson;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -2,9 +2,9 @@ package io.seckill.gateway.admin;
 
 import io.seckill.gateway.web.Caller;
 import io.seckill.gateway.web.CorrelationFilter;
-import io.seckill.support.audit.AuditLog;
-import io.seckill.support.audit.Operator;
-import io.seckill.support.problem.ProblemException;
+import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.ProblemException;
 import java.util.function.Function;
 import org.springframework.stereotype.Component;
 import org.springframework.web.server.ServerWebExchange;

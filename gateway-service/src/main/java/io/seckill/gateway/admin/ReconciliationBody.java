@@ -1,7 +1,7 @@
 package io.seckill.gateway.admin;
 
-import io.seckill.support.problem.ProblemException;
-import io.seckill.support.request.StrictJson;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.StrictJson;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,16 +1,14 @@
 package io.seckill.gateway.admin;
 
 import io.seckill.common.order.OrderMessage;
-import io.seckill.gateway.consumer.ConsumerAnswer;
-import io.seckill.gateway.consumer.ConsumerClient;
-import io.seckill.gateway.consumer.ProductEdit;
-import io.seckill.gateway.preheat.Preheat;
-import io.seckill.gateway.preheat.SaleControl;
-import io.seckill.gateway.preheat.SaleControl.Stopped;
+import io.seckill.gateway.admin.SaleControl.Stopped;
+import io.seckill.gateway.backends.ConsumerAnswer;
+import io.seckill.gateway.backends.ConsumerClient;
+import io.seckill.gateway.backends.ProductEdit;
 import io.seckill.gateway.web.Caller;
-import io.seckill.support.internal.ProductRow;
-import io.seckill.support.problem.ProblemException;
-import io.seckill.support.request.PathIds;
+import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.ProductRow;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;

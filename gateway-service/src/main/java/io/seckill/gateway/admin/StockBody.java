@@ -1,8 +1,8 @@
 package io.seckill.gateway.admin;
 
-import io.seckill.support.problem.ProblemException;
-import io.seckill.support.request.SingleLine;
-import io.seckill.support.request.StrictJson;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.SingleLine;
+import io.seckill.support.web.StrictJson;
 import org.jspecify.annotations.Nullable;
 
 /** The body of a stock change: units to add, or to withdraw when negative, and why. */

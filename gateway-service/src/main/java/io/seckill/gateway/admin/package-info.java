@@ -1,5 +1,6 @@
 /**
- * The operators' endpoints: products, sales, stock, dead letters. Every write logs an audit line.
+ * The operators' endpoints: products, sales, stock, dead letters, ledger and reconciliation, each
+ * write with an audit line.
  */
 @NullMarked
 package io.seckill.gateway.admin;

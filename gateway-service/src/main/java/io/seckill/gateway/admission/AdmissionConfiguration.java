@@ -2,9 +2,9 @@ package io.seckill.gateway.admission;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.seckill.gateway.consumer.ConsumerClient;
-import io.seckill.gateway.redis.RedisBreaker;
-import io.seckill.gateway.redis.RequestBatcher;
+import io.seckill.gateway.backends.ConsumerClient;
+import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.gateway.backends.RequestBatcher;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

@@ -3,9 +3,9 @@ package io.seckill.gateway.admission;
 import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Refused;
 import io.seckill.gateway.admission.Admission.Unknown;
-import io.seckill.gateway.redis.PendingRequest.Failure;
-import io.seckill.gateway.redis.RedisBreaker;
-import io.seckill.gateway.redis.RequestBatcher;
+import io.seckill.gateway.backends.PendingRequest.Failure;
+import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.gateway.backends.RequestBatcher;
 import java.util.function.Consumer;
 
 /**

@@ -3,7 +3,7 @@ package io.seckill.gateway.admission;
 import io.seckill.gateway.admission.Admission.Busy;
 import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Unknown;
-import io.seckill.gateway.redis.PendingRequest;
+import io.seckill.gateway.backends.PendingRequest;
 import java.util.function.Consumer;
 
 /** A purchase attempt that waits for its outcome; answered once. */

@@ -6,9 +6,9 @@ import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Refused;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
-import io.seckill.gateway.http.HttpAnswer;
-import io.seckill.gateway.http.HttpAnswer.Header;
-import io.seckill.gateway.http.ProblemCode;
+import io.seckill.gateway.web.HttpAnswer;
+import io.seckill.gateway.web.HttpAnswer.Header;
+import io.seckill.gateway.web.ProblemCode;
 
 /** Converts outcomes to HTTP answers. */
 final class PurchaseAnswers {

@@ -1,6 +1,6 @@
 package io.seckill.gateway.admission;
 
-import io.seckill.gateway.http.ProblemCode;
+import io.seckill.gateway.web.ProblemCode;
 
 /** Reason for refusing a purchase: nothing was written, and the same key may be tried again. */
 enum Refusal {

@@ -7,7 +7,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.admission.HighWaterMarks.Mark;
 import io.seckill.gateway.admission.HighWaterMarks.Verdict;
 import io.seckill.gateway.admission.StoredSales.Sale;
-import io.seckill.gateway.redis.RedisBreaker;
+import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.support.thread.DaemonThreads;
 import java.time.Duration;
 import java.util.HashMap;
@@ -67,12 +67,12 @@ final class SaleWatch implements AutoCloseable {
    * A sale as stored in Redis; epoch and sequence are 0 and the state is empty if Redis does not
    * have it.
    */
-  private record Data(String state, long epoch, long seq) {
-    static final Data ABSENT = new Data("", 0, 0);
+  private record Observation(String state, long epoch, long seq) {
+    static final Observation ABSENT = new Observation("", 0, 0);
   }
 
   /** One partition as read from Redis. */
-  private record Partitioned(String replicationId, Map<Long, Data> sales) {}
+  private record Partitioned(String replicationId, Map<Long, Observation> sales) {}
 
   /** Receives reports of losses that the data in MySQL do not show. */
   @FunctionalInterface
@@ -165,7 +165,7 @@ final class SaleWatch implements AutoCloseable {
             .toList();
     List<String> keys = List.of(RedisKeys.outbox(partition));
     List<?> reply = (List<?>) breaker.call(partition, () -> INSPECT.call(redis, keys, args));
-    Map<Long, Data> data = new HashMap<>();
+    Map<Long, Observation> data = new HashMap<>();
     for (int i = 0; i < sales.size(); i++) {
       int at = 1 + i * FIELDS;
       data.put(sales.get(i).skuId(), data(reply, at));
@@ -173,11 +173,11 @@ final class SaleWatch implements AutoCloseable {
     return new Partitioned((String) reply.get(0), data);
   }
 
-  private static Data data(List<?> reply, int at) {
+  private static Observation data(List<?> reply, int at) {
     String state = (String) reply.get(at);
     return state.isEmpty()
-        ? Data.ABSENT
-        : new Data(state, number(reply.get(at + 1)), number(reply.get(at + 2)));
+        ? Observation.ABSENT
+        : new Observation(state, number(reply.get(at + 1)), number(reply.get(at + 2)));
   }
 
   private static long number(Object text) {
@@ -191,7 +191,7 @@ final class SaleWatch implements AutoCloseable {
       int p = Partition.ofSku(sale.skuId());
       Partitioned partition = seen.get(p);
       if (partition != null && data(seen, sale.skuId()).epoch() > 0) {
-        Data data = data(seen, sale.skuId());
+        Observation data = data(seen, sale.skuId());
         String server = partition.replicationId();
         Mark mark =
             marks.found(
@@ -230,9 +230,9 @@ final class SaleWatch implements AutoCloseable {
         .collect(Collectors.toSet());
   }
 
-  private static Data data(Map<Integer, Partitioned> seen, long skuId) {
+  private static Observation data(Map<Integer, Partitioned> seen, long skuId) {
     Partitioned partition = Objects.requireNonNull(seen.get(Partition.ofSku(skuId)));
-    return partition.sales().getOrDefault(skuId, Data.ABSENT);
+    return partition.sales().getOrDefault(skuId, Observation.ABSENT);
   }
 
   /**
@@ -240,9 +240,9 @@ final class SaleWatch implements AutoCloseable {
    * admitted purchase must not be refused from data that have lost it. While a sale is being
    * loaded, the scripts themselves answer that the outcome is unknown.
    */
-  private boolean isSuspect(Sale sale, Data data) {
+  private boolean isSuspect(Sale sale, Observation data) {
     Mark mark = marks.of(sale.skuId());
-    if (data.equals(Data.ABSENT)) {
+    if (data.equals(Observation.ABSENT)) {
       return sale.hasSold() || (mark != null && mark.seq() > 0);
     } else if (data.state().equals("PREHEATING")) {
       return false;

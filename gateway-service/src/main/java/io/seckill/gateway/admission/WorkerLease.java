@@ -1,11 +1,11 @@
 package io.seckill.gateway.admission;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
-import io.seckill.common.id.SnowflakeIds;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.SnowflakeIds;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.redis.RedisBreaker;
+import io.seckill.gateway.backends.RedisBreaker;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;

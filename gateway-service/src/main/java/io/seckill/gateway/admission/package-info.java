@@ -1,5 +1,6 @@
 /**
- * The atomic decision on one purchase: scripts, batching, sold-out shield, breaker and HTTP route.
+ * The atomic decision on one purchase: HTTP route, scripts, sold-out shield, and the watch over
+ * Redis.
  */
 @NullMarked
 package io.seckill.gateway.admission;

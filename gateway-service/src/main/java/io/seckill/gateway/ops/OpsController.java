@@ -1,7 +1,7 @@
 package io.seckill.gateway.ops;
 
-import io.seckill.gateway.stores.BlockingCalls;
-import io.seckill.support.internal.ProductRow;
+import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.support.web.ProductRow;
 import java.util.List;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.http.MediaType;

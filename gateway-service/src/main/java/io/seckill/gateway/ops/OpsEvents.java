@@ -1,7 +1,7 @@
 package io.seckill.gateway.ops;
 
-import io.seckill.support.problem.Problem;
-import io.seckill.support.problem.ProblemException;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;

@@ -1,7 +1,7 @@
 package io.seckill.gateway.ops;
 
-import io.seckill.gateway.products.ProductCache;
-import io.seckill.support.internal.ProductRow;
+import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.support.web.ProductRow;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;

@@ -1,4 +1,4 @@
-/** What operators watch while a sale runs: one stream of snapshots for the operations page. */
+/** What operators watch: the stream for the operations page, relay lanes, metrics and health. */
 @NullMarked
 package io.seckill.gateway.ops;
 

@@ -5,7 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
-import io.seckill.gateway.stores.BlockingCalls;
+import io.seckill.gateway.backends.BlockingCalls;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

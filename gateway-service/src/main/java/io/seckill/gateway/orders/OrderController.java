@@ -2,8 +2,8 @@ package io.seckill.gateway.orders;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.gateway.web.Caller;
-import io.seckill.support.problem.ProblemException;
-import io.seckill.support.request.PathIds;
+import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProblemException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.codec.ServerSentEvent;

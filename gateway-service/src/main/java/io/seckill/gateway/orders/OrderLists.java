@@ -1,7 +1,7 @@
 package io.seckill.gateway.orders;
 
 import io.seckill.common.order.OrderId;
-import io.seckill.gateway.stores.BlockingCalls;
+import io.seckill.gateway.backends.BlockingCalls;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

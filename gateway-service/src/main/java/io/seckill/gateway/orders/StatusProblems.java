@@ -1,7 +1,7 @@
 package io.seckill.gateway.orders;
 
-import io.seckill.support.problem.Problem;
-import io.seckill.support.problem.ProblemException;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 
 /** The problems that are returned when there is no status to show. */

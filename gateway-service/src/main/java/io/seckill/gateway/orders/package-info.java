@@ -1,7 +1,4 @@
-/**
- * What shoppers see and do after the purchase: status, lists, events, payment, cancel; and the
- * products themselves.
- */
+/** What shoppers see and do after the purchase: status, lists, events, payment and cancel. */
 @NullMarked
 package io.seckill.gateway.orders;
 

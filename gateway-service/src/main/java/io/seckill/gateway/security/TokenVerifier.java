@@ -68,7 +68,7 @@ public final class TokenVerifier implements AutoCloseable {
   }
 
   /** As {@link #identify}, for the token itself. */
-  public @Nullable Identity verify(String token) {
+  @Nullable Identity verify(String token) {
     Verified known = verified.getIfPresent(token);
     if (known == null) {
       known = check(token);

@@ -1,4 +1,4 @@
-/** Authentication of callers: bearer tokens, verified and cached until they expire. */
+/** Who calls, and how often: bearer tokens, and rate limits per user and per address. */
 @NullMarked
 package io.seckill.gateway.security;
 

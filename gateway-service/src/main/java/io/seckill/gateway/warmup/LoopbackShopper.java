@@ -4,7 +4,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.seckill.gateway.security.WarmUpTokens;
-import io.seckill.support.request.PathIds;
+import io.seckill.support.web.PathIds;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.reactivestreams.Publisher;

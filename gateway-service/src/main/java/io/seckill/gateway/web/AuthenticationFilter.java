@@ -1,9 +1,9 @@
 package io.seckill.gateway.web;
 
-import io.seckill.gateway.limits.RateLimits;
 import io.seckill.gateway.security.Identity;
+import io.seckill.gateway.security.RateLimits;
 import io.seckill.gateway.security.TokenVerifier;
-import io.seckill.support.problem.Problem;
+import io.seckill.support.web.Problem;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

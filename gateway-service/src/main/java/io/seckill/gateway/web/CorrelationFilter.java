@@ -1,6 +1,5 @@
 package io.seckill.gateway.web;
 
-import io.seckill.gateway.http.CorrelationId;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;

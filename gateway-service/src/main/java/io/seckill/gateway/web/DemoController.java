@@ -2,9 +2,9 @@ package io.seckill.gateway.web;
 
 import io.seckill.gateway.security.DemoTokens;
 import io.seckill.gateway.security.DemoTokens.DemoToken;
-import io.seckill.support.problem.Problem;
-import io.seckill.support.problem.ProblemException;
-import io.seckill.support.request.StrictJson;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.StrictJson;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.PostMapping;

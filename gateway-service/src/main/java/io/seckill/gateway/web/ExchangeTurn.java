@@ -1,6 +1,5 @@
 package io.seckill.gateway.web;
 
-import io.seckill.gateway.http.EventLoops;
 import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;

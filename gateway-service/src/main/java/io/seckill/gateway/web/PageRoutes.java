@@ -4,8 +4,8 @@ import static org.springframework.web.reactive.function.server.RequestPredicates
 import static org.springframework.web.reactive.function.server.RequestPredicates.path;
 
 import io.seckill.gateway.security.DemoTokens;
-import io.seckill.support.problem.Problem;
-import io.seckill.support.problem.ProblemException;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package io.seckill.gateway.web;
 
-import io.seckill.support.problem.Problem;
+import io.seckill.support.web.Problem;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;

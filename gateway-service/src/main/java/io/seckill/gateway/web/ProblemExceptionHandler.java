@@ -1,7 +1,7 @@
 package io.seckill.gateway.web;
 
-import io.seckill.support.problem.Problem;
-import io.seckill.support.problem.ProblemException;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.annotation.Order;

@@ -1,7 +1,7 @@
 package io.seckill.gateway.web;
 
-import io.seckill.support.problem.Problem;
-import io.seckill.support.problem.ProblemException;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
 import java.nio.charset.StandardCharsets;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpHeaders;

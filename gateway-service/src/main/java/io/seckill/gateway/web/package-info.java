@@ -1,6 +1,6 @@
 /**
- * The gateway's HTTP layer: two ports, authorization, errors as problems, limits on what is read.
- * The purchase path has its own, thinner implementation.
+ * HTTP on two ports: authorization, errors as problems, limits on what is read, pages, and the thin
+ * answers of the purchase path.
  */
 @NullMarked
 package io.seckill.gateway.web;

@@ -1,10 +1,10 @@
 package io.seckill.gateway.admission;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.seckill.common.id.SnowflakeIds;
+import io.seckill.common.order.SnowflakeIds;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.redis.RedisBreakers;
+import io.seckill.gateway.backends.RedisBreakers;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;

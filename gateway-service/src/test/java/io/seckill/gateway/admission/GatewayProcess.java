@@ -1,7 +1,7 @@
 package io.seckill.gateway.admission;
 
 import io.seckill.gateway.GatewayApplication;
-import io.seckill.gateway.security.TestTokens;
+import io.seckill.gateway.testing.TestTokens;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,6 +1,6 @@
 package io.seckill.gateway.admission;
 
-import io.seckill.gateway.redis.RequestBatcher;
+import io.seckill.gateway.backends.RequestBatcher;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Refuses some purchases without a reason; a mutation calls it in front of the queue to Redis. */

@@ -9,7 +9,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.gateway.redis.RedisBreakers;
+import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;

@@ -11,7 +11,7 @@ import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.SaleLoading;
-import io.seckill.gateway.redis.RedisBreakers;
+import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package io.seckill.gateway.security;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.seckill.gateway.testing.TestTokens;
 import java.time.Clock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

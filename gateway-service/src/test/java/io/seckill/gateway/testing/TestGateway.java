@@ -1,7 +1,6 @@
 package io.seckill.gateway.testing;
 
 import io.seckill.gateway.GatewayApplication;
-import io.seckill.gateway.security.TestTokens;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RedisDatabase;
 import java.io.IOException;

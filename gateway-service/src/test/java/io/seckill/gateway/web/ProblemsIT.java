@@ -2,10 +2,10 @@ package io.seckill.gateway.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.gateway.security.TestTokens;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.gateway.testing.TestTokens;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;

@@ -2,9 +2,9 @@ package io.seckill.consumer.catalogue;
 
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
-import io.seckill.support.internal.ProductRow;
-import io.seckill.support.problem.Problem;
-import io.seckill.support.problem.ProblemException;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.ProductRow;
 import jakarta.persistence.EntityManager;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

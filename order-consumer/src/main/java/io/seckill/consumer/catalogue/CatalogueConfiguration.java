@@ -1,6 +1,6 @@
 package io.seckill.consumer.catalogue;
 
-import io.seckill.consumer.sweep.Sweeper;
+import io.seckill.consumer.runtime.Sweeper;
 import java.time.Duration;
 import org.hibernate.cfg.AvailableSettings;
 import org.springframework.boot.hibernate.autoconfigure.HibernatePropertiesCustomizer;

@@ -2,11 +2,11 @@ package io.seckill.consumer.catalogue;
 
 import io.seckill.common.sale.LoadSettings;
 import io.seckill.common.sale.SaleState;
-import io.seckill.consumer.internal.JsonBody;
-import io.seckill.support.audit.AuditLog;
-import io.seckill.support.audit.Operator;
-import io.seckill.support.internal.ProductRow;
-import io.seckill.support.request.PathIds;
+import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProductRow;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;

@@ -1,8 +1,8 @@
 package io.seckill.consumer.catalogue;
 
 import io.seckill.common.sale.SaleState;
-import io.seckill.support.internal.ProductRow;
-import io.seckill.support.problem.ProblemException;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.ProductRow;
 import java.util.OptionalLong;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;

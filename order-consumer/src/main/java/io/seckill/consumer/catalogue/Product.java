@@ -2,7 +2,7 @@ package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SaleState;
-import io.seckill.support.internal.ProductRow;
+import io.seckill.support.web.ProductRow;
 import jakarta.persistence.Column;
 import jakarta.persistence.Convert;
 import jakarta.persistence.Entity;

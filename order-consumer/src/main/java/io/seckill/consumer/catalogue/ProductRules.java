@@ -1,8 +1,8 @@
 package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.consumer.internal.JsonBody;
-import io.seckill.support.problem.ProblemException;
+import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.web.ProblemException;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.OptionalLong;

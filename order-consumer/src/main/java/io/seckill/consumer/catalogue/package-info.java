@@ -1,6 +1,6 @@
 /**
- * What is for sale: products, their rules, and the state of their sales. Single rows go through
- * JPA, which never writes the columns that storing a batch of orders updates.
+ * What is for sale: products, the states of their sales, loading them into Redis, and changes of
+ * their stock.
  */
 @NullMarked
 package io.seckill.consumer.catalogue;

@@ -1,6 +1,6 @@
 package io.seckill.consumer.deadletter;
 
-import io.seckill.consumer.sweep.Sweeper;
+import io.seckill.consumer.runtime.Sweeper;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 

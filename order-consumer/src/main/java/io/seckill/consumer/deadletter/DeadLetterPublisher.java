@@ -2,7 +2,7 @@ package io.seckill.consumer.deadletter;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
 import io.seckill.common.broker.BrokerTopology;
-import io.seckill.consumer.broker.ConfirmingPublisher;
+import io.seckill.consumer.runtime.ConfirmingPublisher;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;

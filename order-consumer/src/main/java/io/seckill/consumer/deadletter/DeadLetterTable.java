@@ -1,7 +1,7 @@
 package io.seckill.consumer.deadletter;
 
 import io.seckill.common.order.OrderMessage;
-import io.seckill.consumer.store.UtcText;
+import io.seckill.consumer.storage.UtcText;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;

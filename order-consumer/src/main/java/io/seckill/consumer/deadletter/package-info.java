@@ -1,4 +1,7 @@
-/** Keeps messages that cannot be stored, with their reason. */
+/**
+ * Messages that cannot be stored: kept with their reason, shown, replayed or discarded by
+ * operators.
+ */
 @NullMarked
 package io.seckill.consumer.deadletter;
 

@@ -2,7 +2,7 @@ package io.seckill.consumer.intake;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
-import io.seckill.consumer.broker.BrokerConnections;
+import io.seckill.consumer.runtime.BrokerConnections;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -2,7 +2,7 @@ package io.seckill.consumer.intake;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
-import io.seckill.consumer.lifecycle.ExpiryMessage;
+import io.seckill.consumer.payment.ExpiryMessage;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
  * State of a lane, also for health and metrics; {@link LaneState} has its transitions. The lane's
  * thread calls what is package-private, any thread what is public.
  */
-public final class LaneStatus {
+final class LaneStatus {
 
   private static final Logger log = LoggerFactory.getLogger(LaneStatus.class);
 
@@ -85,36 +85,36 @@ public final class LaneStatus {
   }
 
   /** Name of the lane, {@code <relay>-<n>}, for logs and metrics. */
-  public String lane() {
+  String lane() {
     return lane;
   }
 
   /** Partition of the lane, 0..15. */
-  public int partition() {
+  int partition() {
     return partition;
   }
 
-  public LaneState state() {
+  LaneState state() {
     return state;
   }
 
   /** Why the lane is in its state; empty without a failure. */
-  public String reason() {
+  String reason() {
     return reason;
   }
 
   /** Orders in the lane's private queue, as far as the lane knows. */
-  public int outstanding() {
+  int outstanding() {
     return outstanding;
   }
 
   /** Publishes that the broker has not answered. */
-  public int inFlight() {
+  int inFlight() {
     return inFlight;
   }
 
   /** Time since the lane last moved orders or found nothing to do. */
-  public Duration sinceMoved() {
+  Duration sinceMoved() {
     return Duration.ofNanos(nanoTime.getAsLong() - movedAt);
   }
 }

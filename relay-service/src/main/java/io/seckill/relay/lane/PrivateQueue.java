@@ -1,14 +1,14 @@
 package io.seckill.relay.lane;
 
-import static io.seckill.relay.redis.BinaryScript.bytes;
+import static io.seckill.common.redis.BinaryScript.bytes;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
+import io.seckill.common.redis.BinaryScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.recovery.LeaseFencedException;
-import io.seckill.relay.redis.BinaryScript;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -6,9 +6,9 @@ import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowT
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.breaker.BreakerMeters;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerConnector;
 import io.seckill.relay.publish.BrokerSettings;
+import io.seckill.relay.publish.RelayMeters;
 import io.seckill.relay.recovery.LeaseSettings;
 import io.seckill.support.redis.RedisSettingsConfiguration;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package io.seckill.relay.lane;
 
-import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerFailureException;
 import io.seckill.relay.publish.OrdersRefusedException;
 import io.seckill.relay.publish.OutboundOrder;
+import io.seckill.relay.publish.RelayMeters;
 import io.seckill.relay.recovery.Backoff;
 import io.seckill.relay.recovery.LaneLease;
 import io.seckill.relay.recovery.LeaseFencedException;

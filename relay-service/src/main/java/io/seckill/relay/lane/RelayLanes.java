@@ -3,8 +3,8 @@ package io.seckill.relay.lane;
 import io.micrometer.core.instrument.Tags;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.relay.metrics.RelayMeters;
 import io.seckill.relay.publish.BrokerConnector;
+import io.seckill.relay.publish.RelayMeters;
 import io.seckill.relay.recovery.LaneLease;
 import io.seckill.relay.recovery.LaneLeaseRenewer;
 import io.seckill.relay.recovery.LeaseSettings;
@@ -22,7 +22,7 @@ import org.springframework.context.SmartLifecycle;
  * Owns all lanes of this relay and the renewer of their leases. The start does not wait for Redis
  * or the broker; a stop first requests all lanes to stop and then waits for all of them together.
  */
-public final class RelayLanes implements SmartLifecycle {
+final class RelayLanes implements SmartLifecycle {
 
   private static final Logger log = LoggerFactory.getLogger(RelayLanes.class);
 
@@ -143,17 +143,17 @@ public final class RelayLanes implements SmartLifecycle {
   }
 
   /** Status of each lane. */
-  public List<LaneStatus> statuses() {
+  List<LaneStatus> statuses() {
     return lanes.stream().map(RelayLane::status).toList();
   }
 
   /** Orders waiting in a partition, as last read from Redis. */
-  public PartitionBacklog backlog(int partition) {
+  PartitionBacklog backlog(int partition) {
     return renewer.backlog(partition);
   }
 
   /** Time since the leases were last renewed in Redis. */
-  public Duration sinceRenewed() {
+  Duration sinceRenewed() {
     return renewer.sinceRenewed();
   }
 }

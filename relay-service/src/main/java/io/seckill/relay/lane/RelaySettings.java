@@ -25,7 +25,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     is work
  */
 @ConfigurationProperties("seckill.relay")
-public record RelaySettings(
+record RelaySettings(
     @DefaultValue("relay") String name,
     @DefaultValue("1") int lanesPerPartition,
     @DefaultValue("512") int maxUnconfirmed,

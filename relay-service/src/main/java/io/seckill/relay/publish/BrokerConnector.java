@@ -5,7 +5,6 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.seckill.common.broker.BrokerAddress;
 import io.seckill.common.broker.ProcessName;
-import io.seckill.relay.metrics.RelayMeters;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

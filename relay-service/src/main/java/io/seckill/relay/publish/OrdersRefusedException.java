@@ -8,7 +8,7 @@ public final class OrdersRefusedException extends Exception {
 
   private static final long serialVersionUID = 1L;
 
-  public OrdersRefusedException(String reason) {
+  OrdersRefusedException(String reason) {
     super(reason);
   }
 }

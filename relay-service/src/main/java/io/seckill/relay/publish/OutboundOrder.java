@@ -66,7 +66,7 @@ public final class OutboundOrder {
   }
 
   /** Why the entry is unreadable, or null. */
-  public @Nullable String defect() {
+  @Nullable String defect() {
     return defect == null ? null : defect.getMessage();
   }
 

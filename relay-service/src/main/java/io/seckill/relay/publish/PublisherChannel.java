@@ -5,7 +5,6 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
-import io.seckill.relay.metrics.RelayMeters;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

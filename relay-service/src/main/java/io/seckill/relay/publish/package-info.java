@@ -1,6 +1,6 @@
 /**
- * Publishes orders to the broker: one connection and channel per lane, a bounded window of
- * unconfirmed publishes.
+ * Publishes orders to the broker with a bounded window of unconfirmed publishes per lane, and
+ * counts what the relay does.
  */
 @NullMarked
 package io.seckill.relay.publish;

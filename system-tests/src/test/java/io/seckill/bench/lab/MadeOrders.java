@@ -1,9 +1,9 @@
 package io.seckill.bench.lab;
 
 import io.seckill.bench.load.Requests;
-import io.seckill.common.id.SnowflakeIds;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.order.SnowflakeIds;
 import java.time.Clock;
 import java.util.List;
 import java.util.function.IntFunction;

@@ -53,20 +53,20 @@ final class Failpoints {
                   CONFIRMED_NOT_REMOVED, "io.seckill.relay.lane.PrivateQueue$Settlement", "add"));
       case CONSUMER ->
           List.of(
-              Advised.after(BEFORE_COMMIT, "io.seckill.consumer.store.ProductTable", "progress"),
+              Advised.after(BEFORE_COMMIT, "io.seckill.consumer.storage.ProductTable", "progress"),
               Advised.before(COMMITTED_NOT_ACKED, "io.seckill.consumer.intake.Settler", "announce"),
               Advised.before(
                   NOTIFIED_NOT_COMPENSATED,
-                  "io.seckill.consumer.compensation.Compensations",
+                  "io.seckill.consumer.orders.Compensations",
                   "deliverChunk"),
               Advised.before(
                   COMPENSATED_NOT_MARKED,
-                  "io.seckill.consumer.compensation.CompensationTable",
+                  "io.seckill.consumer.orders.CompensationTable",
                   "markDone"),
               Advised.before(BEFORE_ACK, "io.seckill.consumer.intake.Settler", "finish"),
-              Advised.before(BEFORE_STORE, "io.seckill.consumer.store.OrderStore", "store"),
+              Advised.before(BEFORE_STORE, "io.seckill.consumer.storage.OrderStore", "store"),
               Advised.before(
-                  BEFORE_PROBE, "io.seckill.consumer.store.DatabaseWriteProbe", "write"));
+                  BEFORE_PROBE, "io.seckill.consumer.storage.DatabaseWriteProbe", "write"));
     };
   }
 }

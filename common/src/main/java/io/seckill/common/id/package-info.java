@@ -1,5 +1,0 @@
-/** Order ids; only the gateway generates them. */
-@NullMarked
-package io.seckill.common.id;
-
-import org.jspecify.annotations.NullMarked;

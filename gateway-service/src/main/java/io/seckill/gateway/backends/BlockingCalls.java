@@ -1,0 +1,101 @@
+package io.seckill.gateway.backends;
+
+import io.seckill.support.thread.DaemonThreads;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
+import java.time.Duration;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Runs blocking calls to one store on a dedicated thread pool. The numbers of running and waiting
+ * calls are bounded; further calls are refused at once with 503 BUSY. A caller waits no longer than
+ * the time-out; a failure of the store is returned as 503 with the store's code, and its message is
+ * never passed on to the caller.
+ */
+public final class BlockingCalls implements DisposableBean {
+
+  private static final Logger log = LoggerFactory.getLogger(BlockingCalls.class);
+  private static final long IDLE_SECONDS = 60;
+
+  private final String store;
+  private final String unavailableCode;
+  private final Duration timeout;
+  private final Scheduler threads;
+
+  /**
+   * @param store for thread names and log lines
+   * @param unavailableCode problem code when the store fails or does not answer in time
+   * @param threads calls at once
+   * @param waiting calls that may wait for a thread, in all
+   */
+  BlockingCalls(String store, String unavailableCode, int threads, int waiting, Duration timeout) {
+    this.store = store;
+    this.unavailableCode = unavailableCode;
+    this.timeout = timeout;
+    this.threads = Schedulers.fromExecutorService(pool(store, threads, waiting));
+  }
+
+  /** One queue for all threads: Reactor's own bounded scheduler has one for each thread. */
+  private static ThreadPoolExecutor pool(String store, int threads, int waiting) {
+    AtomicInteger made = new AtomicInteger();
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            threads,
+            threads,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(waiting),
+            work ->
+                DaemonThreads.named("calls-" + store + "-" + made.incrementAndGet())
+                    .newThread(work));
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
+  }
+
+  /** Returns the call's result; it is empty when the call returns null. */
+  public <T> Mono<T> call(Callable<? extends T> call) {
+    return Mono.<T>fromCallable(call)
+        .subscribeOn(threads)
+        .timeout(timeout)
+        .onErrorMap(failure -> !(failure instanceof ProblemException), this::problem);
+  }
+
+  /** As {@link #call}, for a call without a result. */
+  public Mono<Void> run(Runnable call) {
+    return call(() -> {
+          call.run();
+          return Boolean.TRUE;
+        })
+        .then();
+  }
+
+  private ProblemException problem(Throwable failure) {
+    if (failure instanceof RejectedExecutionException) {
+      return ProblemException.unavailable(Problem.BUSY, "Too many requests at the same time.");
+    }
+    if (failure instanceof TimeoutException) {
+      log.warn("{} did not answer within {}", store, timeout);
+    } else {
+      log.warn("{} failed", store, failure);
+    }
+    return ProblemException.unavailable(
+        unavailableCode, "What this request needs is away at the moment; it may be repeated.");
+  }
+
+  @Override
+  public void destroy() {
+    threads.dispose();
+  }
+}

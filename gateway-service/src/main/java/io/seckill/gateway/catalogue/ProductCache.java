@@ -1,0 +1,234 @@
+package io.seckill.gateway.catalogue;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.SaleState;
+import io.seckill.support.thread.DaemonThreads;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.ProductRow;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import reactor.core.publisher.Mono;
+
+/**
+ * Caches all products. A dedicated thread reads them once a second with one statement; callers read
+ * memory. A request for a SKU that is not cached waits for the next read, which then starts
+ * earlier: a new product is never reported as unknown, and any number of invented SKUs costs four
+ * reads a second. While MySQL does not answer, the last read is used for five minutes.
+ */
+@Component
+public final class ProductCache implements SmartLifecycle {
+
+  /** The columns that {@link #product} reads. */
+  public static final String COLUMNS =
+      """
+      sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, opens_at, closes_at,
+      state, state_version, epoch, last_seq, settled
+      """;
+
+  private static final Logger log = LoggerFactory.getLogger(ProductCache.class);
+  private static final String MYSQL_UNAVAILABLE = "MYSQL_UNAVAILABLE";
+  private static final long READ_EVERY_MS = 1_000;
+  private static final long READ_EARLIEST_MS = 250;
+
+  /** Longest wait for a SKU that is not cached; MySQL may hang for longer. */
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+  /**
+   * A sale continues without MySQL, and so does its page. What may change meanwhile, whether the
+   * sale runs and whether units are left, is read from Redis.
+   */
+  private static final Duration LONGEST_AGE = Duration.ofMinutes(5);
+
+  private final JdbcClient mysql;
+  private volatile @Nullable Reading latest;
+  private volatile @Nullable ScheduledExecutorService reader;
+  private boolean failing; // used by the reader thread only
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private CompletableFuture<Reading> next = new CompletableFuture<>(); // guarded by the lock
+  private boolean isWanted; // guarded by the lock
+
+  /**
+   * @param atNanos System.nanoTime() when the read began
+   */
+  private record Reading(long atNanos, Map<Long, ProductRow> bySku) {}
+
+  ProductCache(JdbcClient mysql) {
+    this.mysql = mysql;
+  }
+
+  /**
+   * Returns the product as MySQL had it a second ago; empty when MySQL has none with this id.
+   *
+   * @return fails with 503 MYSQL_UNAVAILABLE when the last read is too old, or when MySQL cannot
+   *     confirm that there is no such product
+   */
+  public Mono<ProductRow> find(long skuId) {
+    return Mono.defer(
+        () -> {
+          ProductRow product = latest == null ? null : reading().bySku().get(skuId);
+          return product == null ? findInNext(skuId) : Mono.just(product);
+        });
+  }
+
+  private Mono<ProductRow> findInNext(long skuId) {
+    return Mono.fromFuture(next(), true)
+        .timeout(PATIENCE)
+        .onErrorMap(TimeoutException.class, e -> unavailable())
+        .mapNotNull(reading -> reading.bySku().get(skuId));
+  }
+
+  /** The result of a read that begins after this call. */
+  private CompletableFuture<Reading> next() {
+    ScheduledExecutorService running = reader;
+    Reading before = latest;
+    lock.lock();
+    try {
+      if (!isWanted && running != null) {
+        long ageMs =
+            before == null
+                ? READ_EARLIEST_MS
+                : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before.atNanos());
+        var unused =
+            running.schedule(
+                this::read, Math.max(0, READ_EARLIEST_MS - ageMs), TimeUnit.MILLISECONDS);
+        isWanted = true;
+      }
+      return next;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * All products.
+   *
+   * @throws ProblemException 503 MYSQL_UNAVAILABLE when the last read is too old
+   */
+  public Collection<ProductRow> all() {
+    return reading().bySku().values();
+  }
+
+  private Reading reading() {
+    Reading now = latest;
+    if (now == null || System.nanoTime() - now.atNanos() > LONGEST_AGE.toNanos()) {
+      throw unavailable();
+    }
+    return now;
+  }
+
+  private static ProblemException unavailable() {
+    return ProblemException.unavailable(
+        MYSQL_UNAVAILABLE, "Products cannot be shown at the moment.");
+  }
+
+  private void read() {
+    CompletableFuture<Reading> asked = begin();
+    try {
+      Reading now = new Reading(System.nanoTime(), bySku());
+      latest = now;
+      failing = false;
+      asked.complete(now);
+    } catch (RuntimeException e) { // an exception would end the schedule
+      if (!failing) {
+        log.warn("products cannot be read, using those of the last read: {}", e.toString());
+      }
+      failing = true;
+      asked.completeExceptionally(unavailable());
+    }
+  }
+
+  /** Callers from now on wait for another read. */
+  private CompletableFuture<Reading> begin() {
+    lock.lock();
+    try {
+      CompletableFuture<Reading> asked = next;
+      next = new CompletableFuture<>();
+      isWanted = false;
+      return asked;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Map<Long, ProductRow> bySku() {
+    return mysql
+        .sql("SELECT %s FROM products".formatted(COLUMNS))
+        .query((row, n) -> product(row))
+        .list()
+        .stream()
+        .collect(Collectors.toMap(ProductRow::skuId, product -> product));
+  }
+
+  /** The product of a row with {@link #COLUMNS}. */
+  public static ProductRow product(ResultSet row) throws SQLException {
+    return new ProductRow(
+        row.getLong("sku_id"),
+        row.getString("name"),
+        row.getLong("price_cents"),
+        row.getLong("stock"),
+        row.getLong("initial_stock"),
+        PurchasePolicy.valueOf(row.getString("policy")),
+        row.getInt("limit_per_user"),
+        instant(row, "opens_at"),
+        instant(row, "closes_at"),
+        SaleState.valueOf(row.getString("state")),
+        row.getLong("state_version"),
+        row.getLong("epoch"),
+        row.getLong("last_seq"),
+        row.getLong("settled"));
+  }
+
+  private static Instant instant(ResultSet row, String column) throws SQLException {
+    return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
+  }
+
+  @Override
+  public void start() {
+    ScheduledExecutorService started =
+        Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("products"));
+    var unused =
+        started.scheduleWithFixedDelay(this::read, 0, READ_EVERY_MS, TimeUnit.MILLISECONDS);
+    reader = started;
+  }
+
+  @Override
+  public void stop() {
+    ScheduledExecutorService running = reader;
+    reader = null;
+    if (running != null) {
+      running.shutdownNow();
+    }
+  }
+
+  @Override
+  public boolean isRunning() {
+    return reader != null;
+  }
+
+  /** Starts reading before the first shopper's request can arrive. */
+  @Override
+  public int getPhase() {
+    return WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE - 2;
+  }
+}

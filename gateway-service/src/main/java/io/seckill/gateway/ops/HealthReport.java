@@ -1,0 +1,45 @@
+package io.seckill.gateway.ops;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The health of the pipeline as this gateway sees it.
+ *
+ * @param status the worst of the components
+ */
+record HealthReport(State status, Map<String, Component> components) {
+
+  /** Ordered from best to worst. */
+  enum State {
+    UP,
+    /** Impaired; purchases continue. */
+    DEGRADED,
+    /** No purchase can be admitted. */
+    DOWN
+  }
+
+  /**
+   * The health of one component.
+   *
+   * @param reason one sentence; null when it is UP
+   */
+  record Component(State status, @Nullable String reason) {
+
+    static final Component UP = new Component(State.UP, null);
+
+    static Component degraded(String reason) {
+      return new Component(State.DEGRADED, reason);
+    }
+
+    static Component down(String reason) {
+      return new Component(State.DOWN, reason);
+    }
+  }
+
+  static HealthReport of(Map<String, Component> components) {
+    State worst =
+        components.values().stream().map(Component::status).max(State::compareTo).orElse(State.UP);
+    return new HealthReport(worst, components);
+  }
+}

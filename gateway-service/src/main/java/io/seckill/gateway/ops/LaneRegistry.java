@@ -1,0 +1,114 @@
+package io.seckill.gateway.ops;
+
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.ops.Lanes.Lane;
+import io.seckill.gateway.ops.Lanes.Outbox;
+import io.seckill.gateway.ops.Lanes.State;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+
+/** Reads the registry of lanes; see {@code lanes.lua}. Blocks. */
+@Component
+class LaneRegistry {
+
+  private static final Logger log = LoggerFactory.getLogger(LaneRegistry.class);
+  private static final LuaScript LANES = LuaScript.from(LaneRegistry.class, "lanes.lua");
+
+  private static final int FIRST_LANE = 3;
+  private static final int FIELDS = 3;
+
+  private final UnifiedJedis redis;
+
+  LaneRegistry(UnifiedJedis redis) {
+    this.redis = redis;
+  }
+
+  /** Reads all partitions; the values of one partition are from the same moment. */
+  Lanes read() {
+    List<Response<Object>> replies = new ArrayList<>(Partition.COUNT);
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (int partition = 0; partition < Partition.COUNT; partition++) {
+        replies.add(LANES.queue(pipeline, keys(partition), args(partition)));
+      }
+      pipeline.sync();
+    }
+    List<Lane> lanes = new ArrayList<>();
+    List<Outbox> outboxes = new ArrayList<>(Partition.COUNT);
+    for (int partition = 0; partition < Partition.COUNT; partition++) {
+      List<?> reply =
+          (List<?>) LANES.answer(replies.get(partition), redis, keys(partition), args(partition));
+      long now = number(reply.get(0));
+      outboxes.add(
+          new Outbox(partition, number(reply.get(1)), age(String.valueOf(reply.get(2)), now)));
+      lanes.addAll(lanes(partition, now, reply.subList(FIRST_LANE, reply.size())));
+    }
+    return new Lanes(lanes, outboxes);
+  }
+
+  private static List<String> keys(int partition) {
+    return List.of(RedisKeys.outbox(partition));
+  }
+
+  private static List<String> args(int partition) {
+    return List.of(RedisKeys.prefix(partition));
+  }
+
+  private static List<Lane> lanes(int partition, long now, List<?> fields) {
+    List<Lane> lanes = new ArrayList<>();
+    for (int at = 0; at < fields.size(); at += FIELDS) {
+      String[] member = String.valueOf(fields.get(at)).split(":", -1);
+      if (member.length == 3) {
+        long score = Math.round(Double.parseDouble(String.valueOf(fields.get(at + 1))));
+        State state = state(score, now);
+        lanes.add(
+            new Lane(
+                member[0],
+                (int) number(member[1]),
+                partition,
+                member[2],
+                state,
+                state == State.DEAD ? 0 : score - now,
+                number(fields.get(at + 2))));
+      } else {
+        log.warn("The registry of partition {} has a member that is not a lane", partition);
+      }
+    }
+    lanes.sort(
+        Comparator.comparing(Lane::state).thenComparing(Lane::relay).thenComparing(Lane::lane));
+    return lanes;
+  }
+
+  private static State state(long score, long now) {
+    if (score <= 0) {
+      return State.DEAD;
+    }
+    boolean current = score > now && score - now <= RedisKeys.LONGEST_LANE_LEASE.toMillis();
+    return current ? State.ALIVE : State.LAPSED;
+  }
+
+  private static long number(Object value) {
+    return Long.parseLong(String.valueOf(value));
+  }
+
+  private static long age(String order, long now) {
+    if (order.isEmpty()) {
+      return 0;
+    }
+    try {
+      return Math.max(0, now - OrderMessageCodec.decode(order).admittedAt());
+    } catch (UnreadableMessageException e) {
+      return 0; // becomes a dead letter when a lane takes it
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package io.seckill.gateway.ops;
+
+import java.util.List;
+
+/**
+ * Every lane in the registry in Redis, and every outbox.
+ *
+ * @param lanes by partition, alive ones first
+ * @param outboxes by partition
+ */
+record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
+
+  /** Whether any lane is alive. */
+  boolean anyAlive() {
+    return lanes.stream().anyMatch(lane -> lane.state() == State.ALIVE);
+  }
+
+  /**
+   * One lease of a lane.
+   *
+   * @param lane its number within the relay
+   * @param token of this lease
+   * @param state of its lease
+   * @param leaseLeftMs below 0 once the lease has lapsed, or longer than any lease when Redis's
+   *     clock was set back; 0 for a dead lane
+   * @param privateQueue orders taken and not confirmed
+   */
+  record Lane(
+      String relay,
+      int lane,
+      int partition,
+      String token,
+      State state,
+      long leaseLeftMs,
+      long privateQueue) {}
+
+  /** State of a lane's entry in the registry. */
+  enum State {
+    ALIVE,
+    /**
+     * Its lease has expired, or ends later than any lease can, and no relay has taken over its
+     * private queue yet.
+     */
+    LAPSED,
+    /** Its lease has been ended; running relays sweep its private queue until it stays empty. */
+    DEAD
+  }
+
+  /**
+   * Orders that are admitted and not yet taken by a lane.
+   *
+   * @param oldestMs age of the oldest since its admission; 0 when there is none
+   */
+  record Outbox(int partition, long orders, long oldestMs) {}
+}

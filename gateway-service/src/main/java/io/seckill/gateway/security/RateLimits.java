@@ -1,0 +1,117 @@
+package io.seckill.gateway.security;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import reactor.netty.http.server.HttpServerRequest;
+
+/** Decides whether a user, or an address, may make one more request now. Thread-safe. */
+public final class RateLimits {
+
+  /** Header that lists the hops in front of this gateway. */
+  public static final String FORWARDED_FOR = "X-Forwarded-For";
+
+  /**
+   * Honest users know the ids of their orders, so nearly every search finds an order and its token
+   * is returned; the rate only has to allow for a few mistyped links.
+   */
+  private static final double SEARCHES_PER_SECOND = 2;
+
+  private static final int SEARCHES_AT_ONCE = 50;
+
+  private final @Nullable TokenBuckets users;
+  private final TokenBuckets searches;
+  private final @Nullable TokenBuckets addresses;
+  private final List<Network> proxies;
+
+  RateLimits(RateLimitProperties settings, LongSupplier nanoTime) {
+    this.users =
+        buckets(settings.userPerSecond(), settings.userBurst(), settings.maxKeys(), nanoTime);
+    this.searches =
+        new TokenBuckets(SEARCHES_PER_SECOND, SEARCHES_AT_ONCE, settings.maxKeys(), nanoTime);
+    this.addresses =
+        buckets(settings.addressPerSecond(), settings.addressBurst(), settings.maxKeys(), nanoTime);
+    this.proxies = settings.proxies();
+  }
+
+  private static @Nullable TokenBuckets buckets(
+      double perSecond, int burst, int maxKeys, LongSupplier nanoTime) {
+    return perSecond == 0 ? null : new TokenBuckets(perSecond, burst, maxKeys, nanoTime);
+  }
+
+  /**
+   * @param userId from the verified token
+   */
+  public boolean admitsUser(long userId) {
+    return users == null || users.take(userId);
+  }
+
+  /**
+   * Whether the stores may be searched for an order unknown to this gateway. A search that finds an
+   * order does not count, see {@link #found}. Bounds the cost of made-up order ids.
+   */
+  public boolean admitsSearch(long userId) {
+    return searches.take(userId);
+  }
+
+  /** Reports that the search found an order; it then does not count. */
+  public void found(long userId) {
+    searches.returnToken(userId);
+  }
+
+  /**
+   * Whether the client address of a request may make one more request. The address is determined
+   * through trusted proxies.
+   */
+  public boolean admitsAddress(HttpServerRequest request) {
+    return addresses == null
+        || admitsAddress(request.remoteAddress(), request.requestHeaders().getAll(FORWARDED_FOR));
+  }
+
+  /** As {@link #admitsAddress(HttpServerRequest)}, from the connection and the header's values. */
+  public boolean admitsAddress(@Nullable InetSocketAddress peer, List<String> forwardedFor) {
+    InetAddress client = peer == null ? null : peer.getAddress();
+    return addresses == null || client == null || addresses.take(key(client(client, forwardedFor)));
+  }
+
+  /**
+   * Returns the last hop that is not a trusted proxy; the header entries before it may be forged.
+   */
+  InetAddress client(InetAddress peer, List<String> forwardedFor) {
+    InetAddress client = peer;
+    String[] hops = String.join(",", forwardedFor).split(",", -1);
+    for (int i = hops.length - 1; i >= 0 && isTrusted(client); i--) {
+      InetAddress hop = Network.address(hops[i].trim());
+      if (hop == null) {
+        return client;
+      }
+      client = hop;
+    }
+    return client;
+  }
+
+  private boolean isTrusted(InetAddress address) {
+    for (Network proxy : proxies) {
+      if (proxy.contains(address)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Uses the /64 prefix of an IPv6 address: one household has a whole /64. */
+  private static Object key(InetAddress address) {
+    if (!(address instanceof Inet6Address)) {
+      return address;
+    }
+    long prefix = 0;
+    byte[] bytes = address.getAddress();
+    for (int i = 0; i < 8; i++) {
+      prefix = prefix << 8 | (bytes[i] & 0xff);
+    }
+    return prefix;
+  }
+}

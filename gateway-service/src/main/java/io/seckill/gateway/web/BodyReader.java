@@ -1,0 +1,70 @@
+package io.seckill.gateway.web;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import java.io.ByteArrayOutputStream;
+import reactor.core.publisher.Mono;
+import reactor.netty.http.server.HttpServerRequest;
+
+/** Reads a request's body into memory, up to a bound. */
+public final class BodyReader {
+
+  private static final int UNKNOWN_LENGTH = 64;
+  private static final int MAX_DISCARDED_BYTES = 256 * 1024;
+
+  private BodyReader() {}
+
+  /** The body is longer than allowed; part of it may be left unread on the connection. */
+  public static final class TooLargeException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    TooLargeException() {
+      super(
+          "request body too large", null, false, false); // an answer, not a defect: no stack trace
+    }
+  }
+
+  /**
+   * Returns the whole body; empty when there is none.
+   *
+   * @param maxBytes a longer body fails with {@link TooLargeException}; with a Content-Length it
+   *     fails without being collected
+   */
+  public static Mono<byte[]> read(HttpServerRequest request, int maxBytes) {
+    String announced = request.requestHeaders().get(HttpHeaderNames.CONTENT_LENGTH);
+    if (announced == null) {
+      return collect(request, UNKNOWN_LENGTH, maxBytes);
+    }
+    // The codec has checked that it is a number, and delivers no more bytes than that.
+    int length = announced.length() > 9 ? Integer.MAX_VALUE : Integer.parseInt(announced);
+    if (length <= maxBytes) {
+      return collect(request, length, maxBytes);
+    }
+    // Unread bytes would cause a connection reset, which loses the answer; so they are read, if not
+    // too many.
+    return length <= MAX_DISCARDED_BYTES
+        ? request.receive().then(Mono.error(TooLargeException::new))
+        : Mono.error(new TooLargeException());
+  }
+
+  /**
+   * Copies part by part: {@code receive().aggregate()} would track a composite buffer for leaks.
+   */
+  private static Mono<byte[]> collect(HttpServerRequest request, int likelyBytes, int maxBytes) {
+    return request
+        .receive()
+        .collect(
+            () -> new ByteArrayOutputStream(likelyBytes),
+            (body, part) -> append(body, part, maxBytes))
+        .map(ByteArrayOutputStream::toByteArray);
+  }
+
+  private static void append(ByteArrayOutputStream body, ByteBuf part, int maxBytes) {
+    if (body.size() + part.readableBytes() > maxBytes) {
+      throw new TooLargeException();
+    }
+    byte[] bytes = new byte[part.readableBytes()];
+    part.getBytes(part.readerIndex(), bytes);
+    body.writeBytes(bytes);
+  }
+}

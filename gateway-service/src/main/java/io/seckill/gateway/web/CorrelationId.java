@@ -1,0 +1,38 @@
+package io.seckill.gateway.web;
+
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import reactor.netty.http.server.HttpServerRequest;
+
+/** Id of a request, by which the log lines for a shopper's complaint are found. */
+public final class CorrelationId {
+
+  /** Request and answer header. */
+  public static final String HEADER = "X-Correlation-Id";
+
+  private static final int MIN_CHARS = 8;
+  private static final int MAX_CHARS = 64;
+  private static final char[] HEX = "0123456789abcdef".toCharArray();
+  private static final int CHARS = 16;
+
+  private CorrelationId() {}
+
+  /** Returns the caller's id if it matches {@code [A-Za-z0-9_-]{8,64}}, else a new one. */
+  public static String of(HttpServerRequest request) {
+    return orNew(request.requestHeaders().get(HEADER));
+  }
+
+  /** As {@link #of}, for the header's value. */
+  public static String orNew(@Nullable String given) {
+    return given != null && SafeText.isWord(given, MIN_CHARS, MAX_CHARS) ? given : random();
+  }
+
+  private static String random() {
+    long bits = ThreadLocalRandom.current().nextLong();
+    char[] text = new char[CHARS];
+    for (int i = 0; i < CHARS; i++) {
+      text[i] = HEX[(int) (bits >>> (4 * i)) & 0xf];
+    }
+    return new String(text);
+  }
+}

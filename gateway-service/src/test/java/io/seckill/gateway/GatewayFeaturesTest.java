@@ -1,0 +1,24 @@
+package io.seckill.gateway;
+
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import io.seckill.testing.architecture.AllowedFeatures;
+
+@AnalyzeClasses(packages = "io.seckill.gateway")
+class GatewayFeaturesTest {
+
+  @ArchTest
+  static final ArchRule featuresUseOnlyWhatIsListed =
+      new AllowedFeatures("gateway")
+          .feature("security")
+          .feature("web", "security")
+          .feature("backends")
+          .feature("admission", "backends", "web", "security")
+          .feature("orders", "backends", "web", "security")
+          .feature("catalogue", "backends")
+          .feature("admin", "backends", "web")
+          .feature("ops", "catalogue", "backends")
+          .feature("warmup", "security")
+          .rule();
+}

@@ -1,0 +1,435 @@
+package io.seckill.gateway.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.LoadingOvertakenException;
+import io.seckill.common.sale.SaleLoader;
+import io.seckill.common.sale.SaleLoading;
+import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.StoredOrderCount;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.support.web.ProductRow;
+import io.seckill.testing.TestServers;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.UnifiedJedis;
+
+/** Preheat through the real order-consumer, on real stores. */
+@ExtendWith(TestServers.class)
+class PreheatIT {
+
+  private static GatewayStage stage;
+  private static TestGateway gateway;
+  private static UnifiedJedis redis;
+
+  @BeforeAll
+  static void start() {
+    stage = GatewayStage.shared();
+    gateway = stage.gateway();
+    redis = stage.redis();
+  }
+
+  @Test
+  void loadsRulesAndStockUnderTheNewEpoch() {
+    long sku = product(PurchasePolicy.LIMITED, 5, 1_000);
+
+    GatewayAnswer answer = preheat(sku);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+    assertThat(answer.text("state")).isEqualTo("PREHEATED");
+    Map<String, String> rules = redis.hgetAll(RedisKeys.sku(sku));
+    assertThat(rules)
+        .containsEntry("policy", "LIMITED")
+        .containsEntry("limit", "5")
+        .containsEntry("maxPerOrder", "100")
+        .containsEntry("state", "PREHEATED")
+        .containsEntry("epoch", "1")
+        .containsEntry("seq", "0")
+        .containsEntry("settled", "0")
+        .doesNotContainKeys("loading", "clearing");
+    assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("1000");
+    assertThat(redis.smembers(RedisKeys.skus(Partition.ofSku(sku)))).contains(Long.toString(sku));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 1", "1, 1", "64, 1", "65, 2", "10000, 157"})
+  void splitsHashesSoThatTheyStayPacked(long stock, String buckets) { // FACTS 13
+    long sku = product(PurchasePolicy.UNLIMITED, 0, stock);
+    preheat(sku);
+
+    assertThat(redis.hget(RedisKeys.sku(sku), "buckets")).isEqualTo(buckets);
+  }
+
+  @Test
+  void letsTheRulesExpireFirstAndTheRest48HoursAfterClosing() { // FACTS 11
+    long sku = product(PurchasePolicy.LIMITED, 5, 100);
+    preheat(sku);
+    open(sku);
+    long user = stage.newUser();
+    gateway.buy(user, sku, 1, "key-for-expiry");
+
+    long closes = Long.parseLong(redis.hget(RedisKeys.sku(sku), "closesAt"));
+    long end = closes + 48 * 3_600_000L;
+    int bucket = bucketOf(sku, user);
+    assertThat(redis.hget(RedisKeys.sku(sku), "expiresAt")).isEqualTo(Long.toString(end));
+    assertThat(redis.pexpireTime(RedisKeys.sku(sku))).isEqualTo(end - 3_600_000L);
+    assertThat(redis.pexpireTime(RedisKeys.stock(sku))).isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.quota(sku, bucket))).isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.requests(sku, bucket))).isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.orders(sku, bucket))).isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.skus(Partition.ofSku(sku)))).isGreaterThanOrEqualTo(end);
+  }
+
+  @Test
+  void knowsNothingOfAProductThatMySqlDoesNotKnow() {
+    assertThat(preheat(stage.newSku()).code()).isEqualTo("UNKNOWN_SKU");
+  }
+
+  @Test
+  void refusesToOverwriteARunningSale() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+
+    GatewayAnswer open = preheat(sku);
+    gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null);
+    GatewayAnswer paused = preheat(sku);
+
+    assertThat(open.status()).isEqualTo(409);
+    assertThat(open.code()).isEqualTo("SALE_RUNNING");
+    assertThat(open.text("saleState")).isEqualTo("OPEN");
+    assertThat(paused.code()).isEqualTo("SALE_RUNNING");
+    assertThat(redis.hget(RedisKeys.sku(sku), "epoch")).isEqualTo("1");
+  }
+
+  @Test
+  void refusesWhileOrdersAreInFlightAndChangesNothing() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    gateway.buy(stage.newUser(), sku, 3, "key-in-flight");
+    close(sku);
+    Map<String, String> before = redis.hgetAll(RedisKeys.sku(sku));
+
+    GatewayAnswer answer = preheat(sku);
+
+    assertThat(answer.status()).isEqualTo(409);
+    assertThat(answer.code()).isEqualTo("ORDERS_IN_FLIGHT");
+    assertThat(redis.hgetAll(RedisKeys.sku(sku))).isEqualTo(before);
+    assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("97");
+    assertThat(epochInMySql(sku)).isEqualTo(1);
+  }
+
+  @Test
+  void keepsWhatUsersOwnAndWhatTheyAskedForWhenItPreheatsAgain() { // I3, I9, I12
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 1_000);
+    close(sku);
+    long owner = stage.newUser();
+    long leaver = stage.newUser();
+    OrderId confirmed = store(sku, owner, "key-confirmed", 4, 1, "CONFIRMED", null);
+    OrderId rejected = store(sku, leaver, "key-rejected", 2, 2, "REJECTED", "SOLD_OUT");
+    OrderId cancelled = store(sku, leaver, "key-cancelled", 1, 3, "CANCELLED", null);
+    own(sku, owner, 4, 5);
+    own(sku, leaver, 0, 5);
+    settled(sku, 996, 3);
+    redis.hset(RedisKeys.quota(sku, 0), "999", "3"); // of the old epoch, and wrong
+
+    GatewayAnswer answer = preheat(sku);
+    open(sku);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+    assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("996");
+    assertThat(redis.hget(RedisKeys.quota(sku, bucketOf(sku, owner)), "" + owner)).isEqualTo("4");
+    assertThat(redis.hget(RedisKeys.quota(sku, bucketOf(sku, leaver)), "" + leaver)).isNull();
+    assertThat(redis.hget(RedisKeys.quota(sku, 0), "999")).isNull();
+    assertThat(redis.hmget(RedisKeys.sku(sku), "seq", "settled", "admittedOrders", "admittedUnits"))
+        .containsExactly("3", "3", "3", "7");
+    assertThat(gateway.buy(owner, sku, 2, "key-too-much").code()).isEqualTo("QUOTA_EXCEEDED");
+    assertThat(gateway.buy(owner, sku, 4, "key-confirmed").text("orderId"))
+        .isEqualTo(confirmed.toString());
+    assertThat(gateway.buy(owner, sku, 3, "key-confirmed").code())
+        .isEqualTo("IDEMPOTENCY_KEY_REUSED");
+    assertThat(gateway.buy(leaver, sku, 2, "key-rejected").text("orderId"))
+        .isEqualTo(rejected.toString());
+    assertThat(status(owner, confirmed)).isEqualTo("CONFIRMED");
+    assertThat(status(leaver, rejected)).isEqualTo("REJECTED");
+    assertThat(status(leaver, cancelled)).isEqualTo("CANCELLED");
+  }
+
+  @Test
+  void loadsMoreThanOnePipelineOfEarlierOrders() {
+    long sku = stage.onSale(PurchasePolicy.ONE_PER_USER, 1, 20_000);
+    close(sku);
+    stage
+        .mysql()
+        .sql(
+            """
+            INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
+                status, single_buyer, epoch, seq, admitted_at)
+            SELECT :base + seq, 1000000 + seq, :sku, 1, 100, CONCAT('request-', seq), 'PAID',
+                1000000 + seq, 1, seq, UTC_TIMESTAMP(3) FROM (%s) numbers
+            """
+                .formatted(numbersTo(10_000)))
+        .param("base", orderId(sku, 0).value())
+        .param("sku", sku)
+        .update();
+    stage
+        .mysql()
+        .sql(
+            "INSERT INTO user_quota SELECT user_id, sku_id, 1, 1 FROM orders WHERE sku_id = " + sku)
+        .update();
+    settled(sku, 10_000, 10_000);
+
+    assertThat(preheat(sku).status()).isEqualTo(200);
+
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "buckets"));
+    long quotas = 0;
+    long orders = 0;
+    long requests = 0;
+    for (int b = 0; b < buckets; b++) {
+      quotas += redis.hlen(RedisKeys.quota(sku, b));
+      orders += redis.hlen(RedisKeys.orders(sku, b));
+      requests += redis.hlen(RedisKeys.requests(sku, b));
+    }
+    assertThat(new long[] {quotas, orders, requests}).containsExactly(10_000, 10_000, 10_000);
+    assertThat(redis.objectEncoding(RedisKeys.orders(sku, 1))).isEqualTo("listpack");
+  }
+
+  @Test
+  void removesTheHashesOfBucketsThatTheNewEpochDoesNotHave() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    close(sku);
+    redis.hset(RedisKeys.sku(sku), "buckets", "200");
+    redis.hset(RedisKeys.orders(sku, 199), "1", "old");
+    redis.hset(RedisKeys.compensated(sku, 130), "1", "1:1");
+
+    preheat(sku);
+
+    assertThat(redis.exists(RedisKeys.orders(sku, 199))).isFalse();
+    assertThat(redis.exists(RedisKeys.compensated(sku, 130))).isFalse();
+  }
+
+  @Test
+  void admitsNothingFromAnUnfinishedPreheatAndCompletesItWhenRepeated() {
+    long sku = product(PurchasePolicy.LIMITED, 5, 100);
+    preheat(sku);
+    RedisSaleWriter sale = gateway.bean(RedisSaleWriter.class);
+    sale.begin(row(sku, 2), new StoredOrderCount(0, 0)); // then the gateway dies
+
+    assertThat(gateway.operate("POST", GatewayStage.admin(sku) + "/open", null).code())
+        .isEqualTo("NOT_PREHEATED");
+    assertThat(gateway.buy(stage.newUser(), sku, 1, "key-unfinished").status()).isIn(409, 503);
+
+    setEpochInMySql(sku, 2);
+    assertThat(preheat(sku).status()).isEqualTo(200);
+    open(sku);
+    assertThat(gateway.buy(stage.newUser(), sku, 1, "key-finished").status()).isEqualTo(202);
+  }
+
+  @Test
+  void stopsWhenALaterPreheatHasBegun() {
+    long sku = product(PurchasePolicy.LIMITED, 5, 100);
+    RedisSaleWriter sale = gateway.bean(RedisSaleWriter.class);
+    SaleLoading overtaken = sale.begin(row(sku, 4), new StoredOrderCount(0, 0));
+    sale.begin(row(sku, 5), new StoredOrderCount(0, 0));
+
+    assertThatExceptionOfType(LoadingOvertakenException.class)
+        .isThrownBy(() -> sale.begin(row(sku, 4), new StoredOrderCount(0, 0)));
+    assertThatExceptionOfType(LoadingOvertakenException.class).isThrownBy(() -> overtaken.clear(2));
+    assertThatExceptionOfType(LoadingOvertakenException.class)
+        .isThrownBy(
+            () -> {
+              SaleLoader loader = overtaken.loader();
+              loader.quota(7, 1);
+              loader.flush();
+            });
+    assertThatExceptionOfType(LoadingOvertakenException.class)
+        .isThrownBy(() -> overtaken.finish(Map.of(), "PREHEATED"));
+    assertThat(redis.exists(RedisKeys.quota(sku, 0))).isFalse();
+    assertThat(redis.exists(RedisKeys.stock(sku))).isFalse();
+  }
+
+  @Test
+  void countsUnitsOnceThatCameBackBetweenTheNewEpochAndTheLoad() { // I7
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    close(sku);
+    long user = stage.newUser();
+    OrderId order = store(sku, user, "key-came-back", 2, 1, "CANCELLED", null);
+    settled(sku, 100, 1);
+    stage
+        .mysql()
+        .sql(
+            "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
+                + " done_at) VALUES (?, ?, ?, 2, 2, 2, NULL)")
+        .params(order.value(), sku, user)
+        .update();
+    stage
+        .mysql()
+        .sql(
+            "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+                + " VALUES (?, 'change-of-epoch-2', 5, 'more', 'olga', 2, 'MYSQL_DONE')")
+        .param(sku)
+        .update();
+    // Sets the epoch directly, as if order-consumer had granted it before the compensation: while
+    // one is pending, it refuses.
+    setEpochInMySql(sku, 2);
+    stage.mysql().sql("UPDATE products SET state = 'PREHEATED' WHERE sku_id = " + sku).update();
+
+    gateway.bean(Preheat.class).load(row(sku, 2));
+
+    assertThat(redis.hget(RedisKeys.compensated(sku, bucketOf(sku, user)), order.toString()))
+        .isEqualTo("2:2");
+    assertThat(redis.hget(RedisKeys.stockChanges(sku), "change-of-epoch-2")).isEqualTo("2:5:A");
+    assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("100");
+  }
+
+  @Test
+  void refusesForeignKeysBeforeItWrites() { // FACTS 1, fault 9
+    long sku = product(PurchasePolicy.LIMITED, 5, 100);
+    redis.lpush(RedisKeys.stock(sku), "what is this");
+
+    GatewayAnswer answer = preheat(sku);
+
+    assertThat(answer.status()).isEqualTo(409);
+    assertThat(answer.code()).isEqualTo("FOREIGN_KEY");
+    assertThat(redis.exists(RedisKeys.sku(sku))).isFalse();
+    redis.del(RedisKeys.stock(sku));
+    assertThat(preheat(sku).status()).isEqualTo(200);
+  }
+
+  @Test
+  void worksAfterRedisHasForgottenTheScripts() { // FACTS 8, fault 3
+    long sku = product(PurchasePolicy.LIMITED, 5, 100);
+    preheat(sku);
+    redis.scriptFlush();
+
+    assertThat(preheat(sku).status()).isEqualTo(200);
+    redis.scriptFlush();
+    open(sku);
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("OPEN");
+  }
+
+  private static long product(PurchasePolicy policy, int limit, long stock) {
+    long sku = stage.newSku();
+    GatewayAnswer answer =
+        gateway.operate("PUT", GatewayStage.admin(sku), GatewayStage.product(policy, limit, stock));
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(201);
+    return sku;
+  }
+
+  private static GatewayAnswer preheat(long sku) {
+    return gateway.operate("POST", GatewayStage.admin(sku) + "/preheat", null);
+  }
+
+  private static void open(long sku) {
+    GatewayAnswer answer = gateway.operate("POST", GatewayStage.admin(sku) + "/open", null);
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+  }
+
+  private static void close(long sku) {
+    GatewayAnswer answer = gateway.operate("POST", GatewayStage.admin(sku) + "/close", null);
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+  }
+
+  private static String status(long user, OrderId order) {
+    return gateway.get(user, "/api/v1/orders/" + order).text("status");
+  }
+
+  private static int bucketOf(long sku, long user) {
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "buckets"));
+    return RedisKeys.bucket(user, buckets);
+  }
+
+  private static long epochInMySql(long sku) {
+    return stage
+        .mysql()
+        .sql("SELECT epoch FROM products WHERE sku_id = " + sku)
+        .query(Long.class)
+        .single();
+  }
+
+  private static void setEpochInMySql(long sku, long epoch) {
+    stage.mysql().sql("UPDATE products SET epoch = ? WHERE sku_id = ?").params(epoch, sku).update();
+  }
+
+  private static OrderId orderId(long sku, int sequence) {
+    return OrderId.of(
+        Instant.parse("2026-01-01T00:00:00Z").toEpochMilli(), Partition.ofSku(sku), 0, sequence);
+  }
+
+  private static OrderId store(
+      long sku, long user, String key, int quantity, int seq, String status, String reason) {
+    OrderId id = OrderId.of(System.currentTimeMillis(), Partition.ofSku(sku), 200, seq);
+    stage
+        .mysql()
+        .sql(
+            """
+            INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
+                status, reason, epoch, seq, admitted_at)
+            VALUES (?, ?, ?, ?, 100, ?, ?, ?, 1, ?, UTC_TIMESTAMP(3))
+            """)
+        .params(id.value(), user, sku, quantity, key, status, reason, seq)
+        .update();
+    return id;
+  }
+
+  private static void own(long sku, long user, int units, int limit) {
+    stage
+        .mysql()
+        .sql("INSERT INTO user_quota VALUES (?, ?, ?, ?)")
+        .params(user, sku, units, limit)
+        .update();
+  }
+
+  /** Writes the stock and the number of settled orders; in Redis, as many are admitted. */
+  private static void settled(long sku, long stock, int orders) {
+    stage
+        .mysql()
+        .sql("UPDATE products SET stock = ?, last_seq = ?, settled = ? WHERE sku_id = ?")
+        .params(stock, orders, orders, sku)
+        .update();
+    redis.hset(RedisKeys.sku(sku), "seq", Integer.toString(orders));
+    redis.hset(RedisKeys.sku(sku), "settled", Integer.toString(orders));
+  }
+
+  private static String numbersTo(int n) {
+    return "SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 1 AS seq FROM "
+        + "(%1$s) a, (%1$s) b, (%1$s) c, (%1$s) d HAVING seq <= %2$d"
+            .formatted(
+                "SELECT 0 AS n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION"
+                    + " SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9",
+                n);
+  }
+
+  private static ProductRow row(long sku, long epoch) {
+    Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    return new ProductRow(
+        sku,
+        "A thing",
+        1999,
+        100,
+        100,
+        PurchasePolicy.LIMITED,
+        5,
+        now.minusSeconds(60),
+        now.plus(1, ChronoUnit.DAYS),
+        SaleState.PREHEATED,
+        0,
+        epoch,
+        stage
+            .mysql()
+            .sql("SELECT last_seq FROM products WHERE sku_id = " + sku)
+            .query(Long.class)
+            .single(),
+        0);
+  }
+}

@@ -1,0 +1,282 @@
+package io.seckill.gateway.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.common.sale.SaleStates.Followed;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TestServers;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class SaleControlIT {
+
+  private static GatewayStage stage;
+  private static TestGateway gateway;
+  private static UnifiedJedis redis;
+
+  @BeforeAll
+  static void start() {
+    stage = GatewayStage.shared();
+    gateway = stage.gateway();
+    redis = stage.redis();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'', open, 409",
+    "'', pause, 409",
+    "'', resume, 409",
+    "'', close, 409",
+    "preheat, open, OPEN",
+    "preheat, pause, 409",
+    "preheat, resume, 409",
+    "preheat, close, 409",
+    "preheat open, open, OPEN",
+    "preheat open, pause, PAUSED",
+    "preheat open, resume, OPEN",
+    "preheat open, close, CLOSED",
+    "preheat open pause, open, 409",
+    "preheat open pause, pause, PAUSED",
+    "preheat open pause, resume, OPEN",
+    "preheat open pause, close, CLOSED",
+    "preheat open close, open, 409",
+    "preheat open close, pause, 409",
+    "preheat open close, resume, 409",
+    "preheat open close, close, CLOSED",
+    "preheat open close preheat, open, OPEN"
+  })
+  void movesASaleOnlyAlongLegalTransitions(String before, String action, String outcome) {
+    long sku = product();
+    for (String step : before.isEmpty() ? new String[0] : before.split(" ", -1)) {
+      assertThat(act(sku, step).status()).isEqualTo(200);
+    }
+    String redisBefore = redis.hget(RedisKeys.sku(sku), "state");
+
+    GatewayAnswer answer = act(sku, action);
+
+    if (outcome.equals("409")) {
+      assertThat(answer.code()).as(answer.toString()).isEqualTo("ILLEGAL_TRANSITION");
+      assertThat(answer.text("saleState")).isEqualTo(stateInMySql(sku));
+      assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo(redisBefore);
+    } else {
+      assertThat(answer.text("state")).as(answer.toString()).isEqualTo(outcome);
+      assertThat(stateInMySql(sku)).isEqualTo(outcome);
+      assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo(outcome);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "open, PREHEATED, OPEN",
+    "resume, PAUSED, OPEN",
+    "pause, OPEN, PAUSED",
+    "close, OPEN, CLOSED"
+  })
+  void completesWhatACrashLeftHalfDone(String action, String redisState, String goal) {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    // MySQL has the new state, Redis does not: for open and resume as after a crash between the
+    // two writes, for pause and close as after a restore of Redis.
+    stage.mysql().sql("UPDATE products SET state = ? WHERE sku_id = ?").params(goal, sku).update();
+    redis.hset(RedisKeys.sku(sku), "state", redisState);
+
+    assertThat(act(sku, action).text("state")).isEqualTo(goal);
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo(goal);
+  }
+
+  @Test
+  void opensNothingThatRedisDoesNotHold() { // FACTS 1: missing data cause a refusal
+    long sku = product();
+    act(sku, "preheat");
+    redis.del(RedisKeys.sku(sku));
+
+    assertThat(act(sku, "open").code()).isEqualTo("NOT_PREHEATED");
+    assertThat(stateInMySql(sku)).isEqualTo("PREHEATED");
+  }
+
+  @Test
+  void opensNothingOfAnotherEpoch() { // fault 7: an older Redis
+    long sku = product();
+    act(sku, "preheat");
+    redis.hset(RedisKeys.sku(sku), "epoch", "99");
+
+    assertThat(act(sku, "open").code()).isEqualTo("NOT_PREHEATED");
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("PREHEATED");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"preheat, open, PREHEATED", "preheat open pause, resume, PAUSED"})
+  void letsNobodyInWhileRedisIsBehindMySql(String before, String action, String state) {
+    long sku = product();
+    for (String step : before.split(" ", -1)) {
+      act(sku, step);
+    }
+    stage.mysql().sql("UPDATE products SET last_seq = 5 WHERE sku_id = ?").param(sku).update();
+
+    assertThat(act(sku, action).code()).isEqualTo("REDIS_BEHIND");
+    assertThat(stateInMySql(sku)).isEqualTo(state);
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo(state);
+  }
+
+  @Test
+  void closesASaleThatRedisHasLost() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    redis.del(RedisKeys.sku(sku));
+
+    assertThat(act(sku, "close").text("state")).isEqualTo("CLOSED");
+    assertThat(redis.exists(RedisKeys.sku(sku))).isFalse();
+  }
+
+  @Test
+  void stopsAndResumesPurchases() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    act(sku, "pause");
+    assertThat(gateway.buy(stage.newUser(), sku, 1, "key-paused").code()).isEqualTo("PAUSED");
+    act(sku, "resume");
+    assertThat(gateway.buy(stage.newUser(), sku, 1, "key-resumed").status()).isEqualTo(202);
+    act(sku, "close");
+    assertThat(gateway.buy(stage.newUser(), sku, 1, "key-closed").code()).isEqualTo("CLOSED");
+  }
+
+  @Test
+  void aLateResumeDoesNotOutliveAClose() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    act(sku, "pause");
+    long resumed = act(sku, "resume").json().path("stateVersion").longValue();
+    act(sku, "close");
+
+    // The resume's write to Redis, from a gateway that was delayed after its write to MySQL.
+    Followed late = new SaleStates(redis).follow(sku, "OPEN", 1, resumed, null);
+
+    assertThat(late).isEqualTo(Followed.NEWER);
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("CLOSED");
+  }
+
+  @Test
+  void goesOnWithALargeExtensionWhereItWasCutOff() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100_000);
+    Map<String, String> sale = redis.hgetAll(RedisKeys.sku(sku));
+    int last = Integer.parseInt(sale.get("buckets")) - 1;
+    long end = Long.parseLong(sale.get("expiresAt"));
+    long later = end + 3_600_000L;
+    for (int bucket : List.of(0, 64, last)) {
+      redis.hset(RedisKeys.orders(sku, bucket), "1", "1|key-0001|1|1|1|1|C|1");
+      redis.pexpireAt(RedisKeys.orders(sku, bucket), end);
+    }
+    redis.hset(
+        RedisKeys.sku(sku), Map.of("expiresAt", Long.toString(later), "extending", later + ":64"));
+
+    GatewayAnswer extended =
+        put(
+            sku,
+            100_000,
+            instant(sale.get("opensAt")),
+            instant(sale.get("closesAt")).plusSeconds(3600));
+
+    assertThat(extended.status()).as(extended.toString()).isEqualTo(200);
+    assertThat(redis.pexpireTime(RedisKeys.orders(sku, 0))).as("extended before").isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.orders(sku, 64))).isEqualTo(later);
+    assertThat(redis.pexpireTime(RedisKeys.orders(sku, last))).isEqualTo(later);
+    assertThat(redis.hget(RedisKeys.sku(sku), "extending")).isNull();
+    assertThat(redis.hget(RedisKeys.sku(sku), "closesAt"))
+        .isEqualTo(Long.toString(Long.parseLong(sale.get("closesAt")) + 3_600_000L));
+  }
+
+  private static Instant instant(String ms) {
+    return Instant.ofEpochMilli(Long.parseLong(ms));
+  }
+
+  @Test
+  void letsASaleRunLongerAndEverythingOfItLiveLonger() {
+    long sku = stage.newSku();
+    Instant opens = Instant.now().truncatedTo(ChronoUnit.SECONDS).minusSeconds(60);
+    Instant closes = opens.plus(1, ChronoUnit.DAYS);
+    put(sku, opens, closes);
+    act(sku, "preheat");
+    act(sku, "open");
+    long user = stage.newUser();
+    gateway.buy(user, sku, 1, "key-before");
+    Instant later = closes.plus(2, ChronoUnit.DAYS);
+
+    assertThat(put(sku, opens, later).status()).isEqualTo(200);
+    gateway.buy(user, sku, 1, "key-after");
+
+    long end = later.plus(48, ChronoUnit.HOURS).toEpochMilli();
+    int bucket =
+        RedisKeys.bucket(user, Integer.parseInt(redis.hget(RedisKeys.sku(sku), "buckets")));
+    assertThat(redis.hmget(RedisKeys.sku(sku), "closesAt", "expiresAt"))
+        .containsExactly(Long.toString(later.toEpochMilli()), Long.toString(end));
+    assertThat(redis.pexpireTime(RedisKeys.sku(sku))).isEqualTo(end - 3_600_000L);
+    assertThat(redis.pexpireTime(RedisKeys.stock(sku))).isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.orders(sku, bucket))).isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.requests(sku, bucket))).isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.quota(sku, bucket))).isEqualTo(end);
+    assertThat(put(sku, opens, later).status()).isEqualTo(200);
+    assertThat(put(sku, opens, closes).code()).isEqualTo("IMMUTABLE_AFTER_PREHEAT");
+  }
+
+  @Test
+  void completesAnExtensionThatWasCutShort() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    long user = stage.newUser();
+    gateway.buy(user, sku, 1, "key-before");
+    String expiry = redis.hget(RedisKeys.sku(sku), "expiresAt");
+    long later = Long.parseLong(expiry) + 3_600_000L;
+    redis.hset(RedisKeys.sku(sku), "expiresAt", Long.toString(later)); // 'prepare', then a crash
+    Instant opens = Instant.ofEpochMilli(Long.parseLong(redis.hget(RedisKeys.sku(sku), "opensAt")));
+    Instant closes =
+        Instant.ofEpochMilli(Long.parseLong(redis.hget(RedisKeys.sku(sku), "closesAt")));
+
+    put(sku, opens, closes.plus(1, ChronoUnit.HOURS));
+
+    int bucket =
+        RedisKeys.bucket(user, Integer.parseInt(redis.hget(RedisKeys.sku(sku), "buckets")));
+    assertThat(redis.pexpireTime(RedisKeys.orders(sku, bucket))).isEqualTo(later);
+    assertThat(redis.pexpireTime(RedisKeys.stock(sku))).isEqualTo(later);
+    assertThat(redis.pexpireTime(RedisKeys.sku(sku))).isEqualTo(later - 3_600_000L);
+  }
+
+  private static long product() {
+    long sku = stage.newSku();
+    String body = GatewayStage.product(PurchasePolicy.LIMITED, 5, 100);
+    assertThat(gateway.operate("PUT", GatewayStage.admin(sku), body).status()).isEqualTo(201);
+    return sku;
+  }
+
+  private static GatewayAnswer put(long sku, Instant opens, Instant closes) {
+    return put(sku, 100, opens, closes);
+  }
+
+  private static GatewayAnswer put(long sku, long stock, Instant opens, Instant closes) {
+    return gateway.operate(
+        "PUT",
+        GatewayStage.admin(sku),
+        GatewayStage.product(
+            PurchasePolicy.LIMITED, 5, stock, opens.toString(), closes.toString()));
+  }
+
+  private static GatewayAnswer act(long sku, String action) {
+    return gateway.operate("POST", GatewayStage.admin(sku) + "/" + action, null);
+  }
+
+  private static String stateInMySql(long sku) {
+    return stage
+        .mysql()
+        .sql("SELECT state FROM products WHERE sku_id = " + sku)
+        .query(String.class)
+        .single();
+  }
+}

@@ -1,0 +1,204 @@
+package io.seckill.gateway.backends;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class RequestBatcherTest {
+
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  private final CountDownLatch gate = new CountDownLatch(1);
+  private final List<Integer> batches = new CopyOnWriteArrayList<>();
+  private final AtomicInteger atOnce = new AtomicInteger();
+  private final AtomicInteger most = new AtomicInteger();
+
+  @Test
+  void sendsTheFirstAtOnceAndTheRestTogetherWhenAThreadIsFree() {
+    try (RequestBatcher<TestRequest> post = batcher(1, 1, 1_000, LONG, LONG)) {
+      TestRequest first = offered(post, 3);
+      await().until(() -> batches.size() == 1);
+      List<TestRequest> later = new ArrayList<>();
+      for (int i = 0; i < 100; i++) {
+        later.add(offered(post, 3));
+      }
+      gate.countDown();
+
+      await().until(() -> later.stream().allMatch(request -> request.delivered));
+      assertThat(first.delivered).isTrue();
+      assertThat(batches).containsExactly(1, 64, 36);
+    }
+  }
+
+  @Test
+  void neverMixesPartitionsAndServesAllOfThem() {
+    try (RequestBatcher<TestRequest> post = batcher(2, 1, 1_000, LONG, LONG)) {
+      List<TestRequest> requests = new ArrayList<>();
+      for (int i = 0; i < 160; i++) {
+        requests.add(offered(post, i % 16));
+      }
+      gate.countDown();
+
+      await().until(() -> requests.stream().allMatch(request -> request.delivered));
+      assertThat(requests).allMatch(request -> request.deliveredAs == request.partition);
+    }
+  }
+
+  @Test
+  void keepsNoMoreBatchesOfAPartitionUnderwayThanAllowed() {
+    try (RequestBatcher<TestRequest> post = batcher(4, 2, 1_000, LONG, LONG)) {
+      List<TestRequest> requests = new ArrayList<>();
+      for (int i = 0; i < 500; i++) {
+        requests.add(offered(post, 5));
+      }
+      await().until(() -> batches.size() == 2);
+      gate.countDown();
+
+      await().until(() -> requests.stream().allMatch(request -> request.delivered));
+      assertThat(most.get()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void refusesAtOnceWhenThePartitionsQueueIsFull() {
+    try (RequestBatcher<TestRequest> post = batcher(1, 1, 3, LONG, LONG)) {
+      offered(post, 0);
+      await().until(() -> batches.size() == 1);
+      for (int i = 0; i < 3; i++) {
+        offered(post, 0);
+      }
+
+      assertThat(post.offer(0, new TestRequest(0))).isFalse();
+      assertThat(post.depth()).isEqualTo(3);
+      assertThat(post.offer(1, new TestRequest(1))).as("another partition has room").isTrue();
+      gate.countDown();
+    }
+  }
+
+  @Test
+  void answersWhatWaitsTooLongAsNotSentAndWhatIsUnderwayAsUnknown() {
+    try (RequestBatcher<TestRequest> post =
+        batcher(1, 1, 100, Duration.ofMillis(50), Duration.ofMillis(150))) {
+      TestRequest underway = offered(post, 0);
+      await().until(() -> batches.size() == 1);
+      TestRequest waiting = offered(post, 0);
+
+      await().until(() -> waiting.failure == PendingRequest.Failure.NOT_SENT);
+      await().until(() -> underway.failure == PendingRequest.Failure.UNKNOWN);
+      gate.countDown();
+      TestRequest next = offered(post, 0);
+      await().until(() -> next.delivered);
+      assertThat(underway.delivered).as("a late answer changes nothing").isFalse();
+      assertThat(batches).as("a request answered as not sent is never sent").containsExactly(1, 1);
+    }
+  }
+
+  @Test
+  void failsWhatACarrierLeavesOpenAndGoesOn() {
+    gate.countDown();
+    AtomicInteger calls = new AtomicInteger();
+    try (RequestBatcher<TestRequest> post =
+        new RequestBatcher<>(
+            "test",
+            new RequestBatcherProperties(1, 1, 64, 100, LONG, LONG),
+            false,
+            (partition, requests) -> {
+              if (calls.getAndIncrement() == 0) {
+                throw new IllegalStateException("for the test");
+              }
+              requests.forEach(request -> request.deliver(partition));
+            })) {
+      TestRequest first = offered(post, 0);
+      await().until(() -> first.failure == PendingRequest.Failure.UNKNOWN);
+      TestRequest second = offered(post, 0);
+      await().until(() -> second.delivered);
+    }
+  }
+
+  @Test
+  void carriesWhatItTookBeforeItStops() {
+    RequestBatcher<TestRequest> post = batcher(2, 2, 1_000, LONG, LONG);
+    List<TestRequest> requests = new ArrayList<>();
+    for (int i = 0; i < 300; i++) {
+      requests.add(offered(post, i % 16));
+    }
+    gate.countDown();
+    post.close();
+
+    assertThat(requests).allMatch(request -> request.delivered);
+    assertThat(post.offer(0, new TestRequest(0))).isFalse();
+  }
+
+  @Test
+  void refusesBoundsThatMakeNoSense() {
+    assertThatThrownBy(() -> new RequestBatcherProperties(0, 1, 64, 1, LONG, LONG))
+        .hasMessageContaining("threads");
+    assertThatThrownBy(() -> new RequestBatcherProperties(2, 3, 64, 1, LONG, LONG))
+        .hasMessageContaining("batches-per-partition");
+    assertThatThrownBy(() -> new RequestBatcherProperties(1, 1, 65, 1, LONG, LONG))
+        .hasMessageContaining("max-batch");
+    assertThatThrownBy(() -> new RequestBatcherProperties(1, 1, 1, 1, LONG, Duration.ofMillis(1)))
+        .hasMessageContaining("answer-within");
+  }
+
+  private RequestBatcher<TestRequest> batcher(
+      int threads, int perPartition, int capacity, Duration queueWait, Duration answerWithin) {
+    return new RequestBatcher<>(
+        "test",
+        new RequestBatcherProperties(threads, perPartition, 64, capacity, queueWait, answerWithin),
+        true,
+        this::execute);
+  }
+
+  private void execute(int partition, List<TestRequest> requests) {
+    most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+    batches.add(requests.size());
+    try {
+      gate.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    requests.forEach(request -> request.deliver(partition));
+    atOnce.decrementAndGet();
+  }
+
+  private static TestRequest offered(RequestBatcher<TestRequest> post, int partition) {
+    TestRequest request = new TestRequest(partition);
+    assertThat(post.offer(partition, request)).isTrue();
+    return request;
+  }
+
+  private static final class TestRequest extends PendingRequest {
+    private final int partition;
+    private volatile boolean delivered;
+    private volatile int deliveredAs;
+    private volatile @Nullable Failure failure;
+
+    TestRequest(int partition) {
+      this.partition = partition;
+    }
+
+    void deliver(int as) {
+      if (settle()) {
+        deliveredAs = as;
+        delivered = true;
+      }
+    }
+
+    @Override
+    public void fail(Failure why) {
+      if (settle()) {
+        failure = why;
+      }
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package io.seckill.gateway.ops;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.testing.TestServers;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class LanesIT {
+
+  private static final int PARTITION = 5;
+
+  private final UnifiedJedis redis =
+      RedisClients.open(RedisSettings.single(TestServers.redis().newDatabase().url()), "test");
+  private final LaneRegistry registry = new LaneRegistry(redis);
+
+  @AfterEach
+  void close() {
+    redis.close();
+  }
+
+  @Test
+  void tellsLivingLapsedAndDeadLanesWithWhatTheyHold() {
+    String lanes = RedisKeys.lanes(PARTITION);
+    redis.zadd(lanes, -1_790_000_000_000.0, "one-relay:0:first");
+    redis.zadd(lanes, 1_000, "one-relay:1:second");
+    redis.zadd(lanes, System.currentTimeMillis() + 250_000.0, "two.relay:0:third");
+    redis.zadd(lanes, System.currentTimeMillis() + 3_600_000.0, "two.relay:1:before-a-clock-jump");
+    redis.lpush(RedisKeys.privateQueue(PARTITION, "one-relay:0:first"), "a", "b");
+
+    List<Lanes.Lane> found = registry.read().lanes();
+
+    assertThat(found)
+        .extracting(Lanes.Lane::relay, Lanes.Lane::lane, Lanes.Lane::token, Lanes.Lane::state)
+        .containsExactly(
+            org.assertj.core.groups.Tuple.tuple("two.relay", 0, "third", Lanes.State.ALIVE),
+            org.assertj.core.groups.Tuple.tuple("one-relay", 1, "second", Lanes.State.LAPSED),
+            org.assertj.core.groups.Tuple.tuple(
+                "two.relay", 1, "before-a-clock-jump", Lanes.State.LAPSED),
+            org.assertj.core.groups.Tuple.tuple("one-relay", 0, "first", Lanes.State.DEAD));
+    assertThat(found).extracting(Lanes.Lane::privateQueue).containsExactly(0L, 0L, 0L, 2L);
+    assertThat(found).allMatch(lane -> lane.partition() == PARTITION);
+    assertThat(found.get(0).leaseLeftMs()).isPositive();
+    assertThat(found.get(1).leaseLeftMs()).isNegative();
+  }
+
+  @Test
+  void tellsHowLongTheOldestOrderOfAnOutboxHasWaited() {
+    long now = System.currentTimeMillis();
+    redis.lpush(RedisKeys.outbox(PARTITION), order(1, now - 60_000), order(2, now));
+
+    Lanes.Outbox outbox = registry.read().outboxes().get(PARTITION);
+
+    assertThat(outbox.orders()).isEqualTo(2);
+    assertThat(outbox.oldestMs()).isBetween(60_000L, 90_000L);
+    assertThat(registry.read().outboxes())
+        .filteredOn(other -> other.partition() != PARTITION)
+        .hasSize(15)
+        .allMatch(other -> other.orders() == 0 && other.oldestMs() == 0);
+  }
+
+  private static String order(int number, long admittedAt) {
+    return OrderMessageCodec.encode(
+        new OrderMessage(
+            OrderId.of(admittedAt, PARTITION, 1, number),
+            7,
+            5,
+            1,
+            "request-" + number,
+            PurchasePolicy.LIMITED,
+            1,
+            number,
+            admittedAt,
+            null));
+  }
+}

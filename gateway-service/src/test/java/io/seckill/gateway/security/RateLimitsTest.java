@@ -1,0 +1,117 @@
+package io.seckill.gateway.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RateLimitsTest {
+
+  private long nanos = 1;
+
+  @Test
+  void letsABurstThroughAndThenTheRate() {
+    RateLimits limits = limits(2, 3, 0, List.of());
+
+    assertThat(taken(limits, 10)).isEqualTo(3);
+    nanos += Duration.ofMillis(500).toNanos();
+    assertThat(taken(limits, 10)).isEqualTo(1);
+    nanos += Duration.ofSeconds(2).toNanos();
+    assertThat(taken(limits, 10)).isEqualTo(3);
+    assertThat(limits.admitsUser(8)).as("another user").isTrue();
+  }
+
+  @Test
+  void limitsNobodyWhenSwitchedOff() {
+    RateLimits limits = limits(0, 1, 0, List.of());
+
+    assertThat(taken(limits, 1_000)).isEqualTo(1_000);
+    assertThat(limits.admitsAddress(peer("10.0.0.1"), List.of())).isTrue();
+  }
+
+  @Test
+  void remembersNoMoreUsersThanItMay() {
+    TokenBuckets buckets = new TokenBuckets(0.001, 1, 100, () -> nanos);
+    for (int user = 0; user < 100_000; user++) {
+      buckets.take(user);
+    }
+
+    assertThat(buckets.size()).isLessThanOrEqualTo(100);
+  }
+
+  @Test
+  void countsAWholeNetworkOfIpv6AsOneAddress() {
+    RateLimits limits = limits(0, 1, 1, List.of());
+
+    assertThat(limits.admitsAddress(peer("2001:db8:1:2::1"), List.of())).isTrue();
+    assertThat(limits.admitsAddress(peer("2001:db8:1:2:ffff::9"), List.of())).isFalse();
+    assertThat(limits.admitsAddress(peer("2001:db8:1:3::1"), List.of())).isTrue();
+    assertThat(limits.admitsAddress(peer("10.0.0.1"), List.of())).isTrue();
+    assertThat(limits.admitsAddress(peer("10.0.0.1"), List.of())).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "9.9.9.9, '1.1.1.1', 9.9.9.9",
+    "10.0.0.1, '1.1.1.1', 1.1.1.1",
+    "10.0.0.1, '1.1.1.1,2.2.2.2', 2.2.2.2",
+    "10.0.0.1, '1.1.1.1, 10.0.0.7', 1.1.1.1",
+    "10.0.0.1, '1.1.1.1, 9.9.9.9 , 10.0.0.7', 9.9.9.9",
+    "10.0.0.1, '', 10.0.0.1",
+    "10.0.0.1, 'localhost', 10.0.0.1",
+    "10.0.0.1, '1.1.1.1, nonsense', 10.0.0.1",
+    "::1, '2001:db8::5', 2001:db8::5"
+  })
+  void believesForwardedAddressesFromTrustedProxiesOnly(
+      String peer, String forwarded, String client) {
+    RateLimits limits = limits(0, 1, 1, List.of("10.0.0.0/8", "::1"));
+
+    assertThat(limits.client(peer(peer).getAddress(), List.of(forwarded)))
+        .isEqualTo(peer(client).getAddress());
+  }
+
+  @Test
+  void readsSeveralForwardedHeadersAsOneList() {
+    RateLimits limits = limits(0, 1, 1, List.of("10.0.0.0/8"));
+    InetAddress proxy = peer("10.0.0.1").getAddress();
+
+    assertThat(limits.client(proxy, List.of("1.1.1.1", "2.2.2.2")).getHostAddress())
+        .isEqualTo("2.2.2.2");
+    assertThat(limits.client(proxy, List.of())).isEqualTo(proxy);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"localhost", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0/8", "", "::1/129"})
+  void refusesToStartWithANetworkThatIsNone(String network) {
+    assertThatThrownBy(() -> limits(0, 1, 1, List.of(network)))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  private int taken(RateLimits limits, int tries) {
+    int taken = 0;
+    for (int i = 0; i < tries; i++) {
+      taken += limits.admitsUser(7) ? 1 : 0;
+    }
+    return taken;
+  }
+
+  private RateLimits limits(
+      double perSecond, int burst, double addressPerSecond, List<String> proxies) {
+    return new RateLimits(
+        new RateLimitProperties(perSecond, burst, addressPerSecond, 1, 1_000, proxies),
+        () -> nanos);
+  }
+
+  private static InetSocketAddress peer(String address) {
+    InetAddress parsed = Network.address(address);
+    assertThat(parsed).isNotNull();
+    return new InetSocketAddress(parsed, 1);
+  }
+}

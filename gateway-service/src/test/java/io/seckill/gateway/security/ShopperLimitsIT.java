@@ -1,0 +1,116 @@
+package io.seckill.gateway.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.GatewayStage;
+import io.seckill.gateway.testing.Placed;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TestServers;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(TestServers.class)
+class ShopperLimitsIT {
+
+  private static GatewayStage stage;
+
+  @BeforeAll
+  static void start() {
+    stage = GatewayStage.shared();
+  }
+
+  @Test
+  void countEveryRequestOfAUserWhateverItAsks() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    String path = "/api/v1/orders/" + order.id();
+    try (TestGateway own =
+        gateway("seckill.limits.user-per-second=0.001", "seckill.limits.user-burst=1")) {
+      assertThat(own.get(order.user(), path).status()).isEqualTo(200);
+
+      List<GatewayAnswer> refused =
+          List.of(
+              own.get(order.user(), path),
+              own.get(order.user(), "/api/v1/orders"),
+              own.get(order.user(), path + "/events"),
+              own.call(order.user(), "POST", path + "/payment", "{}"),
+              own.call(order.user(), "DELETE", path, null),
+              own.buy(order.user(), order.sku(), 1, "key-of-one-too-many"));
+
+      assertThat(refused)
+          .allSatisfy(
+              answer -> {
+                assertThat(answer.status()).as(answer.toString()).isEqualTo(429);
+                assertThat(answer.code()).isEqualTo("TOO_MANY_REQUESTS");
+                assertThat(answer.header("Retry-After")).isEqualTo("1");
+              });
+      assertThat(own.get(stage.newUser(), "/api/v1/orders").status()).isEqualTo(200);
+      assertThat(own.adminGet("/admin/v1/skus").status()).as("operators: no limit").isEqualTo(200);
+    }
+  }
+
+  @Test
+  void countWhatNeedsNoTokenByItsAddress() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    try (TestGateway own =
+        gateway(
+            "seckill.limits.address-per-second=0.001",
+            "seckill.limits.address-burst=2",
+            "seckill.limits.trusted-proxies=127.0.0.0/8")) {
+      assertThat(from(own, "10.0.0.1", "/api/v1/skus/" + sku).status()).isEqualTo(200);
+      assertThat(from(own, "10.0.0.1", "/api/v1/skus").status()).isEqualTo(200);
+
+      assertThat(from(own, "10.0.0.1", "/api/v1/skus/" + sku).status()).isEqualTo(429);
+      assertThat(from(own, "10.0.0.1", "/").status()).isEqualTo(429);
+      assertThat(from(own, "10.0.0.2", "/").status()).isEqualTo(200);
+      assertThat(own.adminGet("/admin/v1/skus").status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void endTheSearchForInventedOrdersAndNotForRealOnes() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    Placed stored = stage.store(order.sku(), order.user(), 1, 1, "EXPIRED", null);
+    try (TestGateway own = gateway()) {
+      assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
+
+      long start = System.nanoTime();
+      List<Integer> answers =
+          IntStream.range(0, 150)
+              .mapToObj(i -> own.get(order.user(), invented(i)).status())
+              .toList();
+      double lookedUp =
+          own.bean(MeterRegistry.class).get("seckill.order.lookups").counter().count();
+      long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start) + 1;
+
+      assertThat(answers).containsOnly(404, 429);
+      assertThat(lookedUp).as("50 at once and 2 a second").isBetween(50.0, 50.0 + 2 * seconds);
+      await("another token to be gone")
+          .until(() -> own.call(order.user(), "DELETE", invented(1000), null).status() == 429);
+      assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
+      assertThat(own.get(stored.user(), "/api/v1/orders").status()).isEqualTo(200);
+      assertThat(own.get(stage.newUser(), invented(1001)).status()).isEqualTo(404);
+    }
+  }
+
+  private static String invented(int sequence) {
+    return "/api/v1/orders/" + OrderId.of(System.currentTimeMillis(), 3, 99, sequence);
+  }
+
+  private static TestGateway gateway(String... properties) {
+    return TestGateway.start(
+        stage.redisDatabase(), stage.mysqlDatabase(), stage.consumer().url(), properties);
+  }
+
+  private static GatewayAnswer from(TestGateway gateway, String address, String path) {
+    return gateway.send(gateway.shop(path).header("X-Forwarded-For", address));
+  }
+}

@@ -1,0 +1,145 @@
+package io.seckill.consumer.consistency;
+
+import static java.util.stream.Collectors.groupingBy;
+
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * The ledgers last read of the SKUs on sale, and since when each has not balanced. For each order
+ * queue only one read runs at a time, for all callers; a returned ledger is at most {@value
+ * #REUSE_MS} ms old. Thread-safe.
+ */
+@Component
+class Ledgers {
+
+  private static final Logger log = LoggerFactory.getLogger(Ledgers.class);
+
+  static final int REUSE_MS = 500;
+
+  /**
+   * Reads before a SKU counts as unbalanced. Each takes a few milliseconds, and orders in motion do
+   * not unbalance all of them.
+   */
+  private static final int READS = 3;
+
+  private final LedgerReader reader;
+  private final DatabaseBalanceItems mysql;
+  private final LedgerProperties settings;
+  private final LedgerMeters meters;
+  private final Clock clock;
+  private final Map<Long, SkuLedger> last = new ConcurrentHashMap<>();
+  private final UnbalancedSince unbalanced = new UnbalancedSince();
+  private final List<Object> readLocks =
+      Stream.generate(Object::new).limit(BrokerTopology.ORDER_QUEUES).toList();
+
+  Ledgers(
+      LedgerReader reader,
+      DatabaseBalanceItems mysql,
+      LedgerProperties settings,
+      LedgerMeters meters,
+      Clock clock) {
+    this.reader = reader;
+    this.mysql = mysql;
+    this.settings = settings;
+    this.meters = meters;
+    this.clock = clock;
+  }
+
+  /**
+   * @throws ProblemException 404 UNKNOWN_SKU
+   * @throws JedisException when Redis is unavailable
+   * @throws DataAccessException when MySQL is unavailable
+   */
+  SkuLedger of(long skuId) {
+    int queue = LedgerReader.queueOf(skuId);
+    synchronized (readLocks.get(queue)) {
+      SkuLedger known = last.get(skuId);
+      if (known != null && isFresh(known)) {
+        return known;
+      }
+      return read(queue, Set.of(skuId)).stream()
+          .findFirst()
+          .orElseThrow(
+              () -> ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product."));
+    }
+  }
+
+  /**
+   * A ledger read before the clock was set back can lie in the future, hence the absolute value.
+   */
+  private boolean isFresh(SkuLedger known) {
+    return Duration.between(known.readAt(), clock.instant()).abs().toMillis() < REUSE_MS;
+  }
+
+  /**
+   * Reads the SKUs that are on sale, or were until recently. A queue that cannot be read does not
+   * affect the others.
+   */
+  void refresh() {
+    long start = System.nanoTime();
+    List<Long> watched = mysql.watched(settings.maxSkus());
+    Map<Integer, List<Long>> byQueue = watched.stream().collect(groupingBy(LedgerReader::queueOf));
+    byQueue.forEach(
+        (queue, skus) -> {
+          try {
+            synchronized (readLocks.get(queue)) {
+              read(queue, skus);
+            }
+          } catch (JedisException | DataAccessException | TransactionException e) {
+            log.warn("The ledgers of queue {} cannot be read now: {}", queue, e.toString());
+          }
+        });
+    last.keySet().retainAll(Set.copyOf(watched));
+    meters.show(latest(), Duration.ofNanos(System.nanoTime() - start), clock.instant());
+  }
+
+  /** Returns the last ledger read of every SKU on sale. */
+  List<SkuLedger> latest() {
+    return List.copyOf(last.values());
+  }
+
+  private List<SkuLedger> read(int queue, Collection<Long> skus) {
+    List<SkuLedger> balanced = new ArrayList<>();
+    Set<Long> open = new HashSet<>(skus);
+    List<SkuLedger> ledgers = List.of();
+    for (int reads = 0; reads < READS && !open.isEmpty(); reads++) {
+      ledgers = reader.read(queue, open);
+      open.clear();
+      for (SkuLedger ledger : ledgers) {
+        if (ledger.balanced()) {
+          balanced.add(ledger);
+        } else {
+          open.add(ledger.skuId());
+        }
+      }
+    }
+    List<SkuLedger> all = new ArrayList<>();
+    balanced.forEach(ledger -> all.add(remember(ledger)));
+    ledgers.stream().filter(ledger -> !ledger.balanced()).forEach(l -> all.add(remember(l)));
+    return all;
+  }
+
+  private SkuLedger remember(SkuLedger ledger) {
+    SkuLedger remembered = ledger.since(unbalanced.see(ledger));
+    last.put(ledger.skuId(), remembered);
+    return remembered;
+  }
+}

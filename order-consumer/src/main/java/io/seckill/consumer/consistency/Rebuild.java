@@ -1,0 +1,385 @@
+package io.seckill.consumer.consistency;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.Partition;
+import io.seckill.common.sale.LoadingOvertakenException;
+import io.seckill.common.sale.SaleLoader;
+import io.seckill.common.sale.SaleLoading;
+import io.seckill.common.sale.SaleLoading.Begun;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.common.sale.SaleToLoad;
+import io.seckill.consumer.catalogue.InFlightOrders;
+import io.seckill.consumer.runtime.Pause;
+import io.seckill.consumer.storage.Barriers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Rewrites from MySQL, under a new epoch, a sale that Redis has lost, and resumes it. The process
+ * may die after any step: until the end the sale admits nothing, and the next run starts over.
+ * Every step that replaces something first checks that the lock is still held; even without the
+ * lock, the epochs and the state that Redis has after the barrier keep two rebuilds from
+ * overlapping.
+ *
+ * <ol>
+ *   <li>The sale is stopped in Redis, whether Redis still has any of it or not.
+ *   <li>Its orders in Redis's lists go to the broker, and a barrier follows: then MySQL, or the
+ *       dead letters, have every order. Orders that an older Redis had admitted and that are in no
+ *       store are sent again before.
+ *   <li>MySQL raises the epoch. From here on gateways refuse the old data of Redis, compensations
+ *       of the old epoch are no-ops, and orders of it that still arrive are judged by MySQL's
+ *       guards alone.
+ *   <li>One snapshot of MySQL is loaded: Redis gets MySQL's stock less the units that open dead
+ *       letters may still take.
+ *   <li>The sale gets the state that MySQL has by then, while its row is locked. When the closing
+ *       time has been moved meanwhile, the keys expire too early: the last two steps are repeated.
+ * </ol>
+ */
+@Component
+class Rebuild {
+
+  private static final Logger log = LoggerFactory.getLogger(Rebuild.class);
+  private static final Duration POLL = Duration.ofMillis(100);
+  private static final int BUCKETS_AT_ONCE = 2_048;
+  private static final String CHANGED = "The sale has changed in MySQL meanwhile.";
+  private static final String CHANGED_IN_REDIS = "Redis has changed meanwhile.";
+  private static final String OVERTAKEN = "Another loading of the sale has begun.";
+
+  /** Operators do not move the closing time more often while a sale is loaded. */
+  private static final int MOST_LOADINGS = 3;
+
+  private final DatabaseSnapshots snapshots;
+  private final JdbcClient jdbc;
+  private final UnifiedJedis redis;
+  private final RedisSale sales;
+  private final InFlightOrders onTheWay;
+  private final Barriers barriers;
+  private final LostOrders lost;
+  private final KnownOrders known;
+  private final SaleStates states;
+  private final TransactionOperations transactions;
+
+  Rebuild(
+      DatabaseSnapshots snapshots,
+      JdbcClient jdbc,
+      UnifiedJedis redis,
+      RedisSale sales,
+      InFlightOrders onTheWay,
+      Barriers barriers,
+      LostOrders lost,
+      KnownOrders known,
+      SaleStates states,
+      TransactionOperations transactions) {
+    this.snapshots = snapshots;
+    this.jdbc = jdbc;
+    this.redis = redis;
+    this.sales = sales;
+    this.onTheWay = onTheWay;
+    this.barriers = barriers;
+    this.lost = lost;
+    this.known = known;
+    this.states = states;
+    this.transactions = transactions;
+  }
+
+  /**
+   * The result of a rebuild.
+   *
+   * @param done false when orders were still in flight at the time-out, or another process began to
+   *     load the sale: the sale stays closed until the next run
+   * @param detail for operators
+   */
+  record Rebuilt(boolean done, String detail, List<Repair> repairs) {}
+
+  /** Ends a run before its last step, and says why. */
+  private static final class NotRebuiltException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String detail;
+
+    NotRebuiltException(String detail) {
+      super(detail);
+      this.detail = detail;
+    }
+  }
+
+  private static void require(boolean condition, String otherwise) {
+    if (!condition) {
+      throw new NotRebuiltException(otherwise);
+    }
+  }
+
+  private static void requireHeld(RunLock lock) {
+    require(lock.isHeld(), "The run has lost its lock; another one may be going on.");
+  }
+
+  /**
+   * @param atMost longest wait for the orders in flight
+   * @param lock of this SKU
+   * @throws DataAccessException when MySQL is unavailable; the sale stays closed
+   * @throws TransactionException as well
+   */
+  Rebuilt run(ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock) {
+    List<Repair> repairs = new ArrayList<>();
+    try {
+      bringToRest(sale, seen, atMost, lock, repairs);
+      ProductSnapshot before = sale;
+      for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
+        requireHeld(lock);
+        require(raiseEpoch(before, seen), CHANGED);
+        ProductSnapshot raised = DatabaseSnapshot.sale(jdbc, sale.skuId()).orElseThrow();
+        Optional<String> state = load(raised, lock, repairs);
+        if (state.isPresent()) {
+          return new Rebuilt(true, "Redis holds the sale; it is " + state.get() + ".", repairs);
+        }
+        before = raised;
+      }
+      return new Rebuilt(false, "Its closing time keeps changing.", repairs);
+    } catch (NotRebuiltException e) {
+      return new Rebuilt(false, e.detail, repairs);
+    } catch (LoadingOvertakenException e) {
+      return new Rebuilt(false, OVERTAKEN, repairs);
+    }
+  }
+
+  /** Waits until MySQL, or the dead letters, have every order that Redis has admitted. */
+  private void bringToRest(
+      ProductSnapshot sale,
+      RedisSaleState seen,
+      Duration atMost,
+      RunLock lock,
+      List<Repair> repairs) {
+    long deadline = System.nanoTime() + atMost.toNanos();
+    long sku = sale.skuId();
+    require(DatabaseSnapshot.sale(jdbc, sku).filter(sale::isSameLifeAs).isPresent(), CHANGED);
+    require(
+        seen.isLoading() || sales.setState(sale, seen, RedisSaleState.LOADING), CHANGED_IN_REDIS);
+    require(
+        awaitEmptyLists(sku, deadline),
+        "Orders of the sale are still in Redis's lists; is a relay running?");
+    require(
+        settle(sale, seen, deadline, lock, repairs),
+        "The barrier has not passed in time; orders are still being stored.");
+    RedisSaleState now = sales.state(sku);
+    require(now.isLoading() && now.epoch() == seen.epoch(), CHANGED_IN_REDIS);
+  }
+
+  private boolean awaitEmptyLists(long sku, long deadline) {
+    while (!onTheWay.of(sku).isEmpty()) {
+      if (System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted()) {
+        return false;
+      }
+      Pause.nanos(POLL.toNanos());
+    }
+    return true;
+  }
+
+  /**
+   * Passes a barrier, and another one if orders that an older Redis had admitted are sent again.
+   */
+  private boolean settle(
+      ProductSnapshot sale,
+      RedisSaleState seen,
+      long deadline,
+      RunLock lock,
+      List<Repair> repairs) {
+    int partition = Partition.ofSku(sale.skuId());
+    if (!barriers.pass(partition, left(deadline))) {
+      return false;
+    }
+    Map<OrderId, AdmissionRecord> missing = recordsOf(sale.skuId(), seen);
+    known.among(missing.keySet()).forEach(missing::remove);
+    if (missing.isEmpty()) {
+      return true;
+    }
+    requireHeld(lock);
+    List<Repair> found = lost.send(sale, missing, false);
+    repairs.addAll(found);
+    List<Repair> sent = found.stream().filter(repair -> !repair.kind().isOnlyReported()).toList();
+    return sent.isEmpty()
+        || (sent.stream().allMatch(Repair::made) && barriers.pass(partition, left(deadline)));
+  }
+
+  private Map<OrderId, AdmissionRecord> recordsOf(long sku, RedisSaleState seen) {
+    Map<OrderId, AdmissionRecord> records = new HashMap<>();
+    for (int from = 0; from < seen.buckets(); from += BUCKETS_AT_ONCE) {
+      int to = Math.min(seen.buckets(), from + BUCKETS_AT_ONCE) - 1;
+      records.putAll(sales.part(sku, from, to).records());
+    }
+    return records;
+  }
+
+  private static Duration left(long deadline) {
+    return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+  }
+
+  /**
+   * The new epoch is also above every epoch that Redis has seen, because MySQL may be the store
+   * that was restored from a backup. The sequence continues above every number that the lost data
+   * can have used: each order that was admitted and not stored held at least one unit. So an order
+   * of the old epoch that arrives late never makes the new data look behind, and old data that come
+   * back always do. Dead letters are not settled yet: each counts when it is replayed or discarded.
+   */
+  private boolean raiseEpoch(ProductSnapshot sale, RedisSaleState seen) {
+    return jdbc.sql(
+                "UPDATE products SET epoch = GREATEST(epoch, ?) + 1,"
+                    + " last_seq = GREATEST(last_seq, ?) + initial_stock, settled = last_seq - ("
+                    + DatabaseSnapshot.COUNT_UNSETTLED_DEAD_LETTERS
+                    + ")"
+                    + " WHERE sku_id = ? AND epoch = ?")
+            .params(seen.epoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch())
+            .update()
+        == 1;
+  }
+
+  /**
+   * @return the state that the sale has now; empty when it must be loaded again
+   */
+  private Optional<String> load(ProductSnapshot raised, RunLock lock, List<Repair> repairs) {
+    return snapshots.read(
+        ledger -> {
+          ProductSnapshot sale = ledger.sale(raised.skuId()).orElseThrow();
+          require(sale.epoch() == raised.epoch(), OVERTAKEN);
+          return load(sale, ledger, lock, repairs);
+        });
+  }
+
+  private Optional<String> load(
+      ProductSnapshot sale, DatabaseSnapshot ledger, RunLock lock, List<Repair> repairs) {
+    List<OrderMessage> dead = ledger.unsettledDeadLetters(sale.skuId());
+    long reserved = dead.stream().mapToLong(OrderMessage::quantity).sum();
+    SaleToLoad toLoad = sale.toLoad(Math.max(0, sale.stock() - reserved));
+    SaleLoading loading = new SaleLoading(redis, toLoad, sale.loading());
+    requireHeld(lock);
+    Begun begun = loading.begin(ledger.count(sale.skuId(), dead), SaleLoading.Replacing.ANYTHING);
+    if (!(begun instanceof Begun.Loading ready)) {
+      throw new NotRebuiltException("Redis holds something else in the sale's place: " + begun);
+    }
+    loading.clear(ready.bucketsToClear());
+    int orders = write(sale, toLoad.buckets(), ledger, dead, loading.loader(), lock);
+    Map<String, String> contained = contained(ledger, sale);
+    requireHeld(lock);
+    Optional<String> state = finish(sale, loading, contained);
+    if (state.isPresent()) {
+      log.warn(
+          "sku {}: rebuilt from MySQL under epoch {}, {} orders, {} units on sale, {}",
+          sale.skuId(),
+          sale.epoch(),
+          orders,
+          toLoad.stock(),
+          state.get());
+      repairs.add(
+          Repair.of(
+              RepairKind.SALE_REBUILT,
+              sale.skuId(),
+              "lost",
+              "epoch %d, %d orders, stock %d".formatted(sale.epoch(), orders, toLoad.stock()),
+              true));
+    }
+    return state;
+  }
+
+  /**
+   * Respects a pause or close of the sale during the rebuild: the row stays locked until Redis has
+   * its state and the number of its change, so a change of state comes earlier, and is in the row,
+   * or after. A stop that waits in Redis stays in force.
+   */
+  private Optional<String> finish(
+      ProductSnapshot loaded, SaleLoading loading, Map<String, String> contained) {
+    Optional<String> state =
+        transactions.execute(
+            tx -> {
+              ProductSnapshot now = DatabaseSnapshot.lockSale(jdbc, loaded.skuId()).orElseThrow();
+              require(now.epoch() == loaded.epoch(), OVERTAKEN);
+              if (!now.closesAt().equals(loaded.closesAt())) {
+                return Optional.empty();
+              }
+              loading.finish(contained, now.state());
+              states.follow(now.skuId(), now.state(), now.epoch(), now.stateVersion(), null);
+              return Optional.of(now.state());
+            });
+    return Objects.requireNonNull(state);
+  }
+
+  private static Map<String, String> contained(DatabaseSnapshot ledger, ProductSnapshot sale) {
+    return ledger.changes(sale).entrySet().stream()
+        .filter(change -> change.getValue().counted())
+        .collect(
+            Collectors.toMap(
+                Map.Entry::getKey,
+                change -> sale.epoch() + ":" + change.getValue().delta() + ":A"));
+  }
+
+  /** Writes quotas and orders as MySQL has them, and the orders that dead letters may become. */
+  private int write(
+      ProductSnapshot sale,
+      int buckets,
+      DatabaseSnapshot ledger,
+      List<OrderMessage> dead,
+      SaleLoader loader,
+      RunLock lock) {
+    Map<Long, Long> deadUnits =
+        dead.stream()
+            .collect(
+                Collectors.groupingBy(
+                    OrderMessage::userId, Collectors.summingLong(OrderMessage::quantity)));
+    int orders = 0;
+    for (int from = 0; from < buckets; from += BUCKETS_AT_ONCE) {
+      int to = Math.min(buckets, from + BUCKETS_AT_ONCE) - 1;
+      DatabasePart part = ledger.part(sale, buckets, from, to);
+      requireHeld(lock);
+      part.orders().forEach(loader::order);
+      part.aliases().forEach(loader::alias);
+      part.compensations()
+          .forEach(
+              (id, units) -> loader.compensated(id, units.userId(), units.stock(), units.quota()));
+      if (sale.policy().keepsQuota()) {
+        part.quotas()
+            .forEach(
+                (user, units) ->
+                    loader.quota(
+                        user, units + Optional.ofNullable(deadUnits.remove(user)).orElse(0L)));
+      }
+      orders += part.orders().size();
+    }
+    if (sale.policy().keepsQuota()) {
+      deadUnits.forEach(loader::quota);
+    }
+    dead.forEach(order -> loader.order(order.orderId(), delayed(order)));
+    loader.flush();
+    return orders;
+  }
+
+  private static AdmissionRecord delayed(OrderMessage order) {
+    AdmissionRecord queued = AdmissionRecord.queued(order);
+    return new AdmissionRecord(
+        queued.userId(),
+        queued.requestId(),
+        queued.quantity(),
+        queued.seq(),
+        queued.admittedAt(),
+        queued.epoch(),
+        OrderStatus.DELAYED,
+        null,
+        queued.changedAt(),
+        null);
+  }
+}

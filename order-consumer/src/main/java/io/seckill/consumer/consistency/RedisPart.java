@@ -1,0 +1,36 @@
+package io.seckill.consumer.consistency;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import java.util.Map;
+
+/**
+ * What Redis holds of the users of some buckets.
+ *
+ * @param quotas user to units, as they were read
+ * @param records by order id
+ * @param compensated ids of the orders that have been compensated, with their units
+ * @param requests {@code <user>:<key>} to {@code <order id>:<quantity>}
+ */
+record RedisPart(
+    Map<Long, String> quotas,
+    Map<OrderId, AdmissionRecord> records,
+    Map<OrderId, Units> compensated,
+    Map<String, String> requests) {
+
+  /** Units that a compensation has returned. */
+  record Units(long stock, long quota) {
+
+    /**
+     * @param text {@code <stock units>:<quota units>}
+     * @throws IllegalArgumentException when it is something else
+     */
+    static Units parse(String text) {
+      String[] part = text.split(":", -1);
+      if (part.length != 2) {
+        throw new IllegalArgumentException("not the units of a compensation");
+      }
+      return new Units(Long.parseLong(part[0]), Long.parseLong(part[1]));
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package io.seckill.consumer.consistency;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A sale's hash and stock as Redis has them; empty and null when Redis has none.
+ *
+ * @param fields of the SKU's hash
+ * @param stock units admissible, as text
+ */
+record RedisSaleState(Map<String, String> fields, @Nullable String stock) {
+
+  /** The state while a sale is loaded, or a rebuild waits to load it: nothing is admitted. */
+  static final String LOADING = "PREHEATING";
+
+  boolean isAbsent() {
+    return fields.isEmpty();
+  }
+
+  String state() {
+    return fields.getOrDefault("state", "");
+  }
+
+  String epochText() {
+    return fields.getOrDefault("epoch", "");
+  }
+
+  /** The highest epoch that Redis has seen, loaded or loading. */
+  long epoch() {
+    return Math.max(number("epoch"), number("loading"));
+  }
+
+  long seq() {
+    return number("seq");
+  }
+
+  int buckets() {
+    return (int) number("buckets");
+  }
+
+  long settled() {
+    return number("settled");
+  }
+
+  /** Orders admitted that were not counted as published. */
+  long unpublished() {
+    return number("admittedOrders") - number("publishedOrders");
+  }
+
+  long admittedOrders() {
+    return number("admittedOrders");
+  }
+
+  long admittedUnits() {
+    return number("admittedUnits");
+  }
+
+  /** Changes whenever late orders are counted. */
+  String lateText() {
+    return fields.getOrDefault("late", "");
+  }
+
+  String published() {
+    return fields.getOrDefault("publishedOrders", "");
+  }
+
+  /** Whether a loading has begun and not ended, or a rebuild waits to begin it. */
+  boolean isLoading() {
+    return state().equals(LOADING);
+  }
+
+  /** Whether this is not what was written for MySQL's sale: older, unfinished or incomplete. */
+  boolean isLostOf(ProductSnapshot sale) {
+    return isAbsent()
+        || isLoading()
+        || number("epoch") != sale.epoch()
+        || seq() < sale.lastSeq()
+        || buckets() < 1
+        || stock == null
+        || !stock.matches("\\d{1,14}")
+        || !fields.containsKey("policy")
+        || !fields.containsKey("expiresAt");
+  }
+
+  private long number(String field) {
+    String text = fields.getOrDefault(field, "");
+    return text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
+  }
+}

@@ -1,0 +1,196 @@
+package io.seckill.consumer.consistency;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.consistency.RedisSale.Late;
+import io.seckill.consumer.consistency.RedisSale.WrongQuota;
+import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.OrderResults;
+import io.seckill.consumer.orders.SkuProgress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** Repairs Redis after a comparison; in a dry run only reports what it would do. */
+@Component
+class Repairs {
+
+  private static final int CHUNK = 200;
+
+  private final RedisSale redis;
+  private final OrderResults results;
+  private final Compensations compensations;
+  private final JdbcClient jdbc;
+
+  Repairs(RedisSale redis, OrderResults results, Compensations compensations, JdbcClient jdbc) {
+    this.redis = redis;
+    this.results = results;
+    this.compensations = compensations;
+    this.jdbc = jdbc;
+  }
+
+  /**
+   * Stops a sale in Redis that is not open in MySQL; never opens one. Operators change one store
+   * after the other, so both are read once more.
+   */
+  List<Repair> state(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
+    if (seen.state().equals(sale.state())) {
+      return List.of();
+    }
+    RedisSaleState again = redis.state(sale.skuId());
+    String now =
+        DatabaseSnapshot.sale(jdbc, sale.skuId())
+            .filter(moved -> moved.epoch() == sale.epoch())
+            .map(ProductSnapshot::state)
+            .orElse(again.state());
+    if (again.state().equals(now) || again.isLostOf(sale)) {
+      return List.of();
+    } else if (again.state().equals("OPEN")) {
+      boolean made = !dryRun && redis.setState(sale, again, now);
+      return List.of(Repair.of(RepairKind.STATE_SET, sale.skuId(), "OPEN", now, made));
+    }
+    return List.of(Repair.of(RepairKind.STATE_DIFFERS, sale.skuId(), again.state(), now, false));
+  }
+
+  /**
+   * Replays compensations, writes results, quotas, the stock, records and counters, in this order:
+   * units are returned before they are counted, and late orders change the sequence, after which
+   * the stock is not replaced. The next comparison finds what changed meanwhile.
+   */
+  List<Repair> all(Comparison found, boolean dryRun) {
+    List<Repair> repairs = new ArrayList<>(compensations(found, dryRun));
+    repairs.addAll(results(found, dryRun));
+    repairs.addAll(quotas(found, dryRun));
+    Long stock = found.wrongStock();
+    if (stock != null) {
+      repairs.add(
+          Repair.of(
+              RepairKind.STOCK_SET,
+              found.sale().skuId(),
+              found.seen().stock(),
+              stock,
+              !dryRun && redis.setStock(found.sale(), found.seen(), stock)));
+    }
+    repairs.addAll(records(found, dryRun));
+    repairs.addAll(late(found, dryRun));
+    return repairs;
+  }
+
+  private List<Repair> late(Comparison found, boolean dryRun) {
+    Late late = found.late();
+    return late.isNone()
+        ? List.of()
+        : List.of(
+            Repair.of(
+                RepairKind.COUNTER_SET,
+                found.sale().skuId(),
+                late.orders() + " orders, " + late.units() + " units not admitted",
+                "0",
+                !dryRun && redis.countLate(found.sale(), found.seen(), late)));
+  }
+
+  private List<Repair> compensations(Comparison found, boolean dryRun) {
+    if (!dryRun) {
+      compensations.deliverAgain(found.undelivered());
+    }
+    return found.undelivered().stream()
+        .map(
+            id ->
+                Repair.of(
+                    RepairKind.COMPENSATION_REPLAYED,
+                    id,
+                    "not compensated",
+                    "compensated",
+                    !dryRun))
+        .toList();
+  }
+
+  private List<Repair> results(Comparison found, boolean dryRun) {
+    ProductSnapshot sale = found.sale();
+    boolean behind = found.seen().settled() < sale.settled();
+    boolean made = false;
+    if (!dryRun && (behind || !found.results().isEmpty())) {
+      made =
+          results.write(
+              found.results(),
+              List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())),
+              Map.of());
+    }
+    List<Repair> repairs = new ArrayList<>();
+    for (var result : found.results()) {
+      repairs.add(
+          Repair.of(
+              RepairKind.RESULT_WRITTEN, result.orderId(), "not heard", result.status(), made));
+    }
+    return repairs;
+  }
+
+  private List<Repair> records(Comparison found, boolean dryRun) {
+    Map<Integer, Map<OrderId, AdmissionRecord>> byBucket = new HashMap<>();
+    found
+        .unrecorded()
+        .forEach(
+            (id, order) ->
+                byBucket
+                    .computeIfAbsent(bucket(found, order.userId()), b -> new HashMap<>())
+                    .put(id, order));
+    if (!dryRun) {
+      byBucket.forEach((bucket, orders) -> redis.restore(found.sale(), bucket, orders));
+    }
+    return found.unrecorded().entrySet().stream()
+        .map(
+            entry ->
+                Repair.of(
+                    RepairKind.RECORD_RESTORED,
+                    entry.getKey(),
+                    "absent",
+                    entry.getValue().status(),
+                    !dryRun))
+        .toList();
+  }
+
+  private List<Repair> quotas(Comparison found, boolean dryRun) {
+    Map<Integer, List<WrongQuota>> byBucket = new HashMap<>();
+    found
+        .quotas()
+        .forEach(
+            quota ->
+                byBucket
+                    .computeIfAbsent(bucket(found, quota.userId()), b -> new ArrayList<>())
+                    .add(quota));
+    List<Repair> repairs = new ArrayList<>();
+    byBucket.forEach(
+        (bucket, quotas) -> {
+          for (int from = 0; from < quotas.size(); from += CHUNK) {
+            List<WrongQuota> chunk = quotas.subList(from, Math.min(quotas.size(), from + CHUNK));
+            repairs.addAll(quotas(found.sale(), bucket, chunk, dryRun));
+          }
+        });
+    return repairs;
+  }
+
+  private List<Repair> quotas(
+      ProductSnapshot sale, int bucket, List<WrongQuota> quotas, boolean dryRun) {
+    List<Boolean> made = dryRun ? List.of() : redis.setQuotas(sale, bucket, quotas);
+    List<Repair> repairs = new ArrayList<>();
+    for (int i = 0; i < quotas.size(); i++) {
+      WrongQuota quota = quotas.get(i);
+      repairs.add(
+          Repair.of(
+              RepairKind.QUOTA_SET,
+              quota.userId(),
+              quota.found().isEmpty() ? "0" : quota.found(),
+              quota.wanted(),
+              !dryRun && made.get(i)));
+    }
+    return repairs;
+  }
+
+  private static int bucket(Comparison found, long userId) {
+    return RedisKeys.bucket(userId, found.seen().buckets());
+  }
+}

@@ -1,0 +1,95 @@
+package io.seckill.consumer.consistency;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The conservation equation of one SKU as read at one time; docs/architecture.md derives it. A
+ * difference is the left side minus the right side: above 0 something is missing, below 0 something
+ * is there twice or was never admitted.
+ *
+ * @param balanced whether every difference is 0; that of the queue may also be below 0, because a
+ *     stored order stays in the broker until it is acked
+ * @param unbalancedSince time of the first unbalanced reading after which none was balanced; null
+ *     while balanced
+ * @param queue null while the broker does not answer; the queue is then not checked
+ */
+record SkuLedger(
+    long skuId,
+    String state,
+    long epoch,
+    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant readAt,
+    boolean balanced,
+    @JsonFormat(shape = JsonFormat.Shape.STRING) @Nullable Instant unbalancedSince,
+    Units units,
+    Orders orders,
+    MySql mysql,
+    Lists partition,
+    @Nullable Queue queue) {
+
+  /**
+   * {@code initial + added - withdrawn} = sum of the other items + difference.
+   *
+   * @param stock admissible in Redis; in MySQL while Redis has no such sale and need not have one
+   * @param compensating returned in MySQL and not yet confirmed by Redis
+   * @param changing in one store and not yet in the other, because of a stock change under way
+   */
+  record Units(
+      long initial,
+      long added,
+      long withdrawn,
+      long stock,
+      long outboxAndPrivateQueues,
+      long broker,
+      long deadLetters,
+      long confirmed,
+      long paid,
+      long compensating,
+      long changing,
+      long difference) {}
+
+  /** {@code admitted} = sum of the other items + difference. */
+  record Orders(
+      long admitted,
+      long outboxAndPrivateQueues,
+      long broker,
+      long deadLetters,
+      long confirmed,
+      long paid,
+      long cancelled,
+      long expired,
+      long rejected,
+      long aliases,
+      long difference) {}
+
+  /**
+   * MySQL's stock compared with its orders: {@code initial + added - withdrawn - confirmed - paid}
+   * units = stock + difference.
+   */
+  record MySql(long stock, long expected, long difference) {}
+
+  /**
+   * The lists of the SKU's partition compared with the counters of all SKUs in it, in orders:
+   * {@code expected = outbox + privateQueues + difference}.
+   */
+  record Lists(
+      int partition,
+      long outbox,
+      long oldestMs,
+      long privateQueues,
+      long deadPrivateQueues,
+      long expected,
+      long difference) {}
+
+  /**
+   * The SKU's queue compared with the counters of all SKUs in it, in orders: {@code expected =
+   * ready + unacked + difference}.
+   */
+  record Queue(String queue, long ready, long unacked, long expected, long difference) {}
+
+  SkuLedger since(@Nullable Instant since) {
+    return new SkuLedger(
+        skuId, state, epoch, readAt, balanced, since, units, orders, mysql, partition, queue);
+  }
+}

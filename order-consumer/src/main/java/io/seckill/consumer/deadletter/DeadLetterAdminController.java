@@ -1,0 +1,93 @@
+package io.seckill.consumer.deadletter;
+
+import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProblemException;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Dead letters on the internal port. */
+@RestController
+@RequestMapping("/internal/v1/dead-letters")
+class DeadLetterAdminController {
+
+  private static final int DEFAULT_LIMIT = 50;
+  private static final int MAX_LIMIT = 200;
+  private static final int MAX_REASON = 200;
+
+  private final DeadLetterRecords deadLetters;
+  private final DeadLetterResolver resolver;
+  private final AuditLog audit;
+
+  DeadLetterAdminController(
+      DeadLetterRecords deadLetters, DeadLetterResolver resolver, AuditLog audit) {
+    this.deadLetters = deadLetters;
+    this.resolver = resolver;
+    this.audit = audit;
+  }
+
+  /**
+   * @param next value of {@code after} for the next page; null on the last page
+   */
+  record Page(List<DeadLetterRecord> deadLetters, @Nullable Long next) {}
+
+  @GetMapping
+  Page list(
+      @RequestParam(required = false) @Nullable String state,
+      @RequestParam(required = false) @Nullable String limit,
+      @RequestParam(required = false) @Nullable String after) {
+    int size = PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT);
+    List<DeadLetterRecord> page =
+        deadLetters.page(
+            state == null ? null : state(state),
+            after == null ? 0 : PathIds.number("after", after),
+            size);
+    return new Page(page, page.size() == size ? page.get(size - 1).id() : null);
+  }
+
+  @GetMapping("/{id}")
+  DeadLetterRecord show(@PathVariable String id) {
+    return deadLetters.show(PathIds.number("id", id));
+  }
+
+  @PostMapping("/{id}/replay")
+  DeadLetterRecord replay(@PathVariable String id, Operator operator) {
+    long letter = PathIds.number("id", id);
+    return audit.audited(
+        operator,
+        "replay",
+        "deadLetter=" + letter,
+        () -> resolver.replay(letter, operator),
+        done -> "order=" + done.orderId());
+  }
+
+  @PostMapping("/{id}/discard")
+  DeadLetterRecord discard(@PathVariable String id, Operator operator, JsonBody body) {
+    long letter = PathIds.number("id", id);
+    String reason = body.text("reason", MAX_REASON);
+    body.end();
+    return audit.audited(
+        operator,
+        "discard",
+        "deadLetter=" + letter,
+        () -> resolver.discard(letter, reason, operator),
+        done -> "order=" + done.orderId());
+  }
+
+  private static DeadLetterState state(String text) {
+    return Arrays.stream(DeadLetterState.values())
+        .filter(state -> state.name().equals(text))
+        .findFirst()
+        .orElseThrow(
+            () -> ProblemException.invalid("state", "state must be OPEN, REPLAYED or DISCARDED."));
+  }
+}

@@ -1,8 +1,0 @@
-package io.seckill.consumer.deadletter.admin;
-
-/** OPEN until an operator decides; a replayed order that fails again is OPEN again. */
-enum DeadLetterState {
-  OPEN,
-  REPLAYED,
-  DISCARDED
-}

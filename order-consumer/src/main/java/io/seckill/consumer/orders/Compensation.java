@@ -1,0 +1,23 @@
+package io.seckill.consumer.orders;
+
+import io.seckill.common.order.OrderId;
+
+/**
+ * Units to return to Redis for one order.
+ *
+ * @param epoch of the sale to whose stock they return: for a rejected order the epoch of its
+ *     message, for a cancelled or expired order {@code products.epoch} as read, under the row's
+ *     lock, in the transaction that returns the stock in MySQL. Redis ignores an older epoch,
+ *     because a later preheat has counted those units already
+ * @param stockUnits 0 when the stock of Redis is known to be wrong and left to reconciliation
+ * @param quotaUnits 0 when the SKU keeps no quota, or the quota of Redis is left to reconciliation
+ */
+public record Compensation(
+    OrderId orderId, long skuId, long userId, long epoch, int stockUnits, int quotaUnits) {
+
+  public Compensation {
+    if (stockUnits < 0 || quotaUnits < 0 || stockUnits + quotaUnits == 0) {
+      throw new IllegalArgumentException("a compensation returns something: " + orderId);
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package io.seckill.consumer.orders;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.RejectReason;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** The statements on {@code compensation}. Those that store a batch of orders are plain JDBC. */
+@Component
+class CompensationTable {
+
+  private static final String COLUMNS =
+      "order_id, sku_id, user_id, epoch, stock_units, quota_units";
+  private static final String ROW = "(?, ?, ?, ?, ?, ?)";
+  private static final String SELECT = "SELECT " + COLUMNS + " FROM compensation WHERE ";
+
+  private final JdbcClient jdbc;
+
+  CompensationTable(JdbcClient jdbc) {
+    this.jdbc = jdbc;
+  }
+
+  /**
+   * @throws SQLException also when one of the orders has a row already: an order is compensated
+   *     once
+   */
+  static void insert(Connection connection, Collection<Compensation> owed) throws SQLException {
+    if (owed.isEmpty()) {
+      return;
+    }
+    String sql = "INSERT INTO compensation (" + COLUMNS + ") VALUES " + repeated(ROW, owed.size());
+    try (PreparedStatement insert = connection.prepareStatement(sql)) {
+      int at = 1;
+      for (Compensation one : owed) {
+        insert.setLong(at++, one.orderId().value());
+        insert.setLong(at++, one.skuId());
+        insert.setLong(at++, one.userId());
+        insert.setLong(at++, one.epoch());
+        insert.setInt(at++, one.stockUnits());
+        insert.setInt(at++, one.quotaUnits());
+      }
+      insert.executeUpdate();
+    }
+  }
+
+  /** Compensations of these orders that Redis has not confirmed. */
+  static List<Compensation> pendingOf(Connection connection, Collection<OrderId> orders)
+      throws SQLException {
+    List<Compensation> found = new ArrayList<>();
+    if (orders.isEmpty()) {
+      return found;
+    }
+    String marks = repeated("?", orders.size());
+    String sql = SELECT + "done_at IS NULL AND order_id IN (" + marks + ")";
+    try (PreparedStatement select = connection.prepareStatement(sql)) {
+      int at = 1;
+      for (OrderId order : orders) {
+        select.setLong(at++, order.value());
+      }
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          found.add(read(row));
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Compensations of these orders, at least one, confirmed by Redis or not. */
+  List<Compensation> of(Collection<OrderId> orders) {
+    return jdbc.sql(SELECT + "order_id IN (:orders)")
+        .param("orders", ids(orders))
+        .query((row, number) -> read(row))
+        .list();
+  }
+
+  /**
+   * A page of the compensations that Redis has not confirmed, by order id.
+   *
+   * @param afterOrderId 0 for the first page
+   * @param minAgeSeconds leaves out younger rows: their first delivery may still be under way
+   */
+  List<Compensation> pending(long afterOrderId, int minAgeSeconds, int limit) {
+    return jdbc.sql(
+            SELECT
+                + "done_at IS NULL AND order_id > ?"
+                + " AND created_at <= NOW(6) - INTERVAL ? SECOND ORDER BY order_id LIMIT ?")
+        .params(afterOrderId, minAgeSeconds, limit)
+        .query((row, number) -> read(row))
+        .list();
+  }
+
+  /**
+   * @param orders at least one
+   */
+  void markDone(Collection<OrderId> orders) {
+    jdbc.sql(
+            "UPDATE compensation SET done_at = NOW(6)"
+                + " WHERE done_at IS NULL AND order_id IN (:orders)")
+        .param("orders", ids(orders))
+        .update();
+  }
+
+  long countPending() {
+    return jdbc.sql("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL")
+        .query(Long.class)
+        .single();
+  }
+
+  /**
+   * Results of the orders and aliases whose units are to be returned to Redis; none for an order
+   * that has no row.
+   */
+  List<OrderResult> results(List<Compensation> owed) {
+    if (owed.isEmpty()) {
+      return List.of();
+    }
+    return jdbc.sql(
+            """
+            SELECT order_id, sku_id, user_id, status, reason, NULL AS stored_order_id FROM orders
+            WHERE order_id IN (:orders)
+            UNION ALL
+            SELECT a.order_id, o.sku_id, o.user_id, 'REJECTED', NULL, a.stored_order_id
+            FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id
+            WHERE a.order_id IN (:orders)
+            """)
+        .param("orders", ids(owed.stream().map(Compensation::orderId).toList()))
+        .query((row, number) -> result(row))
+        .list();
+  }
+
+  private static Compensation read(ResultSet row) throws SQLException {
+    return new Compensation(
+        new OrderId(row.getLong(1)),
+        row.getLong(2),
+        row.getLong(3),
+        row.getLong(4),
+        row.getInt(5),
+        row.getInt(6));
+  }
+
+  private static OrderResult result(ResultSet row) throws SQLException {
+    String reason = row.getString(5);
+    long stored = row.getLong(6);
+    return new OrderResult(
+        new OrderId(row.getLong(1)),
+        row.getLong(2),
+        row.getLong(3),
+        OrderStatus.valueOf(row.getString(4)),
+        reason == null ? null : RejectReason.valueOf(reason),
+        stored == 0 ? null : new OrderId(stored));
+  }
+
+  private static List<Long> ids(Collection<OrderId> orders) {
+    return orders.stream().map(OrderId::value).toList();
+  }
+
+  private static String repeated(String item, int times) {
+    return String.join(",", Collections.nCopies(times, item));
+  }
+}

@@ -1,0 +1,172 @@
+package io.seckill.consumer.orders;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.runtime.RedisCallGuard;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Returns units to Redis from the rows of {@code compensation}. Thread-safe.
+ *
+ * <p>{@link #record} the units in the transaction that frees them, {@link #deliver} them after its
+ * COMMIT. {@link CompensationSweep} later delivers what was not delivered then, for whatever
+ * reason; Redis applies the units of an order once, however often they are delivered.
+ */
+@Component
+public class Compensations {
+
+  private static final Logger log = LoggerFactory.getLogger(Compensations.class);
+
+  /** Most compensations in one pipeline. */
+  private static final int CHUNK = 500;
+
+  private final CompensationTable table;
+  private final JdbcTemplate jdbc;
+  private final UnifiedJedis redis;
+  private final RedisCallGuard breaker;
+  private final LuaScript script = LuaScript.from(Compensations.class, "compensate.lua");
+  private final Counter done;
+
+  Compensations(
+      CompensationTable table,
+      JdbcTemplate jdbc,
+      UnifiedJedis redis,
+      RedisCallGuard breaker,
+      MeterRegistry meters) {
+    this.table = table;
+    this.jdbc = jdbc;
+    this.redis = redis;
+    this.breaker = breaker;
+    this.done =
+        Counter.builder("seckill.consumer.compensations.done")
+            .description("Compensations Redis has confirmed")
+            .register(meters);
+  }
+
+  /**
+   * Inserts compensations, in the caller's Spring-managed transaction and in one statement.
+   *
+   * @throws DataAccessException also when one of the orders has a compensation already; the caller
+   *     rolls back
+   * @throws IllegalStateException outside a transaction
+   */
+  public void record(Collection<Compensation> owed) {
+    if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+      throw new IllegalStateException("a compensation is owed by a transaction");
+    }
+    jdbc.execute(
+        (ConnectionCallback<Boolean>)
+            connection -> {
+              record(connection, owed);
+              return true;
+            });
+  }
+
+  /** As {@link #record(Collection)}, in the transaction of this connection. */
+  public void record(Connection connection, Collection<Compensation> owed) throws SQLException {
+    CompensationTable.insert(connection, owed);
+  }
+
+  /** Compensations of these orders that Redis has not confirmed. */
+  public List<Compensation> pendingOf(Connection connection, Collection<OrderId> orders)
+      throws SQLException {
+    return CompensationTable.pendingOf(connection, orders);
+  }
+
+  /**
+   * Returns the units to Redis and marks the rows done. Call it after COMMIT, never inside the
+   * transaction. Does not throw when Redis or MySQL fails: the sweep delivers the rest.
+   */
+  public void deliver(Collection<Compensation> owed) {
+    List<Compensation> all = List.copyOf(owed);
+    for (int from = 0; from < all.size(); from += CHUNK) {
+      deliverChunk(all.subList(from, Math.min(from + CHUNK, all.size())));
+    }
+  }
+
+  /**
+   * As {@link #deliver}, for orders whose units Redis has lost or never received, whether or not
+   * their rows are marked done.
+   */
+  public void deliverAgain(Collection<OrderId> orders) {
+    List<OrderId> all = List.copyOf(orders);
+    for (int from = 0; from < all.size(); from += CHUNK) {
+      deliverChunk(table.of(all.subList(from, Math.min(from + CHUNK, all.size()))));
+    }
+  }
+
+  private void deliverChunk(List<Compensation> owed) {
+    List<OrderId> settled = new ArrayList<>();
+    if (!breaker.run(() -> send(owed, settled)) || settled.isEmpty()) {
+      return;
+    }
+    try {
+      table.markDone(settled);
+      done.increment(settled.size());
+    } catch (DataAccessException e) {
+      log.warn("{} compensations are done but not marked done: {}", settled.size(), e.toString());
+    }
+  }
+
+  private void send(List<Compensation> owed, List<OrderId> settled) {
+    List<Response<Object>> replies = new ArrayList<>(owed.size());
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (Compensation one : owed) {
+        replies.add(script.queue(pipeline, keys(one), arguments(one)));
+      }
+      pipeline.sync();
+    }
+    for (int i = 0; i < owed.size(); i++) {
+      Compensation one = owed.get(i);
+      if (isSettled(one, script.answer(replies.get(i), redis, keys(one), arguments(one)))) {
+        settled.add(one.orderId());
+      }
+    }
+  }
+
+  private static boolean isSettled(Compensation one, Object reply) {
+    return switch (((Long) reply).intValue()) {
+      case 1, 2 -> true;
+      case 3, 4 -> {
+        log.info("order {}: epoch {} no longer needs compensation", one.orderId(), one.epoch());
+        yield true;
+      }
+      case -1 -> false;
+      default ->
+          throw new IllegalStateException("compensate.lua and its caller disagree: " + reply);
+    };
+  }
+
+  private static List<String> keys(Compensation one) {
+    return List.of(RedisKeys.sku(one.skuId()));
+  }
+
+  private static List<String> arguments(Compensation one) {
+    return List.of(
+        RedisKeys.prefix(Partition.ofSku(one.skuId())),
+        Long.toString(one.skuId()),
+        Long.toString(one.userId()),
+        one.orderId().toString(),
+        Long.toString(one.epoch()),
+        Integer.toString(one.stockUnits()),
+        Integer.toString(one.quotaUnits()));
+  }
+}

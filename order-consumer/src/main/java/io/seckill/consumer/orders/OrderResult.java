@@ -1,0 +1,45 @@
+package io.seckill.consumer.orders;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.RejectReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The result of one order, as written to Redis.
+ *
+ * @param reason only with REJECTED, and then required unless the order is an alias
+ * @param storedOrderId the order stored in MySQL for the same request, when this one is its alias
+ */
+public record OrderResult(
+    OrderId orderId,
+    long skuId,
+    long userId,
+    OrderStatus status,
+    @Nullable RejectReason reason,
+    @Nullable OrderId storedOrderId) {
+
+  private static final String ALIAS = "RA";
+
+  /** A result without a reason. */
+  public static OrderResult of(OrderId orderId, long skuId, long userId, OrderStatus status) {
+    return new OrderResult(orderId, skuId, userId, status, null, null);
+  }
+
+  public static OrderResult rejected(
+      OrderId orderId, long skuId, long userId, RejectReason reason) {
+    return new OrderResult(orderId, skuId, userId, OrderStatus.REJECTED, reason, null);
+  }
+
+  public static OrderResult alias(OrderId orderId, long skuId, long userId, OrderId stored) {
+    return new OrderResult(orderId, skuId, userId, OrderStatus.REJECTED, null, stored);
+  }
+
+  /** The letters for status and reason, as in the admission record. */
+  String code() {
+    if (storedOrderId != null) {
+      return ALIAS;
+    }
+    return reason == null ? "" + status.letter() : "" + status.letter() + reason.letter();
+  }
+}

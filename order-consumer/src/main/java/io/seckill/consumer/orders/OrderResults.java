@@ -1,0 +1,158 @@
+package io.seckill.consumer.orders;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.runtime.RedisCallGuard;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Writes results and progress to Redis, pipelined, one script call per SKU and {@value #CHUNK}
+ * orders. Thread-safe. Call it after COMMIT, never inside a transaction.
+ *
+ * <p>Redis only receives what MySQL has decided, so a failure here does not fail the caller: a lost
+ * write is counted, and repaired by a duplicate delivery or by the gateway's lookup of an overdue
+ * QUEUED order.
+ */
+@Component
+public class OrderResults {
+
+  private static final Logger log = LoggerFactory.getLogger(OrderResults.class);
+
+  /** Keeps the time for which one call blocks Redis well below a millisecond. */
+  private static final int CHUNK = 250;
+
+  private static final int FIXED_ARGUMENTS = 6;
+  private static final int ARGUMENTS_PER_ORDER = 4;
+
+  private final UnifiedJedis redis;
+  private final RedisCallGuard breaker;
+  private final Clock clock;
+  private final SettleRates rates;
+  private final LuaScript script = LuaScript.from(OrderResults.class, "record_results.lua");
+  private final Counter failures;
+
+  public OrderResults(
+      UnifiedJedis redis, RedisCallGuard breaker, Clock clock, MeterRegistry meters) {
+    this.redis = redis;
+    this.breaker = breaker;
+    this.clock = clock;
+    this.rates = new SettleRates();
+    this.failures =
+        Counter.builder("seckill.consumer.sync.errors")
+            .description(
+                "Order results that did not reach Redis; the gateway looks them up in MySQL")
+            .register(meters);
+  }
+
+  /**
+   * Writes results without progress: payment, cancel, expiry, dead letters.
+   *
+   * @return false when Redis may not have received them
+   */
+  public boolean write(Collection<OrderResult> results) {
+    return write(results, List.of(), Map.of());
+  }
+
+  /**
+   * Writes the results of a stored batch and the progress of its SKUs.
+   *
+   * @param settledNow orders settled by this batch, by SKU; feeds the rate of the last 10 s
+   * @return false when Redis may not have received them
+   */
+  public boolean write(
+      Collection<OrderResult> results,
+      Collection<SkuProgress> progress,
+      Map<Long, Integer> settledNow) {
+    long nowMs = clock.millis();
+    settledNow.forEach((sku, orders) -> rates.add(sku, orders, nowMs));
+    List<Call> calls = calls(results, progress, nowMs);
+    boolean written = calls.isEmpty() || breaker.run(() -> send(calls));
+    if (!written) {
+      failures.increment(results.size());
+    }
+    return written;
+  }
+
+  private List<Call> calls(
+      Collection<OrderResult> results, Collection<SkuProgress> progress, long nowMs) {
+    Map<Long, List<OrderResult>> bySku = new TreeMap<>();
+    Map<Long, SkuProgress> progressOf = new TreeMap<>();
+    progress.forEach(
+        p -> {
+          progressOf.put(p.skuId(), p);
+          bySku.put(p.skuId(), new ArrayList<>());
+        });
+    results.forEach(r -> bySku.computeIfAbsent(r.skuId(), sku -> new ArrayList<>()).add(r));
+    List<Call> calls = new ArrayList<>();
+    bySku.forEach(
+        (sku, orders) -> {
+          List<String> head = head(sku, progressOf.get(sku), nowMs);
+          int from = 0;
+          do {
+            int to = Math.min(from + CHUNK, orders.size());
+            calls.add(Call.of(sku, head, orders.subList(from, to)));
+            from = to;
+          } while (from < orders.size());
+        });
+    return calls;
+  }
+
+  private List<String> head(long sku, @Nullable SkuProgress progress, long nowMs) {
+    return List.of(
+        RedisKeys.prefix(Partition.ofSku(sku)),
+        Long.toString(sku),
+        Long.toString(nowMs),
+        progress == null ? "" : Long.toString(progress.epoch()),
+        progress == null ? "" : Long.toString(progress.settled()),
+        progress == null ? "" : rates.perSecond(sku, nowMs));
+  }
+
+  private void send(List<Call> calls) {
+    List<Response<Object>> responses = new ArrayList<>(calls.size());
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (Call call : calls) {
+        responses.add(script.queue(pipeline, call.keys(), call.arguments()));
+      }
+      pipeline.sync();
+    }
+    for (int i = 0; i < calls.size(); i++) {
+      Call call = calls.get(i);
+      Object changed = script.answer(responses.get(i), redis, call.keys(), call.arguments());
+      if (changed instanceof Long n && n < 0) {
+        log.debug("sku {} has no sale in Redis to write results to", call.arguments().get(1));
+      }
+    }
+  }
+
+  /** One call of record_results.lua. */
+  private record Call(List<String> keys, List<String> arguments) {
+
+    static Call of(long sku, List<String> head, List<OrderResult> orders) {
+      List<String> arguments =
+          new ArrayList<>(FIXED_ARGUMENTS + orders.size() * ARGUMENTS_PER_ORDER);
+      arguments.addAll(head);
+      for (OrderResult order : orders) {
+        arguments.add(order.orderId().toString());
+        arguments.add(Long.toString(order.userId()));
+        arguments.add(order.code());
+        arguments.add(order.storedOrderId() == null ? "" : order.storedOrderId().toString());
+      }
+      return new Call(List.of(RedisKeys.sku(sku)), arguments);
+    }
+  }
+}

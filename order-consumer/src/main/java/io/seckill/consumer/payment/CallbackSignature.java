@@ -1,0 +1,67 @@
+package io.seckill.consumer.payment;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.regex.Pattern;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Signs and checks callbacks: HMAC-SHA256, in hex, over the timestamp's digits, a dot and the body.
+ * The timestamp limits how long a recorded callback can be replayed; within that time its event id
+ * prevents a second effect.
+ */
+final class CallbackSignature {
+
+  private static final String ALGORITHM = "HmacSHA256";
+  private static final Pattern SECONDS = Pattern.compile("[0-9]{1,12}");
+  private static final Pattern HEX = Pattern.compile("[0-9a-f]{64}");
+
+  private final SecretKeySpec key;
+  private final Duration tolerance;
+  private final Clock clock;
+
+  CallbackSignature(String secret, Duration tolerance, Clock clock) {
+    this.key = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), ALGORITHM);
+    this.tolerance = tolerance;
+    this.clock = clock;
+  }
+
+  /** Returns the value that the provider sends in the signature header. */
+  String sign(String timestamp, byte[] body) {
+    return HexFormat.of().formatHex(mac(timestamp, body));
+  }
+
+  /**
+   * Compares in constant time.
+   *
+   * @param timestamp Unix seconds
+   */
+  boolean isValid(@Nullable String timestamp, @Nullable String signature, byte[] body) {
+    if (timestamp == null
+        || signature == null
+        || !SECONDS.matcher(timestamp).matches()
+        || !HEX.matcher(signature).matches()) {
+      return false;
+    }
+    long apart = Math.abs(clock.instant().getEpochSecond() - Long.parseLong(timestamp));
+    return apart <= tolerance.toSeconds()
+        && MessageDigest.isEqual(mac(timestamp, body), HexFormat.of().parseHex(signature));
+  }
+
+  private byte[] mac(String timestamp, byte[] body) {
+    try {
+      Mac mac = Mac.getInstance(ALGORITHM);
+      mac.init(key);
+      mac.update((timestamp + ".").getBytes(StandardCharsets.US_ASCII));
+      return mac.doFinal(body);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
+    }
+  }
+}

@@ -1,0 +1,223 @@
+package io.seckill.consumer.payment;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.OrderTrail;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.orders.Compensation;
+import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.OrderResult;
+import io.seckill.consumer.orders.OrderResults;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+
+/**
+ * Ends CONFIRMED orders without a payment and returns their units: in MySQL in the transaction that
+ * ends them, in Redis by compensation after it.
+ *
+ * <p>Locks are taken in the order of the batch store: orders, quota by (user, SKU), products by SKU
+ * last. Payments are locked right after orders, as in a payment. The number of statements executed
+ * while a product is locked does not grow with the number of orders. One statement selects rows by
+ * their status and locks them, so of payment, cancel and expiry exactly one finds the order
+ * CONFIRMED.
+ */
+@Component
+class Cancellations {
+
+  /** By primary key, so that all locks are taken in one order and no statement scans all orders. */
+  private static final String CHOOSE =
+      "SELECT order_id, user_id, sku_id, quantity FROM orders FORCE INDEX (PRIMARY)"
+          + " WHERE order_id IN (:ids) AND status = 'CONFIRMED'";
+
+  private final JdbcClient jdbc;
+  private final TransactionOperations transactions;
+  private final PaymentTable payments;
+  private final Compensations compensations;
+  private final OrderResults results;
+  private final LifecycleMeters meters;
+
+  Cancellations(
+      JdbcClient jdbc,
+      TransactionOperations transactions,
+      PaymentTable payments,
+      Compensations compensations,
+      OrderResults results,
+      LifecycleMeters meters) {
+    this.jdbc = jdbc;
+    this.transactions = transactions;
+    this.payments = payments;
+    this.compensations = compensations;
+    this.results = results;
+    this.meters = meters;
+  }
+
+  /** An order that has ended and whose units are to be returned. */
+  private record EndedOrder(OrderId orderId, long userId, long skuId, int quantity) {}
+
+  /**
+   * Cancels an order of this user.
+   *
+   * @return false when it was not CONFIRMED, or not the user's
+   */
+  boolean cancel(OrderId orderId, long userId) {
+    return end(
+            OrderStatus.CANCELLED,
+            List.of(orderId),
+            CHOOSE + " AND user_id = :user",
+            Map.of("user", userId))
+        == 1;
+  }
+
+  /**
+   * Expires those of these orders that are CONFIRMED and were stored at least this long ago, by
+   * MySQL's clock; all of them or, when this throws, none.
+   *
+   * @return number of orders expired
+   * @throws IllegalStateException when one of them has no quota or product to return its units to
+   */
+  int expire(Collection<OrderId> orders, Duration timeout) {
+    return end(
+        OrderStatus.EXPIRED,
+        orders,
+        CHOOSE + " AND created_at <= NOW(6) - INTERVAL :micros MICROSECOND",
+        Map.of("micros", timeout.toMillis() * 1_000));
+  }
+
+  private int end(
+      OrderStatus status, Collection<OrderId> orders, String choose, Map<String, Object> params) {
+    if (orders.isEmpty()) {
+      return 0;
+    }
+    List<Compensation> owed =
+        transactions.execute(
+            tx -> {
+              List<EndedOrder> ended = choose(orders, choose, params);
+              return ended.isEmpty() ? List.of() : release(ended, status);
+            });
+    // Write the result before the compensation: while a compensation is pending, the sweep of
+    // compensations writes its result again.
+    boolean notified =
+        results.write(
+            owed.stream()
+                .map(back -> OrderResult.of(back.orderId(), back.skuId(), back.userId(), status))
+                .toList());
+    if (notified) {
+      compensations.deliver(owed);
+    }
+    meters.ended(status, owed.size());
+    String stage = status.name().toLowerCase(Locale.ROOT);
+    owed.forEach(back -> OrderTrail.mark(back.orderId(), back.skuId(), null, stage));
+    return owed.size();
+  }
+
+  /** Locks the orders; returns them sorted by user and SKU, the order of the quota locks. */
+  private List<EndedOrder> choose(
+      Collection<OrderId> orders, String sql, Map<String, Object> parameters) {
+    Map<String, Object> all = new HashMap<>(parameters);
+    all.put("ids", orders.stream().map(OrderId::value).sorted().toList());
+    return jdbc
+        .sql(sql + " FOR UPDATE")
+        .params(all)
+        .query(
+            (row, number) ->
+                new EndedOrder(
+                    new OrderId(row.getLong("order_id")),
+                    row.getLong("user_id"),
+                    row.getLong("sku_id"),
+                    row.getInt("quantity")))
+        .list()
+        .stream()
+        .sorted(Comparator.comparingLong(EndedOrder::userId).thenComparingLong(EndedOrder::skuId))
+        .toList();
+  }
+
+  private List<Compensation> release(List<EndedOrder> ended, OrderStatus status) {
+    jdbc.sql("UPDATE orders SET status = :status, single_buyer = NULL WHERE order_id IN (:ids)")
+        .params(
+            Map.of(
+                "status",
+                status.name(),
+                "ids",
+                ended.stream().map(order -> order.orderId().value()).sorted().toList()))
+        .update();
+    payments.ended(ended.stream().map(EndedOrder::orderId).toList());
+    Set<Long> withQuota = keepingQuota(ended);
+    ended.stream().filter(order -> withQuota.contains(order.skuId())).forEach(this::lowerQuota);
+    Map<Long, Long> epochs = returnStock(ended);
+    List<Compensation> owed =
+        ended.stream()
+            .map(order -> compensation(order, epochs, withQuota.contains(order.skuId())))
+            .toList();
+    compensations.record(owed);
+    return owed;
+  }
+
+  /** Read without a lock: a sale's policy never changes. */
+  private Set<Long> keepingQuota(List<EndedOrder> ended) {
+    Set<Long> skus = ended.stream().map(EndedOrder::skuId).collect(Collectors.toSet());
+    return jdbc.sql("SELECT sku_id FROM products WHERE sku_id IN (:skus) AND policy <> :without")
+        .params(Map.of("skus", skus, "without", PurchasePolicy.UNLIMITED.name()))
+        .query(Long.class)
+        .set();
+  }
+
+  private void lowerQuota(EndedOrder order) {
+    int lowered =
+        jdbc.sql(
+                "UPDATE user_quota SET owned_count = owned_count - ?"
+                    + " WHERE user_id = ? AND sku_id = ?")
+            .params(order.quantity(), order.userId(), order.skuId())
+            .update();
+    if (lowered != 1) {
+      throw new IllegalStateException("order " + order.orderId() + " has no quota to give back");
+    }
+  }
+
+  /**
+   * @return the epoch of each sale, read while its row is locked: later preheats count these units,
+   *     earlier ones did not
+   */
+  private Map<Long, Long> returnStock(List<EndedOrder> ended) {
+    Map<Long, Long> units = new TreeMap<>();
+    ended.forEach(order -> units.merge(order.skuId(), (long) order.quantity(), Long::sum));
+    Map<Long, Long> epochs = new HashMap<>();
+    units.forEach(
+        (sku, returned) -> {
+          jdbc.sql("UPDATE products SET stock = stock + ? WHERE sku_id = ?")
+              .params(returned, sku)
+              .update();
+          jdbc.sql("SELECT epoch FROM products WHERE sku_id = ?")
+              .param(sku)
+              .query(Long.class)
+              .optional()
+              .ifPresent(epoch -> epochs.put(sku, epoch));
+        });
+    return epochs;
+  }
+
+  private static Compensation compensation(
+      EndedOrder order, Map<Long, Long> epochs, boolean withQuota) {
+    Long epoch = epochs.get(order.skuId());
+    if (epoch == null) {
+      throw new IllegalStateException("order " + order.orderId() + " has no product");
+    }
+    return new Compensation(
+        order.orderId(),
+        order.skuId(),
+        order.userId(),
+        epoch,
+        order.quantity(),
+        withQuota ? order.quantity() : 0);
+  }
+}

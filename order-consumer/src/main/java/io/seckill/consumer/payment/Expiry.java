@@ -1,0 +1,96 @@
+package io.seckill.consumer.payment;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.consumer.runtime.SqlFailure;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** Expires orders whose payment time-out is over, as named by messages or found by the sweep. */
+@Component
+class Expiry {
+
+  private static final Logger log = LoggerFactory.getLogger(Expiry.class);
+
+  /** Answered by the index on (status, created_at): only orders that wait for payment are read. */
+  private static final String DUE =
+      "SELECT order_id, CAST(created_at AS CHAR) AS created FROM orders"
+          + " WHERE status = 'CONFIRMED' AND created_at >= :created"
+          + " AND created_at <= NOW(6) - INTERVAL :micros MICROSECOND"
+          + " AND (created_at > :created OR order_id > :id)"
+          + " ORDER BY created_at, order_id LIMIT :batch";
+
+  private final JdbcClient jdbc;
+  private final Cancellations cancellations;
+  private final PaymentProperties properties;
+
+  Expiry(JdbcClient jdbc, Cancellations cancellations, PaymentProperties properties) {
+    this.jdbc = jdbc;
+    this.cancellations = cancellations;
+    this.properties = properties;
+  }
+
+  /** An order that waits for payment, and when it was stored, in MySQL's format. */
+  private record Waiting(OrderId orderId, String created) {
+
+    static final Waiting FIRST = new Waiting(new OrderId(1), "1970-01-02 00:00:00");
+  }
+
+  /** Expires those of these orders that are due; logs an error for each due one that cannot. */
+  void expire(List<OrderId> orders) {
+    int batch = properties.sweepBatch();
+    for (int from = 0; from < orders.size(); from += batch) {
+      List<OrderId> some = orders.subList(from, Math.min(from + batch, orders.size()));
+      try {
+        int expired = cancellations.expire(some, properties.timeout());
+        log.debug("{} of {} orders expired", expired, some.size());
+      } catch (IllegalStateException | DataAccessException e) {
+        throwUnlessOdd(e);
+        some.forEach(this::expireAlone);
+      }
+    }
+  }
+
+  private void expireAlone(OrderId order) {
+    try {
+      cancellations.expire(List.of(order), properties.timeout());
+    } catch (IllegalStateException | DataAccessException e) {
+      throwUnlessOdd(e);
+      log.error("Order {} is due and cannot expire: {}", order, e.toString());
+    }
+  }
+
+  /** Returns only when the rows of an order caused the failure, not when MySQL did. */
+  private static void throwUnlessOdd(RuntimeException e) {
+    if (e instanceof DataAccessException && SqlFailure.of(e) != SqlFailure.ROW) {
+      throw e;
+    }
+  }
+
+  /**
+   * Expires all orders that are due. Two processes may do so at once: each order's units are
+   * returned once. Orders that cannot expire are skipped, so that they never block the others.
+   */
+  void sweep() {
+    List<Waiting> due = List.of(Waiting.FIRST);
+    do {
+      due = dueAfter(due.get(due.size() - 1));
+      expire(due.stream().map(Waiting::orderId).toList());
+    } while (due.size() == properties.sweepBatch() && !Thread.currentThread().isInterrupted());
+  }
+
+  private List<Waiting> dueAfter(Waiting last) {
+    return jdbc.sql(DUE)
+        .param("created", last.created())
+        .param("id", last.orderId().value())
+        .param("micros", properties.timeout().toMillis() * 1_000)
+        .param("batch", properties.sweepBatch())
+        .query(
+            (row, number) ->
+                new Waiting(new OrderId(row.getLong("order_id")), row.getString("created")))
+        .list();
+  }
+}

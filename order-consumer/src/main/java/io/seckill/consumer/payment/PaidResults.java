@@ -1,0 +1,87 @@
+package io.seckill.consumer.payment;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.orders.OrderResult;
+import io.seckill.consumer.orders.OrderResults;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * Writes the result of every paid order to Redis a second time, a moment later: the first write is
+ * lost when the process dies after COMMIT, or Redis does not answer at that time. The position
+ * advances only when Redis has acknowledged the results, so an outage delays them and loses none.
+ * Orders paid while no process ran for longer than a minute are left to reconciliation. For one
+ * thread.
+ */
+@Component
+class PaidResults {
+
+  private static final int PAGE = 1_000;
+
+  /** Payments of the last seconds may commit in another order than that of their times. */
+  private static final int SETTLING_SECONDS = 2;
+
+  private static final String NEXT =
+      """
+      SELECT p.order_id, o.sku_id, o.user_id, CAST(p.updated_at AS CHAR) AS paid_at
+      FROM payment p JOIN orders o ON o.order_id = p.order_id AND o.status = 'PAID'
+      WHERE p.state = 'CHARGED' AND p.updated_at >= :from AND p.updated_at <= NOW(6) - INTERVAL :settling SECOND
+      AND (p.updated_at > :from OR p.order_id > :order)
+      ORDER BY p.updated_at, p.order_id LIMIT :page
+      """;
+
+  private final JdbcClient jdbc;
+  private final OrderResults results;
+  private @Nullable Paid last;
+
+  PaidResults(JdbcClient jdbc, OrderResults results) {
+    this.jdbc = jdbc;
+    this.results = results;
+  }
+
+  /**
+   * A paid order.
+   *
+   * @param at by MySQL's clock, in MySQL's format
+   */
+  private record Paid(long orderId, long skuId, long userId, String at) {
+
+    OrderResult result() {
+      return OrderResult.of(new OrderId(orderId), skuId, userId, OrderStatus.PAID);
+    }
+  }
+
+  /** Writes the results of all orders paid since the last round. */
+  void sweep() {
+    List<Paid> page;
+    do {
+      page = page(last == null ? begin() : last);
+      if (page.isEmpty() || !results.write(page.stream().map(Paid::result).toList())) {
+        return;
+      }
+      last = page.get(page.size() - 1);
+    } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
+  }
+
+  private Paid begin() {
+    String from =
+        jdbc.sql("SELECT CAST(NOW(6) - INTERVAL 1 MINUTE AS CHAR)").query(String.class).single();
+    Paid begin = new Paid(0, 0, 0, from);
+    last = begin;
+    return begin;
+  }
+
+  private List<Paid> page(Paid after) {
+    return jdbc.sql(NEXT)
+        .param("from", after.at())
+        .param("order", after.orderId())
+        .param("settling", SETTLING_SECONDS)
+        .param("page", PAGE)
+        .query(
+            (row, n) -> new Paid(row.getLong(1), row.getLong(2), row.getLong(3), row.getString(4)))
+        .list();
+  }
+}

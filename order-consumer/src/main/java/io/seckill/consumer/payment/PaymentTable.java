@@ -1,0 +1,164 @@
+package io.seckill.consumer.payment;
+
+import io.seckill.common.order.OrderId;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * The table {@code payment}: the charges requested from the provider, and when the provider is next
+ * asked for their outcome.
+ */
+@Component
+class PaymentTable {
+
+  /**
+   * Time since the last charge request to the provider; the pause until the next check grows with
+   * it.
+   */
+  private static final String AGE = "TIMESTAMPDIFF(MICROSECOND, asked_at, NOW(6))";
+
+  private final JdbcClient jdbc;
+  private final long firstPauseMicros;
+
+  PaymentTable(JdbcClient jdbc, PaymentProperties properties) {
+    this.jdbc = jdbc;
+    this.firstPauseMicros = micros(properties.settleAfter());
+  }
+
+  /** Records that the provider is about to be asked for a charge. */
+  void start(OrderId orderId, long amountCents) {
+    jdbc.sql(
+            "INSERT INTO payment (order_id, amount_cents, state, check_at)"
+                + " VALUES (?, ?, 'STARTED', NOW(6) + INTERVAL ? MICROSECOND)"
+                + " ON DUPLICATE KEY UPDATE"
+                + " asked_at = IF(state = 'CHARGED', asked_at, NOW(6)),"
+                + " check_at = IF(state = 'CHARGED', check_at, VALUES(check_at)),"
+                + " state = IF(state = 'DECLINED', 'STARTED', state)")
+        .params(orderId.value(), amountCents, firstPauseMicros)
+        .update();
+  }
+
+  /** Records a payment that the provider reports, perhaps without having been asked for it. */
+  void confirmed(OrderId orderId, long amountCents) {
+    jdbc.sql(
+            "INSERT INTO payment (order_id, amount_cents, state) VALUES (?, ?, 'STARTED')"
+                + " ON DUPLICATE KEY UPDATE order_id = order_id")
+        .params(orderId.value(), amountCents)
+        .update();
+  }
+
+  void declined(OrderId orderId) {
+    jdbc.sql("UPDATE payment SET state = 'DECLINED' WHERE order_id = ? AND state = 'STARTED'")
+        .param(orderId.value())
+        .update();
+  }
+
+  void charged(OrderId orderId, String chargeId) {
+    jdbc.sql(
+            "UPDATE payment SET charge_id = ?, state = 'CHARGED', check_at = NULL"
+                + " WHERE order_id = ? AND (state <> 'CHARGED' OR check_at IS NOT NULL)")
+        .params(chargeId, orderId.value())
+        .update();
+  }
+
+  /**
+   * The orders have ended without a payment: the next sweep closes the payments that were begun.
+   */
+  void ended(Collection<OrderId> orders) {
+    refundDue(orders, 0);
+  }
+
+  /** The caller refunds at once; if that fails, the sweep does so after a pause. */
+  void refundDue(OrderId orderId) {
+    refundDue(List.of(orderId), firstPauseMicros);
+  }
+
+  private void refundDue(Collection<OrderId> orders, long pauseMicros) {
+    jdbc.sql(
+            "UPDATE payment FORCE INDEX (PRIMARY)"
+                + " SET state = 'REFUND_DUE', check_at = NOW(6) + INTERVAL :pause MICROSECOND"
+                + " WHERE order_id IN (:ids) AND state IN ('STARTED', 'DECLINED', 'REFUNDED')")
+        .params(
+            Map.of(
+                "pause", pauseMicros, "ids", orders.stream().map(OrderId::value).sorted().toList()))
+        .update();
+  }
+
+  void noteCharge(OrderId orderId, String chargeId) {
+    jdbc.sql("UPDATE payment SET charge_id = ? WHERE order_id = ?")
+        .params(chargeId, orderId.value())
+        .update();
+  }
+
+  /**
+   * @param longestBookingDelay time from the last charge request to the last check
+   */
+  void refunded(OrderId orderId, Duration longestBookingDelay) {
+    jdbc.sql(
+            "UPDATE payment SET state = 'REFUNDED', check_at = IF("
+                + AGE
+                + " >= :delay, NULL, LEAST(asked_at + INTERVAL :delay MICROSECOND,"
+                + " NOW(6) + INTERVAL GREATEST(:pause, "
+                + AGE
+                + ") MICROSECOND))"
+                + " WHERE order_id = :id AND state IN ('REFUND_DUE', 'REFUNDED')")
+        .params(
+            Map.of(
+                "delay",
+                micros(longestBookingDelay),
+                "pause",
+                firstPauseMicros,
+                "id",
+                orderId.value()))
+        .update();
+  }
+
+  /** Returns payments whose check is due, those that have waited longest first. */
+  List<OrderId> due(int limit) {
+    return jdbc
+        .sql("SELECT order_id FROM payment WHERE check_at <= NOW(6) ORDER BY check_at LIMIT ?")
+        .param(limit)
+        .query(Long.class)
+        .list()
+        .stream()
+        .map(OrderId::new)
+        .toList();
+  }
+
+  /**
+   * Claims a check that is due, and schedules the next: after a pause as long as the age of the
+   * charge request, but a due refund is retried soon.
+   *
+   * @return false when another process has claimed it
+   */
+  boolean claim(OrderId orderId) {
+    return jdbc.sql(
+                "UPDATE payment SET check_at = NOW(6) + INTERVAL"
+                    + " IF(state = 'REFUND_DUE', :pause, GREATEST(:pause, "
+                    + AGE
+                    + ")) MICROSECOND WHERE order_id = :id AND check_at <= NOW(6)")
+            .params(Map.of("pause", firstPauseMicros, "id", orderId.value()))
+            .update()
+        == 1;
+  }
+
+  /**
+   * @return false when this event took effect before; in the caller's transaction
+   */
+  boolean firstTime(String eventId, OrderId orderId) {
+    return jdbc.sql(
+                "INSERT INTO payment_event (event_id, order_id) VALUES (?, ?)"
+                    + " ON DUPLICATE KEY UPDATE event_id = event_id")
+            .params(eventId, orderId.value())
+            .update()
+        == 1;
+  }
+
+  private static long micros(Duration duration) {
+    return duration.toNanos() / 1_000;
+  }
+}

@@ -1,0 +1,56 @@
+package io.seckill.consumer.payment;
+
+import io.seckill.common.payment.PaymentProvider;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigureOrder;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * Simulates payments in demo mode when no payment provider is installed, and otherwise refuses the
+ * start. An auto-configuration, because it is applied after those of installed providers.
+ */
+@AutoConfiguration
+@AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
+@ConditionalOnMissingBean(PaymentProvider.class)
+final class SimulatedPaymentAutoConfiguration {
+
+  private static final Logger log =
+      LoggerFactory.getLogger(SimulatedPaymentAutoConfiguration.class);
+
+  private static final String PROPERTY = "seckill.demo.enabled";
+
+  SimulatedPaymentAutoConfiguration(DemoMode demo, Environment environment) {
+    if (!demo.enabled()) {
+      throw refusal(
+          false, "no payment provider is installed, and without demo mode none is simulated");
+    }
+    if (environment.matchesProfiles("prod", "production")) {
+      throw refusal(true, "payments are not simulated under a production profile");
+    }
+    log.warn("DEMO MODE: payments are simulated, nobody is charged");
+  }
+
+  private static InvalidConfigurationPropertyValueException refusal(boolean demo, String why) {
+    return new InvalidConfigurationPropertyValueException(
+        PROPERTY,
+        demo,
+        why
+            + ": install a bean of "
+            + PaymentProvider.class.getName()
+            + ", see docs/payment.md, or for a demonstration set "
+            + PROPERTY
+            + "=true");
+  }
+
+  @Bean
+  PaymentProvider simulatedPaymentProvider(JdbcClient book, PaymentProperties properties) {
+    return new SimulatedPaymentProvider(book, properties);
+  }
+}

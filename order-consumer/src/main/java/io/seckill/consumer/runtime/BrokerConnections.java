@@ -1,0 +1,79 @@
+package io.seckill.consumer.runtime;
+
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.common.broker.BrokerAddress;
+import io.seckill.common.broker.GatheringSockets;
+import io.seckill.common.broker.ProcessName;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.TimeoutException;
+import org.springframework.stereotype.Component;
+
+/**
+ * Opens connections without automatic recovery: after recovery a channel's delivery tags and
+ * publish sequence numbers start again, and an old one would settle another message (FACTS 15). The
+ * owner of a connection opens a new one after any error.
+ */
+@Component
+public class BrokerConnections {
+
+  private final ConnectionFactory factory;
+  private final Duration confirmTimeout;
+
+  /**
+   * @throws IllegalArgumentException when the URL is invalid or the CA file holds no certificate
+   */
+  BrokerConnections(BrokerProperties settings) {
+    this.factory = factory(settings);
+    this.confirmTimeout = settings.confirmTimeout();
+  }
+
+  private static ConnectionFactory factory(BrokerProperties settings) {
+    ConnectionFactory factory = new ConnectionFactory();
+    BrokerAddress.set(factory, settings.url(), settings.caFile());
+    factory.setAutomaticRecoveryEnabled(false);
+    factory.setTopologyRecoveryEnabled(false);
+    factory.setRequestedHeartbeat((int) settings.heartbeat().toSeconds());
+    factory.setConnectionTimeout((int) settings.connectTimeout().toMillis());
+    factory.setHandshakeTimeout((int) settings.connectTimeout().toMillis());
+    factory.setChannelRpcTimeout((int) settings.rpcTimeout().toMillis());
+    factory.setShutdownTimeout(1_000);
+    return factory;
+  }
+
+  Duration confirmTimeout() {
+    return confirmTimeout;
+  }
+
+  /**
+   * @param purpose shown by the broker, for operators
+   * @throws IOException when the broker cannot be reached or refuses the connection
+   */
+  public Connection open(String purpose) throws IOException {
+    return open(factory, purpose);
+  }
+
+  /** As {@link #open}, for a connection that can buffer its writes and send them together. */
+  public IntakeConnection openLink(String purpose) throws IOException {
+    GatheringSockets sockets = new GatheringSockets();
+    ConnectionFactory own = factory.clone();
+    if (!own.isSSL()) {
+      own.setSocketFactory(sockets);
+    }
+    return new IntakeConnection(open(own, purpose), sockets);
+  }
+
+  /** A consumer tag or connection name, by which operators recognise this process at the broker. */
+  public static String name(String purpose) {
+    return ProcessName.withRole("order-consumer") + " " + purpose;
+  }
+
+  private static Connection open(ConnectionFactory factory, String purpose) throws IOException {
+    try {
+      return factory.newConnection(name(purpose));
+    } catch (TimeoutException e) {
+      throw new IOException("the broker did not answer in time", e);
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package io.seckill.consumer.runtime;
+
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.metrics.micrometer.MicrometerMetricsTrackerFactory;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.broker.BrokerTopology;
+import jakarta.annotation.PreDestroy;
+import javax.sql.DataSource;
+import org.springframework.stereotype.Component;
+
+/**
+ * The connection pools beside Spring Boot's own, which serves the sweeps and the internal port.
+ * They share its settings, {@code spring.datasource.*}, except for name and size. The pools are
+ * separate so that the work of one never waits for a connection that the work of another holds.
+ */
+@Component
+public class ConnectionPools {
+
+  /** Reconciliation runs at the same time, each of a different SKU. */
+  public static final int RECONCILIATION_RUNS = 2;
+
+  /** A run needs one connection for its lock and one for its snapshot. */
+  private static final int CONNECTIONS_OF_A_RUN = 2;
+
+  /** Held by the process that runs the scheduled reconciliation, for as long as it does. */
+  private static final int LEADERSHIP = 1;
+
+  private final HikariDataSource orderStorage;
+  private final HikariDataSource reconciliation;
+
+  ConnectionPools(HikariDataSource settings, MeterRegistry meters) {
+    this.orderStorage = pool(settings, "order-storage", BrokerTopology.ORDER_QUEUES, meters);
+    this.reconciliation =
+        pool(
+            settings,
+            "reconciliation",
+            LEADERSHIP + RECONCILIATION_RUNS * CONNECTIONS_OF_A_RUN,
+            meters);
+  }
+
+  /** The pool connects when the first connection is requested. */
+  private static HikariDataSource pool(
+      HikariDataSource settings, String name, int connections, MeterRegistry meters) {
+    HikariDataSource pool = new HikariDataSource();
+    settings.copyStateTo(pool);
+    pool.setPoolName(name);
+    pool.setMaximumPoolSize(connections);
+    pool.setMetricsTrackerFactory(new MicrometerMetricsTrackerFactory(meters));
+    return pool;
+  }
+
+  /** Pool for storing the orders of the queues: one connection for the writer of each queue. */
+  public DataSource orderStorage() {
+    return orderStorage;
+  }
+
+  /** Pool for the locks and the snapshots of reconciliation runs. */
+  public DataSource reconciliation() {
+    return reconciliation;
+  }
+
+  @PreDestroy
+  void close() {
+    orderStorage.close();
+    reconciliation.close();
+  }
+}

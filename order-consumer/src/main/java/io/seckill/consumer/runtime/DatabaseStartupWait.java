@@ -1,0 +1,107 @@
+package io.seckill.consumer.runtime;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.flyway.autoconfigure.FlywayMigrationStrategy;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
+import org.springframework.stereotype.Component;
+
+/**
+ * Runs the migration once MySQL accepts writes. Everything that needs MySQL, from the entity
+ * manager to the intake, is created after the migration, so delaying it delays the rest: no order
+ * is taken from the broker meanwhile, and {@link StartupHealthServer} reports what is missing.
+ *
+ * <p>It waits only while MySQL is unavailable. A MySQL that refuses the user, the database or the
+ * start checks is a wrong setting, and ends the start.
+ */
+@Component
+final class DatabaseStartupWait implements FlywayMigrationStrategy {
+
+  private static final Logger log = LoggerFactory.getLogger(DatabaseStartupWait.class);
+
+  private static final long FIRST_PAUSE_MS = 100;
+
+  /** Including what follows the wait, intake opens within 5 s of MySQL's return. */
+  private static final long LONGEST_PAUSE_MS = 1_000;
+
+  private final ServerProperties server;
+  private final CountDownLatch stopRequested = new CountDownLatch(1);
+
+  DatabaseStartupWait(ServerProperties server) {
+    this.server = server;
+  }
+
+  private enum State {
+    WRITABLE,
+    UNAVAILABLE,
+    READ_ONLY
+  }
+
+  @Override
+  public void migrate(Flyway flyway) {
+    DataSource database = flyway.getConfiguration().getDataSource();
+    State state = look(database);
+    if (state != State.WRITABLE) {
+      await(database, state);
+    }
+    flyway.migrate();
+  }
+
+  /**
+   * @throws IllegalStateException when the process is asked to stop meanwhile
+   */
+  private void await(DataSource database, State found) {
+    long start = System.nanoTime();
+    // Spring's own shutdown hook would wait until the start has ended.
+    Runtime.getRuntime()
+        .addShutdownHook(new Thread(stopRequested::countDown, "stop-waiting-for-mysql"));
+    try (StartupHealthServer room = StartupHealthServer.open(server)) {
+      State state = found;
+      State told = State.WRITABLE;
+      for (int look = 0; state != State.WRITABLE; look++) {
+        if (state != told) {
+          log.warn("MySQL is {}; starting once it takes writes, see {}", state, room);
+          told = state;
+        }
+        pause(look);
+        state = look(database);
+      }
+    }
+    log.info("MySQL is WRITABLE after {}", Duration.ofNanos(System.nanoTime() - start));
+  }
+
+  private void pause(int look) {
+    long longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(look, 10));
+    try {
+      long pauseMs = ThreadLocalRandom.current().nextLong(longest / 2, longest + 1);
+      if (stopRequested.await(pauseMs, TimeUnit.MILLISECONDS)) {
+        throw new IllegalStateException("told to stop while waiting for MySQL");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for MySQL", e);
+    }
+  }
+
+  private static State look(DataSource database) {
+    try (Connection connection = database.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet answer = statement.executeQuery("SELECT @@global.read_only")) {
+      return answer.next() && answer.getBoolean(1) ? State.READ_ONLY : State.WRITABLE;
+    } catch (SQLException e) {
+      // Class 08 is a connection error. The migration reports any other error better.
+      String sqlState = e.getSQLState();
+      return sqlState != null && sqlState.startsWith("08") ? State.UNAVAILABLE : State.WRITABLE;
+    }
+  }
+}

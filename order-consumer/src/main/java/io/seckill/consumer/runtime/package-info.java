@@ -1,0 +1,8 @@
+/**
+ * What the features run on: connections to MySQL, RabbitMQ and Redis, periodic tasks, and the start
+ * while MySQL is unavailable.
+ */
+@NullMarked
+package io.seckill.consumer.runtime;
+
+import org.jspecify.annotations.NullMarked;

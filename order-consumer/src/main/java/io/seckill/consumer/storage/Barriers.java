@@ -1,0 +1,107 @@
+package io.seckill.consumer.storage;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.consumer.runtime.ConfirmingPublisher;
+import io.seckill.consumer.runtime.Pause;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import org.springframework.stereotype.Component;
+
+/**
+ * Publishes barrier messages and checks whether they have passed. A barrier takes the same path as
+ * an order: first the order queue, where the consumer forwards it only when every delivery before
+ * it is settled, and then the dead queue, where an order may have gone instead of MySQL. A lost or
+ * duplicated barrier affects no order: a lost one never passes, a duplicated one passes twice. A
+ * barrier blocks no other message, so a process that dies half way leaves nothing blocked.
+ * Thread-safe.
+ */
+@Component
+public class Barriers {
+
+  private static final String TYPE = "barrier.v1";
+  private static final byte[] NO_BODY = new byte[0];
+  private static final Duration POLL = Duration.ofMillis(50);
+
+  private final BarrierTable table;
+  private final ConfirmingPublisher publisher;
+
+  Barriers(BarrierTable table, ConfirmingPublisher publisher) {
+    this.table = table;
+    this.publisher = publisher;
+  }
+
+  /** Whether a message is a barrier rather than an order. */
+  public static boolean isBarrier(BasicProperties properties) {
+    return TYPE.equals(properties.getType());
+  }
+
+  /**
+   * Sends a barrier behind every message that the broker has confirmed for this partition's queue,
+   * and waits until the barrier has passed.
+   *
+   * @param atMost longest wait, including the publisher confirm
+   * @return false when it has not passed in time: nothing is proven, and the caller may send
+   *     another
+   */
+  public boolean pass(int partition, Duration atMost) {
+    long deadline = System.nanoTime() + atMost.toNanos();
+    OptionalLong barrier = send(partition);
+    return barrier.isPresent() && awaitPassed(barrier.getAsLong(), deadline);
+  }
+
+  /**
+   * Sends a barrier as {@link #pass} does, without waiting until it has passed.
+   *
+   * @return its number, for {@link #hasPassed}; empty when the broker has not confirmed it
+   */
+  public OptionalLong send(int partition) {
+    long barrier = table.raise();
+    boolean confirmed =
+        publisher.publishAndWait(
+            BrokerTopology.ORDERS_EXCHANGE,
+            BrokerTopology.routingKey(partition),
+            new BasicProperties.Builder().type(TYPE).messageId(Long.toString(barrier)).build(),
+            NO_BODY);
+    return confirmed ? OptionalLong.of(barrier) : OptionalLong.empty();
+  }
+
+  /** Whether the barrier has passed: every message before it is in MySQL. */
+  public boolean hasPassed(long barrier) {
+    return table.hasPassed(barrier);
+  }
+
+  private boolean awaitPassed(long barrier, long deadline) {
+    while (!hasPassed(barrier)) {
+      if (System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted()) {
+        return false;
+      }
+      Pause.nanos(POLL.toNanos());
+    }
+    return true;
+  }
+
+  /**
+   * Forwards a barrier from its order queue to the dead queue. The caller has settled every
+   * delivery before it.
+   *
+   * @return completes with true once the broker has confirmed the forwarded barrier; only then may
+   *     the original be acked
+   */
+  public CompletableFuture<Boolean> forward(BasicProperties barrier) {
+    return publisher.publish(
+        BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY, barrier, NO_BODY);
+  }
+
+  /** Records that these barriers have passed through both queues. */
+  public void passed(Collection<BasicProperties> barriers) {
+    for (BasicProperties barrier : barriers) {
+      String id = barrier.getMessageId();
+      if (id != null && id.matches("\\d{1,18}")) {
+        table.passed(Long.parseLong(id));
+      }
+    }
+  }
+}

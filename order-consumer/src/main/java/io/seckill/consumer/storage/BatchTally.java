@@ -1,0 +1,56 @@
+package io.seckill.consumer.storage;
+
+import io.seckill.common.order.OrderMessage;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Collects what a transaction takes from each product until its end: stock is updated last. */
+final class BatchTally {
+
+  private final SortedMap<Long, Sku> skus = new TreeMap<>();
+
+  /** Adds an order that this transaction settles, with or without its units. */
+  void add(OrderMessage order, boolean takesStock) {
+    Sku sku = skus.computeIfAbsent(order.skuId(), id -> new Sku());
+    sku.orders++;
+    sku.lastSeq = Math.max(sku.lastSeq, order.seq());
+    sku.units += takesStock ? order.quantity() : 0;
+  }
+
+  /** SKUs in ascending order, in which product rows are locked. */
+  Set<Long> skus() {
+    return skus.keySet();
+  }
+
+  /**
+   * Takes the stock of each SKU.
+   *
+   * @return false as soon as one has too little; the transaction is incomplete then
+   */
+  boolean take(Connection connection) throws SQLException {
+    for (Map.Entry<Long, Sku> entry : skus.entrySet()) {
+      Sku sku = entry.getValue();
+      if (!ProductTable.take(connection, entry.getKey(), sku.units, sku.orders, sku.lastSeq)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Map<Long, Integer> settled() {
+    Map<Long, Integer> settled = new HashMap<>();
+    skus.forEach((id, sku) -> settled.put(id, sku.orders));
+    return settled;
+  }
+
+  private static final class Sku {
+    private long units;
+    private int orders;
+    private long lastSeq;
+  }
+}

@@ -1,0 +1,77 @@
+package io.seckill.consumer.storage;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.storage.OrderTable.NewOrder;
+import io.seckill.consumer.storage.QuotaTable.Raise;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stores a batch in which every order can be confirmed, with one statement for all orders, one for
+ * all quotas and one per SKU for the stock. The statements are the guards: an order that cannot be
+ * confirmed makes one of them fail, and then the whole transaction is rolled back.
+ */
+final class BulkPath {
+
+  private BulkPath() {}
+
+  /**
+   * @param orders of known SKUs, each id once, sorted by user and SKU
+   * @return null when some order cannot be confirmed; the caller rolls back
+   * @throws SQLException when MySQL refuses a row for the same reason, or on any other failure
+   */
+  static @Nullable StoredBatch store(
+      Connection connection, List<OrderMessage> orders, Map<Long, SaleRules> terms)
+      throws SQLException {
+    Collection<Raise> raises = raises(orders, terms);
+    if (raises == null) {
+      return null;
+    }
+    List<NewOrder> rows = new ArrayList<>(orders.size());
+    List<StoreOutcome> outcomes = new ArrayList<>(orders.size());
+    BatchTally tally = new BatchTally();
+    for (OrderMessage order : orders) {
+      rows.add(new NewOrder(order, SaleRules.of(terms, order), null));
+      outcomes.add(new StoreOutcome.Stored(order));
+      tally.add(order, true);
+    }
+    OrderTable.insert(connection, rows);
+    QuotaTable.raiseAll(connection, raises);
+    if (!tally.take(connection)) {
+      return null;
+    }
+    return new StoredBatch(
+        outcomes, List.of(), ProductTable.progress(connection, tally.skus()), tally.settled());
+  }
+
+  /** Units by user and SKU; null when those of one user and SKU exceed the limit (FACTS 29). */
+  private static @Nullable Collection<Raise> raises(
+      List<OrderMessage> orders, Map<Long, SaleRules> terms) {
+    List<Raise> raises = new ArrayList<>(orders.size());
+    for (OrderMessage order : orders) {
+      SaleRules sale = SaleRules.of(terms, order);
+      if (!sale.keepsQuota()) {
+        continue;
+      }
+      int units = order.quantity();
+      int last = raises.size() - 1;
+      if (last >= 0 && isOf(raises.get(last), order)) {
+        units += raises.remove(last).units();
+      }
+      if (units > sale.limit()) {
+        return null;
+      }
+      raises.add(new Raise(order.userId(), order.skuId(), units, sale.limit()));
+    }
+    return raises;
+  }
+
+  private static boolean isOf(Raise raise, OrderMessage order) {
+    return raise.userId() == order.userId() && raise.skuId() == order.skuId();
+  }
+}

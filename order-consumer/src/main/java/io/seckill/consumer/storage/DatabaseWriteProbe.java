@@ -1,0 +1,47 @@
+package io.seckill.consumer.storage;
+
+import io.seckill.consumer.runtime.ConnectionPools;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.Executor;
+import javax.sql.DataSource;
+import org.springframework.stereotype.Component;
+
+/** Checks whether MySQL accepts writes, without changing data. */
+@Component
+public class DatabaseWriteProbe {
+
+  /** Shorter than for a batch: a frozen server must not block the probe as long. */
+  private static final int TIMEOUT_MS = 1_500;
+
+  private static final Executor AT_ONCE = Runnable::run;
+
+  private final DataSource orderStorage;
+
+  DatabaseWriteProbe(ConnectionPools pools) {
+    this.orderStorage = pools.orderStorage();
+  }
+
+  /** As {@link #probe}, through the connections that store orders; only their writers call it. */
+  public void write() throws SQLException {
+    probe(orderStorage);
+  }
+
+  /**
+   * Deletes an order alias that cannot exist: a server that is read-only refuses that too.
+   *
+   * @param pool connection pool of the work that waits for the result
+   * @throws SQLException when MySQL cannot be reached, is too slow, or does not accept writes
+   */
+  public void probe(DataSource pool) throws SQLException {
+    try (Connection connection = pool.getConnection()) {
+      int before = connection.getNetworkTimeout();
+      connection.setNetworkTimeout(AT_ONCE, TIMEOUT_MS);
+      try (Statement statement = connection.createStatement()) {
+        statement.executeUpdate("DELETE FROM order_alias WHERE order_id = 0");
+      }
+      connection.setNetworkTimeout(AT_ONCE, before);
+    }
+  }
+}

@@ -1,0 +1,247 @@
+package io.seckill.consumer.storage;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.SqlFailure;
+import io.seckill.consumer.storage.StoreOutcome.Failed;
+import io.seckill.consumer.storage.StoreOutcome.Unfit;
+import io.seckill.consumer.storage.StoreOutcome.Unstorable;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.DataAccessException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionException;
+
+/**
+ * Stores batches of orders in MySQL, which makes the final decision on each. Thread-safe; one
+ * transaction at a time for each caller.
+ *
+ * <p>A batch is first stored as one in which every order can be confirmed. If MySQL refuses that,
+ * everything is rolled back and each order is decided by itself, still in one transaction. If MySQL
+ * refuses even that for a reason no rule explains, the batch is halved until the refused order is
+ * alone.
+ */
+@Component
+public class OrderStore {
+
+  private static final Logger log = LoggerFactory.getLogger(OrderStore.class);
+
+  /** The order of locks: by user, then SKU (FACTS 33); within a user first come, first served. */
+  private static final Comparator<OrderMessage> BY_USER_AND_SKU =
+      Comparator.comparingLong(OrderMessage::userId)
+          .thenComparingLong(OrderMessage::skuId)
+          .thenComparingLong(OrderMessage::seq)
+          .thenComparing(OrderMessage::orderId);
+
+  /** Most tries when another process stores one of the orders between our read and our insert. */
+  private static final int MAX_RACES = 3;
+
+  private final Transactions storing;
+  private final Transactions discarding;
+  private final Compensations compensations;
+  private final StoreMetrics metrics;
+
+  /**
+   * @param pools for {@link #store}: a connection for each thread that calls it
+   * @param manager of the transactions for {@link #discard}
+   * @param others its connection pool
+   */
+  OrderStore(
+      ConnectionPools pools,
+      PlatformTransactionManager manager,
+      DataSource others,
+      Compensations compensations,
+      MeterRegistry meters) {
+    this.storing = Transactions.ofStorage(pools, meters);
+    this.discarding = Transactions.apart(manager, others, meters);
+    this.compensations = compensations;
+    this.metrics = new StoreMetrics(meters);
+  }
+
+  /**
+   * @param orders any orders, at least one; ids may repeat
+   * @return after COMMIT, an outcome for each
+   * @throws DatabaseUnavailableException when MySQL cannot decide now; some or all may be stored
+   */
+  public StoredBatch store(List<OrderMessage> orders) throws DatabaseUnavailableException {
+    Map<OrderId, OrderMessage> first = new HashMap<>();
+    List<OrderMessage> repeats = new ArrayList<>();
+    for (OrderMessage order : orders) {
+      if (first.putIfAbsent(order.orderId(), order) != null) {
+        repeats.add(order);
+      }
+    }
+    StoredBatch stored = storeDistinct(first.values().stream().sorted(BY_USER_AND_SKU).toList());
+    // The rows that MySQL has by now decide whether a repeat is a duplicate or a conflict.
+    return repeats.isEmpty() ? stored : stored.and(store(repeats));
+  }
+
+  /**
+   * Stores an order as REJECTED because an operator gave up on its dead letter. The units returned
+   * to Redis follow the policy in the message; MySQL may have another, or no such product.
+   *
+   * @return after COMMIT, one outcome: Rejected, or the outcome that the order had before;
+   *     Unstorable when MySQL has a different order with that id, and nothing was written
+   * @throws DatabaseUnavailableException when MySQL cannot decide now
+   */
+  public StoredBatch discard(OrderMessage order) throws DatabaseUnavailableException {
+    String refused = "";
+    for (int race = 0; race < MAX_RACES; race++) {
+      try {
+        return discarded(order);
+      } catch (RowRefusedException e) {
+        refused = e.detail;
+      }
+    }
+    return StoredBatch.of(new Failed(order, refused));
+  }
+
+  private StoredBatch discarded(OrderMessage order)
+      throws DatabaseUnavailableException, RowRefusedException {
+    return run(
+            discarding,
+            connection -> {
+              long sku = order.skuId();
+              SaleRules sale = ProductTable.terms(connection, List.of(sku)).get(sku);
+              long price = sale == null ? 0 : sale.priceCents();
+              SaleRules asAdmitted = new SaleRules(sku, price, order.policy(), order.quantity());
+              return new PerOrderPath(connection, Map.of(sku, asAdmitted), compensations)
+                  .discard(order);
+            })
+        .orElseThrow();
+  }
+
+  private StoredBatch storeDistinct(List<OrderMessage> orders) throws DatabaseUnavailableException {
+    long start = System.nanoTime();
+    Optional<StoredBatch> straight = straight(orders);
+    StoredBatch stored = straight.isPresent() ? straight.get() : byItself(orders);
+    metrics.count(stored, System.nanoTime() - start);
+    return stored;
+  }
+
+  /** Empty when some order of the batch cannot be confirmed. */
+  private Optional<StoredBatch> straight(List<OrderMessage> orders)
+      throws DatabaseUnavailableException {
+    try {
+      return run(
+          storing,
+          connection -> {
+            Map<Long, SaleRules> terms = ProductTable.terms(connection, skusOf(orders));
+            boolean fit = orders.stream().allMatch(order -> unfit(order, terms) == null);
+            return fit ? BulkPath.store(connection, orders, terms) : null;
+          });
+    } catch (RowRefusedException e) {
+      log.debug("Deciding {} orders one by one: {}", orders.size(), e.detail);
+      return Optional.empty();
+    }
+  }
+
+  /** Decides each order by itself, in one transaction if MySQL allows it, else in smaller ones. */
+  private StoredBatch byItself(List<OrderMessage> orders) throws DatabaseUnavailableException {
+    metrics.split();
+    String refused = "";
+    for (int race = 0; race < MAX_RACES; race++) {
+      try {
+        return decided(orders);
+      } catch (RowRefusedException e) {
+        refused = e.detail;
+      }
+    }
+    if (orders.size() > 1) {
+      int half = orders.size() / 2;
+      return byItself(orders.subList(0, half)).and(byItself(orders.subList(half, orders.size())));
+    }
+    log.warn("MySQL refuses order {}: {}", orders.get(0).orderId(), refused);
+    return StoredBatch.of(new Failed(orders.get(0), refused));
+  }
+
+  private StoredBatch decided(List<OrderMessage> orders)
+      throws DatabaseUnavailableException, RowRefusedException {
+    return run(
+            storing,
+            connection -> {
+              Map<Long, SaleRules> terms = ProductTable.terms(connection, skusOf(orders));
+              List<OrderMessage> fit = new ArrayList<>(orders.size());
+              List<StoreOutcome> unfit = new ArrayList<>();
+              for (OrderMessage order : orders) {
+                Unstorable verdict = unfit(order, terms);
+                if (verdict == null) {
+                  fit.add(order);
+                } else {
+                  unfit.add(verdict);
+                }
+              }
+              StoredBatch odd = new StoredBatch(unfit, List.of(), List.of(), Map.of());
+              return fit.isEmpty()
+                  ? odd
+                  : odd.and(new PerOrderPath(connection, terms, compensations).decide(fit));
+            })
+        .orElseThrow();
+  }
+
+  /**
+   * A sale's policy never changes after its first preheat, so a retry finds the same difference.
+   */
+  private static @Nullable Unstorable unfit(OrderMessage order, Map<Long, SaleRules> terms) {
+    SaleRules sale = terms.get(order.skuId());
+    if (sale == null) {
+      return new Unstorable(order, Unfit.UNKNOWN_SKU, "no product " + order.skuId());
+    }
+    if (sale.policy() != order.policy()) {
+      return new Unstorable(
+          order, Unfit.OTHER_POLICY, "says " + order.policy() + ", the product " + sale.policy());
+    }
+    return null;
+  }
+
+  private static SortedSet<Long> skusOf(List<OrderMessage> orders) {
+    SortedSet<Long> skus = new TreeSet<>();
+    orders.forEach(order -> skus.add(order.skuId()));
+    return skus;
+  }
+
+  private static Optional<StoredBatch> run(
+      Transactions transactions, Transactions.Work<StoredBatch> work)
+      throws DatabaseUnavailableException, RowRefusedException {
+    try {
+      return transactions.run(work);
+    } catch (DataAccessException | TransactionException e) {
+      if (SqlFailure.of(e) == SqlFailure.ROW) {
+        throw new RowRefusedException(e);
+      }
+      throw new DatabaseUnavailableException(
+          "MySQL cannot store orders now: " + e.getMostSpecificCause(), e);
+    } catch (RuntimeException e) {
+      log.error("A defect keeps orders from being stored", e);
+      throw new RowRefusedException(e);
+    }
+  }
+
+  /** A row of the transaction was refused; all of it is rolled back. */
+  private static final class RowRefusedException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String detail;
+
+    RowRefusedException(RuntimeException cause) {
+      super(cause);
+      this.detail = String.valueOf(NestedExceptionUtils.getMostSpecificCause(cause).getMessage());
+    }
+  }
+}

@@ -1,0 +1,270 @@
+package io.seckill.consumer.storage;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.order.RejectReason;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The statements on {@code orders} and {@code order_alias}. */
+final class OrderTable {
+
+  private static final String INSERT =
+      "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
+          + " status, reason, single_buyer, epoch, seq, admitted_at) VALUES ";
+  private static final String ROW = "(?,?,?,?,?,?,?,?,?,?,?,?)";
+  private static final String COLUMNS =
+      "order_id, user_id, sku_id, quantity, request_id, status, reason, epoch, seq, admitted_at";
+
+  private OrderTable() {}
+
+  /**
+   * A row to insert.
+   *
+   * @param reason null for CONFIRMED, else REJECTED
+   */
+  record NewOrder(OrderMessage order, SaleRules terms, @Nullable RejectReason reason) {
+
+    private boolean holdsTheOnePlace() {
+      return reason == null && terms.policy() == PurchasePolicy.ONE_PER_USER;
+    }
+  }
+
+  /** A row as MySQL has it. */
+  record Row(
+      OrderId orderId,
+      RequestKey request,
+      int quantity,
+      OrderStatus status,
+      @Nullable RejectReason reason,
+      long epoch,
+      long seq,
+      long admittedAt) {
+
+    boolean hasContentOf(OrderMessage order) {
+      return request.equals(RequestKey.of(order))
+          && quantity == order.quantity()
+          && epoch == order.epoch()
+          && seq == order.seq()
+          && admittedAt == order.admittedAt();
+    }
+  }
+
+  /** Identifies a purchase request, of which at most one order is stored. */
+  record RequestKey(long userId, long skuId, String requestId) {
+
+    static RequestKey of(OrderMessage order) {
+      return new RequestKey(order.userId(), order.skuId(), order.requestId());
+    }
+  }
+
+  /** A user's purchase of a ONE_PER_USER SKU. */
+  record Buyer(long skuId, long userId) {
+
+    static Buyer of(OrderMessage order) {
+      return new Buyer(order.skuId(), order.userId());
+    }
+  }
+
+  /**
+   * Inserts all rows, sorted by the caller.
+   *
+   * @throws SQLException of a duplicate key when one of them exists already: none is inserted
+   */
+  static void insert(Connection connection, List<NewOrder> rows) throws SQLException {
+    if (rows.isEmpty()) {
+      return;
+    }
+    try (PreparedStatement insert =
+        connection.prepareStatement(INSERT + Sql.repeated(ROW, rows.size()))) {
+      int at = 1;
+      for (NewOrder row : rows) {
+        at = set(insert, at, row);
+      }
+      insert.executeUpdate();
+    }
+  }
+
+  private static int set(PreparedStatement insert, int from, NewOrder row) throws SQLException {
+    OrderMessage order = row.order();
+    OrderStatus status = row.reason() == null ? OrderStatus.CONFIRMED : OrderStatus.REJECTED;
+    int at = from;
+    insert.setLong(at++, order.orderId().value());
+    insert.setLong(at++, order.userId());
+    insert.setLong(at++, order.skuId());
+    insert.setInt(at++, order.quantity());
+    insert.setLong(at++, row.terms().priceCents());
+    insert.setString(at++, order.requestId());
+    insert.setString(at++, status.name());
+    insert.setString(at++, row.reason() == null ? null : row.reason().name());
+    if (row.holdsTheOnePlace()) {
+      insert.setLong(at++, order.userId());
+    } else {
+      insert.setNull(at++, Types.BIGINT);
+    }
+    insert.setLong(at++, order.epoch());
+    insert.setLong(at++, order.seq());
+    insert.setString(at++, UtcText.of(order.admittedAt()));
+    return at;
+  }
+
+  /** Changes rows that this transaction has inserted to REJECTED. */
+  static void reject(Connection connection, Collection<OrderMessage> orders, RejectReason reason)
+      throws SQLException {
+    if (orders.isEmpty()) {
+      return;
+    }
+    String sql =
+        "UPDATE orders SET status = 'REJECTED', reason = ?, single_buyer = NULL"
+            + " WHERE order_id IN ("
+            + Sql.marks(orders.size())
+            + ")";
+    try (PreparedStatement update = connection.prepareStatement(sql)) {
+      update.setString(1, reason.name());
+      Sql.setLongs(update, 2, ids(orders));
+      update.executeUpdate();
+    }
+  }
+
+  /** The rows of these orders, by order id; an order that is not stored is missing. */
+  static Map<OrderId, Row> find(Connection connection, Collection<OrderMessage> orders)
+      throws SQLException {
+    String sql =
+        "SELECT " + COLUMNS + " FROM orders WHERE order_id IN (" + Sql.marks(orders.size()) + ")";
+    Map<OrderId, Row> found = new HashMap<>();
+    try (PreparedStatement select = connection.prepareStatement(sql)) {
+      Sql.setLongs(select, 1, ids(orders));
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          Row stored = read(row);
+          found.put(stored.orderId(), stored);
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Orders stored for the same requests, whatever their order ids. */
+  static Map<RequestKey, OrderId> findRequests(
+      Connection connection, Collection<OrderMessage> orders) throws SQLException {
+    String sql =
+        "SELECT order_id, user_id, sku_id, request_id FROM orders"
+            + " WHERE (user_id, sku_id, request_id) IN ("
+            + Sql.repeated("(?,?,?)", orders.size())
+            + ")";
+    Map<RequestKey, OrderId> found = new HashMap<>();
+    try (PreparedStatement select = connection.prepareStatement(sql)) {
+      int at = 1;
+      for (OrderMessage order : orders) {
+        select.setLong(at++, order.userId());
+        select.setLong(at++, order.skuId());
+        select.setString(at++, order.requestId());
+      }
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          found.put(
+              new RequestKey(row.getLong(2), row.getLong(3), row.getString(4)),
+              new OrderId(row.getLong(1)));
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Users of these orders who already have their one order of a ONE_PER_USER SKU. */
+  static Set<Buyer> findBuyers(Connection connection, Collection<OrderMessage> orders)
+      throws SQLException {
+    Set<Buyer> found = new HashSet<>();
+    if (orders.isEmpty()) {
+      return found;
+    }
+    String sql =
+        "SELECT sku_id, single_buyer FROM orders WHERE (sku_id, single_buyer) IN ("
+            + Sql.repeated("(?,?)", orders.size())
+            + ")";
+    try (PreparedStatement select = connection.prepareStatement(sql)) {
+      int at = 1;
+      for (OrderMessage order : orders) {
+        select.setLong(at++, order.skuId());
+        select.setLong(at++, order.userId());
+      }
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          found.add(new Buyer(row.getLong(1), row.getLong(2)));
+        }
+      }
+    }
+    return found;
+  }
+
+  /** The aliases among these orders, each with the order stored for its request. */
+  static Map<OrderId, OrderId> findAliases(Connection connection, Collection<OrderMessage> orders)
+      throws SQLException {
+    String sql =
+        "SELECT order_id, stored_order_id FROM order_alias WHERE order_id IN ("
+            + Sql.marks(orders.size())
+            + ")";
+    Map<OrderId, OrderId> found = new HashMap<>();
+    try (PreparedStatement select = connection.prepareStatement(sql)) {
+      Sql.setLongs(select, 1, ids(orders));
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          found.put(new OrderId(row.getLong(1)), new OrderId(row.getLong(2)));
+        }
+      }
+    }
+    return found;
+  }
+
+  static void insertAliases(Connection connection, Map<OrderId, OrderId> storedByAlias)
+      throws SQLException {
+    if (storedByAlias.isEmpty()) {
+      return;
+    }
+    String sql =
+        "INSERT INTO order_alias (order_id, stored_order_id) VALUES "
+            + Sql.repeated("(?,?)", storedByAlias.size());
+    try (PreparedStatement insert = connection.prepareStatement(sql)) {
+      int at = 1;
+      for (Map.Entry<OrderId, OrderId> alias : storedByAlias.entrySet()) {
+        insert.setLong(at++, alias.getKey().value());
+        insert.setLong(at++, alias.getValue().value());
+      }
+      insert.executeUpdate();
+    }
+  }
+
+  private static Row read(ResultSet row) throws SQLException {
+    String reason = row.getString(7);
+    return new Row(
+        new OrderId(row.getLong(1)),
+        new RequestKey(row.getLong(2), row.getLong(3), row.getString(5)),
+        row.getInt(4),
+        OrderStatus.valueOf(row.getString(6)),
+        reason == null ? null : RejectReason.valueOf(reason),
+        row.getLong(8),
+        row.getLong(9),
+        row.getObject(10, LocalDateTime.class).toInstant(ZoneOffset.UTC).toEpochMilli());
+  }
+
+  private static List<Long> ids(Collection<OrderMessage> orders) {
+    List<Long> ids = new ArrayList<>(orders.size());
+    orders.forEach(order -> ids.add(order.orderId().value()));
+    return ids;
+  }
+}

@@ -1,0 +1,88 @@
+package io.seckill.consumer.storage;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Collection;
+
+/** The statements on {@code user_quota}. */
+final class QuotaTable {
+
+  /**
+   * Its affected-row count is 0 when refused, 1 when inserted, 2 when raised, on a connection with
+   * useAffectedRows. It sets no other column: a change there would turn a refusal into a 2 (FACTS
+   * 30).
+   */
+  private static final String RAISE_ONE =
+      "INSERT INTO user_quota (user_id, sku_id, owned_count, limit_units) VALUES (?, ?, ?, ?)"
+          + " ON DUPLICATE KEY UPDATE owned_count ="
+          + " IF(owned_count + VALUES(owned_count) <= limit_units,"
+          + " owned_count + VALUES(owned_count), owned_count)";
+
+  /**
+   * Raises without a condition: the CHECK refuses the statement as a whole. A condition here would
+   * be of no use, because a raise and a refusal together have the same row count as two inserts.
+   */
+  private static final String RAISE_MANY =
+      " ON DUPLICATE KEY UPDATE owned_count = owned_count + VALUES(owned_count)";
+
+  private static final String LOWER =
+      "UPDATE user_quota SET owned_count = owned_count - ? WHERE user_id = ? AND sku_id = ?";
+
+  private QuotaTable() {}
+
+  /** Units of one user and SKU. */
+  record Raise(long userId, long skuId, int units, int limit) {}
+
+  /**
+   * Raises one user's quota if the limit allows. The first purchase is not guarded by the statement
+   * (FACTS 29): the caller has checked {@code units <= limit}.
+   *
+   * @return 0 refused, 1 inserted, 2 raised
+   */
+  static int raise(Connection connection, long userId, long skuId, int units, int limit)
+      throws SQLException {
+    try (PreparedStatement raise = connection.prepareStatement(RAISE_ONE)) {
+      raise.setLong(1, userId);
+      raise.setLong(2, skuId);
+      raise.setInt(3, units);
+      raise.setInt(4, limit);
+      return raise.executeUpdate();
+    }
+  }
+
+  /**
+   * Raises many, each user and SKU once, sorted.
+   *
+   * @throws SQLException of a violated CHECK when one of them is above its limit
+   */
+  static void raiseAll(Connection connection, Collection<Raise> raises) throws SQLException {
+    if (raises.isEmpty()) {
+      return;
+    }
+    String sql =
+        "INSERT INTO user_quota (user_id, sku_id, owned_count, limit_units) VALUES "
+            + Sql.repeated("(?,?,?,?)", raises.size())
+            + RAISE_MANY;
+    try (PreparedStatement insert = connection.prepareStatement(sql)) {
+      int at = 1;
+      for (Raise raise : raises) {
+        insert.setLong(at++, raise.userId());
+        insert.setLong(at++, raise.skuId());
+        insert.setInt(at++, raise.units());
+        insert.setInt(at++, raise.limit());
+      }
+      insert.executeUpdate();
+    }
+  }
+
+  /** Reverts a raise made by this transaction. */
+  static void lower(Connection connection, long userId, long skuId, int units) throws SQLException {
+    try (PreparedStatement update = connection.prepareStatement(LOWER)) {
+      update.setInt(1, units);
+      update.setLong(2, userId);
+      update.setLong(3, skuId);
+      update.executeUpdate();
+    }
+  }
+}

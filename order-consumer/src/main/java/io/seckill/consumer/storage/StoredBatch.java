@@ -1,0 +1,45 @@
+package io.seckill.consumer.storage;
+
+import io.seckill.consumer.orders.Compensation;
+import io.seckill.consumer.orders.SkuProgress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A batch after its COMMIT.
+ *
+ * @param outcomes one for each order handed in, in no particular order
+ * @param compensations units to return to Redis: those of this batch and pending ones of known
+ *     orders
+ * @param progress of the SKUs of which this batch settled orders
+ * @param settledNow orders settled by this batch, by SKU
+ */
+public record StoredBatch(
+    List<StoreOutcome> outcomes,
+    List<Compensation> compensations,
+    List<SkuProgress> progress,
+    Map<Long, Integer> settledNow) {
+
+  static StoredBatch of(StoreOutcome only) {
+    return new StoredBatch(List.of(only), List.of(), List.of(), Map.of());
+  }
+
+  /** Joins both; the progress of the later one comes last. */
+  StoredBatch and(StoredBatch later) {
+    Map<Long, Integer> settled = new HashMap<>(settledNow);
+    later.settledNow.forEach((sku, orders) -> settled.merge(sku, orders, Integer::sum));
+    return new StoredBatch(
+        joined(outcomes, later.outcomes),
+        joined(compensations, later.compensations),
+        joined(progress, later.progress),
+        settled);
+  }
+
+  private static <T> List<T> joined(List<T> first, List<T> second) {
+    List<T> both = new ArrayList<>(first);
+    both.addAll(second);
+    return both;
+  }
+}

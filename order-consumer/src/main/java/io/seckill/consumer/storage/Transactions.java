@@ -1,0 +1,82 @@
+package io.seckill.consumer.storage;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.RetryingTransactions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionOperations;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Runs work on the connection of a transaction of its own, and repeats it after deadlocks and lock
+ * waits. Every failure rolls back the whole transaction.
+ */
+final class Transactions {
+
+  /** Some six lock waits; after that MySQL counts as unavailable. */
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private final TransactionOperations transactions;
+  private final JdbcTemplate jdbc;
+
+  private Transactions(TransactionTemplate transactions, DataSource pool, MeterRegistry meters) {
+    this.transactions = new RetryingTransactions(transactions, PATIENCE, meters);
+    this.jdbc = new JdbcTemplate(pool);
+  }
+
+  /** On the connections that store orders. */
+  static Transactions ofStorage(ConnectionPools pools, MeterRegistry meters) {
+    DataSource pool = pools.orderStorage();
+    return new Transactions(
+        new TransactionTemplate(new StorageTransactionManager(pool)), pool, meters);
+  }
+
+  /**
+   * On a connection of its own, also inside a transaction of the caller.
+   *
+   * @param manager of the transactions on this pool
+   */
+  static Transactions apart(
+      PlatformTransactionManager manager, DataSource pool, MeterRegistry meters) {
+    TransactionTemplate apart = new TransactionTemplate(manager);
+    apart.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+    return new Transactions(apart, pool, meters);
+  }
+
+  /** Work on an open transaction. */
+  interface Work<T> {
+    /**
+     * @return null to roll everything back
+     */
+    @Nullable T on(Connection connection) throws SQLException;
+  }
+
+  /**
+   * @return what the work returned; empty when it was rolled back
+   * @throws DataAccessException after a rollback; or from the COMMIT, whose outcome is then unknown
+   * @throws TransactionException as well, and when there is no connection
+   */
+  <T> Optional<T> run(Work<T> work) {
+    ConnectionCallback<Optional<T>> onConnection =
+        connection -> Optional.ofNullable(work.on(connection));
+    return transactions.execute(
+        tx -> {
+          Optional<T> result = jdbc.execute(onConnection);
+          if (result.isEmpty()) {
+            tx.setRollbackOnly();
+          }
+          return result;
+        });
+  }
+}

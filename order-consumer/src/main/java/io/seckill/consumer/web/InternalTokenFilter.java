@@ -1,0 +1,74 @@
+package io.seckill.consumer.web;
+
+import io.seckill.support.web.InternalToken;
+import io.seckill.support.web.Problem;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
+import org.springframework.stereotype.Component;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Rejects every request without the internal token, except for the paths listed here. Paths are
+ * compared as sent, before any decoding, so that no spelling of another path can match one of them.
+ */
+@Component
+@Order(Ordered.HIGHEST_PRECEDENCE)
+class InternalTokenFilter extends OncePerRequestFilter {
+
+  /** Health, metrics, and the payment provider's callback, which carries its own signature. */
+  private static final Pattern OPEN =
+      Pattern.compile(
+          "/actuator/health(/[a-z]{1,20})?|/actuator/prometheus|/internal/v1/payments/callback");
+
+  private static final String SCHEME = "Bearer ";
+
+  private final byte[] token;
+
+  InternalTokenFilter(InternalToken internal) {
+    this.token = internal.token().getBytes(StandardCharsets.UTF_8);
+  }
+
+  @Override
+  protected boolean shouldNotFilter(HttpServletRequest request) {
+    return OPEN.matcher(request.getRequestURI()).matches();
+  }
+
+  @Override
+  protected void doFilterInternal(
+      HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+      throws ServletException, IOException {
+    if (isToken(request.getHeader(HttpHeaders.AUTHORIZATION))) {
+      chain.doFilter(request, response);
+    } else {
+      refuse(response);
+    }
+  }
+
+  /** Compares the token in constant time, wherever the first difference is. */
+  private boolean isToken(@Nullable String authorization) {
+    return authorization != null
+        && authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
+        && MessageDigest.isEqual(
+            authorization.substring(SCHEME.length()).getBytes(StandardCharsets.UTF_8), token);
+  }
+
+  private static void refuse(HttpServletResponse response) throws IOException {
+    Problem problem =
+        Problem.of(401, Problem.UNAUTHORIZED, "The internal token is missing or wrong.");
+    response.setStatus(problem.status());
+    problem.headers().forEach(response::setHeader);
+    response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+    response.getOutputStream().write(problem.json(null).getBytes(StandardCharsets.UTF_8));
+  }
+}

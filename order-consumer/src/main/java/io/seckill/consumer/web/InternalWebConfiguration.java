@@ -1,0 +1,94 @@
+package io.seckill.consumer.web;
+
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.MethodParameter;
+import org.springframework.web.HttpMediaTypeNotSupportedException;
+import org.springframework.web.bind.support.WebDataBinderFactory;
+import org.springframework.web.context.request.NativeWebRequest;
+import org.springframework.web.method.support.HandlerMethodArgumentResolver;
+import org.springframework.web.method.support.ModelAndViewContainer;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+
+/** Resolves {@link JsonBody}, {@link SignedBody} and {@link Operator} arguments of handlers. */
+@Configuration(proxyBeanMethods = false)
+class InternalWebConfiguration implements WebMvcConfigurer {
+
+  private final int maxBody;
+
+  InternalWebConfiguration(InternalProperties properties) {
+    this.maxBody = (int) properties.maxBody().toBytes();
+  }
+
+  @Override
+  public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
+    resolvers.add(resolver(JsonBody.class, this::jsonBody));
+    resolvers.add(resolver(SignedBody.class, this::signedBody));
+    resolvers.add(
+        resolver(Operator.class, request -> Operator.of(request.getHeader(Operator.HEADER))));
+  }
+
+  private JsonBody jsonBody(HttpServletRequest request) throws Exception {
+    requireJson(request);
+    return JsonBody.parse(read(request));
+  }
+
+  private SignedBody signedBody(HttpServletRequest request) throws Exception {
+    requireJson(request);
+    return new SignedBody(read(request));
+  }
+
+  private static void requireJson(HttpServletRequest request)
+      throws HttpMediaTypeNotSupportedException {
+    String type = request.getContentType();
+    if (type == null || !type.regionMatches(true, 0, "application/json", 0, 16)) {
+      throw new HttpMediaTypeNotSupportedException("Content-Type must be application/json");
+    }
+  }
+
+  /**
+   * Reads at most one byte more than is allowed: no default of the framework limits the size of a
+   * JSON body.
+   */
+  private byte[] read(HttpServletRequest request) throws IOException {
+    byte[] body = request.getInputStream().readNBytes(maxBody + 1);
+    if (body.length > maxBody) {
+      throw ProblemException.of(
+          413, Problem.PAYLOAD_TOO_LARGE, "The body is longer than " + maxBody + " bytes.");
+    }
+    return body;
+  }
+
+  private static HandlerMethodArgumentResolver resolver(Class<?> type, Reading reading) {
+    return new HandlerMethodArgumentResolver() {
+      @Override
+      public boolean supportsParameter(MethodParameter parameter) {
+        return parameter.getParameterType() == type;
+      }
+
+      @Override
+      public Object resolveArgument(
+          MethodParameter parameter,
+          @Nullable ModelAndViewContainer container,
+          NativeWebRequest request,
+          @Nullable WebDataBinderFactory binders)
+          throws Exception {
+        HttpServletRequest servlet = request.getNativeRequest(HttpServletRequest.class);
+        if (servlet == null) {
+          throw new IllegalStateException("not a servlet request");
+        }
+        return reading.of(servlet);
+      }
+    };
+  }
+
+  private interface Reading {
+    Object of(HttpServletRequest request) throws Exception;
+  }
+}

@@ -1,0 +1,68 @@
+package io.seckill.consumer.web;
+
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.transaction.TransactionException;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.WebRequest;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Turns every failure of a request into a problem+json response with a stable code. Exception texts
+ * appear only in the log.
+ */
+@RestControllerAdvice
+class ProblemAdvice extends ResponseEntityExceptionHandler {
+
+  private static final Logger log = LoggerFactory.getLogger(ProblemAdvice.class);
+
+  @ExceptionHandler
+  ResponseEntity<Object> onProblem(ProblemException e) {
+    return response(e.problem(), HttpHeaders.EMPTY);
+  }
+
+  /** MySQL or Redis is unavailable, slow or refuses: whether the request took effect is unknown. */
+  @ExceptionHandler({DataAccessException.class, TransactionException.class, JedisException.class})
+  ResponseEntity<Object> onStoreFailure(RuntimeException e) {
+    log.warn("MySQL or Redis failed during a request to the internal port: {}", e.toString());
+    return response(
+        ProblemException.unavailable("A store does not answer; send the same request again.")
+            .problem(),
+        HttpHeaders.EMPTY);
+  }
+
+  @ExceptionHandler
+  ResponseEntity<Object> onDefect(RuntimeException e) {
+    log.error("A request of the internal port failed", e);
+    return response(Problem.ofStatus(500), HttpHeaders.EMPTY);
+  }
+
+  /** Handles requests that the web framework itself rejects: wrong path, method or media type. */
+  @Override
+  protected @Nullable ResponseEntity<Object> handleExceptionInternal(
+      Exception e,
+      @Nullable Object body,
+      HttpHeaders headers,
+      HttpStatusCode status,
+      WebRequest request) {
+    return response(Problem.ofStatus(status.value()), headers);
+  }
+
+  private static ResponseEntity<Object> response(Problem problem, HttpHeaders headers) {
+    HttpHeaders all = new HttpHeaders();
+    all.putAll(headers);
+    all.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
+    problem.headers().forEach(all::set);
+    return ResponseEntity.status(problem.status()).headers(all).body(problem.body());
+  }
+}

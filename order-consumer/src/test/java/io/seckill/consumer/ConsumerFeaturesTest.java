@@ -1,0 +1,24 @@
+package io.seckill.consumer;
+
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import io.seckill.testing.architecture.AllowedFeatures;
+
+@AnalyzeClasses(packages = "io.seckill.consumer")
+class ConsumerFeaturesTest {
+
+  @ArchTest
+  static final ArchRule featuresUseOnlyWhatIsListed =
+      new AllowedFeatures("consumer")
+          .feature("web")
+          .feature("runtime")
+          .feature("orders", "runtime")
+          .feature("payment", "orders", "runtime", "web")
+          .feature("storage", "orders", "runtime")
+          .feature("deadletter", "storage", "orders", "runtime", "web")
+          .feature("intake", "deadletter", "payment", "storage", "orders", "runtime")
+          .feature("catalogue", "storage", "runtime", "web")
+          .feature("consistency", "catalogue", "intake", "storage", "orders", "runtime", "web")
+          .rule();
+}

@@ -1,0 +1,171 @@
+package io.seckill.consumer.consistency;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import java.util.Map;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * A sale in both stores, with one bucket until it is rebuilt, to which a test admits shoppers as
+ * admit.lua does.
+ */
+final class AdmittedSale {
+
+  private static final long TIME = 1_790_000_000_000L;
+
+  final long sku;
+  private final PurchasePolicy policy;
+  private final UnifiedJedis redis;
+  private long seq;
+
+  AdmittedSale(TestConsumer consumer, long sku, PurchasePolicy policy, int limit, long stock) {
+    this.sku = sku;
+    this.policy = policy;
+    this.redis = consumer.redis();
+    new Sales(consumer).open(sku, policy.name(), limit, stock);
+  }
+
+  /**
+   * Admits an order and counts it as published, but puts it neither into the outbox nor into the
+   * broker.
+   */
+  OrderMessage admit(long user, int quantity) {
+    long n = ++seq;
+    OrderMessage order =
+        new OrderMessage(
+            OrderId.of(TIME + sku * 100 + n, Partition.ofSku(sku), 2, 0),
+            user,
+            sku,
+            quantity,
+            "request-" + sku + "-" + n,
+            policy,
+            Long.parseLong(field("epoch")),
+            n,
+            TIME + n,
+            null);
+    String id = order.orderId().toString();
+    redis.hset(
+        RedisKeys.orders(sku, bucket(order.userId())), id, AdmissionRecord.queued(order).format());
+    redis.hset(
+        RedisKeys.requests(sku, bucket(order.userId())), request(order), id + ":" + quantity);
+    redis.decrBy(RedisKeys.stock(sku), quantity);
+    redis.hset(RedisKeys.sku(sku), "seq", Long.toString(n));
+    redis.hincrBy(RedisKeys.sku(sku), "admittedOrders", 1);
+    redis.hincrBy(RedisKeys.sku(sku), "admittedUnits", quantity);
+    redis.hincrBy(RedisKeys.sku(sku), "publishedOrders", 1);
+    redis.hincrBy(RedisKeys.sku(sku), "publishedUnits", quantity);
+    if (policy.keepsQuota()) {
+      redis.hincrBy(RedisKeys.quota(sku, bucket(user)), Long.toString(user), quantity);
+    }
+    return order;
+  }
+
+  /** Counts one of the admitted orders as not published. */
+  void oneUnpublished() {
+    redis.hincrBy(RedisKeys.sku(sku), "publishedOrders", -1);
+  }
+
+  /** Puts an admitted order into the outbox, where a relay would find it. */
+  void outbox(OrderMessage order) {
+    redis.lpush(RedisKeys.outbox(Partition.ofSku(sku)), OrderMessageCodec.encode(order));
+  }
+
+  /** Deletes every key of the sale, as FLUSHALL does. */
+  void forget() {
+    redis.del(RedisKeys.sku(sku), RedisKeys.stock(sku), RedisKeys.stockChanges(sku));
+    redis.del(RedisKeys.hashesOfBucket(sku, 0).toArray(String[]::new));
+  }
+
+  String field(String name) {
+    return String.valueOf(redis.hget(RedisKeys.sku(sku), name));
+  }
+
+  long stock() {
+    return Long.parseLong(redis.get(RedisKeys.stock(sku)));
+  }
+
+  long quota(long user) {
+    String units = redis.hget(RedisKeys.quota(sku, bucket(user)), Long.toString(user));
+    return units == null ? 0 : Long.parseLong(units);
+  }
+
+  /** Status and reason letters of the record, "" without one. */
+  String result(OrderMessage order) {
+    String record =
+        redis.hget(RedisKeys.orders(sku, bucket(order.userId())), order.orderId().toString());
+    return record == null ? "" : record.split("\\|", -1)[6];
+  }
+
+  /** Returns the stored answer to the order's request, {@code <order id>:<quantity>}, or "null". */
+  String firstAnswer(OrderMessage order) {
+    return String.valueOf(
+        redis.hget(RedisKeys.requests(sku, bucket(order.userId())), request(order)));
+  }
+
+  static String request(OrderMessage order) {
+    return order.userId() + ":" + order.requestId();
+  }
+
+  void setQuota(long user, long units) {
+    setQuota(user, Long.toString(units));
+  }
+
+  void setQuota(long user, String units) {
+    redis.hset(RedisKeys.quota(sku, bucket(user)), Long.toString(user), units);
+  }
+
+  /** Sets Redis's entry of a stock change, {@code <epoch>:<delta>:<outcome>}. */
+  void change(String id, String outcome) {
+    redis.hset(RedisKeys.stockChanges(sku), id, outcome);
+  }
+
+  void forgetChanges() {
+    redis.del(RedisKeys.stockChanges(sku));
+  }
+
+  void setStock(long units) {
+    redis.set(RedisKeys.stock(sku), Long.toString(units));
+  }
+
+  void setField(String name, String value) {
+    redis.hset(RedisKeys.sku(sku), name, value);
+  }
+
+  void setResult(OrderMessage order, String letters) {
+    String key = RedisKeys.orders(sku, bucket(order.userId()));
+    String[] part = redis.hget(key, order.orderId().toString()).split("\\|", -1);
+    part[6] = letters;
+    redis.hset(key, order.orderId().toString(), String.join("|", part));
+  }
+
+  /** Returns all data of the sale in Redis, while it has one bucket. */
+  Map<String, Object> all() {
+    return Map.of(
+        "sku", redis.hgetAll(RedisKeys.sku(sku)),
+        "stock", redis.get(RedisKeys.stock(sku)),
+        "quota", redis.hgetAll(RedisKeys.quota(sku, 0)),
+        "records", redis.hgetAll(RedisKeys.orders(sku, 0)),
+        "requests", redis.hgetAll(RedisKeys.requests(sku, 0)),
+        "given", redis.hgetAll(RedisKeys.compensated(sku, 0)));
+  }
+
+  private int bucket(long user) {
+    return RedisKeys.bucket(user, Integer.parseInt(field("buckets")));
+  }
+
+  void forgetRecord(OrderMessage order) {
+    redis.hdel(RedisKeys.orders(sku, bucket(order.userId())), order.orderId().toString());
+    redis.hdel(RedisKeys.requests(sku, bucket(order.userId())), request(order));
+  }
+
+  void forgetGiven(OrderMessage order) {
+    redis.hdel(RedisKeys.compensated(sku, bucket(order.userId())), order.orderId().toString());
+  }
+}

@@ -1,0 +1,407 @@
+package io.seckill.consumer.consistency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.TestServers;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.dao.DataAccessException;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The conservation equation at every stage of an order, and its differences when an order or units
+ * are lost.
+ */
+@ExtendWith(TestServers.class)
+class LedgerIT {
+
+  /**
+   * Each test's SKU is in another partition, so that what one test loses is not missing in another
+   * test.
+   */
+  private static final AtomicLong NEXT_SKU = new AtomicLong(16_000);
+
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  private static TestConsumer consumer;
+  private static OrderFlood flood;
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+
+  @BeforeAll
+  static void start() {
+    consumer =
+        TestConsumer.start(
+            Map.of(
+                "seckill.ledger.refresh-interval", "1m",
+                "seckill.dead-letter.drain-interval", "100ms"));
+    flood = new OrderFlood(consumer.vhost());
+  }
+
+  @AfterAll
+  static void stop() {
+    flood.close();
+    consumer.close();
+  }
+
+  @Test
+  void followsAnOrderFromTheShelfToItsPayment() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    assertThat(balanced().at("/units/stock").longValue()).isEqualTo(10);
+
+    OrderMessage order = sale.order(7, 3);
+    sale.admit(order);
+    JsonNode admitted = balanced();
+    assertThat(admitted.at("/units/stock").longValue()).isEqualTo(7);
+    assertThat(admitted.at("/units/outboxAndPrivateQueues").longValue()).isEqualTo(3);
+    assertThat(admitted.at("/orders/outboxAndPrivateQueues").longValue()).isEqualTo(1);
+    assertThat(admitted.at("/partition/outbox").longValue()).isEqualTo(1);
+
+    sale.claim(1);
+    assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isEqualTo(1);
+    sale.lease(Duration.ofMinutes(4));
+    assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isZero();
+    sale.lease(Duration.ofHours(1)); // longer than any lease: clock was set back after the grant
+    assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isEqualTo(1);
+
+    sale.publish(order);
+    awaitUnits("confirmed", 3);
+
+    assertThat(post(order, "payment").status()).isEqualTo(200);
+    awaitUnits("paid", 3);
+  }
+
+  @Test
+  void followsAnOrderBackToTheShelf() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    OrderMessage order = sale.order(7, 3);
+    sale.admit(order);
+    sale.claim(1);
+    sale.publish(order);
+    awaitUnits("confirmed", 3);
+
+    assertThat(post(order, "cancel").status()).isEqualTo(200);
+
+    awaitUnits("stock", 10);
+    assertThat(balanced().at("/orders/cancelled").longValue()).isEqualTo(1);
+  }
+
+  @Test
+  void countsUnitsThatRedisHasNotTakenBackYet() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    OrderMessage order = sale.order(7, 3);
+    sale.admit(order);
+    sale.claim(1);
+    sale.publish(order);
+    awaitUnits("confirmed", 3);
+    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // blocks compensations
+
+    assertThat(post(order, "cancel").status()).isEqualTo(200);
+    JsonNode compensating = balanced();
+    assertThat(compensating.at("/units/stock").longValue()).isEqualTo(7);
+    assertThat(compensating.at("/units/compensating").longValue()).isEqualTo(3);
+
+    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "2082931200000");
+    awaitUnits("stock", 10);
+  }
+
+  @Test
+  void balancesWithARejectedOrder() {
+    SaleInFlight sale = SaleInFlight.open(sku, 200, consumer, flood);
+    OrderMessage first = sale.order(7, 100);
+    OrderMessage tooMuch = sale.order(7, 1);
+    sale.admit(first, tooMuch);
+    sale.claim(2);
+    sale.publish(first, tooMuch);
+
+    awaitUnits("confirmed", 100);
+    awaitUnits("stock", 100);
+    assertThat(balanced().at("/orders/rejected").longValue()).isEqualTo(1);
+  }
+
+  @Test
+  void countsADeadLetterUntilItIsDiscarded() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.UNLIMITED, 7, 3);
+    sale.admit(order);
+    sale.claim(1);
+    sale.publish(order); // its policy is not that of the product
+
+    awaitUnits("deadLetters", 3);
+    assertThat(balanced().at("/orders/deadLetters").longValue()).isEqualTo(1);
+  }
+
+  @Test
+  void balancesWhileStockIsAddedAndWithdrawn() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    change("more-units", 5);
+    change("less-units", -3);
+
+    JsonNode ledger = balanced();
+
+    assertThat(ledger.at("/units/initial").longValue()).isEqualTo(10);
+    assertThat(ledger.at("/units/added").longValue()).isEqualTo(5);
+    assertThat(ledger.at("/units/withdrawn").longValue()).isEqualTo(3);
+    assertThat(ledger.at("/units/stock").longValue()).isEqualTo(12);
+  }
+
+  @Test
+  void countsAnAdditionThatRedisDoesNotHaveYet() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // blocks stock changes
+    consumer.api().with("Idempotency-Key", "more-units").post(path() + "/stock", change(5));
+
+    JsonNode ledger = balanced();
+    assertThat(ledger.at("/units/changing").longValue()).isEqualTo(5);
+    assertThat(ledger.at("/units/stock").longValue()).isEqualTo(10);
+  }
+
+  @Test
+  void saysSinceWhenAnOrderIsMissingFromTheOutboxAndThatItIsBack() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    sale.admit(sale.order(7, 3));
+    String lost = consumer.redis().rpop(sale.outbox());
+
+    JsonNode first = read();
+    assertThat(first.path("balanced").booleanValue()).isFalse();
+    assertThat(first.at("/partition/difference").longValue()).isEqualTo(1);
+    Instant since = Instant.parse(first.path("unbalancedSince").stringValue());
+    JsonNode later = readAfter(first);
+    assertThat(Instant.parse(later.path("unbalancedSince").stringValue())).isEqualTo(since);
+
+    consumer.redis().rpush(sale.outbox(), lost);
+    assertThat(balanced().path("unbalancedSince").isNull()).isTrue();
+  }
+
+  @Test
+  void knowsSinceWhenASaleIsOffThatIsOverAndNotReadByItselfAnyMore() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    consumer.redis().incrBy(RedisKeys.stock(sku), 2);
+    consumer
+        .sql()
+        .sql(
+            "UPDATE products SET state = 'CLOSED', opens_at = NOW() - INTERVAL 3 HOUR,"
+                + " closes_at = NOW() - INTERVAL 2 HOUR WHERE sku_id = ?")
+        .param(sku)
+        .update();
+    JsonNode first = read();
+
+    consumer.bean(Ledgers.class).refresh();
+
+    JsonNode later = readAfter(first);
+    assertThat(later.path("unbalancedSince").stringValue())
+        .isEqualTo(first.path("unbalancedSince").stringValue())
+        .isNotNull();
+  }
+
+  @Test
+  void readsTheOtherQueuesWhenMySqlCannotReadOne() {
+    long other = NEXT_SKU.getAndIncrement();
+    boolean first = LedgerReader.queueOf(sku) < LedgerReader.queueOf(other);
+    long unreadable = first ? sku : other;
+    long readable = first ? other : sku;
+    SaleInFlight.open(sku, 10, consumer, flood);
+    SaleInFlight.open(other, 10, consumer, flood);
+    for (String change : List.of("a", "b")) { // their sum fits no long
+      consumer
+          .sql()
+          .sql(
+              "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+                  + " VALUES (?, ?, 9000000000000000000, '', '', 1, 'DONE')")
+          .params(unreadable, change)
+          .update();
+    }
+
+    consumer.bean(Ledgers.class).refresh();
+
+    assertThatThrownBy(
+            () ->
+                consumer
+                    .bean(LedgerReader.class)
+                    .read(LedgerReader.queueOf(unreadable), List.of(unreadable)))
+        .isInstanceOf(DataAccessException.class);
+    assertThat(consumer.bean(Ledgers.class).latest())
+        .extracting(SkuLedger::skuId)
+        .contains(readable);
+    consumer.sql().sql("DELETE FROM stock_change WHERE sku_id = ?").param(unreadable).update();
+  }
+
+  @Test
+  void findsUnitsThatNobodyPutOnTheShelf() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    consumer.redis().incrBy(RedisKeys.stock(sku), 2);
+
+    JsonNode ledger = read();
+
+    assertThat(ledger.at("/units/difference").longValue()).isEqualTo(-2);
+    assertThat(ledger.path("balanced").booleanValue()).isFalse();
+  }
+
+  @Test
+  void findsARowThatIsGone() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    OrderMessage order = sale.order(7, 3);
+    sale.admit(order);
+    sale.claim(1);
+    sale.publish(order);
+    awaitUnits("confirmed", 3);
+
+    consumer
+        .sql()
+        .sql("DELETE FROM orders WHERE order_id = ?")
+        .param(order.orderId().value())
+        .update();
+
+    JsonNode ledger = readAfter(read());
+    assertThat(ledger.at("/orders/difference").longValue()).isEqualTo(1);
+    assertThat(ledger.at("/mysql/difference").longValue()).isEqualTo(3);
+  }
+
+  @Test
+  void findsAnOrderThatTheBrokerHasLost() throws Exception {
+    TestConsumer idle = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(idle.vhost().url());
+    try (OrderFlood its = new OrderFlood(idle.vhost());
+        Connection broker = factory.newConnection();
+        Channel channel = broker.createChannel()) {
+      SaleInFlight sale = SaleInFlight.open(sku, 10, idle, its);
+      OrderMessage order = sale.order(7, 3);
+      sale.admit(order);
+      sale.claim(1);
+      sale.publish(order);
+      JsonNode there = idle.api().get(path() + "/ledger").body();
+      assertThat(there.at("/queue/ready").longValue()).as("%s", there).isEqualTo(1);
+      assertThat(there.path("balanced").booleanValue()).as("%s", there).isTrue();
+
+      channel.queuePurge(BrokerTopology.orderQueue(LedgerReader.queueOf(sku)));
+
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () -> {
+                JsonNode gone = idle.api().get(path() + "/ledger").body();
+                assertThat(gone.at("/queue/difference").longValue()).isEqualTo(1);
+                assertThat(gone.path("balanced").booleanValue()).isFalse();
+              });
+    } finally {
+      idle.close();
+    }
+  }
+
+  @Test
+  void seesWhatAnotherConsumerHoldsUnacked() throws SQLException {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    OrderMessage order = sale.order(7, 3);
+    sale.admit(order);
+    sale.claim(1);
+    MySqlDatabase database = consumer.database();
+    try (TestConsumer spare = consumer.another(Map.of("seckill.ledger.refresh-interval", "1m"));
+        java.sql.Connection holder =
+            DriverManager.getConnection(
+                database.jdbcUrl(), database.username(), database.password());
+        Statement statement = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      statement.execute("SELECT stock FROM products WHERE sku_id = " + sku + " FOR UPDATE");
+      sale.publish(order); // storing it waits for the lock
+
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () -> {
+                JsonNode held = spare.api().get(path() + "/ledger").body();
+                assertThat(held.at("/queue/unacked").longValue()).as("%s", held).isEqualTo(1);
+                assertThat(held.at("/units/broker").longValue()).isEqualTo(3);
+                assertThat(held.path("balanced").booleanValue()).as("%s", held).isTrue();
+              });
+      holder.rollback();
+    }
+    awaitUnits("confirmed", 3);
+  }
+
+  @Test
+  void doesNotKnowASkuThatMySqlDoesNotKnow() {
+    Answer answer = consumer.api().get("/internal/v1/skus/987654321/ledger");
+
+    assertThat(answer.status()).isEqualTo(404);
+    assertThat(answer.code()).isEqualTo("UNKNOWN_SKU");
+  }
+
+  private String path() {
+    return "/internal/v1/skus/" + sku;
+  }
+
+  private JsonNode read() {
+    Answer answer = consumer.api().get(path() + "/ledger");
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    return answer.body();
+  }
+
+  /** Returns a reading that was made later than the given one. */
+  private JsonNode readAfter(JsonNode earlier) {
+    return await()
+        .atMost(PATIENCE)
+        .until(
+            this::read,
+            now -> !now.path("readAt").stringValue().equals(earlier.path("readAt").stringValue()));
+  }
+
+  private JsonNode balanced() {
+    JsonNode first = read();
+    return await()
+        .atMost(PATIENCE)
+        .until(() -> readAfter(first), ledger -> ledger.path("balanced").booleanValue());
+  }
+
+  private void awaitUnits(String term, long units) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              JsonNode ledger = read();
+              assertThat(ledger.at("/units/" + term).longValue()).as("%s", ledger).isEqualTo(units);
+              assertThat(ledger.path("balanced").booleanValue()).as("%s", ledger).isTrue();
+            });
+  }
+
+  private static Answer post(OrderMessage order, String action) {
+    return consumer
+        .api()
+        .post(
+            "/internal/v1/orders/" + order.orderId() + "/" + action,
+            "{\"userId\":" + order.userId() + "}");
+  }
+
+  private void change(String key, int delta) {
+    Answer answer =
+        consumer.api().with("Idempotency-Key", key).post(path() + "/stock", change(delta));
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+  }
+
+  private static String change(int delta) {
+    return "{\"delta\":" + delta + ",\"reason\":\"test\"}";
+  }
+}

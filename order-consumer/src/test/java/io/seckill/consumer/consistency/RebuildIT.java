@@ -1,0 +1,192 @@
+package io.seckill.consumer.consistency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.LoadSettings;
+import io.seckill.common.sale.SaleLoading;
+import io.seckill.common.sale.SaleLoading.Begun;
+import io.seckill.common.sale.SaleLoading.Replacing;
+import io.seckill.common.sale.SaleToLoad;
+import io.seckill.common.sale.StoredOrderCount;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A rebuild that concurrent operations interfere with. */
+@ExtendWith(TestServers.class)
+class RebuildIT {
+
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final AtomicLong SKUS = new AtomicLong(7_500);
+
+  private static TestConsumer consumer;
+  private static StoredInvariants ledger;
+
+  private final AdmittedSale sale =
+      new AdmittedSale(consumer, SKUS.incrementAndGet(), PurchasePolicy.LIMITED, 5, 100);
+  private final String path = "/internal/v1/skus/" + sale.sku;
+
+  @BeforeAll
+  static void start() {
+    consumer =
+        TestConsumer.start(
+            Map.of(
+                "seckill.reconciliation.barrier-timeout", "20s",
+                "seckill.dead-letter.drain-interval", "50ms"));
+    ledger = new StoredInvariants(consumer.sql());
+  }
+
+  @AfterAll
+  static void stop() {
+    consumer.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PAUSED", "CLOSED"})
+  void keepsTheStopOfAnOperatorWhoWasFasterThanTheLoading(String state) throws SQLException {
+    String report =
+        whileLoading(() -> consumer.api().post(path + "/state", "{\"state\":\"" + state + "\"}"));
+
+    assertThat(report).isEqualTo("REBUILT");
+    assertThat(sale.field("state")).isEqualTo(state);
+  }
+
+  @Test
+  void loadsTheSaleAgainWhenItsClosingTimeMovesMeanwhile() throws SQLException {
+    String later = "2037-01-01T00:00:00Z";
+    String product = Sales.product("LIMITED", 5, 100).replace("2036-01-01T00:00:00.123Z", later);
+
+    String report =
+        whileLoading(() -> assertThat(consumer.api().put(path, product).status()).isEqualTo(200));
+
+    assertThat(report).isEqualTo("REBUILT");
+    assertThat(sale.field("closesAt")).isEqualTo(millis(later));
+    assertThat(Long.parseLong(sale.field("expiresAt")))
+        .isGreaterThan(Long.parseLong(millis(later)));
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+    assertThat(sale.field("epoch")).isEqualTo("3").isEqualTo(Long.toString(epoch()));
+  }
+
+  /** A second rebuild would overwrite the admissions since the first. */
+  @Test
+  void leavesASaleAloneThatAnotherRunHasRebuilt() {
+    String report =
+        whileOrdersWait(() -> new Sales(consumer).openInRedis(sale.sku, "LIMITED", 5, 100));
+
+    assertThat(report).isEqualTo("UNPROVEN");
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+    assertThat(epoch()).isEqualTo(1);
+  }
+
+  @Test
+  void endsWhenItHasLostItsLock() {
+    String report = whileOrdersWait(this::breakTheLock);
+
+    assertThat(report).isEqualTo("UNPROVEN");
+    assertThat(sale.field("state")).isEqualTo("PREHEATING");
+    assertThat(epoch()).isEqualTo(1);
+
+    assertThat(reconcile()).as("the next run continues").isEqualTo("REBUILT");
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+  }
+
+  @Test
+  void rebuildsASaleOfWhichRedisHasOneFieldLeft() {
+    sale.forget();
+    sale.setField("settled", "3");
+
+    assertThat(reconcile()).isEqualTo("REBUILT");
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"OPEN", "PAUSED"})
+  void neverLoadsOverARunningSale(String state) {
+    sale.setField("state", state);
+    Instant now = Instant.now();
+    SaleToLoad toLoad =
+        new SaleToLoad(sale.sku, PurchasePolicy.LIMITED, 5, now, now, 2, 100, 100, 0);
+    LoadSettings settings = new LoadSettings(1, LoadSettings.SHORTEST_RETENTION);
+
+    Begun begun =
+        new SaleLoading(consumer.redis(), toLoad, settings)
+            .begin(new StoredOrderCount(0, 0), Replacing.ANYTHING);
+
+    assertThat(begun).isEqualTo(new Begun.Running(state));
+    assertThat(sale.field("epoch")).isEqualTo("1");
+  }
+
+  /**
+   * Makes the change after the load has read the sale from MySQL; a table lock keeps it from
+   * finishing.
+   */
+  private String whileLoading(Runnable change) throws SQLException {
+    sale.forget();
+    CompletableFuture<String> outcome;
+    try (Connection holder = consumer.database().connect();
+        Statement statement = holder.createStatement()) {
+      statement.execute("LOCK TABLES stock_change WRITE");
+      outcome = CompletableFuture.supplyAsync(this::reconcile);
+      await().atMost(PATIENCE).until(() -> sale.field("loading").equals("2"));
+      change.run();
+      statement.execute("UNLOCK TABLES");
+    }
+    return outcome.join();
+  }
+
+  /** Makes the change while the sale is stopped and the rebuild waits for its orders in flight. */
+  private String whileOrdersWait(Runnable change) {
+    OrderMessage order = sale.admit(1, 1);
+    sale.outbox(order);
+    sale.forget();
+    CompletableFuture<String> outcome = CompletableFuture.supplyAsync(this::reconcile);
+    await().atMost(PATIENCE).until(() -> sale.field("state").equals("PREHEATING"));
+    change.run();
+    consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
+    return outcome.join();
+  }
+
+  /** As when MySQL closes the run's connection because its host was silent for too long. */
+  private void breakTheLock() {
+    long connection =
+        ledger.number(
+            "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-%d'))"
+                .formatted(sale.sku));
+    consumer.sql().sql("KILL " + connection).update();
+  }
+
+  private String reconcile() {
+    Answer answer = consumer.api().post(path + "/reconciliation", "{\"dryRun\":false}");
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    return answer.body().path("outcome").asString();
+  }
+
+  private long epoch() {
+    return ledger.number("SELECT epoch FROM products WHERE sku_id = " + sale.sku);
+  }
+
+  private static String millis(String time) {
+    return Long.toString(Instant.parse(time).toEpochMilli());
+  }
+}

@@ -1,0 +1,571 @@
+package io.seckill.consumer.deadletter;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.testing.AdmissionFixture;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Races;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrderFixture;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+@ExtendWith(TestServers.class)
+class DeadLetterAdminIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(3001);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final String DEAD_LETTERS = "/internal/v1/dead-letters";
+  private static final String REASON = "{\"reason\":\"shopper was refunded\"}";
+
+  private static TestConsumer consumer;
+  private static InternalApi api;
+  private static OrderFlood flood;
+  private static StoredOrderFixture orders;
+  private static AdmissionFixture admissions;
+  private static Connection broker;
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+
+  @BeforeAll
+  static void start() throws Exception {
+    consumer =
+        TestConsumer.start(
+            Map.of(
+                "seckill.dead-letter.drain-interval", "100ms",
+                "seckill.broker.confirm-timeout", "60s"));
+    api = consumer.api();
+    flood = new OrderFlood(consumer.vhost());
+    orders = new StoredOrderFixture(consumer);
+    admissions = new AdmissionFixture(consumer.redis());
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(consumer.vhost().url());
+    broker = factory.newConnection();
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    broker.close();
+    flood.close();
+    consumer.close();
+  }
+
+  @Test
+  void aReplayedOrderGoesThroughAllGuardsAgain() {
+    open(10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    admissions.admit(order);
+    long letter = givenUp(order);
+    assertThat(api.get(DEAD_LETTERS + "/" + letter).body().path("reason").stringValue())
+        .isEqualTo("FAILED_TOO_OFTEN");
+
+    Answer replayed = post(letter, "/replay", "");
+    Answer again = post(letter, "/replay", "");
+
+    assertThat(replayed.status()).as(replayed.text()).isEqualTo(200);
+    assertThat(replayed.body().path("state").stringValue()).isEqualTo("REPLAYED");
+    assertThat(replayed.body().path("resolvedBy").stringValue()).isEqualTo("tester");
+    assertThat(again.body()).isEqualTo(replayed.body());
+    awaitStatus(order, "CONFIRMED");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(8);
+    assertThat(post(letter, "/discard", REASON).code()).isEqualTo("DEAD_LETTER_RESOLVED");
+  }
+
+  @Test
+  void aReplayThatFailsAgainOpensItsLetterAgain() {
+    replayFailsAgain(0);
+  }
+
+  /** As after a clock was set back, or on a consumer whose clock is slow. */
+  @Test
+  void aReplayThatFailsAgainOpensItsLetterAgainWhateverTheClockSays() {
+    replayFailsAgain(1);
+  }
+
+  private void replayFailsAgain(int clockAheadHours) {
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    flood.publish(order);
+    long letter = awaitLetter(order);
+    consumer
+        .sql()
+        .sql(
+            "UPDATE dead_letter SET last_failed_at = last_failed_at + INTERVAL ? HOUR"
+                + " WHERE id = ?")
+        .params(clockAheadHours, letter)
+        .update();
+
+    assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
+
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              Answer shown = api.get(DEAD_LETTERS + "/" + letter);
+              assertThat(shown.body().path("state").stringValue()).isEqualTo("OPEN");
+              assertThat(shown.body().path("attempts").intValue()).isEqualTo(2);
+            });
+  }
+
+  @Test
+  void aDiscardedOrderIsRejectedAndItsUnitsGoBackOnce() {
+    open(10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    admissions.admit(order);
+    long letter = givenUp(order);
+    long settled = Long.parseLong(orders.product(sku, "settled"));
+
+    Answer discarded = post(letter, "/discard", REASON);
+    Answer again = post(letter, "/discard", "{\"reason\":\"other words\"}");
+
+    assertThat(discarded.status()).as(discarded.text()).isEqualTo(200);
+    assertThat(discarded.body().path("state").stringValue()).isEqualTo("DISCARDED");
+    assertThat(discarded.body().path("resolvedReason").stringValue())
+        .isEqualTo("shopper was refunded");
+    assertThat(again.body()).isEqualTo(discarded.body());
+    assertThat(orders.status(order.orderId())).isEqualTo("REJECTED");
+    assertThat(column(order, "reason")).isEqualTo("DISCARDED");
+    assertThat(admissions.result(order)).isEqualTo("RD");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(10);
+    assertThat(admissions.stock(sku)).isEqualTo(10);
+    assertThat(admissions.quota(sku, 7)).isZero();
+    assertThat(Long.parseLong(orders.product(sku, "settled"))).isEqualTo(settled + 1);
+    assertThat(post(letter, "/replay", "").code()).isEqualTo("DEAD_LETTER_RESOLVED");
+  }
+
+  @Test
+  void aDiscardedOrderOfAnotherPolicyIsRejectedAndItsUnitsGoBackOnce() {
+    open(10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.ONE_PER_USER, 7, 1);
+    admissions.admit(order);
+    flood.publish(order);
+    long letter = awaitLetter(order, "OTHER_POLICY");
+
+    assertIsRejected(order, letter);
+
+    assertThat(orders.stockInMySql(sku)).isEqualTo(10);
+    assertThat(orders.quotaInMySql(sku, 7)).isZero();
+    assertThat(orders.product(sku, "settled")).isEqualTo("1");
+  }
+
+  /** As when MySQL was restored from a backup older than the product. */
+  @Test
+  void aDiscardedOrderOfAnUnknownSkuIsRejectedAndItsUnitsGoBackOnce() {
+    new Sales(consumer).openInRedis(sku, "LIMITED", 100, 10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    admissions.admit(order);
+    flood.publish(order);
+    long letter = awaitLetter(order, "UNKNOWN_SKU");
+
+    assertIsRejected(order, letter);
+  }
+
+  private void assertIsRejected(OrderMessage order, long letter) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(admissions.result(order)).isEqualTo("D"));
+
+    Answer discarded = post(letter, "/discard", REASON);
+    Answer again = post(letter, "/discard", REASON);
+
+    assertThat(discarded.status()).as(discarded.text()).isEqualTo(200);
+    assertThat(again.body()).isEqualTo(discarded.body());
+    assertThat(column(order, "status")).isEqualTo("REJECTED");
+    assertThat(column(order, "reason")).isEqualTo("DISCARDED");
+    assertThat(admissions.result(order)).isEqualTo("RD");
+    assertThat(admissions.stock(sku)).isEqualTo(10);
+    assertThat(admissions.quota(sku, 7)).isZero();
+    await().atMost(PATIENCE).until(() -> orders.pendingCompensations() == 0);
+  }
+
+  @Test
+  void aDiscardLeavesAnOrderThatWasStoredMeanwhileAlone() {
+    open(10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    admissions.admit(order);
+    long letter = givenUp(order);
+    flood.publish(order);
+    awaitStatus(order, "CONFIRMED");
+
+    assertThat(post(letter, "/discard", REASON).body().path("state").stringValue())
+        .isEqualTo("DISCARDED");
+
+    assertThat(orders.status(order.orderId())).isEqualTo("CONFIRMED");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(8);
+    assertThat(admissions.stock(sku)).isEqualTo(8);
+  }
+
+  @Test
+  void anUnreadableMessageComesBackFromItsReplay() {
+    String garbage = "{\"v\":99,\"sku\":" + sku + "}";
+    flood.publishRaw(sku, garbage, Map.of());
+    long letter = awaitLetter("payload = '" + garbage + "'");
+
+    JsonNode shown = api.get(DEAD_LETTERS + "/" + letter).body();
+    assertThat(shown.path("payload").stringValue()).isEqualTo(garbage);
+    assertThat(shown.path("payloadBytes").longValue()).isEqualTo(garbage.length());
+    assertThat(shown.has("payloadBase64")).isFalse();
+    assertThat(shown.path("orderId").isNull()).isTrue();
+    assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
+    awaitLetter("id = " + letter + " AND state = 'OPEN' AND attempts = 2");
+    assertThat(post(letter, "/discard", REASON).body().path("state").stringValue())
+        .isEqualTo("DISCARDED");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("oddMessages")
+  void aReplaySendsTheVeryBytesThatCame(String name, byte[] body) throws Exception {
+    flood.publishRaw(sku, body, Map.of());
+    long letter = awaitLetter(body);
+    byte[] beginning = Arrays.copyOf(body, Math.min(body.length, 4_096));
+
+    JsonNode shown = api.get(DEAD_LETTERS + "/" + letter).body();
+
+    assertThat(shown.path("payloadBytes").longValue()).isEqualTo(body.length);
+    assertThat(shown.path("payload").stringValue()).isEqualTo(new String(beginning, UTF_8));
+    assertThat(shownBytes(shown)).isEqualTo(beginning);
+    assertThat(replayed(letter)).isEqualTo(body);
+    awaitLetter("id = " + letter + " AND state = 'OPEN' AND attempts = 2");
+  }
+
+  /**
+   * Replays a dead letter of this SKU; returns the body of the message that the replay publishes.
+   */
+  private byte[] replayed(long letter) throws Exception {
+    try (Channel channel = broker.createChannel()) {
+      String spy = channel.queueDeclare().getQueue();
+      channel.queueBind(spy, BrokerTopology.ORDERS_EXCHANGE, routingKey());
+
+      assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
+
+      return await()
+          .atMost(PATIENCE)
+          .until(() -> channel.basicGet(spy, true), Objects::nonNull)
+          .getBody();
+    }
+  }
+
+  static Stream<Arguments> oddMessages() {
+    byte[] longer = new byte[3_000_000];
+    new Random(42).nextBytes(longer);
+    return Stream.of(
+        arguments("100 KB of text", "0123456789".repeat(10_000).getBytes(UTF_8)),
+        arguments("characters across the edge", ("x" + "\u4e2d".repeat(2_000)).getBytes(UTF_8)),
+        arguments(
+            "not UTF-8", new byte[] {'{', (byte) 0xc3, '(', (byte) 0xff, 0, (byte) 0xed, '}'}),
+        arguments("3 MB of anything", longer),
+        arguments("nothing", new byte[0]));
+  }
+
+  private static byte[] shownBytes(JsonNode letter) {
+    return letter.has("payloadBase64")
+        ? Base64.getDecoder().decode(letter.path("payloadBase64").stringValue())
+        : letter.path("payload").stringValue().getBytes(UTF_8);
+  }
+
+  @Test
+  void aReplayKeepsMembersOfALaterRelease() throws Exception {
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    byte[] body =
+        OrderMessageCodec.encode(order).replace("}", ",\"giftWrap\":[1]}").getBytes(UTF_8);
+    open(10);
+    publishDead(body, Map.of(DeadLetterHeaders.REASON, "FAILED_TOO_OFTEN"));
+    long letter = awaitLetter(order);
+
+    assertThat(replayed(letter)).isEqualTo(body);
+    awaitStatus(order, "CONFIRMED");
+  }
+
+  @Test
+  void whatALongMessageBeginsWithIsNoOrder() {
+    open(10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    byte[] withTail = (OrderMessageCodec.encode(order) + " ".repeat(5_000)).getBytes(UTF_8);
+    flood.publishRaw(sku, withTail, Map.of());
+    long letter = awaitLetter(withTail);
+
+    assertThat(post(letter, "/discard", REASON).status()).isEqualTo(200);
+
+    assertThat(column(order, "status")).isEmpty();
+  }
+
+  @Test
+  void anUnreadableMessageFromNowhereCanOnlyBeDiscarded() {
+    byte[] garbage = ("from nowhere " + sku).getBytes(UTF_8);
+    publishDead(garbage, Map.of(DeadLetterHeaders.ROUTING_KEY, "elsewhere"));
+    long letter = awaitLetter(garbage);
+
+    assertThat(post(letter, "/replay", "").code()).isEqualTo("UNREADABLE");
+    assertThat(post(letter, "/discard", REASON).status()).isEqualTo(200);
+  }
+
+  @Test
+  void aMessageThatAnOlderVersionHasCutCanOnlyBeDiscardedUntilItComesAgain() {
+    byte[] body = ("cut " + sku + "x".repeat(10_000)).getBytes(UTF_8);
+    flood.publishRaw(sku, body, Map.of());
+    long letter = awaitLetter(body);
+    sql("UPDATE dead_letter SET payload_bytes = NULL WHERE id = " + letter);
+    sql("DELETE FROM dead_letter_rest WHERE letter_id = " + letter);
+
+    assertThat(api.get(DEAD_LETTERS + "/" + letter).body().path("payloadBytes").isNull()).isTrue();
+    assertThat(post(letter, "/replay", "").code()).isEqualTo("CUT");
+
+    flood.publishRaw(sku, body, Map.of());
+    awaitLetter("id = " + letter + " AND payload_bytes = " + body.length);
+    assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
+  }
+
+  @Test
+  void ofReplayAndDiscardAtTheSameTimeOneWins() {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    open(1_000);
+    List<OrderMessage> all = new ArrayList<>();
+    List<Long> deadLetters = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 1 + i, 1);
+      admissions.admit(order);
+      all.add(order);
+      deadLetters.add(givenUp(order));
+    }
+
+    int stored = 0;
+    for (int i = 0; i < deadLetters.size(); i++) {
+      long letter = deadLetters.get(i);
+      List<String> won = Collections.synchronizedList(new ArrayList<>());
+      List<Runnable> racers =
+          new ArrayList<>(
+              List.of(
+                  () -> note(won, "CONFIRMED", post(letter, "/replay", "")),
+                  () -> note(won, "CONFIRMED", post(letter, "/replay", "")),
+                  () -> note(won, "REJECTED", post(letter, "/discard", REASON)),
+                  () -> note(won, "REJECTED", post(letter, "/discard", REASON))));
+      Collections.shuffle(racers, random);
+      Races.race(racers);
+      assertThat(won).as("seed %s", seed).hasSize(2);
+      assertThat(won.get(0)).as("seed %s", seed).isEqualTo(won.get(1));
+      awaitStatus(all.get(i), won.get(0));
+      stored += won.get(0).equals("CONFIRMED") ? 1 : 0;
+    }
+
+    long left = 1_000L - stored;
+    await().atMost(PATIENCE).until(() -> orders.pendingCompensations() == 0);
+    assertThat(orders.stockInMySql(sku)).isEqualTo(left);
+    assertThat(admissions.stock(sku)).isEqualTo(left);
+  }
+
+  /** FACTS 16: the broker also acks a message that it cannot route. */
+  @Test
+  void aReplayThatTheBrokerCannotRouteKeepsItsLetterOpen() throws Exception {
+    open(10);
+    OrderMessage first = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 1);
+    admissions.admit(first);
+    // The first replay opens the connection and declares the exchanges, queues and bindings.
+    assertThat(post(givenUp(first), "/replay", "").status()).isEqualTo(200);
+    awaitStatus(first, "CONFIRMED");
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 8, 1);
+    admissions.admit(order);
+    long letter = givenUp(order);
+    String key = BrokerTopology.routingKey(order.orderId().partition());
+    String queue = BrokerTopology.orderQueue(Integer.parseInt(key));
+    try (Channel channel = broker.createChannel()) {
+      channel.queueUnbind(queue, BrokerTopology.ORDERS_EXCHANGE, key);
+
+      Answer refused = post(letter, "/replay", "");
+
+      assertThat(refused.status()).isEqualTo(503);
+      assertThat(api.get(DEAD_LETTERS + "/" + letter).body().path("state").stringValue())
+          .isEqualTo("OPEN");
+      channel.queueBind(queue, BrokerTopology.ORDERS_EXCHANGE, key);
+    }
+    assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
+    awaitStatus(order, "CONFIRMED");
+  }
+
+  @Test
+  void listsPageByPageAndByState() {
+    List<Long> deadLetters = new ArrayList<>();
+    open(10);
+    for (int i = 0; i < 3; i++) {
+      deadLetters.add(givenUp(OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 1)));
+    }
+    Collections.sort(deadLetters);
+    post(deadLetters.get(1), "/discard", REASON);
+    long before = deadLetters.get(0) - 1;
+
+    Answer page = api.get(DEAD_LETTERS + "?state=OPEN&limit=1&after=" + before);
+    Answer next = api.get(DEAD_LETTERS + "?state=OPEN&limit=1&after=" + page.body().path("next"));
+    Answer discarded = api.get(DEAD_LETTERS + "?state=DISCARDED&after=" + before);
+
+    assertThat(page.body().path("deadLetters")).hasSize(1);
+    assertThat(page.body().path("deadLetters").get(0).path("id").longValue())
+        .isEqualTo(deadLetters.get(0));
+    assertThat(page.body().path("deadLetters").get(0).has("payload")).isFalse();
+    assertThat(next.body().path("deadLetters").get(0).path("id").longValue())
+        .isEqualTo(deadLetters.get(2));
+    assertThat(discarded.body().path("deadLetters").get(0).path("id").longValue())
+        .isEqualTo(deadLetters.get(1));
+    assertThat(discarded.body().path("next").isNull()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "?state=open",
+        "?state=",
+        "?limit=0",
+        "?limit=201",
+        "?limit=x",
+        "?after=-1",
+        "?after=0"
+      })
+  void refusesWhatItCannotList(String query) {
+    Answer refused = api.get(DEAD_LETTERS + query);
+
+    assertThat(refused.status()).isEqualTo(400);
+    assertThat(query).contains(refused.field() + "=");
+  }
+
+  @Test
+  void whatIsNotThereIsNotFoundAndADiscardNeedsAReason() {
+    assertThat(api.get(DEAD_LETTERS + "/999999").code()).isEqualTo("UNKNOWN_DEAD_LETTER");
+    assertThat(post(999_999, "/replay", "").code()).isEqualTo("UNKNOWN_DEAD_LETTER");
+    assertThat(post(999_999, "/discard", REASON).code()).isEqualTo("UNKNOWN_DEAD_LETTER");
+    assertThat(api.get(DEAD_LETTERS + "/x").field()).isEqualTo("id");
+    assertThat(post(1, "/discard", "{}").field()).isEqualTo("reason");
+    assertThat(post(1, "/discard", "{\"reason\":\"a\\u0007b\"}").field()).isEqualTo("reason");
+    assertThat(api.with("X-Operator", "").post(DEAD_LETTERS + "/1/replay").field())
+        .isEqualTo("X-Operator");
+  }
+
+  private void open(long stock) {
+    new Sales(consumer).open(sku, "LIMITED", 100, stock);
+  }
+
+  private static Answer post(long letter, String action, String body) {
+    return api.post(DEAD_LETTERS + "/" + letter + action, body);
+  }
+
+  private static void note(List<String> won, String status, Answer answer) {
+    assertThat(answer.status()).as(answer.text()).isIn(200, 409);
+    if (answer.status() == 200) {
+      won.add(status);
+    }
+  }
+
+  /** Publishes the order as a dead letter of the consumer; returns the id of its row. */
+  private static long givenUp(OrderMessage order) {
+    publishDead(
+        OrderMessageCodec.encode(order).getBytes(UTF_8),
+        Map.of(
+            DeadLetterHeaders.REASON, "FAILED_TOO_OFTEN",
+            DeadLetterHeaders.DETAIL, "for the test",
+            DeadLetterHeaders.ATTEMPTS, 5));
+    return awaitLetter(order);
+  }
+
+  private static void publishDead(byte[] body, Map<String, Object> headers) {
+    BasicProperties properties =
+        new BasicProperties.Builder().deliveryMode(2).headers(headers).build();
+    try (Channel channel = broker.createChannel()) {
+      channel.confirmSelect();
+      channel.basicPublish(
+          BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY, properties, body);
+      channel.waitForConfirmsOrDie(5_000);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private String routingKey() {
+    return BrokerTopology.routingKey(Partition.ofSku(sku));
+  }
+
+  private static void sql(String statement) {
+    consumer.sql().sql(statement).update();
+  }
+
+  private static long awaitLetter(byte[] body) {
+    try {
+      byte[] hash = MessageDigest.getInstance("SHA-256").digest(body);
+      return awaitLetter("payload_hash = UNHEX('" + HexFormat.of().formatHex(hash) + "')");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static long awaitLetter(OrderMessage order, String reason) {
+    return awaitLetter("order_id = " + order.orderId() + " AND reason = '" + reason + "'");
+  }
+
+  private static long awaitLetter(OrderMessage order) {
+    return awaitLetter("order_id = " + order.orderId());
+  }
+
+  private static long awaitLetter(String condition) {
+    return await()
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                consumer
+                    .sql()
+                    .sql("SELECT id FROM dead_letter WHERE " + condition)
+                    .query(Long.class)
+                    .optional(),
+            Optional::isPresent)
+        .orElseThrow();
+  }
+
+  private static void awaitStatus(OrderMessage order, String status) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(column(order, "status")).isEqualTo(status));
+  }
+
+  private static String column(OrderMessage order, String column) {
+    return consumer
+        .sql()
+        .sql("SELECT " + column + " FROM orders WHERE order_id = ?")
+        .param(order.orderId().value())
+        .query(String.class)
+        .optional()
+        .orElse("");
+  }
+}

@@ -1,0 +1,160 @@
+package io.seckill.consumer.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
+
+@ExtendWith(TestServers.class)
+class CompensationScriptIT {
+
+  private static final long SKU = 21;
+  private static final long EXPIRES = 4_000_000_000_000L;
+
+  private final LuaScript script = LuaScript.from(Compensations.class, "compensate.lua");
+  private UnifiedJedis redis;
+
+  @BeforeEach
+  void saleOfEpochThree(RedisServer server) {
+    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
+    preheat(redis, "7");
+  }
+
+  private static void preheat(UnifiedJedis redis, String stock) {
+    redis.hset(
+        RedisKeys.sku(SKU),
+        Map.of("epoch", "3", "buckets", "4", "expiresAt", Long.toString(EXPIRES)));
+    redis.set(RedisKeys.stock(SKU), stock);
+  }
+
+  @AfterEach
+  void close() {
+    redis.close();
+  }
+
+  @Test
+  void givesStockAndQuotaOncePerOrder() { // I7
+    redis.hset(RedisKeys.quota(SKU, 1), "5", "4");
+
+    assertThat(give("900", 5, 3, 2, 3)).isEqualTo(1);
+    assertThat(give("900", 5, 3, 2, 3)).isEqualTo(2);
+
+    assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("9");
+    assertThat(redis.hget(RedisKeys.quota(SKU, 1), "5")).isEqualTo("1");
+    assertThat(redis.hget(RedisKeys.compensated(SKU, 1), "900")).isEqualTo("2:3");
+    assertThat(redis.pexpireTime(RedisKeys.compensated(SKU, 1))).isEqualTo(EXPIRES);
+  }
+
+  @Test
+  void givesEachKindByItself() {
+    redis.hset(RedisKeys.quota(SKU, 1), "5", "4");
+
+    assertThat(give("900", 5, 3, 2, 0)).isEqualTo(1);
+    assertThat(give("901", 5, 3, 0, 1)).isEqualTo(1);
+
+    assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("9");
+    assertThat(redis.hget(RedisKeys.quota(SKU, 1), "5")).isEqualTo("3");
+  }
+
+  @Test
+  void neverTakesAQuotaBelowZero() {
+    redis.hset(RedisKeys.quota(SKU, 1), "5", "1");
+
+    give("900", 5, 3, 0, 4);
+
+    assertThat(redis.hexists(RedisKeys.quota(SKU, 1), "5")).isFalse();
+  }
+
+  @Test
+  void changesNothingForAnOlderEpoch() {
+    assertThat(give("900", 5, 2, 2, 2)).isEqualTo(3);
+
+    assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("7");
+    assertThat(redis.exists(RedisKeys.compensated(SKU, 1))).isFalse();
+  }
+
+  @Test
+  void waitsForTheEpochTheUnitsBelongTo() {
+    assertThat(give("900", 5, 4, 2, 2)).isEqualTo(-1);
+
+    assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("7");
+  }
+
+  @Test
+  void owesNothingToASaleThatIsGone() {
+    redis.del(RedisKeys.sku(SKU));
+
+    assertThat(give("900", 5, 3, 2, 2)).isEqualTo(4);
+  }
+
+  @Test
+  void changesNothingWhenAKeyIsOfAnotherType() { // FACTS 1, fault 9
+    redis.set(RedisKeys.compensated(SKU, 1), "foreign");
+
+    assertThat(give("900", 5, 3, 2, 2)).isEqualTo(-1);
+
+    assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("7");
+  }
+
+  @Test
+  void neverMakesStockFromNothing() {
+    redis.del(RedisKeys.stock(SKU));
+
+    assertThat(give("900", 5, 3, 2, 2)).isEqualTo(-1);
+
+    assertThat(redis.exists(RedisKeys.stock(SKU))).isFalse();
+  }
+
+  @Test
+  void findsTheBucketOfAUserBeyondWhatADoubleHolds() {
+    long user = Long.MAX_VALUE;
+
+    give("900", user, 3, 1, 0);
+
+    assertThat(redis.hexists(RedisKeys.compensated(SKU, RedisKeys.bucket(user, 4)), "900"))
+        .isTrue();
+  }
+
+  @Test
+  void worksWhenRedisIsFull() { // FACTS 6
+    try (RedisServer full = RedisServer.start("maxmemory-policy noeviction");
+        UnifiedJedis client =
+            RedisClients.open(RedisSettings.single(full.newDatabase().url()), "test")) {
+      preheat(client, "7");
+      client.configSet("maxmemory", "1");
+
+      assertThat(script.call(client, keys(), arguments("900", 5, 3, 1, 0))).isEqualTo(1L);
+    }
+  }
+
+  private long give(String order, long user, long epoch, int stock, int quota) {
+    return (Long) script.call(redis, keys(), arguments(order, user, epoch, stock, quota));
+  }
+
+  private static List<String> keys() {
+    return List.of(RedisKeys.sku(SKU));
+  }
+
+  private static List<String> arguments(String order, long user, long epoch, int stock, int quota) {
+    return List.of(
+        RedisKeys.prefix(Partition.ofSku(SKU)),
+        Long.toString(SKU),
+        Long.toString(user),
+        order,
+        Long.toString(epoch),
+        Integer.toString(stock),
+        Integer.toString(quota));
+  }
+}

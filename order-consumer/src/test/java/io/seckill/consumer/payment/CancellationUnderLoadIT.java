@@ -1,0 +1,128 @@
+package io.seckill.consumer.payment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.testing.AdmissionFixture;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Races;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrderFixture;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * FACTS 33: cancellations take locks in the order of the batch store, so both can run concurrently.
+ */
+@ExtendWith(TestServers.class)
+class CancellationUnderLoadIT {
+
+  private static final long SKU = 6001;
+  private static final int USERS = 40;
+  private static final int ORDERS = 3_000;
+  private static final long STOCK = 10_000;
+
+  @Test
+  void unitsAreConservedWhileOrdersAreStoredPaidCancelledAndExpired() {
+    try (TestConsumer consumer = TestConsumer.start(Map.of());
+        OrderFlood flood = new OrderFlood(consumer.vhost())) {
+      new Sales(consumer).open(SKU, "LIMITED", 1_000, STOCK);
+      List<OrderMessage> orders = new ArrayList<>();
+      for (int i = 0; i < ORDERS; i++) {
+        orders.add(OrderFlood.order(SKU, PurchasePolicy.LIMITED, 1L + i % USERS, 1 + i % 3));
+      }
+      new AdmissionFixture(consumer.redis()).admit(orders);
+
+      Races.race(
+          List.of(
+              () -> flood.publish(orders),
+              () -> endUntilAllAreStored(consumer, Duration.ZERO),
+              () -> endUntilAllAreStored(consumer, Duration.ZERO),
+              () -> payAndCancel(consumer)));
+
+      assertConserved(consumer);
+    }
+  }
+
+  private static void endUntilAllAreStored(TestConsumer consumer, Duration timeout) {
+    Cancellations cancellations = consumer.bean(Cancellations.class);
+    long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+    while (count(consumer, "TRUE") < ORDERS && System.nanoTime() < deadline) {
+      cancellations.expire(waiting(consumer, 50), timeout);
+    }
+  }
+
+  private static void payAndCancel(TestConsumer consumer) {
+    long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+    while (count(consumer, "TRUE") < ORDERS && System.nanoTime() < deadline) {
+      for (OrderId id : waiting(consumer, 5)) {
+        long user =
+            consumer
+                .sql()
+                .sql("SELECT user_id FROM orders WHERE order_id = ?")
+                .param(id.value())
+                .query(Long.class)
+                .single();
+        String action = id.value() % 2 == 0 ? "/payment" : "/cancel";
+        assertThat(
+                consumer
+                    .api()
+                    .post("/internal/v1/orders/" + id + action, "{\"userId\":" + user + "}")
+                    .status())
+            .isIn(200, 409);
+      }
+    }
+  }
+
+  private static List<OrderId> waiting(TestConsumer consumer, int limit) {
+    return consumer
+        .sql()
+        .sql("SELECT order_id FROM orders WHERE status = 'CONFIRMED' LIMIT ?")
+        .param(limit)
+        .query(Long.class)
+        .list()
+        .stream()
+        .map(OrderId::new)
+        .toList();
+  }
+
+  private static void assertConserved(TestConsumer consumer) {
+    StoredOrderFixture stored = new StoredOrderFixture(consumer);
+    assertThat(count(consumer, "TRUE")).isEqualTo(ORDERS);
+    assertThat(count(consumer, "status = 'EXPIRED'")).isPositive();
+    await().atMost(Duration.ofMinutes(2)).until(() -> stored.pendingCompensations() == 0);
+    long held = units(consumer, "TRUE");
+    assertThat(stored.stockInMySql(SKU)).isEqualTo(STOCK - held);
+    assertThat(stored.stockInRedis(SKU)).isEqualTo(STOCK - held);
+    for (long user = 1; user <= USERS; user++) {
+      long owned = units(consumer, "user_id = " + user);
+      assertThat(stored.quotaInMySql(SKU, user)).isEqualTo(owned);
+      assertThat(stored.quotaInRedis(SKU, user)).isEqualTo(owned);
+    }
+  }
+
+  private static long count(TestConsumer consumer, String condition) {
+    return number(consumer, "SELECT COUNT(*) FROM orders WHERE " + condition);
+  }
+
+  /** Units held by orders that are CONFIRMED or PAID. */
+  private static long units(TestConsumer consumer, String condition) {
+    return number(
+        consumer,
+        "SELECT COALESCE(SUM(quantity), 0) FROM orders WHERE status IN ('CONFIRMED', 'PAID') AND "
+            + condition);
+  }
+
+  private static long number(TestConsumer consumer, String sql) {
+    return consumer.sql().sql(sql).query(Long.class).single();
+  }
+}

@@ -1,0 +1,263 @@
+package io.seckill.consumer.payment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.consumer.payment.LateProvider.Next;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrderFixture;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * A charge that the provider books after it left the request unanswered pays the order or is
+ * refunded.
+ */
+@ExtendWith(TestServers.class)
+class LatePaymentsIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(7001);
+  private static final long TIMEOUT_SECONDS = 1_800;
+  private static final String SECRET = "secret-of-the-provider-0123456789abcdef";
+
+  private static TestConsumer consumer;
+  private static StoredOrderFixture orders;
+  private static LateProvider provider;
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+  private OrderId id;
+
+  @BeforeAll
+  static void start() {
+    consumer =
+        TestConsumer.start(
+            Map.of(
+                "seckill.demo.enabled", "false",
+                "seckill.payment.callback-secret", SECRET,
+                // The tests call the sweep themselves.
+                "seckill.payment.sweep-interval", "10m"),
+            LateProvider.class);
+    orders = new StoredOrderFixture(consumer);
+    provider = consumer.bean(LateProvider.class);
+  }
+
+  @AfterAll
+  static void stop() {
+    consumer.close();
+  }
+
+  @BeforeEach
+  void order() {
+    new Sales(consumer).open(sku, "LIMITED", 2, 10);
+    id = orders.confirmed(sku, 7, 1);
+    provider.setUnavailable(false);
+  }
+
+  @Test
+  void aChargeBookedAfterALookFoundNothingIsRefundedOnceTheOrderHasExpired() {
+    provider.answer(Next.NO_ANSWER);
+    assertThat(pay().status()).isEqualTo(503);
+    lookAgain();
+    expire();
+
+    provider.book(id);
+    lookAgain();
+
+    assertThat(orders.status(id)).isEqualTo("EXPIRED");
+    assertThat(payment()).isEqualTo("REFUNDED");
+    assertThat(provider.hasMoneyOf(id)).isFalse();
+  }
+
+  @Test
+  void theFirstOfTwoAttemptsIsRefundedAlthoughTheSecondWasDeclined() {
+    provider.answer(Next.NO_ANSWER, Next.DECLINED);
+    assertThat(pay().status()).isEqualTo(503);
+    assertThat(pay().code()).isEqualTo("PAYMENT_DECLINED");
+    expire();
+
+    provider.book(id);
+    lookAgain();
+
+    assertThat(payment()).isEqualTo("REFUNDED");
+    assertThat(provider.hasMoneyOf(id)).isFalse();
+  }
+
+  @Test
+  void aChargeBookedWhileTheOrderWaitsPaysForIt() {
+    provider.answer(Next.NO_ANSWER, Next.DECLINED);
+    pay();
+    pay();
+    lookAgain();
+    assertThat(orders.status(id)).isEqualTo("CONFIRMED");
+
+    provider.book(id);
+    lookAgain();
+
+    assertThat(orders.status(id)).isEqualTo("PAID");
+    assertThat(payment()).isEqualTo("CHARGED");
+    assertThat(provider.hasMoneyOf(id)).isTrue();
+    assertNeverLookedAtAgain();
+  }
+
+  @Test
+  void aChargeBookedAfterTheRefundIsRefundedAndTheLooksEnd() {
+    provider.answer(Next.NO_ANSWER);
+    pay();
+    expire();
+    lookAgain();
+    assertThat(payment()).isEqualTo("REFUNDED");
+
+    provider.book(id);
+    lookAgain();
+
+    assertThat(provider.hasMoneyOf(id)).isFalse();
+    assertThat(payment()).isEqualTo("REFUNDED");
+    ageCharge(LateProvider.LONGEST_DELAY);
+    lookAgain();
+    assertNeverLookedAtAgain();
+  }
+
+  @Test
+  void aCancelRefundsAtTheNextSweep() {
+    provider.answer(Next.NO_ANSWER);
+    pay();
+    provider.book(id);
+    consumer.api().post("/internal/v1/orders/" + id + "/cancel", "{\"userId\":7}");
+
+    consumer.bean(Payments.class).sweep();
+
+    assertThat(payment()).isEqualTo("REFUNDED");
+    assertThat(provider.hasMoneyOf(id)).isFalse();
+  }
+
+  @Test
+  void aRefundStaysDueWhileTheProviderIsAway() {
+    provider.answer(Next.NO_ANSWER);
+    pay();
+    expire();
+    lookAgain();
+    provider.book(id);
+    provider.setUnavailable(true);
+    assertThat(callback("evt-" + id).body().path("status").stringValue()).isEqualTo("EXPIRED");
+    assertThat(payment()).isEqualTo("REFUND_DUE");
+    lookAgain();
+    assertThat(payment()).isEqualTo("REFUND_DUE");
+
+    provider.setUnavailable(false);
+    lookAgain();
+
+    assertThat(payment()).isEqualTo("REFUNDED");
+    assertThat(provider.hasMoneyOf(id)).isFalse();
+  }
+
+  @Test
+  void aPaymentThatTheProviderFailsForKeepsNoOtherFromItsRefund() {
+    provider.answer(Next.BUG, Next.NO_ANSWER);
+    assertThat(pay().status()).isEqualTo(503);
+    provider.breakFor(id);
+    OrderId broken = id;
+    id = orders.confirmed(sku, 7, 1);
+    pay();
+    expire();
+    provider.book(id);
+
+    makeDue(broken, "1 HOUR");
+    lookAgain();
+
+    assertThat(payment()).isEqualTo("REFUNDED");
+    assertThat(orders.status(broken)).isEqualTo("CONFIRMED");
+  }
+
+  @Test
+  void theSweepReadsOnlyPaymentsThatAreDue() {
+    assertThat(
+            consumer
+                .sql()
+                .sql(
+                    "EXPLAIN FORMAT=TRADITIONAL SELECT order_id FROM payment"
+                        + " WHERE check_at <= NOW(6) ORDER BY check_at LIMIT 200")
+                .query()
+                .listOfRows())
+        .singleElement()
+        .extracting(row -> row.get("key"))
+        .isEqualTo("ix_payment_check");
+  }
+
+  private Answer pay() {
+    return consumer.api().post("/internal/v1/orders/" + id + "/payment", "{\"userId\":7}");
+  }
+
+  private Answer callback(String eventId) {
+    String body =
+        """
+        {"eventId":"%s","type":"CHARGED","orderId":"%s","chargeId":"late-%s","amountCents":9900}\
+        """
+            .formatted(eventId, id, id);
+    String now = Long.toString(Instant.now().getEpochSecond());
+    return consumer
+        .api()
+        .with("Authorization", "")
+        .with("X-Payment-Timestamp", now)
+        .with(
+            "X-Payment-Signature",
+            consumer.bean(CallbackSignature.class).sign(now, body.getBytes(StandardCharsets.UTF_8)))
+        .post("/internal/v1/payments/callback", body);
+  }
+
+  private void expire() {
+    orders.age(id, TIMEOUT_SECONDS);
+    consumer.bean(Expiry.class).sweep();
+    assertThat(orders.status(id)).isEqualTo("EXPIRED");
+  }
+
+  /** Makes the next check of the payment due and runs the sweep. */
+  private void lookAgain() {
+    makeDue(id, "0 SECOND");
+    consumer.bean(Payments.class).sweep();
+  }
+
+  private static void makeDue(OrderId order, String since) {
+    consumer
+        .sql()
+        .sql(
+            "UPDATE payment SET check_at = NOW(6) - INTERVAL "
+                + since
+                + " WHERE order_id = ? AND check_at IS NOT NULL")
+        .param(order.value())
+        .update();
+  }
+
+  private void ageCharge(Duration age) {
+    consumer
+        .sql()
+        .sql("UPDATE payment SET asked_at = asked_at - INTERVAL ? SECOND WHERE order_id = ?")
+        .params(age.toSeconds(), id.value())
+        .update();
+  }
+
+  private void assertNeverLookedAtAgain() {
+    int calls = provider.calls(id);
+    lookAgain();
+    assertThat(provider.calls(id)).isEqualTo(calls);
+  }
+
+  private String payment() {
+    return consumer
+        .sql()
+        .sql("SELECT state FROM payment WHERE order_id = ?")
+        .param(id.value())
+        .query(String.class)
+        .single();
+  }
+}

@@ -1,0 +1,718 @@
+package io.seckill.consumer.payment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.MessageProperties;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.payment.PaymentProvider;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Races;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrderFixture;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.nio.charset.StandardCharsets;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.TransientDataAccessException;
+import org.springframework.transaction.support.TransactionOperations;
+
+@ExtendWith(TestServers.class)
+class LifecycleIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(5001);
+  private static final String SECRET = "secret-of-the-provider-0123456789abcdef";
+  private static final long TIMEOUT_SECONDS = 1_800;
+
+  private static TestConsumer consumer;
+  private static InternalApi api;
+  private static StoredOrderFixture orders;
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+
+  @BeforeAll
+  static void start() {
+    consumer =
+        TestConsumer.start(
+            Map.of(
+                "seckill.payment.callback-secret", SECRET,
+                "seckill.payment.simulated-decline-from-cents", "500000",
+                // The tests call the sweep themselves.
+                "seckill.payment.sweep-interval", "10m"));
+    api = consumer.api();
+    orders = new StoredOrderFixture(consumer);
+  }
+
+  @AfterAll
+  static void stop() {
+    consumer.close();
+  }
+
+  @Test
+  void aPaymentIsChargedOnceHoweverOftenItIsAskedFor() {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.confirmed(sku, 7, 2);
+
+    Answer paid = pay(id, 7);
+    Answer again = pay(id, 7);
+
+    assertThat(paid.status()).isEqualTo(200);
+    assertThat(paid.body().path("status").stringValue()).isEqualTo("PAID");
+    assertThat(paid.body().path("orderId").stringValue()).isEqualTo(id.toString());
+    assertThat(paid.body().path("unitPriceCents").longValue()).isEqualTo(9_900);
+    assertThat(again.body()).isEqualTo(paid.body());
+    assertThat(charge(id)).isEqualTo("CHARGED 19800");
+    assertThat(payment(id)).isEqualTo("CHARGED");
+    assertThat(orders.letter(sku, id)).isEqualTo("P");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(8);
+  }
+
+  @Test
+  void anOrderOfSomebodyElseDoesNotExist() {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.confirmed(sku, 7, 1);
+
+    for (Answer answer : List.of(pay(id, 8), cancel(id, 8), pay(new OrderId(4711), 7))) {
+      assertThat(answer.status()).isEqualTo(404);
+      assertThat(answer.code()).isEqualTo("UNKNOWN_ORDER");
+    }
+    assertThat(orders.status(id)).isEqualTo("CONFIRMED");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{}",
+        "{\"userId\":0}",
+        "{\"userId\":-1}",
+        "{\"userId\":\"7\"}",
+        "{\"userId\":7.0}",
+        "{\"userId\":9223372036854775808}",
+        "{\"userId\":null}"
+      })
+  void whoAsksMustBeSaid(String body) {
+    assertThat(api.post("/internal/v1/orders/1/payment", body).field()).isEqualTo("userId");
+    assertThat(api.post("/internal/v1/orders/1/cancel", body).field()).isEqualTo("userId");
+  }
+
+  @Test
+  void aDeclinedPaymentMayBeTriedAgainAndTheOrderStays() {
+    open("LIMITED", 100, 1000);
+    OrderId id = orders.confirmed(sku, 7, 60);
+
+    Answer declined = pay(id, 7);
+
+    assertThat(declined.status()).isEqualTo(409);
+    assertThat(declined.code()).isEqualTo("PAYMENT_DECLINED");
+    assertThat(orders.status(id)).isEqualTo("CONFIRMED");
+    assertThat(pay(id, 7).code()).isEqualTo("PAYMENT_DECLINED");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"ONE_PER_USER, 1, 1", "LIMITED, 5, 3", "UNLIMITED, 0, 3"})
+  void aCancelReturnsStockAndQuotaInBothStoresOnce(String policy, int limit, int quantity) {
+    open(policy, limit, 10);
+    OrderId id = orders.confirmed(sku, 7, quantity);
+    assertThat(orders.stockInRedis(sku)).isEqualTo(10 - quantity);
+
+    Answer cancelled = cancel(id, 7);
+    Answer again = cancel(id, 7);
+
+    assertThat(cancelled.body().path("status").stringValue()).isEqualTo("CANCELLED");
+    assertThat(again.body()).isEqualTo(cancelled.body());
+    assertThat(orders.stockInMySql(sku)).isEqualTo(10);
+    assertThat(orders.stockInRedis(sku)).isEqualTo(10);
+    assertThat(orders.quotaInMySql(sku, 7)).isZero();
+    assertThat(orders.quotaInRedis(sku, 7)).isZero();
+    assertThat(orders.letter(sku, id)).isEqualTo("X");
+    assertThat(pay(id, 7).code()).isEqualTo("NOT_PAYABLE");
+    assertThat(pay(id, 7).body().path("orderStatus").stringValue()).isEqualTo("CANCELLED");
+  }
+
+  @Test
+  void aPaidOrderIsNotCancellable() {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.confirmed(sku, 7, 1);
+    pay(id, 7);
+
+    Answer refused = cancel(id, 7);
+
+    assertThat(refused.status()).isEqualTo(409);
+    assertThat(refused.code()).isEqualTo("NOT_CANCELLABLE");
+    assertThat(refused.body().path("orderStatus").stringValue()).isEqualTo("PAID");
+  }
+
+  @Test
+  void aReturnedUnitCanBeBoughtAgainBySomebodyElseAndByTheSameShopper() {
+    open("ONE_PER_USER", 1, 1);
+    OrderId first = orders.confirmed(sku, 7, 1);
+    assertThat(orders.stockInMySql(sku)).isZero();
+    cancel(first, 7);
+
+    OrderId second = orders.confirmed(sku, 8, 1);
+    cancel(second, 8);
+    OrderId third = orders.confirmed(sku, 7, 1);
+
+    assertThat(pay(third, 7).body().path("status").stringValue()).isEqualTo("PAID");
+    assertThat(orders.stockInMySql(sku)).isZero();
+    assertThat(orders.stockInRedis(sku)).isZero();
+  }
+
+  /**
+   * The whole path of a unit: stored from the queue through the guards, returned, and sold again.
+   */
+  @Test
+  void aUnitThatCameBackIsStoredForTheNextShopperFromTheQueue() {
+    open("LIMITED", 1, 1);
+    OrderMessage first = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 1);
+    OrderMessage tooLate = OrderFlood.order(sku, PurchasePolicy.LIMITED, 8, 1);
+    OrderMessage second = OrderFlood.order(sku, PurchasePolicy.LIMITED, 9, 1);
+    try (OrderFlood flood = new OrderFlood(consumer.vhost())) {
+      flood.publish(first, tooLate);
+      awaitStatus(first, "CONFIRMED");
+      awaitStatus(tooLate, "REJECTED");
+      cancel(first.orderId(), 7);
+
+      flood.publish(second);
+
+      awaitStatus(second, "CONFIRMED");
+    }
+    assertThat(pay(second.orderId(), 9).status()).isEqualTo(200);
+    assertThat(orders.stockInMySql(sku)).isZero();
+  }
+
+  private static void awaitStatus(OrderMessage order, String status) {
+    await()
+        .atMost(Duration.ofMinutes(2))
+        .until(
+            () ->
+                consumer
+                    .sql()
+                    .sql("SELECT status FROM orders WHERE order_id = ?")
+                    .param(order.orderId().value())
+                    .query(String.class)
+                    .optional()
+                    .filter(status::equals)
+                    .isPresent());
+  }
+
+  @Test
+  void unitsOfAnOlderEpochGoBackToTheSaleThatRunsNow() {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.confirmed(sku, 7, 2);
+    consumer.sql().sql("UPDATE products SET epoch = 2 WHERE sku_id = ?").param(sku).update();
+    consumer.redis().hset(RedisKeys.sku(sku), "epoch", "2");
+
+    cancel(id, 7);
+
+    assertThat(orders.stockInMySql(sku)).isEqualTo(10);
+    assertThat(orders.stockInRedis(sku)).isEqualTo(10);
+  }
+
+  @Test
+  void theMessageOfABatchExpiresWhatIsDueAndNothingElse() throws Exception {
+    open("LIMITED", 2, 10);
+    OrderId due = orders.confirmed(sku, 7, 2);
+    OrderId young = orders.confirmed(sku, 8, 2);
+    OrderId paid = orders.confirmed(sku, 9, 2);
+    orders.age(due, TIMEOUT_SECONDS);
+    orders.age(young, TIMEOUT_SECONDS - 60);
+    orders.age(paid, TIMEOUT_SECONDS);
+    pay(paid, 9);
+
+    publishExpired("not a message".getBytes(StandardCharsets.UTF_8));
+    publishExpired(new ExpiryMessage(sku, List.of(due, young, paid)).encode());
+
+    await().atMost(Duration.ofMinutes(2)).until(() -> orders.status(due).equals("EXPIRED"));
+    await()
+        .atMost(Duration.ofMinutes(2))
+        .until(
+            () ->
+                consumer.vhost().queueDepth(PaymentDelayTopology.EXPIRED_QUEUE).total() == 0
+                    && orders.letter(sku, due).equals("E"));
+    assertThat(orders.status(young)).isEqualTo("CONFIRMED");
+    assertThat(orders.status(paid)).isEqualTo("PAID");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(6);
+    assertThat(orders.stockInRedis(sku)).isEqualTo(6);
+    assertThat(orders.quotaInMySql(sku, 7)).isZero();
+    assertThat(orders.quotaInRedis(sku, 7)).isZero();
+  }
+
+  @Test
+  void sweepsOfManyProcessesExpireWhatAMessageForgotOnce() {
+    open("LIMITED", 4, 1_000);
+    List<OrderId> due = new ArrayList<>();
+    for (int i = 0; i < 450; i++) {
+      OrderId id = orders.confirmed(sku, 1 + i % 200, 1);
+      orders.age(id, TIMEOUT_SECONDS + i);
+      due.add(id);
+    }
+    Expiry expiry = consumer.bean(Expiry.class);
+
+    Races.race(Collections.nCopies(4, () -> sweepUntilThrough(expiry)));
+
+    due.forEach(id -> assertThat(orders.status(id)).isEqualTo("EXPIRED"));
+    assertThat(orders.stockInMySql(sku)).isEqualTo(1_000);
+    awaitCompensations();
+    assertThat(orders.stockInRedis(sku)).isEqualTo(1_000);
+  }
+
+  /** Repeats a sweep that timed out waiting for another's locks, as the sweeper does. */
+  private static void sweepUntilThrough(Expiry expiry) {
+    await()
+        .atMost(Duration.ofMinutes(2))
+        .ignoreExceptionsInstanceOf(TransientDataAccessException.class)
+        .untilAsserted(expiry::sweep);
+  }
+
+  /** 200 orders are a full batch of the sweep. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 200})
+  void ordersThatCannotExpireKeepNoOtherFromIt(int odd) {
+    open("LIMITED", 1_000, 1_000);
+    List<OrderId> withoutQuota = due(8, odd, TIMEOUT_SECONDS + 60);
+    List<OrderId> good = due(7, 3, TIMEOUT_SECONDS + 30);
+    consumer
+        .sql()
+        .sql("DELETE FROM user_quota WHERE sku_id = ? AND user_id = 8")
+        .param(sku)
+        .update();
+
+    consumer.bean(Expiry.class).sweep();
+
+    assertThat(good).extracting(orders::status).containsOnly("EXPIRED");
+    assertThat(withoutQuota).extracting(orders::status).containsOnly("CONFIRMED");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(1_000 - odd);
+    withoutQuota.forEach(id -> pay(id, 8)); // otherwise every later sweep finds them
+  }
+
+  @Test
+  void anOrderThatCannotExpireKeepsNoOtherOfItsMessageFromIt() throws Exception {
+    open("LIMITED", 10, 10);
+    OrderId withoutQuota = due(8, 1, TIMEOUT_SECONDS).get(0);
+    OrderId good = due(7, 1, TIMEOUT_SECONDS).get(0);
+    consumer
+        .sql()
+        .sql("DELETE FROM user_quota WHERE sku_id = ? AND user_id = 8")
+        .param(sku)
+        .update();
+
+    publishExpired(new ExpiryMessage(sku, List.of(withoutQuota, good)).encode());
+
+    await().atMost(Duration.ofMinutes(2)).until(() -> orders.status(good).equals("EXPIRED"));
+    assertThat(orders.status(withoutQuota)).isEqualTo("CONFIRMED");
+    pay(withoutQuota, 8);
+  }
+
+  /**
+   * The number of statements between the lock on the product's row and COMMIT does not grow with
+   * the batch.
+   */
+  @Test
+  void aBatchOfExpiredOrdersWritesItsCompensationsInOneStatement() {
+    open("LIMITED", 1_000, 1_000);
+    List<OrderId> due = due(7, 200, TIMEOUT_SECONDS);
+    Cancellations cancellations = consumer.bean(Cancellations.class);
+
+    long inserts =
+        consumer
+            .bean(TransactionOperations.class)
+            .execute(
+                tx -> {
+                  long before = insertsOfThisConnection();
+                  cancellations.expire(due, Duration.ofSeconds(TIMEOUT_SECONDS));
+                  return insertsOfThisConnection() - before;
+                });
+
+    assertThat(inserts).isEqualTo(1);
+    assertThat(due).extracting(orders::status).containsOnly("EXPIRED");
+    awaitCompensations();
+    assertThat(orders.stockInRedis(sku)).isEqualTo(1_000);
+  }
+
+  private static long insertsOfThisConnection() {
+    return consumer
+        .sql()
+        .sql("SHOW SESSION STATUS LIKE 'Com_insert'")
+        .query((row, number) -> row.getLong("Value"))
+        .single();
+  }
+
+  private List<OrderId> due(long user, int count, long ageSeconds) {
+    List<OrderId> due = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      OrderId id = orders.confirmed(sku, user, 1);
+      orders.age(id, ageSeconds);
+      due.add(id);
+    }
+    return due;
+  }
+
+  @Test
+  void theSweepReadsOnlyOrdersThatWait() {
+    List<Map<String, Object>> plan =
+        consumer
+            .sql()
+            .sql(
+                "EXPLAIN FORMAT=TRADITIONAL SELECT order_id FROM orders WHERE status = 'CONFIRMED'"
+                    + " AND created_at >= '2026-01-01 00:00:00'"
+                    + " AND created_at <= NOW(6) - INTERVAL 1 MICROSECOND"
+                    + " AND (created_at > '2026-01-01 00:00:00' OR order_id > 1)"
+                    + " ORDER BY created_at, order_id LIMIT 200")
+            .query()
+            .listOfRows();
+
+    assertThat(plan)
+        .singleElement()
+        .extracting(row -> row.get("key"))
+        .isEqualTo("ix_orders_status");
+  }
+
+  @Test
+  void ofPaymentCancelAndExpiryExactlyOneWins() {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    open("LIMITED", 100, 10_000);
+    int pairs = 150;
+    List<OrderId> all = new ArrayList<>();
+    for (int i = 0; i < pairs; i++) {
+      OrderId id = orders.confirmed(sku, 1 + i % 10, 1 + i % 3);
+      orders.age(id, TIMEOUT_SECONDS);
+      all.add(id);
+    }
+    Cancellations cancellations = consumer.bean(Cancellations.class);
+    Duration timeout = Duration.ofSeconds(TIMEOUT_SECONDS);
+    Map<OrderId, List<String>> winners = new HashMap<>();
+    for (int i = 0; i < pairs; i++) {
+      OrderId id = all.get(i);
+      long user = 1L + i % 10;
+      List<String> won = Collections.synchronizedList(new ArrayList<>());
+      List<Runnable> racers =
+          new ArrayList<>(
+              List.of(
+                  () -> noteSuccess(won, "PAID", pay(id, user)),
+                  () -> noteSuccess(won, "CANCELLED", cancel(id, user)),
+                  () -> {
+                    if (cancellations.expire(List.of(id), timeout) == 1) {
+                      won.add("EXPIRED");
+                    }
+                  }));
+      Collections.shuffle(racers, random);
+      Races.race(racers);
+      winners.put(id, won);
+    }
+
+    long sold = 0;
+    Map<Long, Long> owned = new HashMap<>();
+    for (int i = 0; i < pairs; i++) {
+      OrderId id = all.get(i);
+      String status = orders.status(id);
+      assertThat(winners.get(id)).as("seed %s, order %s", seed, id).containsExactly(status);
+      assertThat(charge(id).startsWith("CHARGED")).isEqualTo(status.equals("PAID"));
+      if (status.equals("PAID")) {
+        sold += 1L + i % 3;
+        owned.merge(1L + i % 10, 1L + i % 3, Long::sum);
+      }
+    }
+    awaitCompensations();
+    assertThat(orders.stockInMySql(sku)).isEqualTo(10_000 - sold);
+    assertThat(orders.stockInRedis(sku)).isEqualTo(10_000 - sold);
+    for (long user = 1; user <= 10; user++) {
+      assertThat(orders.quotaInMySql(sku, user)).isEqualTo(owned.getOrDefault(user, 0L));
+      assertThat(orders.quotaInRedis(sku, user)).isEqualTo(owned.getOrDefault(user, 0L));
+    }
+    assertThat(refundsDue()).isZero();
+  }
+
+  /**
+   * FACTS 32: error 1205 rolls back one statement only; without a full rollback the order would be
+   * ended and its units still taken.
+   */
+  @Test
+  void aLockWaitLeavesNothingHalfDone() throws Exception {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.confirmed(sku, 7, 2);
+    try (java.sql.Connection holder = consumer.database().connect();
+        Statement statement = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      statement.execute("SELECT * FROM products WHERE sku_id = " + sku + " FOR UPDATE");
+
+      Answer unavailable = cancel(id, 7);
+
+      assertThat(unavailable.status()).isEqualTo(503);
+      assertThat(unavailable.code()).isEqualTo("UNAVAILABLE");
+      assertThat(orders.status(id)).isEqualTo("CONFIRMED");
+      assertThat(orders.quotaInMySql(sku, 7)).isEqualTo(2);
+      holder.rollback();
+    }
+
+    assertThat(cancel(id, 7).status()).isEqualTo(200);
+    assertThat(orders.stockInMySql(sku)).isEqualTo(10);
+  }
+
+  @Test
+  void redisHearsOfAPaymentAlthoughTheFirstWordWasLost() {
+    open("LIMITED", 5, 100);
+    OrderId id = orders.confirmed(sku, 1, 1);
+    assertThat(api.post("/internal/v1/orders/" + id + "/payment", "{\"userId\":1}").status())
+        .isEqualTo(200);
+    forgetResult(id, 1);
+
+    await().atMost(Duration.ofMinutes(2)).until(() -> orders.letter(sku, id).equals("P"));
+  }
+
+  @Test
+  void redisHearsOfACancelAlthoughTheProcessDiedAfterCommit() {
+    open("LIMITED", 5, 100);
+    OrderId id = orders.confirmed(sku, 1, 1);
+    api.post("/internal/v1/orders/" + id + "/cancel", "{\"userId\":1}");
+    forgetResult(id, 1);
+    consumer
+        .sql()
+        .sql("UPDATE compensation SET done_at = NULL WHERE order_id = ?")
+        .param(id.value())
+        .update();
+
+    await().atMost(Duration.ofMinutes(2)).until(() -> orders.letter(sku, id).equals("X"));
+    assertThat(orders.stockInRedis(sku)).isEqualTo(100);
+  }
+
+  private void forgetResult(OrderId id, long user) {
+    String record = user + "|request-lost|1|1|1767225600000|1|C|1767225600000";
+    consumer.redis().hset(RedisKeys.orders(sku, 0), id.toString(), record);
+  }
+
+  @Test
+  void aCrashAfterTheChargeEndsAsPaidWhenTheOrderStillWaits() {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.confirmed(sku, 7, 1);
+    crashedAfterCharge(id);
+
+    consumer.bean(Payments.class).sweep();
+
+    assertThat(orders.status(id)).isEqualTo("PAID");
+    assertThat(payment(id)).isEqualTo("CHARGED");
+  }
+
+  @Test
+  void aCrashAfterTheChargeEndsAsARefundWhenTheOrderHasExpired() {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.confirmed(sku, 7, 1);
+    crashedAfterCharge(id);
+    orders.age(id, TIMEOUT_SECONDS);
+    consumer.bean(Expiry.class).sweep();
+
+    consumer.bean(Payments.class).sweep();
+
+    assertThat(orders.status(id)).isEqualTo("EXPIRED");
+    assertThat(payment(id)).isEqualTo("REFUNDED");
+    assertThat(charge(id)).startsWith("REFUNDED");
+    consumer.bean(Payments.class).sweep();
+    assertThat(payment(id)).isEqualTo("REFUNDED");
+  }
+
+  @Test
+  void aCrashBeforeTheChargeNeverChargesAnOrderThatHasEnded() {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.confirmed(sku, 7, 1);
+    consumer.bean(PaymentTable.class).start(id, 9_900);
+    agePayment(id);
+    cancel(id, 7);
+
+    consumer.bean(Payments.class).sweep();
+
+    assertThat(payment(id)).isEqualTo("REFUNDED");
+    assertThat(consumer.bean(PaymentProvider.class).charge(id, 9_900))
+        .isEqualTo(new PaymentProvider.Charge.Declined());
+  }
+
+  @Test
+  void aSignedCallbackPaysAndIsHeardOnce() {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.confirmed(sku, 7, 1);
+    String body = event("evt-" + id, id, 9_900);
+
+    Answer paid = callback(now(), body);
+    Answer replayed = callback(now(), body);
+
+    assertThat(paid.status()).isEqualTo(200);
+    assertThat(paid.body().path("status").stringValue()).isEqualTo("PAID");
+    assertThat(replayed.body()).isEqualTo(paid.body());
+    assertThat(
+            consumer
+                .sql()
+                .sql("SELECT COUNT(*) FROM payment_event WHERE order_id = ?")
+                .param(id.value())
+                .query(Long.class)
+                .single())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void aCallbackForAnEndedOrderGivesTheMoneyBack() {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.confirmed(sku, 7, 1);
+    cancel(id, 7);
+
+    Answer answer = callback(now(), event("evt-" + id, id, 9_900));
+
+    assertThat(answer.body().path("status").stringValue()).isEqualTo("CANCELLED");
+    assertThat(payment(id)).isEqualTo("REFUNDED");
+    assertThat(charge(id)).startsWith("REFUNDED");
+  }
+
+  @Test
+  void aCallbackThatIsNotTheProvidersIsRefused() {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.confirmed(sku, 7, 1);
+    String body = event("evt-" + id, id, 9_900);
+    String old = Long.toString(Instant.now().getEpochSecond() - 301);
+    String signature = sign(now(), body);
+    InternalApi unsigned = api.with("Authorization", "");
+
+    assertThat(callback(old, body).status()).isEqualTo(401);
+    for (InternalApi caller :
+        List.of(
+            unsigned,
+            unsigned.with("X-Payment-Timestamp", now()),
+            unsigned.with("X-Payment-Signature", signature),
+            unsigned.with("X-Payment-Timestamp", "x").with("X-Payment-Signature", signature),
+            unsigned
+                .with("X-Payment-Timestamp", Long.toString(Instant.now().getEpochSecond() + 5))
+                .with("X-Payment-Signature", signature),
+            unsigned
+                .with("X-Payment-Timestamp", now())
+                .with("X-Payment-Signature", "0".repeat(64)))) {
+      Answer refused = caller.post("/internal/v1/payments/callback", body);
+      assertThat(refused.status()).isEqualTo(401);
+      assertThat(refused.code()).isEqualTo("BAD_SIGNATURE");
+    }
+    assertThat(callback(now(), event("evt-" + id, id, 9_901)).code()).isEqualTo("AMOUNT_MISMATCH");
+    assertThat(callback(now(), "{\"eventId\":\"a\"}").field()).isEqualTo("type");
+    assertThat(orders.status(id)).isEqualTo("CONFIRMED");
+  }
+
+  private void open(String policy, int limit, long stock) {
+    new Sales(consumer).open(sku, policy, limit, stock);
+  }
+
+  private static Answer pay(OrderId id, long user) {
+    return api.post("/internal/v1/orders/" + id + "/payment", "{\"userId\":" + user + "}");
+  }
+
+  private static Answer cancel(OrderId id, long user) {
+    return api.post("/internal/v1/orders/" + id + "/cancel", "{\"userId\":" + user + "}");
+  }
+
+  private static void noteSuccess(List<String> won, String status, Answer answer) {
+    assertThat(answer.status()).as(answer.text()).isIn(200, 409);
+    if (answer.status() == 200) {
+      won.add(status);
+    }
+  }
+
+  private static void crashedAfterCharge(OrderId id) {
+    consumer.bean(PaymentTable.class).start(id, 9_900);
+    consumer.bean(PaymentProvider.class).charge(id, 9_900);
+    agePayment(id);
+  }
+
+  private static void agePayment(OrderId id) {
+    consumer
+        .sql()
+        .sql("UPDATE payment SET check_at = NOW(6) WHERE order_id = ?")
+        .param(id.value())
+        .update();
+  }
+
+  private static Answer callback(String timestamp, String body) {
+    return api.with("Authorization", "")
+        .with("X-Payment-Timestamp", timestamp)
+        .with("X-Payment-Signature", sign(timestamp, body))
+        .post("/internal/v1/payments/callback", body);
+  }
+
+  private static String sign(String timestamp, String body) {
+    return consumer
+        .bean(CallbackSignature.class)
+        .sign(timestamp, body.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String now() {
+    return Long.toString(Instant.now().getEpochSecond());
+  }
+
+  private static String event(String eventId, OrderId id, long amount) {
+    return """
+    {"eventId":"%s","type":"CHARGED","orderId":"%s","chargeId":"ch_1","amountCents":%d}\
+    """
+        .formatted(eventId, id, amount);
+  }
+
+  private static void publishExpired(byte[] body) throws Exception {
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(consumer.vhost().url());
+    try (Connection connection = factory.newConnection();
+        Channel channel = connection.createChannel()) {
+      channel.confirmSelect();
+      channel.basicPublish(
+          "", PaymentDelayTopology.EXPIRED_QUEUE, MessageProperties.PERSISTENT_BASIC, body);
+      channel.waitForConfirmsOrDie(5_000);
+    }
+  }
+
+  private static String charge(OrderId id) {
+    return consumer
+        .sql()
+        .sql("SELECT CONCAT(state, ' ', amount_cents) FROM simulated_charge WHERE order_id = ?")
+        .param(id.value())
+        .query(String.class)
+        .optional()
+        .orElse("NONE");
+  }
+
+  private static String payment(OrderId id) {
+    return consumer
+        .sql()
+        .sql("SELECT state FROM payment WHERE order_id = ?")
+        .param(id.value())
+        .query(String.class)
+        .single();
+  }
+
+  private static long refundsDue() {
+    return consumer
+        .sql()
+        .sql("SELECT COUNT(*) FROM payment WHERE state IN ('REFUND_DUE', 'STARTED')")
+        .query(Long.class)
+        .single();
+  }
+
+  private static void awaitCompensations() {
+    await().atMost(Duration.ofMinutes(2)).until(() -> orders.pendingCompensations() == 0);
+  }
+}

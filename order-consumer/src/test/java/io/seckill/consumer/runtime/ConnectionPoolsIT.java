@@ -1,0 +1,93 @@
+package io.seckill.consumer.runtime;
+
+import static java.util.stream.IntStream.rangeClosed;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Work of one kind never waits for a connection that work of another kind holds. */
+@ExtendWith(TestServers.class)
+class ConnectionPoolsIT {
+
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final long SKU = 1_003;
+
+  @Test
+  void storesOrdersWhileEverybodyElseHasToWait() throws SQLException { // fault 30
+    Map<String, String> small = Map.of("spring.datasource.hikari.maximum-pool-size", "2");
+    try (TestConsumer consumer = TestConsumer.start(small);
+        OrderFlood flood = new OrderFlood(consumer.vhost());
+        Connection observer = consumer.database().connect()) {
+      new Sales(consumer).open(SKU, "LIMITED", 5, 1_000);
+      List<OrderMessage> orders =
+          rangeClosed(1, 100)
+              .mapToObj(user -> OrderFlood.order(SKU, PurchasePolicy.LIMITED, user, 1))
+              .toList();
+      DataSource others = consumer.bean(DataSource.class);
+      try (Connection first = others.getConnection();
+          Connection second = others.getConnection()) {
+        assertThat(first).isNotSameAs(second);
+
+        flood.publish(orders);
+
+        await().atMost(PATIENCE).until(() -> count(observer) == orders.size());
+        assertThat(paused(consumer)).as("queues paused").isZero();
+        Answer payment =
+            consumer
+                .api()
+                .post(
+                    "/internal/v1/orders/" + orders.get(0).orderId() + "/payment",
+                    "{\"userId\":1}");
+        assertThat(payment.status()).isEqualTo(503);
+        assertThat(payment.code()).isEqualTo("UNAVAILABLE");
+      }
+    }
+  }
+
+  /** MySQL releases the locks of a process that hangs within 15 seconds. */
+  @Test
+  void letsMySqlEndTransactionsThatStandStill() throws SQLException {
+    try (TestConsumer consumer = TestConsumer.start()) {
+      try (Connection connection = consumer.bean(DataSource.class).getConnection()) {
+        assertThat(number(connection, "SELECT @@SESSION.wait_timeout")).isEqualTo(15);
+        assertThat(number(connection, "SELECT @@SESSION.net_read_timeout")).isEqualTo(10);
+      }
+    }
+  }
+
+  private static long paused(TestConsumer consumer) {
+    return consumer.bean(MeterRegistry.class).get("seckill.consumer.intake.state").gauges().stream()
+        .filter(gauge -> gauge.value() == 3)
+        .count();
+  }
+
+  private static long count(Connection connection) throws SQLException {
+    return number(connection, "SELECT COUNT(*) FROM orders WHERE sku_id = " + SKU);
+  }
+
+  private static long number(Connection connection, String query) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(query)) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+}

@@ -1,0 +1,206 @@
+package io.seckill.consumer.runtime;
+
+import static io.seckill.common.order.PurchasePolicy.LIMITED;
+import static java.util.stream.LongStream.rangeClosed;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
+import io.seckill.consumer.testing.AdmissionFixture;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.Ports;
+import io.seckill.testing.QueueDepth;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** A consumer that starts before the servers it needs are available. */
+@ExtendWith(TestServers.class)
+class ConsumerStartIT {
+
+  private static final long SKU = 17;
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final String READINESS = "/actuator/health/readiness";
+
+  private static MySqlServer mysql;
+
+  private final int port = Ports.free();
+  private final InternalApi api = new InternalApi("http://127.0.0.1:" + port, TestConsumer.TOKEN);
+
+  @BeforeAll
+  static void open() {
+    mysql = MySqlServer.start();
+  }
+
+  @AfterAll
+  static void close() {
+    mysql.close();
+  }
+
+  @Test
+  void comesUpWithoutMySqlAndTakesOrdersOnceItIsThere() throws Exception {
+    TestConsumer before = sale(mysql.newDatabase());
+    before.close();
+    mysql.stop();
+    List<OrderMessage> orders = orders(50);
+    try (OrderFlood flood = new OrderFlood(before.vhost())) {
+      flood.publish(orders);
+    }
+
+    FutureTask<TestConsumer> start = inBackground(before);
+
+    awaitWaiting();
+    assertThat(api.get("/actuator/health").status()).isEqualTo(503);
+    assertThat(api.get("/actuator/health/liveness").status()).isEqualTo(200);
+    Answer refused = api.get("/internal/v1/skus/" + SKU);
+    assertThat(refused.status()).isEqualTo(503);
+    assertThat(refused.code()).isEqualTo("UNAVAILABLE");
+    QueueDepth queue = before.vhost().queueDepth(queue());
+    assertThat(queue.ready()).isEqualTo(50);
+    assertThat(queue.unacked()).isZero();
+
+    mysql.restart();
+
+    try (TestConsumer consumer = start.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+      StoredInvariants ledger = new StoredInvariants(consumer.sql());
+      ledger.awaitOrders(SKU, 50);
+      ledger.check();
+      assertThat(api.get(READINESS).status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void waitsWhileMySqlIsReadOnly() throws Exception {
+    TestConsumer before = sale(mysql.newDatabase());
+    before.close();
+    mysql.setReadOnly(true);
+
+    FutureTask<TestConsumer> start = inBackground(before);
+    awaitWaiting();
+    mysql.setReadOnly(false);
+
+    try (TestConsumer consumer = start.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+      assertThat(new StoredInvariants(consumer.sql()).stock(SKU)).isEqualTo(1_000);
+    }
+  }
+
+  @Test
+  void stopsWhileItWaits() throws Exception {
+    TestConsumer before = sale(mysql.newDatabase());
+    before.close();
+    mysql.setReadOnly(true);
+    try {
+      FutureTask<TestConsumer> start = new FutureTask<>(() -> another(before));
+      Thread thread = new Thread(start, "start");
+      thread.start();
+      awaitWaiting();
+
+      thread.interrupt();
+
+      assertThatThrownBy(() -> start.get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+          .hasStackTraceContaining("interrupted while waiting for MySQL");
+      assertThatThrownBy(() -> api.get(READINESS)).isInstanceOf(UncheckedIOException.class);
+    } finally {
+      mysql.setReadOnly(false);
+    }
+  }
+
+  @Test
+  void doesNotWaitForAMySqlThatRefusesItsUser() {
+    MySqlDatabase database = mysql.newDatabase();
+
+    assertThatThrownBy(
+            () -> TestConsumer.start(database, Map.of("spring.flyway.password", "wrong")).close())
+        .hasStackTraceContaining("Access denied");
+  }
+
+  @Test
+  void comesUpWithoutRedisAndRabbitMqAndUsesThemOnceTheyAreThere() throws Exception {
+    try (TcpProxy toRedis = TcpProxy.to(TestServers.redis());
+        TcpProxy toBroker = TcpProxy.to(TestServers.rabbit());
+        TestConsumer before = sale(TestServers.mysql().newDatabase());
+        OrderFlood flood = new OrderFlood(before.vhost())) {
+      toRedis.cut();
+      toBroker.cut();
+      List<OrderMessage> orders = orders(10);
+      AdmissionFixture admissions = new AdmissionFixture(before.redis());
+      admissions.admit(orders);
+      flood.publish(orders);
+
+      try (TestConsumer consumer =
+          before.another(
+              Map.of(
+                  "server.port", Integer.toString(port),
+                  "seckill.redis.url", before.redisDatabase().via(toRedis).url(),
+                  "seckill.broker.url", before.vhost().via(toBroker).url()))) {
+        assertThat(api.get(READINESS).status()).isEqualTo(200);
+
+        toRedis.heal();
+        toBroker.heal();
+
+        new StoredInvariants(consumer.sql()).awaitOrders(SKU, 10);
+        await()
+            .atMost(PATIENCE)
+            .untilAsserted(
+                () -> assertThat(orders).allMatch(o -> "C".equals(admissions.result(o))));
+      }
+    }
+  }
+
+  /** A consumer that has opened the sale and takes no orders. */
+  private static TestConsumer sale(MySqlDatabase database) {
+    TestConsumer consumer = TestConsumer.start(database, Map.of("seckill.intake.enabled", "false"));
+    new Sales(consumer).open(SKU, "LIMITED", 5, 1_000);
+    return consumer;
+  }
+
+  private static List<OrderMessage> orders(int count) {
+    return rangeClosed(1, count).mapToObj(user -> OrderFlood.order(SKU, LIMITED, user, 1)).toList();
+  }
+
+  private static String queue() {
+    return BrokerTopology.orderQueue(
+        Integer.parseInt(BrokerTopology.routingKey(Partition.ofSku(SKU))));
+  }
+
+  private FutureTask<TestConsumer> inBackground(TestConsumer before) {
+    FutureTask<TestConsumer> start = new FutureTask<>(() -> another(before));
+    new Thread(start, "start").start();
+    return start;
+  }
+
+  private TestConsumer another(TestConsumer before) {
+    return before.another(Map.of("server.port", Integer.toString(port)));
+  }
+
+  private void awaitWaiting() {
+    await()
+        .atMost(PATIENCE)
+        .ignoreExceptions()
+        .untilAsserted(
+            () -> {
+              Answer readiness = api.get(READINESS);
+              assertThat(readiness.status()).isEqualTo(503);
+              assertThat(readiness.body().path("components").has("database")).isTrue();
+            });
+  }
+}

@@ -1,0 +1,353 @@
+package io.seckill.consumer.storage;
+
+import static io.seckill.common.order.PurchasePolicy.LIMITED;
+import static io.seckill.common.order.PurchasePolicy.ONE_PER_USER;
+import static io.seckill.common.order.PurchasePolicy.UNLIMITED;
+import static java.util.stream.IntStream.range;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.order.RejectReason;
+import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.runtime.SqlFailure;
+import io.seckill.consumer.storage.StoreOutcome.Alias;
+import io.seckill.consumer.storage.StoreOutcome.Failed;
+import io.seckill.consumer.storage.StoreOutcome.Known;
+import io.seckill.consumer.storage.StoreOutcome.Rejected;
+import io.seckill.consumer.storage.StoreOutcome.Stored;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Stores batches that the tests put together, without a broker. */
+@ExtendWith(TestServers.class)
+class OrderStoreIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(100);
+
+  private static TestConsumer consumer;
+  private static OrderStore store;
+  private static StoredInvariants database;
+
+  private final long sku = NEXT_SKU.incrementAndGet();
+
+  @BeforeAll
+  static void start() {
+    consumer = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
+    store = consumer.bean(OrderStore.class);
+    database = new StoredInvariants(consumer.sql());
+  }
+
+  @AfterAll
+  static void stop() {
+    consumer.close();
+  }
+
+  @AfterEach
+  void theLedgerIsSound() {
+    database.check();
+  }
+
+  @Test
+  void countsInsertsRaisesAndRefusalsApart() throws Exception { // FACTS 28
+    try (Connection connection = consumer.database().connect()) {
+      connection.setAutoCommit(false);
+      assertThat(QuotaTable.raise(connection, 1, sku, 1, 2)).as("inserted").isEqualTo(1);
+      assertThat(QuotaTable.raise(connection, 1, sku, 1, 2)).as("raised").isEqualTo(2);
+      assertThat(QuotaTable.raise(connection, 1, sku, 1, 2)).as("refused").isZero();
+      connection.rollback();
+    }
+  }
+
+  /** The affected rows of a raise (2) and a refusal (0) add up to those of two inserts (1 + 1). */
+  @Test
+  void isNotFooledByARaiseAndARefusalThatAddUp() throws Exception {
+    sale(LIMITED, 3, 100);
+    store.store(List.of(order(1, 1), order(2, 3)));
+    OrderMessage raise = order(1, 1);
+    OrderMessage refusal = order(2, 1);
+
+    StoredBatch batch = store.store(List.of(raise, refusal));
+
+    assertThat(batch.outcomes())
+        .containsExactlyInAnyOrder(
+            new Stored(raise), new Rejected(refusal, RejectReason.QUOTA_EXCEEDED));
+    assertThat(database.stock(sku)).isEqualTo(95);
+  }
+
+  @Test
+  void addsUpOrdersOfOneUserInABatch() throws Exception {
+    sale(LIMITED, 3, 100);
+    List<OrderMessage> orders = range(0, 5).mapToObj(i -> order(1, 1)).toList();
+
+    StoredBatch batch = store.store(orders);
+
+    assertThat(batch.outcomes().stream().filter(Stored.class::isInstance)).hasSize(3);
+    assertThat(orders.subList(0, 3)).allMatch(o -> database.status(o).equals("CONFIRMED"));
+  }
+
+  @Test
+  void knowsAnOrderItHasStored() throws Exception {
+    sale(LIMITED, 3, 100);
+    OrderMessage order = order(1, 2);
+    store.store(List.of(order));
+
+    StoredBatch again = store.store(List.of(order, order(2, 1), order));
+
+    assertThat(again.outcomes())
+        .filteredOn(Known.class::isInstance)
+        .containsExactly(
+            new Known(order, OrderStatus.CONFIRMED, null),
+            new Known(order, OrderStatus.CONFIRMED, null));
+    assertThat(database.stock(sku)).isEqualTo(97);
+    assertThat(database.settled(sku)).isEqualTo(2);
+  }
+
+  @Test
+  void writesPendingCompensationsOfKnownOrdersAgain() throws Exception {
+    sale(LIMITED, 1, 100);
+    OrderMessage refused = order(1, 2);
+    StoredBatch first = store.store(List.of(refused));
+
+    StoredBatch again = store.store(List.of(refused));
+
+    assertThat(first.compensations()).hasSize(1);
+    assertThat(again.compensations()).isEqualTo(first.compensations());
+    assertThat(again.outcomes())
+        .containsExactly(new Known(refused, OrderStatus.REJECTED, RejectReason.QUOTA_EXCEEDED));
+  }
+
+  @Test
+  void keepsTheOnePlaceEvenWhenTheQuotaRowIsGone() throws Exception {
+    sale(ONE_PER_USER, 1, 100);
+    store.store(List.of(OrderFlood.order(sku, ONE_PER_USER, 1, 1)));
+    consumer.sql().sql("DELETE FROM user_quota WHERE sku_id = ?").param(sku).update();
+    OrderMessage second = OrderFlood.order(sku, ONE_PER_USER, 1, 1);
+
+    assertThat(store.store(List.of(second)).outcomes())
+        .containsExactly(new Rejected(second, RejectReason.QUOTA_EXCEEDED));
+    try (Connection connection = consumer.database().connect()) {
+      QuotaTable.raise(connection, 1, sku, 1, 1);
+    }
+  }
+
+  @Test
+  void keepsNoQuotaOfUnlimitedSkus() throws Exception {
+    sale(UNLIMITED, 0, 10);
+    OrderMessage fits = OrderFlood.order(sku, UNLIMITED, 1, 10);
+    OrderMessage tooLate = OrderFlood.order(sku, UNLIMITED, 1, 1);
+
+    StoredBatch batch = store.store(List.of(fits, tooLate));
+
+    assertThat(batch.outcomes())
+        .containsExactlyInAnyOrder(new Stored(fits), new Rejected(tooLate, RejectReason.SOLD_OUT));
+    assertThat(batch.compensations()).as("neither stock nor quota to compensate").isEmpty();
+    assertThat(database.number("SELECT COUNT(*) FROM user_quota WHERE sku_id = " + sku)).isZero();
+  }
+
+  @Test
+  void blamesOneRefusedRowOnItsOrderAlone() throws Exception { // fault 24
+    sale(LIMITED, 3, 100);
+    List<OrderMessage> orders = range(1, 51).mapToObj(user -> order(user, 1)).toList();
+    StoredBatch batch;
+    try (Connection root = TestServers.mysql().rootConnection();
+        Statement sql = root.createStatement()) {
+      sql.execute("USE " + consumer.database().name());
+      sql.execute(
+          "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW"
+              + " IF NEW.user_id = 17 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poison';"
+              + " END IF");
+      try {
+        batch = store.store(orders);
+      } finally {
+        sql.execute("DROP TRIGGER poison");
+      }
+    }
+
+    assertThat(batch.outcomes()).hasSize(50);
+    assertThat(batch.outcomes().stream().filter(Stored.class::isInstance)).hasSize(49);
+    assertThat(batch.outcomes().stream().filter(Failed.class::isInstance))
+        .singleElement()
+        .satisfies(failed -> assertThat(failed.order().userId()).isEqualTo(17));
+    assertThat(database.stock(sku)).isEqualTo(51);
+  }
+
+  @Test
+  void storesTheSameOrdersFromManyThreadsOnce() throws Exception { // fault 26
+    sale(LIMITED, 5, 1_000);
+    List<OrderMessage> orders = range(1, 101).mapToObj(user -> order(user, 2)).toList();
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    List<Future<StoredBatch>> running = new ArrayList<>();
+    for (int t = 0; t < 4; t++) {
+      List<OrderMessage> reordered = new ArrayList<>(orders);
+      java.util.Collections.shuffle(reordered);
+      running.add(threads.submit(() -> store.store(reordered)));
+    }
+    long stored = 0;
+    for (Future<StoredBatch> one : running) {
+      stored += one.get().outcomes().stream().filter(Stored.class::isInstance).count();
+    }
+    threads.shutdown();
+
+    assertThat(stored).isEqualTo(100);
+    assertThat(database.stock(sku)).isEqualTo(800);
+    assertThat(database.settled(sku)).isEqualTo(100);
+  }
+
+  @Test
+  void waitsOutALockWithoutKeepingHalfABatch() throws Exception { // FACTS 32, fault 27
+    sale(LIMITED, 5, 100);
+    List<OrderMessage> orders = range(1, 11).mapToObj(user -> order(user, 1)).toList();
+    Future<StoredBatch> storing;
+    ExecutorService thread = Executors.newSingleThreadExecutor();
+    try (Connection holder = consumer.database().connect();
+        Statement sql = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      sql.executeUpdate("UPDATE products SET name = 'held' WHERE sku_id = " + sku);
+      storing = thread.submit(() -> store.store(orders));
+      org.awaitility.Awaitility.await()
+          .atMost(java.time.Duration.ofSeconds(20))
+          .until(() -> lockRetries() >= 1);
+      assertThat(database.number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku))
+          .as("half a batch")
+          .isZero();
+      holder.rollback();
+    }
+    StoredBatch batch = storing.get();
+    thread.shutdown();
+
+    assertThat(batch.outcomes()).hasSize(10).allMatch(Stored.class::isInstance);
+    assertThat(database.stock(sku)).isEqualTo(90);
+  }
+
+  @Test
+  void callsAReadOnlyServerUnavailable() throws Exception { // fault 28, error 1290
+    sale(LIMITED, 5, 100);
+    OrderMessage order = order(1, 1);
+    DatabaseWriteProbe probe = consumer.bean(DatabaseWriteProbe.class);
+    try (Connection root = TestServers.mysql().rootConnection();
+        Statement sql = root.createStatement()) {
+      sql.execute("SET GLOBAL read_only = 1");
+      try {
+        assertThatThrownBy(() -> store.store(List.of(order)))
+            .isInstanceOf(DatabaseUnavailableException.class);
+        assertThatThrownBy(probe::write).isInstanceOf(java.sql.SQLException.class);
+      } finally {
+        sql.execute("SET GLOBAL read_only = 0");
+      }
+    }
+    probe.write();
+    assertThat(store.store(List.of(order)).outcomes()).containsExactly(new Stored(order));
+  }
+
+  @Test
+  void aliasesGetTheirUnitsBackAndAreKnownAfterwards() throws Exception {
+    sale(LIMITED, 5, 100);
+    OrderMessage first = order(1, 2);
+    OrderMessage second = order(1, 3);
+    OrderMessage same =
+        new OrderMessage(
+            second.orderId(),
+            1,
+            sku,
+            3,
+            first.requestId(),
+            LIMITED,
+            1,
+            second.seq(),
+            second.admittedAt(),
+            null);
+
+    StoredBatch batch = store.store(List.of(first, same));
+    StoredBatch again = store.store(List.of(same));
+
+    assertThat(batch.outcomes())
+        .containsExactlyInAnyOrder(new Stored(first), new Alias(same, first.orderId(), true));
+    assertThat(batch.compensations())
+        .singleElement()
+        .satisfies(owed -> assertThat(owed.stockUnits() + owed.quotaUnits()).isEqualTo(6));
+    assertThat(again.outcomes()).containsExactly(new Alias(same, first.orderId(), false));
+    assertThat(again.compensations()).isEqualTo(batch.compensations());
+  }
+
+  /** Another order-consumer received the same delivery and commits between two of the reads. */
+  @ParameterizedTest(name = "before read {0}")
+  @ValueSource(ints = {1, 2, 3, 4})
+  void anOrderStoredMeanwhileIsNoSecondOrderOfItsRequest(int read) throws Exception {
+    sale(ONE_PER_USER, 1, 100);
+    OrderMessage order = OrderFlood.order(sku, ONE_PER_USER, 1, 1);
+    try (Connection connection = consumer.database().connect()) {
+      connection.setAutoCommit(false);
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      Map<Long, SaleRules> terms = ProductTable.terms(connection, List.of(sku));
+      PerOrderPath orders =
+          new PerOrderPath(
+              beforeStatement(read, connection, () -> store.store(List.of(order))),
+              terms,
+              consumer.bean(Compensations.class));
+      try {
+        assertThat(orders.decide(List.of(order)).outcomes())
+            .containsExactly(new Known(order, OrderStatus.CONFIRMED, null));
+      } catch (SQLException e) { // the order is then decided again
+        assertThat(SqlFailure.of(e)).as("%s", e).isEqualTo(SqlFailure.ROW);
+      }
+      connection.rollback();
+    }
+  }
+
+  private static Connection beforeStatement(int number, Connection connection, Callable<?> work) {
+    AtomicInteger statements = new AtomicInteger();
+    return (Connection)
+        Proxy.newProxyInstance(
+            Connection.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, args) -> {
+              boolean statement = method.getName().equals("prepareStatement");
+              if (statement && statements.incrementAndGet() == number) {
+                work.call();
+              }
+              return method.invoke(connection, args);
+            });
+  }
+
+  private void sale(PurchasePolicy policy, int limit, long stock) {
+    new Sales(consumer).openInMySql(sku, policy.name(), limit, stock);
+  }
+
+  private OrderMessage order(long userId, int quantity) {
+    return OrderFlood.order(sku, LIMITED, userId, quantity);
+  }
+
+  private static double lockRetries() {
+    return consumer
+        .bean(io.micrometer.core.instrument.MeterRegistry.class)
+        .get("seckill.consumer.lock.retries")
+        .counter()
+        .count();
+  }
+}

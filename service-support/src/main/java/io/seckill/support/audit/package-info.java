@@ -1,5 +1,0 @@
-/** The audit log of what operators change. */
-@NullMarked
-package io.seckill.support.audit;
-
-import org.jspecify.annotations.NullMarked;

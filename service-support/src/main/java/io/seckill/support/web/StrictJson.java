@@ -1,0 +1,78 @@
+package io.seckill.support.web;
+
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.exc.InputCoercionException;
+import tools.jackson.databind.DatabindException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.type.LogicalType;
+
+/**
+ * Reads JSON strictly: no unknown or repeated members, nothing after the value, no integer from a
+ * string or a fraction, no string from a number (FACTS "Request bodies" lists what the defaults
+ * accept).
+ */
+public final class StrictJson {
+
+  /** For bytes whose refusal is not a {@link ProblemException}. */
+  public static final JsonMapper MAPPER =
+      JsonMapper.builder()
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .enable(
+              DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
+              DeserializationFeature.FAIL_ON_TRAILING_TOKENS,
+              DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+          .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+          .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+          .withCoercionConfig(
+              LogicalType.Textual,
+              config ->
+                  config
+                      .setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
+                      .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
+                      .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail))
+          .build();
+
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_]{1,64}");
+
+  private StrictJson() {}
+
+  /**
+   * Reads the body into a record whose components are nullable boxed types; the caller checks their
+   * presence.
+   *
+   * @throws ProblemException 400, naming the invalid member when there is one
+   */
+  public static <T> T read(byte[] body, Class<T> type) {
+    try {
+      T value = MAPPER.readValue(body, type);
+      if (value == null) {
+        throw ProblemException.invalid("body", "The body must be a JSON object.");
+      }
+      return value;
+    } catch (DatabindException e) {
+      throw unfit(
+          e.getPath().isEmpty() ? null : e.getPath().get(e.getPath().size() - 1).getPropertyName());
+    } catch (InputCoercionException e) { // a number outside the range of long
+      throw unfit(e.processor() == null ? null : e.processor().currentName());
+    } catch (JacksonException e) {
+      throw ProblemException.invalid("body", "The body is not valid JSON.");
+    }
+  }
+
+  private static ProblemException unfit(@Nullable String member) {
+    String shown = member == null ? "body" : shown(member);
+    return ProblemException.invalid(shown, "Not as described: " + shown + '.');
+  }
+
+  /** Returns the name of a body's member if it is safe to repeat, else {@code body}. */
+  public static String shown(String member) {
+    return NAME.matcher(member).matches() ? member : "body";
+  }
+}
