@@ -92,7 +92,7 @@ function askToReconcile(product, context) {
   });
 }
 
-/** Sent once, because a repeat finds the first still running. Without an outcome, what was found last is told. */
+/** Sent once, because a repeat finds the first still running. Without an outcome, the last finding is shown. */
 async function reconcile(context, skuId, dryRun) {
   const path = `admin/v1/skus/${skuId}/reconciliation`;
   const token = context.token();

@@ -38,9 +38,9 @@ function renderServices(services) {
 /** Stops that Redis obeys already. While Redis does not tell, what was known of them stays. */
 function renderStops(stops) {
   if (!stops) return;
-  const told = stops.map(({skuId, state, operator, askedAt}) =>
+  const lines = stops.map(({skuId, state, operator, askedAt}) =>
     `SKU ${skuId} is ${state} in Redis, as ${operator} asked at ${new Date(askedAt).toISOString().slice(11, 19)} UTC.`);
-  write($('stops'), `${told.join(' ')} MySQL follows as soon as it and order-consumer answer.`);
+  write($('stops'), `${lines.join(' ')} MySQL follows as soon as it and order-consumer answer.`);
   show($('stops'), stops.length > 0);
 }
 

@@ -60,8 +60,8 @@ function askToDiscard(letter, context) {
   ask(context, {
     title: `Discard dead letter ${letter.id}?`,
     text: letter.orderId
-      ? 'The order is given up for good: its shopper is told that it was rejected, and its units and quota go back on sale.'
-      : 'Only marks the letter as done: which order it was cannot be read, so no shopper is told and no units go back. If it was an admitted one, Reconcile… finds it missing and sends it again.',
+      ? 'The order is given up for good: its shopper sees that it was rejected, and its units and quota go back on sale.'
+      : 'Only marks the letter as done: which order it was cannot be read, so no shopper is informed and no units go back. If it was an admitted one, Reconcile… finds it missing and sends it again.',
     yes: 'Discard',
     danger: true,
     fields: [{name: 'reason', label: 'Reason', value: ''}],

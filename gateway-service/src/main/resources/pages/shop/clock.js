@@ -15,7 +15,7 @@ export function hear(answer, serverTime) {
   }
 }
 
-/** Unix ms by the server's clock; by this machine's until the server has been heard. */
+/** Unix ms by the server's clock; by this machine's until the server has answered. */
 export function now() {
   return best ? performance.now() + best.offset : Date.now();
 }

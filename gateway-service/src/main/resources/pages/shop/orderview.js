@@ -24,12 +24,12 @@ export function renderOrder(state) {
     return;
   }
   const status = phase === 'order' ? order.status : phase.toUpperCase();
-  const told = words(state, status);
+  const message = words(state, status);
   $('order').dataset.status = status;
   $('order').dataset.tone = phase === 'refused' || phase === 'gone' ? 'bad' : TONES[status] || 'wait';
-  write($('order-title'), told.title);
-  write($('order-text'), told.text);
-  announce(status, told);
+  write($('order-title'), message.title);
+  write($('order-text'), message.text);
+  announce(status, message);
   renderSteps(status);
   renderFacts(state);
   renderButtons(state, status);

@@ -257,7 +257,7 @@ public final class ConsumerClient implements DisposableBean {
     return request
         .exchangeToMono(ConsumerClient::read)
         .timeout(within)
-        .onErrorMap(failure -> !(failure instanceof ProblemException), f -> away(method, path, f));
+        .onErrorMap(failure -> !(failure instanceof ProblemException), f -> unanswered(method, path, f));
   }
 
   private static void responseWithin(ClientHttpRequest request, Duration within) {
@@ -265,7 +265,7 @@ public final class ConsumerClient implements DisposableBean {
     connection.responseTimeout(within);
   }
 
-  private static ProblemException away(HttpMethod method, String path, Throwable failure) {
+  private static ProblemException unanswered(HttpMethod method, String path, Throwable failure) {
     log.warn("order-consumer did not answer {} {}: {}", method, path, failure.toString());
     return unavailable();
   }
@@ -273,7 +273,7 @@ public final class ConsumerClient implements DisposableBean {
   private static ProblemException unavailable() {
     return ProblemException.unavailable(
         UNAVAILABLE,
-        "The ledger cannot be reached at the moment; the same request may be repeated.");
+        "The order service cannot be reached at the moment; the same request may be repeated.");
   }
 
   private static Mono<ConsumerAnswer> read(ClientResponse response) {

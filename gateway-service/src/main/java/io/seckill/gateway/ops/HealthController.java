@@ -113,7 +113,7 @@ final class HealthController {
         .isReady()
         .map(
             ready ->
-                ready ? Component.UP : Component.degraded("order-consumer is away or not ready."));
+                ready ? Component.UP : Component.degraded("order-consumer is unavailable or not ready."));
   }
 
   private Component admission() {

@@ -90,7 +90,7 @@ final class OrderActions {
       return statuses.view(row(answer.body()));
     } catch (JacksonException | IllegalArgumentException | DateTimeException e) {
       throw ProblemException.unavailable(
-          ConsumerClient.UNAVAILABLE, "The ledger's answer cannot be read.");
+          ConsumerClient.UNAVAILABLE, "The order service's answer cannot be read.");
     }
   }
 

@@ -27,7 +27,7 @@ class BrokerBalanceItems {
   private final UnackedBoard board;
   private @Nullable Connection connection;
   private @Nullable Channel channel;
-  private boolean away;
+  private boolean unavailable;
 
   BrokerBalanceItems(BrokerConnections connections, UnackedBoard board) {
     this.connections = connections;
@@ -52,13 +52,13 @@ class BrokerBalanceItems {
   private synchronized Optional<Long> ready(String queue) {
     try {
       long ready = channel().messageCount(queue);
-      away = false;
+      unavailable = false;
       return Optional.of(ready);
     } catch (IOException | ShutdownSignalException e) {
-      if (!away) {
+      if (!unavailable) {
         log.warn("Cannot read how many messages queue {} holds: {}", queue, e.toString());
       }
-      away = true;
+      unavailable = true;
       disconnect();
       return Optional.empty();
     }

@@ -124,7 +124,7 @@ class Repairs {
     for (var result : found.results()) {
       repairs.add(
           Repair.of(
-              RepairKind.RESULT_WRITTEN, result.orderId(), "not heard", result.status(), made));
+              RepairKind.RESULT_WRITTEN, result.orderId(), "not written", result.status(), made));
     }
     return repairs;
   }

@@ -52,14 +52,14 @@ class Intake implements SmartLifecycle, DeliveriesInHand {
 
   @Override
   public Map<String, Long> unacked() {
-    Map<String, Long> held = new HashMap<>();
+    Map<String, Long> unacked = new HashMap<>();
     for (QueueIntake intake : running) {
       IntakeSession session = intake.activeSession();
       if (session != null) {
-        held.put(intake.queue(), session.unacked());
+        unacked.put(intake.queue(), session.unacked());
       }
     }
-    return held;
+    return unacked;
   }
 
   /** Queues that this process does not consume because of a defect, each with its description. */

@@ -67,11 +67,11 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
         .addShutdownHook(new Thread(stopRequested::countDown, "stop-waiting-for-mysql"));
     try (StartupHealthServer room = StartupHealthServer.open(server)) {
       State state = found;
-      State told = State.WRITABLE;
+      State logged = State.WRITABLE;
       for (int look = 0; state != State.WRITABLE; look++) {
-        if (state != told) {
+        if (state != logged) {
           log.warn("MySQL is {}; starting once it takes writes, see {}", state, room);
-          told = state;
+          logged = state;
         }
         pause(look);
         state = look(database);
@@ -85,7 +85,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
     try {
       long pauseMs = ThreadLocalRandom.current().nextLong(longest / 2, longest + 1);
       if (stopRequested.await(pauseMs, TimeUnit.MILLISECONDS)) {
-        throw new IllegalStateException("told to stop while waiting for MySQL");
+        throw new IllegalStateException("stopped while waiting for MySQL");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

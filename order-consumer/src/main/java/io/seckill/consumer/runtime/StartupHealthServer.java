@@ -66,7 +66,7 @@ final class StartupHealthServer implements AutoCloseable {
                 503,
                 "application/problem+json",
                 "{\"title\":\"Service Unavailable\",\"status\":503,\"code\":\"UNAVAILABLE\","
-                    + "\"detail\":\"The ledger is away; the same request may be repeated.\"}");
+                    + "\"detail\":\"The database is unavailable; the same request may be repeated.\"}");
       }
     }
   }

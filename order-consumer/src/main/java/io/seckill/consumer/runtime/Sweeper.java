@@ -19,7 +19,7 @@ public final class Sweeper {
   private final String name;
   private final Duration pause;
   private final Runnable work;
-  private boolean away; // a store that the work needs is unavailable
+  private boolean unavailable; // a store that the work needs is unavailable
 
   /**
    * @param name for the log
@@ -38,15 +38,15 @@ public final class Sweeper {
   void round() {
     try {
       work.run();
-      if (away) {
+      if (unavailable) {
         log.info("{} works again", name);
       }
-      away = false;
+      unavailable = false;
     } catch (DataAccessException | TransactionException | JedisException e) {
-      if (!away) {
+      if (!unavailable) {
         log.warn("{} cannot use MySQL or Redis now, and keeps retrying: {}", name, e.toString());
       }
-      away = true;
+      unavailable = true;
     } catch (RuntimeException | Error e) {
       log.error("A round of {} failed", name, e);
     }

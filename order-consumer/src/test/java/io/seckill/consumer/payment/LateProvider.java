@@ -32,7 +32,7 @@ final class LateProvider implements PaymentProvider {
   private final Set<OrderId> taken = ConcurrentHashMap.newKeySet();
   private final Set<OrderId> broken = ConcurrentHashMap.newKeySet();
   private final Map<OrderId, AtomicInteger> calls = new ConcurrentHashMap<>();
-  private volatile boolean away;
+  private volatile boolean unavailable;
 
   void answer(Next... answers) {
     next.addAll(List.of(answers));
@@ -52,8 +52,8 @@ final class LateProvider implements PaymentProvider {
     return calls.getOrDefault(orderId, new AtomicInteger()).get();
   }
 
-  void setUnavailable(boolean away) {
-    this.away = away;
+  void setUnavailable(boolean unavailable) {
+    this.unavailable = unavailable;
   }
 
   /** Makes each find and refund of this order fail as a defect of the implementation would. */
@@ -97,7 +97,7 @@ final class LateProvider implements PaymentProvider {
     if (broken.contains(orderId)) {
       throw new IllegalStateException("a defect of the provider");
     }
-    if (away) {
+    if (unavailable) {
       throw new PaymentUnavailableException("away", null);
     }
   }

@@ -208,7 +208,7 @@ class RedisFaultsIT {
       }
       assertThat(gatewayThreads()).as("threads of the gateways").isLessThan(threads + 20);
       run.share(
-          "of purchases decided within 300 ms while Redis is away",
+          "of purchases decided within 300 ms while Redis is unavailable",
           100 * (decidedInTime() - decidedInTime) / (decided() - decided),
           99);
     }
