@@ -67,7 +67,7 @@ class ConsumerMutationsIT {
             STORE + "OrderStoreIT#keepsNoQuotaOfUnlimitedSkus", "SOLD_OUT"),
         Mutation.named("a failed batch is committed as far as it came")
             .calls(
-                STORE + "StorageTransactionManager#doRollback",
+                STORE + "StorageTransactions#doRollback",
                 "java.sql.Connection#rollback",
                 MutantStore.class)
             .caughtBy(STORE + "OrderStoreIT#waitsOutALockWithoutKeepingHalfABatch", "half a batch"),

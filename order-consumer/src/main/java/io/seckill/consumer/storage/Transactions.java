@@ -39,7 +39,7 @@ final class Transactions {
   static Transactions ofStorage(ConnectionPools pools, MeterRegistry meters) {
     DataSource pool = pools.orderStorage();
     return new Transactions(
-        new TransactionTemplate(new StorageTransactionManager(pool)), pool, meters);
+        new TransactionTemplate(new StorageTransactions(pool)), pool, meters);
   }
 
   /**

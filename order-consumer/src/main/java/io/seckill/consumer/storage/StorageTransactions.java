@@ -13,13 +13,13 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
  * Closes a connection that cannot roll back, which rolls back as well. Spring would switch it to
  * auto-commit, and that commits half a batch if the connection still works.
  */
-final class StorageTransactionManager extends JdbcTransactionManager {
+final class StorageTransactions extends JdbcTransactionManager {
 
   private static final long serialVersionUID = 1L;
 
-  private static final Logger log = LoggerFactory.getLogger(StorageTransactionManager.class);
+  private static final Logger log = LoggerFactory.getLogger(StorageTransactions.class);
 
-  StorageTransactionManager(DataSource pool) {
+  StorageTransactions(DataSource pool) {
     super(pool);
   }
 
