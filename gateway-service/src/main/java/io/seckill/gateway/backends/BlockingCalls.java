@@ -91,7 +91,8 @@ public final class BlockingCalls implements DisposableBean {
       log.warn("{} failed", store, failure);
     }
     return ProblemException.unavailable(
-        unavailableCode, "What this request needs is unavailable at the moment; it may be repeated.");
+        unavailableCode,
+        "What this request needs is unavailable at the moment; it may be repeated.");
   }
 
   @Override

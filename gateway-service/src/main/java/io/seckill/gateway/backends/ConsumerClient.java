@@ -257,7 +257,8 @@ public final class ConsumerClient implements DisposableBean {
     return request
         .exchangeToMono(ConsumerClient::read)
         .timeout(within)
-        .onErrorMap(failure -> !(failure instanceof ProblemException), f -> unanswered(method, path, f));
+        .onErrorMap(
+            failure -> !(failure instanceof ProblemException), f -> unanswered(method, path, f));
   }
 
   private static void responseWithin(ClientHttpRequest request, Duration within) {

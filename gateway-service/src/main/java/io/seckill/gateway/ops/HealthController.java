@@ -113,7 +113,9 @@ final class HealthController {
         .isReady()
         .map(
             ready ->
-                ready ? Component.UP : Component.degraded("order-consumer is unavailable or not ready."));
+                ready
+                    ? Component.UP
+                    : Component.degraded("order-consumer is unavailable or not ready."));
   }
 
   private Component admission() {

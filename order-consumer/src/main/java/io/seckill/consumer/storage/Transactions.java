@@ -38,8 +38,7 @@ final class Transactions {
   /** On the connections that store orders. */
   static Transactions ofStorage(ConnectionPools pools, MeterRegistry meters) {
     DataSource pool = pools.orderStorage();
-    return new Transactions(
-        new TransactionTemplate(new StorageTransactions(pool)), pool, meters);
+    return new Transactions(new TransactionTemplate(new StorageTransactions(pool)), pool, meters);
   }
 
   /**
