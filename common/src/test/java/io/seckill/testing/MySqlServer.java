@@ -17,7 +17,7 @@ public final class MySqlServer extends TestServer {
   static final String ROOT_PASSWORD = "test";
 
   /**
-   * Parameters that every client of the pipeline sets (FACTS 28, 31, 40), and those that a
+   * Parameters that every client of the pipeline sets (facts.md 28, 31, 40), and those that a
    * connection without TLS to MySQL 9 needs.
    */
   private static final String PARAMETERS =

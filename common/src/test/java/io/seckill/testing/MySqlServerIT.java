@@ -93,7 +93,7 @@ class MySqlServerIT {
     assertThat(query("SELECT COUNT(*) FROM orders")).isEqualTo(1);
   }
 
-  /** FACTS 28: without useAffectedRows the count would include rows found but not changed. */
+  /** facts.md 28: without useAffectedRows the count would include rows found but not changed. */
   @Test
   void countsOnlyRowsThatChanged() throws SQLException {
     try (Connection connection = database.connect();

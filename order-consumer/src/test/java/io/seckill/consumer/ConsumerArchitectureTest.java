@@ -29,7 +29,7 @@ class ConsumerArchitectureTest {
   static final ArchRule nothingIsInjectedIntoFields =
       ArchitectureRules.nothingIsInjectedIntoFields();
 
-  /** FACTS 36: save() of a row with a known id is a merge and overwrites the stored row. */
+  /** facts.md 36: save() of a row with a known id is a merge and overwrites the stored row. */
   @ArchTest
   static final ArchRule nothingIsMergedIntoTheLedger =
       noClasses()

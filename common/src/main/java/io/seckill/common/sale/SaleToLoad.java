@@ -23,7 +23,7 @@ public record SaleToLoad(
     long initialStock,
     long lastSeq) {
 
-  /** Units of one bucket at most, so that hashes stay packed (FACTS 13). */
+  /** Units of one bucket at most, so that hashes stay packed (facts.md 13). */
   private static final int UNITS_PER_BUCKET = 64;
 
   /** Buckets that keep hashes packed when every unit ever put on sale becomes an order. */

@@ -14,7 +14,7 @@ import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
-/** FACTS 8: Redis loses its cached scripts at a restart, a failover and SCRIPT FLUSH. */
+/** facts.md 8: Redis loses its cached scripts at a restart, a failover and SCRIPT FLUSH. */
 @ExtendWith(TestServers.class)
 class LuaScriptIT {
 

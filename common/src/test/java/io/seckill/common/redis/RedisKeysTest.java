@@ -24,7 +24,7 @@ class RedisKeysTest {
     assertThat(RedisKeys.privateQueue(9, "r1:0:t")).isEqualTo("seckill:{9}:lane:r1:0:t");
   }
 
-  /** FACTS 7: all keys of one script share a hash tag. */
+  /** facts.md 7: all keys of one script share a hash tag. */
   @Test
   void putsEveryKeyOfASkuIntoOneClusterSlot() {
     for (long sku = 1; sku < 100; sku++) {

@@ -13,7 +13,7 @@ class RedisSettingsTest {
   void boundsEveryWaitByDefault() {
     RedisSettings settings = RedisSettings.single("redis://127.0.0.1:6379");
 
-    // FACTS 5: by default Jedis waits for ever for the answer to a blocking command
+    // facts.md 5: by default Jedis waits for ever for the answer to a blocking command
     assertThat(settings.blockingSocketTimeout()).isPositive();
     assertThat(settings.socketTimeout()).isPositive();
     assertThat(settings.maxWait()).isPositive();

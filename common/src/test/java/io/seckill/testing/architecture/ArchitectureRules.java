@@ -42,7 +42,7 @@ public final class ArchitectureRules {
         .should()
         .resideInAnyPackage(
             "..util..", "..utils..", "..helper..", "..impl..", "..controller..", "..service..")
-        .because("packages are features, STYLE section 1");
+        .because("packages are features, not layers");
   }
 
   /**
@@ -77,7 +77,7 @@ public final class ArchitectureRules {
         .beAnnotatedWith("org.springframework.beans.factory.annotation.Autowired")
         .orShould()
         .beAnnotatedWith("org.springframework.beans.factory.annotation.Value")
-        .because("constructor injection and configuration records, STYLE section 5")
+        .because("dependencies come by constructor, settings as records")
         .allowEmptyShould(true);
   }
 

@@ -98,7 +98,7 @@ class SaleControlIT {
   }
 
   @Test
-  void opensNothingThatRedisDoesNotHold() { // FACTS 1: missing data cause a refusal
+  void opensNothingThatRedisDoesNotHold() { // facts.md 1: missing data cause a refusal
     long sku = product();
     act(sku, "preheat");
     redis.del(RedisKeys.sku(sku));

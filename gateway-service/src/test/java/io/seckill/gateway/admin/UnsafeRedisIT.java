@@ -161,7 +161,7 @@ class UnsafeRedisIT {
   }
 
   /**
-   * FACTS 6 during a preheat: a half-loaded sale sells nothing, and repeating the preheat is
+   * facts.md 6 during a preheat: a half-loaded sale sells nothing, and repeating the preheat is
    * enough.
    */
   @Test

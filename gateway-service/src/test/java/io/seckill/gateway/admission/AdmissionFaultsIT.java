@@ -62,7 +62,7 @@ class AdmissionFaultsIT {
   }
 
   @Test
-  @DisplayName("A purchase whose reply from Redis was lost is admitted (FACTS 3, fault 2)")
+  @DisplayName("A purchase whose reply from Redis was lost is admitted (facts.md 3, fault 2)")
   void givesTheFirstAnswerWhenTheAnswerOfRedisWasLost() {
     TestSale sale = TestSale.unlimited(redis, 10);
     gateway.buy(sale.sku(), 1, "key-0001", 1);
@@ -82,7 +82,7 @@ class AdmissionFaultsIT {
   }
 
   @Test
-  @DisplayName("No request fails when scripts are flushed under load (FACTS 8, fault 3)")
+  @DisplayName("No request fails when scripts are flushed under load (facts.md 8, fault 3)")
   void failsNobodyWhenScriptsAreFlushedUnderLoad() throws Exception {
     gateway.close();
     gateway = startPatient(); // so that no 503 comes from a slow machine
@@ -140,7 +140,7 @@ class AdmissionFaultsIT {
   @Test
   @DisplayName(
       "While Redis is frozen: 503, no more threads or queued calls; then recovery"
-          + " (FACTS 41, fault 6)")
+          + " (facts.md 41, fault 6)")
   void answersWhileRedisIsFrozenAndRecovers() {
     TestSale sale = TestSale.unlimited(redis, 1_000);
     gateway.buy(sale.sku(), 1, "key-0001", 1);
@@ -190,7 +190,7 @@ class AdmissionFaultsIT {
 
   @Test
   @DisplayName(
-      "A full Redis changes nothing, repeats get their first answer (FACTS 1 and 6, fault 4)")
+      "A full Redis changes nothing, repeats get their first answer (facts.md 1 and 6, fault 4)")
   void leavesNothingHalfDoneWhenRedisIsFull() {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10);
     String first = gateway.buy(sale.sku(), 1, "key-0001", 1).body();

@@ -97,7 +97,7 @@ class AdmitCallIT {
 
   @Test
   @DisplayName(
-      "Keys of a sale expire with it, also a quota hash that was emptied before (FACTS 11)")
+      "Keys of a sale expire with it, also a quota hash that was emptied before (facts.md 11)")
   void givesEveryKeyTheExpiryOfTheSale() {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 100);
     long expiresAt = sale.counter("expiresAt");
@@ -153,7 +153,7 @@ class AdmitCallIT {
   }
 
   @Test
-  @DisplayName("The limit also applies to the first purchase (FACTS 29)")
+  @DisplayName("The limit also applies to the first purchase (facts.md 29)")
   void countsUnitsOverSeveralOrdersWhereALimitIsTheRule() {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 3, 10);
 
@@ -273,7 +273,7 @@ class AdmitCallIT {
   }
 
   @Test
-  @DisplayName("A repeat gets the first answer and takes nothing (FACTS 3, I9)")
+  @DisplayName("A repeat gets the first answer and takes nothing (facts.md 3, I9)")
   void answersARepeatWithTheFirstOrderAndItsStatusOfNow() {
     TestSale sale =
         TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 1).with("seq", 10).with("settled", 4);
@@ -369,7 +369,7 @@ class AdmitCallIT {
         "expiresAt",
         "limit"
       })
-  @DisplayName("Missing preheat data cause a refusal, they never mean 'unlimited' (FACTS 1)")
+  @DisplayName("Missing preheat data cause a refusal, they never mean 'unlimited' (facts.md 1)")
   void refusesWhenAFieldOfTheRulesIsMissing(String field) {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10).without(field);
 
@@ -409,7 +409,7 @@ class AdmitCallIT {
   @ParameterizedTest
   @ValueSource(
       strings = {"sku:1001", "stock:1001", "quota:1001:1", "req:1001:1", "order:1001:1", "outbox"})
-  @DisplayName("A key of the wrong type causes a refusal before any write (FACTS 1, fault 9)")
+  @DisplayName("A key of the wrong type causes a refusal before any write (facts.md 1, fault 9)")
   void refusesAWrongTypeBeforeAnyWriteAndServesTheNeighbours(String name) {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10);
     TestSale neighbour = TestSale.open(redis, 1_017, PurchasePolicy.LIMITED, 2, 10);
@@ -488,7 +488,7 @@ class AdmitCallIT {
   }
 
   @Test
-  @DisplayName("Only an admission writes (FACTS 2)")
+  @DisplayName("Only an admission writes (facts.md 2)")
   void writesNothingForARefusal() {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 3);
     calls.one(attempt(sale, 1, KEY, 2));
@@ -504,7 +504,7 @@ class AdmitCallIT {
   }
 
   @Test
-  @DisplayName("At most 200 bytes of Redis memory per admitted order beyond its message (FACTS 13)")
+  @DisplayName("At most 200 bytes of Redis memory per admitted order beyond its message (facts.md 13)")
   void keepsAnOrderInLittleMemory() {
     int orders = 6_400;
     TestSale sale =
@@ -533,7 +533,7 @@ class AdmitCallIT {
   }
 
   @Test
-  @DisplayName("Scripts may vanish at any time (FACTS 8)")
+  @DisplayName("Scripts may vanish at any time (facts.md 8)")
   void loadsItsScriptAgainWhenRedisHasForgottenIt() {
     TestSale sale = TestSale.unlimited(redis, 10);
     calls.one(attempt(sale, 1, KEY, 1));

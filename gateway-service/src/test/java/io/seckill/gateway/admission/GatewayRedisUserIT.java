@@ -23,7 +23,7 @@ class GatewayRedisUserIT {
           + " +hget +hmget +hset +hincrby +hlen +get +set +decrby +llen +lpush +pexpireat";
 
   @Test
-  @DisplayName("ACL rules apply inside scripts: these commands and keys are enough (FACTS 14)")
+  @DisplayName("ACL rules apply inside scripts: these commands and keys are enough (facts.md 14)")
   void admitsWithNoMoreRightsThanItNeeds(MySqlServer mysql) {
     try (RedisServer server =
             RedisServer.start(

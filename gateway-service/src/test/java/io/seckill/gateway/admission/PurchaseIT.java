@@ -166,7 +166,7 @@ class PurchaseIT {
 
   @ParameterizedTest
   @MethodSource("badBodies")
-  @DisplayName("Bad bodies get a clear answer and change nothing (FACTS, Request bodies)")
+  @DisplayName("Bad bodies get a clear answer and change nothing (facts.md, Request bodies)")
   void refusesABodyThatIsNotExactlyAQuantity(byte[] body) {
     TestSale sale = TestSale.unlimited(redis, 10_000);
 

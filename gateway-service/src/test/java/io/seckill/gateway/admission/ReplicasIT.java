@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import redis.clients.jedis.UnifiedJedis;
 
 @ChildProcessesOnly
-@DisplayName("WAIT on the writing connection, once per batch (FACTS 9)")
+@DisplayName("WAIT on the writing connection, once per batch (facts.md 9)")
 class ReplicasIT {
 
   private RedisServer master;

@@ -125,7 +125,7 @@ class ProblemsIT {
   }
 
   @Test
-  void readsNoMoreOfABodyThanAllowed() { // FACTS "Request bodies": no default limits JSON
+  void readsNoMoreOfABodyThanAllowed() { // facts.md "Request bodies": no default limits JSON
     String tenMegabytes = "\"" + "x".repeat(10 * 1024 * 1024) + "\"";
 
     GatewayAnswer declared = gateway.operate("PUT", "/admin/v1/skus/1001", tenMegabytes);

@@ -91,7 +91,7 @@ final class IntakeSession implements AutoCloseable {
       }
     }
 
-    /** The queue was deleted, or the broker's delivery time-out expired (FACTS 24). */
+    /** The queue was deleted, or the broker's delivery time-out expired (facts.md 24). */
     @Override
     public void handleCancel(String consumerTag) {
       log.warn("The broker has cancelled the consumer of {}", queue);
@@ -129,7 +129,7 @@ final class IntakeSession implements AutoCloseable {
   }
 
   /**
-   * Acks each of these deliveries by itself and no other (FACTS 22): one frame each, but not one
+   * Acks each of these deliveries by itself and no other (facts.md 22): one frame each, but not one
    * write to the network each.
    *
    * @throws IOException or ShutdownSignalException when the session has ended: the broker

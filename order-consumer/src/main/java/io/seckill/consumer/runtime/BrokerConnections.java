@@ -12,7 +12,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Opens connections without automatic recovery: after recovery a channel's delivery tags and
- * publish sequence numbers start again, and an old one would settle another message (FACTS 15). The
+ * publish sequence numbers start again, and an old one would settle another message (facts.md 15). The
  * owner of a connection opens a new one after any error.
  */
 @Component

@@ -41,7 +41,7 @@ class AffectedRowsCheck implements InitializingBean {
         });
   }
 
-  /** FACTS 28: without useAffectedRows a refused quota counts 1, the same as an insert. */
+  /** facts.md 28: without useAffectedRows a refused quota counts 1, the same as an insert. */
   private static void checkAffectedRows(Connection connection) throws SQLException {
     int inserted = QuotaTable.raise(connection, NOBODY, NOBODY, 1, 2);
     int raised = QuotaTable.raise(connection, NOBODY, NOBODY, 1, 2);
@@ -54,7 +54,7 @@ class AffectedRowsCheck implements InitializingBean {
     }
   }
 
-  /** FACTS 31: rewritten batches count -2 whatever happened. */
+  /** facts.md 31: rewritten batches count -2 whatever happened. */
   private static void checkBatchCounts(Connection connection) throws SQLException {
     String sql = "INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)";
     try (PreparedStatement insert = connection.prepareStatement(sql)) {

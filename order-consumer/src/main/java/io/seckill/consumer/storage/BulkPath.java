@@ -49,7 +49,7 @@ final class BulkPath {
         outcomes, List.of(), ProductTable.progress(connection, tally.skus()), tally.settled());
   }
 
-  /** Units by user and SKU; null when those of one user and SKU exceed the limit (FACTS 29). */
+  /** Units by user and SKU; null when those of one user and SKU exceed the limit (facts.md 29). */
   private static @Nullable Collection<Raise> raises(
       List<OrderMessage> orders, Map<Long, SaleRules> terms) {
     List<Raise> raises = new ArrayList<>(orders.size());

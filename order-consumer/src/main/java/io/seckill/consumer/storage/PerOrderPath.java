@@ -148,7 +148,7 @@ final class PerOrderPath {
     outcomes.add(new Alias(order, stored, true));
   }
 
-  /** Checks the limit here because no statement guards the first purchase (FACTS 29). */
+  /** Checks the limit here because no statement guards the first purchase (facts.md 29). */
   private void place(OrderMessage order, Set<Buyer> buyers) {
     SaleRules sale = SaleRules.of(terms, order);
     if (discarding) {
@@ -168,7 +168,7 @@ final class PerOrderPath {
     }
   }
 
-  /** One statement per order: its affected-row count tells whether it was refused (FACTS 28). */
+  /** One statement per order: its affected-row count tells whether it was refused (facts.md 28). */
   private List<OrderMessage> raiseQuotas() throws SQLException {
     List<OrderMessage> raised = new ArrayList<>(candidates.size());
     List<OrderMessage> refused = new ArrayList<>();

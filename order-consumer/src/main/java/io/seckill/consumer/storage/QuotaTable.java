@@ -10,7 +10,7 @@ final class QuotaTable {
 
   /**
    * Its affected-row count is 0 when refused, 1 when inserted, 2 when raised, on a connection with
-   * useAffectedRows. It sets no other column: a change there would turn a refusal into a 2 (FACTS
+   * useAffectedRows. It sets no other column: a change there would turn a refusal into a 2 (facts.md
    * 30).
    */
   private static final String RAISE_ONE =
@@ -36,7 +36,7 @@ final class QuotaTable {
 
   /**
    * Raises one user's quota if the limit allows. The first purchase is not guarded by the statement
-   * (FACTS 29): the caller has checked {@code units <= limit}.
+   * (facts.md 29): the caller has checked {@code units <= limit}.
    *
    * @return 0 refused, 1 inserted, 2 raised
    */

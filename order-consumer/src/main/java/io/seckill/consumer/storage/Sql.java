@@ -4,7 +4,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Collection;
 
-/** Statements with a varying number of parameters, written by hand (FACTS 31). */
+/** Statements with a varying number of parameters, written by hand (facts.md 31). */
 final class Sql {
 
   private Sql() {}

@@ -169,7 +169,7 @@ class CatalogueIT {
     assertThat(row.body().path("name").stringValue()).isEqualTo("P" + (rounds - 1));
   }
 
-  /** FACTS 39: MariaDB reports itself to MySQL's driver as version 5.5.5. */
+  /** facts.md 39: MariaDB reports itself to MySQL's driver as version 5.5.5. */
   @Test
   void speaksTheDialectOfTheServer() {
     Dialect dialect =
@@ -185,7 +185,7 @@ class CatalogueIT {
   }
 
   /**
-   * FACTS 36: a duplicate key makes JPA's transaction rollback-only; save() would overwrite the
+   * facts.md 36: a duplicate key makes JPA's transaction rollback-only; save() would overwrite the
    * row.
    */
   @Test

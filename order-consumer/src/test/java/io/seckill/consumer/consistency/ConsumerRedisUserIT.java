@@ -23,7 +23,7 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
-/** FACTS 14: the rules shipped in deploy/ allow the consumer to reconcile, and nothing more. */
+/** facts.md 14: the rules shipped in deploy/ allow the consumer to reconcile, and nothing more. */
 @ExtendWith(TestServers.class)
 class ConsumerRedisUserIT {
 

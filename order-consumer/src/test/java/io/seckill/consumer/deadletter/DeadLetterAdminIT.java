@@ -391,7 +391,7 @@ class DeadLetterAdminIT {
     assertThat(admissions.stock(sku)).isEqualTo(left);
   }
 
-  /** FACTS 16: the broker also acks a message that it cannot route. */
+  /** facts.md 16: the broker also acks a message that it cannot route. */
   @Test
   void aReplayThatTheBrokerCannotRouteKeepsItsLetterOpen() throws Exception {
     open(10);

@@ -129,7 +129,7 @@ class GuardsIT {
   }
 
   @Test
-  void refusesAFirstPurchaseAboveTheLimit() { // FACTS 29
+  void refusesAFirstPurchaseAboveTheLimit() { // facts.md 29
     sale(LIMITED, 2, 100);
     OrderMessage order = OrderFlood.order(sku, LIMITED, 5, 5);
 
@@ -141,7 +141,7 @@ class GuardsIT {
   }
 
   /**
-   * FACTS 28: the affected rows of a raise (2) and a refusal (0) add up to those of two inserts.
+   * facts.md 28: the affected rows of a raise (2) and a refusal (0) add up to those of two inserts.
    */
   @Test
   void refusesOneUserWhileAnotherIsRaised() {

@@ -252,7 +252,7 @@ class IntakeFaultsIT {
   }
 
   /**
-   * FACTS 22: an ack of all deliveries up to its tag would also settle the failed order before it.
+   * facts.md 22: an ack of all deliveries up to its tag would also settle the failed order before it.
    */
   @Test
   void keepsAFailedOrderAtTheBrokerWhileThoseBehindItAreAcked() throws Exception { // fault 25
@@ -286,7 +286,7 @@ class IntakeFaultsIT {
 
   /** Connections are reset at random points of COMMITs, acks and confirms. */
   @Test
-  void storesEveryOrderOnceWhileAllLinksBreakAtRandom() { // faults 22, 29; FACTS 38
+  void storesEveryOrderOnceWhileAllLinksBreakAtRandom() { // faults 22, 29; facts.md 38
     long seed = ThreadLocalRandom.current().nextLong();
     Random random = new Random(seed);
     List<OrderMessage> orders = orders(1, 6_000);

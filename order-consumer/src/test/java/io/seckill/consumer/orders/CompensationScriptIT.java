@@ -100,7 +100,7 @@ class CompensationScriptIT {
   }
 
   @Test
-  void changesNothingWhenAKeyIsOfAnotherType() { // FACTS 1, fault 9
+  void changesNothingWhenAKeyIsOfAnotherType() { // facts.md 1, fault 9
     redis.set(RedisKeys.compensated(SKU, 1), "foreign");
 
     assertThat(give("900", 5, 3, 2, 2)).isEqualTo(-1);
@@ -128,7 +128,7 @@ class CompensationScriptIT {
   }
 
   @Test
-  void worksWhenRedisIsFull() { // FACTS 6
+  void worksWhenRedisIsFull() { // facts.md 6
     try (RedisServer full = RedisServer.start("maxmemory-policy noeviction");
         UnifiedJedis client =
             RedisClients.open(RedisSettings.single(full.newDatabase().url()), "test")) {

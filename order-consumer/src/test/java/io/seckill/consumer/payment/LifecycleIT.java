@@ -449,7 +449,7 @@ class LifecycleIT {
   }
 
   /**
-   * FACTS 32: error 1205 rolls back one statement only; without a full rollback the order would be
+   * facts.md 32: error 1205 rolls back one statement only; without a full rollback the order would be
    * ended and its units still taken.
    */
   @Test

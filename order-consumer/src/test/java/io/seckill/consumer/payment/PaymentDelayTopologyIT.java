@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** FACTS 25. */
+/** facts.md 25. */
 @ExtendWith(TestServers.class)
 class PaymentDelayTopologyIT {
 

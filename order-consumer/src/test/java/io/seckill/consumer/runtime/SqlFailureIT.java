@@ -52,7 +52,7 @@ class SqlFailureIT {
   }
 
   /**
-   * FACTS 35. The error text ends in {@code 'PRIMARY'} on MariaDB, in {@code 'orders.PRIMARY'} on
+   * facts.md 35. The error text ends in {@code 'PRIMARY'} on MariaDB, in {@code 'orders.PRIMARY'} on
    * MySQL.
    */
   @ParameterizedTest(name = "{0}")
@@ -70,7 +70,7 @@ class SqlFailureIT {
     assertThat(SqlFailure.of(e)).isEqualTo(SqlFailure.ROW);
   }
 
-  /** FACTS 34: a plain batch leaves its other rows in the transaction when one is a duplicate. */
+  /** facts.md 34: a plain batch leaves its other rows in the transaction when one is a duplicate. */
   @Test
   void aStatementOfManyRowsLeavesNoneWhenOneIsADuplicate() throws SQLException {
     refused(

@@ -13,14 +13,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class AffectedRowsCheckIT {
 
   @Test
-  void refusesToStartWithoutUseAffectedRows() { // FACTS 28
+  void refusesToStartWithoutUseAffectedRows() { // facts.md 28
     assertThatThrownBy(() -> start("useAffectedRows=true", "useAffectedRows=false"))
         .hasStackTraceContaining("useAffectedRows=true must be part of spring.datasource.url")
         .hasStackTraceContaining("1, 2, 1 instead of 1, 2, 0");
   }
 
   @Test
-  void refusesToStartWithRewrittenBatches() { // FACTS 31
+  void refusesToStartWithRewrittenBatches() { // facts.md 31
     assertThatThrownBy(
             () -> start("rewriteBatchedStatements=false", "rewriteBatchedStatements=true"))
         .hasStackTraceContaining("rewriteBatchedStatements must not be on");

@@ -74,7 +74,7 @@ class OrderStoreIT {
   }
 
   @Test
-  void countsInsertsRaisesAndRefusalsApart() throws Exception { // FACTS 28
+  void countsInsertsRaisesAndRefusalsApart() throws Exception { // facts.md 28
     try (Connection connection = consumer.database().connect()) {
       connection.setAutoCommit(false);
       assertThat(QuotaTable.raise(connection, 1, sku, 1, 2)).as("inserted").isEqualTo(1);
@@ -220,7 +220,7 @@ class OrderStoreIT {
   }
 
   @Test
-  void waitsOutALockWithoutKeepingHalfABatch() throws Exception { // FACTS 32, fault 27
+  void waitsOutALockWithoutKeepingHalfABatch() throws Exception { // facts.md 32, fault 27
     sale(LIMITED, 5, 100);
     List<OrderMessage> orders = range(1, 11).mapToObj(user -> order(user, 1)).toList();
     Future<StoredBatch> storing;

@@ -105,7 +105,7 @@ class InternalApiIT {
     assertThat(new InternalToken("sixteen-letters!").toString()).doesNotContain("sixteen");
   }
 
-  /** FACTS "Request bodies". */
+  /** facts.md "Request bodies". */
   static Stream<Arguments> badBodies() {
     Stream.Builder<Arguments> cases = Stream.builder();
     bad(cases, "stock", ":500,", ":-1,", ":1.9,", ":1.0,", ":5e2,", ":\"5\",", ":null,", ":true,");

@@ -56,7 +56,7 @@ class BrokerFailureIT {
     outbox.close();
   }
 
-  /** FACTS 16: a missing exchange closes the channel. */
+  /** facts.md 16: a missing exchange closes the channel. */
   @Test
   void declaresAMissingExchangeAgain() throws Exception {
     try (TestBroker broker = TestBroker.watching(rabbit.url());
@@ -146,7 +146,7 @@ class BrokerFailureIT {
     }
   }
 
-  /** FACTS 21: blocked connections get no confirms; the lane claims no more orders. */
+  /** facts.md 21: blocked connections get no confirms; the lane claims no more orders. */
   @Test
   void takesNothingWhileAnAlarmBlocksPublishing() throws Exception {
     try (TestBroker broker = TestBroker.consuming(rabbit.url());
@@ -193,7 +193,7 @@ class BrokerFailureIT {
     }
   }
 
-  /** FACTS 19: what a quorum queue has confirmed survives kill -9. */
+  /** facts.md 19: what a quorum queue has confirmed survives kill -9. */
   @Test
   void losesNothingWhenTheBrokerIsKilledUnderLoad() throws Exception {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {

@@ -50,7 +50,7 @@ class RedisFailureIT {
     redisServer.close();
   }
 
-  /** FACTS 4: the claim was executed, only its answer is lost. */
+  /** facts.md 4: the claim was executed, only its answer is lost. */
   @Test
   void publishesAnOrderWhoseClaimWasNotAnswered() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(redisServer);
@@ -67,7 +67,7 @@ class RedisFailureIT {
     }
   }
 
-  /** FACTS 5: by default Jedis waits for ever for the answer to a blocking command. */
+  /** facts.md 5: by default Jedis waits for ever for the answer to a blocking command. */
   @Test
   void givesUpALinkToRedisThatIsSilent() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(redisServer);
@@ -86,7 +86,7 @@ class RedisFailureIT {
     }
   }
 
-  /** FACTS 6: a full Redis refuses BRPOPLPUSH, but must be drained. */
+  /** facts.md 6: a full Redis refuses BRPOPLPUSH, but must be drained. */
   @Test
   void drainsAFullRedis() {
     List<String> admitted = outbox.admit(3_000, TestOutbox.skusOfEveryPartition());
@@ -101,7 +101,7 @@ class RedisFailureIT {
     }
   }
 
-  /** FACTS 8: Redis loses its scripts at SCRIPT FLUSH, a restart and a failover. */
+  /** facts.md 8: Redis loses its scripts at SCRIPT FLUSH, a restart and a failover. */
   @Test
   void loadsItsScriptsAgain() {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * FACTS 14: the ACL rules shipped in deploy/ apply inside scripts too, and are sufficient for the
+ * facts.md 14: the ACL rules shipped in deploy/ apply inside scripts too, and are sufficient for the
  * relay.
  */
 @ExtendWith(TestServers.class)

@@ -84,7 +84,7 @@ class ScriptsIT {
     assertThat(outbox.waiting()).isEqualTo(1);
   }
 
-  /** FACTS 12: removes by value, and counts an order only when it was in the queue. */
+  /** facts.md 12: removes by value, and counts an order only when it was in the queue. */
   @Test
   void settleRemovesByValueAndCountsOnce() throws Exception {
     outbox.preheat(SKU);

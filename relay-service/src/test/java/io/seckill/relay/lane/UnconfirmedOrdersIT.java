@@ -42,7 +42,7 @@ class UnconfirmedOrdersIT {
     outbox.close();
   }
 
-  /** FACTS 16: an unroutable message is acked too, after its return. */
+  /** facts.md 16: an unroutable message is acked too, after its return. */
   @Test
   void keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage() throws Exception {
     try (TestBroker broker = TestBroker.watching(rabbit.url());
@@ -60,7 +60,7 @@ class UnconfirmedOrdersIT {
     }
   }
 
-  /** FACTS 15, 17: the outcome of an unconfirmed publish is unknown, so it is sent again. */
+  /** facts.md 15, 17: the outcome of an unconfirmed publish is unknown, so it is sent again. */
   @Test
   void sendsAgainWhatWasNotConfirmedInTime() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
@@ -83,7 +83,7 @@ class UnconfirmedOrdersIT {
     }
   }
 
-  /** FACTS 15: with automatic recovery, publishes lost in the reset would look confirmed. */
+  /** facts.md 15: with automatic recovery, publishes lost in the reset would look confirmed. */
   @Test
   void sendsAgainWhatWasNotConfirmedWhenTheLinkBreaks() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);

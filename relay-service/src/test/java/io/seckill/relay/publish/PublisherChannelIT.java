@@ -23,7 +23,7 @@ class PublisherChannelIT {
   private static final Duration SOON = Duration.ofMinutes(2);
 
   /**
-   * FACTS 15: a link that reconnects automatically would number its publishes from 1 again, and
+   * facts.md 15: a link that reconnects automatically would number its publishes from 1 again, and
    * take confirms of new publishes for confirms of old ones.
    */
   @Test

@@ -60,7 +60,7 @@ class UnconfirmedWindowTest {
         .isInstanceOf(IllegalStateException.class);
   }
 
-  /** FACTS 16: the return of an unroutable message comes before its ack. */
+  /** facts.md 16: the return of an unroutable message comes before its ack. */
   @Test
   void doesNotTakeAnAckForAConfirmWhenTheMessageWasReturned() {
     List<OutboundOrder> orders = enter(2);

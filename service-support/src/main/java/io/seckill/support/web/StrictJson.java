@@ -15,7 +15,7 @@ import tools.jackson.databind.type.LogicalType;
 
 /**
  * Reads JSON strictly: no unknown or repeated members, nothing after the value, no integer from a
- * string or a fraction, no string from a number (FACTS "Request bodies" lists what the defaults
+ * string or a fraction, no string from a number (facts.md "Request bodies" lists what the defaults
  * accept).
  */
 public final class StrictJson {
