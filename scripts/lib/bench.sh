@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# The benchmark program: it is compiled with the system tests and run from their classes.
+# The benchmark program: run from the classes of tests/benchmark.
 
 BENCH_DIR=$LOCAL/bench
-BENCH_CLASSES=$ROOT/system-tests/target/test-classes
+BENCH_CLASSES=$ROOT/tests/benchmark/target/test-classes
 BENCH_STAGES='admission refused start relay consumer e2e burst memory'
 # The services as scripts/up starts them.
 BENCH_SERVICE_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:+ExitOnOutOfMemoryError}
@@ -44,7 +44,7 @@ build_bench() { # unless its classes are newer than its sources
   (
     umask 022
     cd "$ROOT" &&
-      maven -q -B -DskipTests -Dspotless.check.skip=true -pl system-tests -am package \
+      maven -q -B -DskipTests -Dspotless.check.skip=true -pl tests/benchmark -am package \
         dependency:build-classpath -Dmdep.outputFile="$BENCH_DIR/classpath" &&
       maven -q -B -f "$BENCH_DIR/perf-test.pom" \
         dependency:build-classpath -Dmdep.outputFile="$BENCH_DIR/perf-test.classpath"
@@ -55,7 +55,7 @@ build_bench() { # unless its classes are newer than its sources
 bench_is_current() {
   local newer
   [[ -e $BENCH_DIR/built && -e $BENCH_CLASSES ]] || return 1
-  newer=$(find "$ROOT/pom.xml" "$ROOT"/{common,system-tests}/{pom.xml,src} -newer "$BENCH_DIR/built" -print -quit)
+  newer=$(find "$ROOT/pom.xml" "$ROOT"/{common,tests/{kit,system,benchmark}}/{pom.xml,src} -newer "$BENCH_DIR/built" -print -quit)
   [[ -z $newer ]]
 }
 

@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * Takes and returns money: the extension point by which a deployment of order-consumer chooses its
  * payment provider. docs/payment.md describes how an implementation is installed, and {@code
- * PaymentProviderContract} in the test-jar of this module tests one.
+ * PaymentProviderContract} in tests/kit tests one.
  *
  * <p><b>Payment id.</b> An order has one payment, and the order id is its id. Each call may be
  * repeated, by another process and after hours, and has the effect of one call. Whatever calls are

@@ -504,7 +504,8 @@ class AdmitCallIT {
   }
 
   @Test
-  @DisplayName("At most 200 bytes of Redis memory per admitted order beyond its message (facts.md 13)")
+  @DisplayName(
+      "At most 200 bytes of Redis memory per admitted order beyond its message (facts.md 13)")
   void keepsAnOrderInLittleMemory() {
     int orders = 6_400;
     TestSale sale =

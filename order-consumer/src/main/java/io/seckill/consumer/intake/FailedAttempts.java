@@ -7,9 +7,9 @@ import java.util.Map;
 import org.springframework.stereotype.Component;
 
 /**
- * Counts how often an order was refused. Broker versions count deliveries differently (facts.md 23),
- * and lose the count when a consumer disconnects. Keeps the last {@value #MAX_ORDERS} orders; an
- * evicted one starts at 0 again, which gives it a few more attempts. Thread-safe.
+ * Counts how often an order was refused. Broker versions count deliveries differently (facts.md
+ * 23), and lose the count when a consumer disconnects. Keeps the last {@value #MAX_ORDERS} orders;
+ * an evicted one starts at 0 again, which gives it a few more attempts. Thread-safe.
  */
 @Component
 class FailedAttempts {

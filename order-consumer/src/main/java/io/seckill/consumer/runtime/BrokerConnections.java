@@ -12,8 +12,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Opens connections without automatic recovery: after recovery a channel's delivery tags and
- * publish sequence numbers start again, and an old one would settle another message (facts.md 15). The
- * owner of a connection opens a new one after any error.
+ * publish sequence numbers start again, and an old one would settle another message (facts.md 15).
+ * The owner of a connection opens a new one after any error.
  */
 @Component
 public class BrokerConnections {

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Publishes persistent, mandatory messages with publisher confirms, on a connection of its own: a
- * broker alarm blocks connections that publish, and must not block those that consume (facts.md 21).
- * Thread-safe.
+ * broker alarm blocks connections that publish, and must not block those that consume (facts.md
+ * 21). Thread-safe.
  *
  * <p>The connection is opened on first use and reopened after every failure, at most once a second.
  */
@@ -55,10 +55,10 @@ public final class ConfirmingPublisher implements AutoCloseable {
   /**
    * Publishes without waiting for the confirm.
    *
-   * @return completes with true when the broker has acked and not returned the message (facts.md 16),
-   *     with false when the broker has nacked or returned it, is unavailable, or blocks publishers.
-   *     It may stay incomplete for as long as the broker does not answer: wait with a time-out, and
-   *     treat a missing answer as "unknown" (facts.md 17)
+   * @return completes with true when the broker has acked and not returned the message (facts.md
+   *     16), with false when the broker has nacked or returned it, is unavailable, or blocks
+   *     publishers. It may stay incomplete for as long as the broker does not answer: wait with a
+   *     time-out, and treat a missing answer as "unknown" (facts.md 17)
    */
   public synchronized CompletableFuture<Boolean> publish(
       String exchange, String routingKey, BasicProperties properties, byte[] body) {
@@ -195,7 +195,9 @@ public final class ConfirmingPublisher implements AutoCloseable {
           });
     }
 
-    /** A return arrives before its ack (facts.md 16): the first answer to a sequence number counts. */
+    /**
+     * A return arrives before its ack (facts.md 16): the first answer to a sequence number counts.
+     */
     private void answer(long number, boolean multiple, boolean confirmed) {
       Map<Long, CompletableFuture<Boolean>> answered =
           multiple ? open.headMap(number, true) : open.subMap(number, true, number, true);

@@ -13,8 +13,8 @@ import org.springframework.transaction.support.TransactionOperations;
 
 /**
  * Repeats a transaction that ended in a deadlock or a lock wait time-out, for a limited time. It
- * was rolled back as a whole, which error 1205 alone would not do (facts.md 32), so the work must be
- * harmless when it runs again. A transaction whose COMMIT has no known outcome is not repeated.
+ * was rolled back as a whole, which error 1205 alone would not do (facts.md 32), so the work must
+ * be harmless when it runs again. A transaction whose COMMIT has no known outcome is not repeated.
  * Thread-safe.
  */
 public final class RetryingTransactions implements TransactionOperations {

@@ -41,7 +41,9 @@ public class OrderStore {
 
   private static final Logger log = LoggerFactory.getLogger(OrderStore.class);
 
-  /** The order of locks: by user, then SKU (facts.md 33); within a user first come, first served. */
+  /**
+   * The order of locks: by user, then SKU (facts.md 33); within a user first come, first served.
+   */
   private static final Comparator<OrderMessage> BY_USER_AND_SKU =
       Comparator.comparingLong(OrderMessage::userId)
           .thenComparingLong(OrderMessage::skuId)

@@ -10,8 +10,8 @@ final class QuotaTable {
 
   /**
    * Its affected-row count is 0 when refused, 1 when inserted, 2 when raised, on a connection with
-   * useAffectedRows. It sets no other column: a change there would turn a refusal into a 2 (facts.md
-   * 30).
+   * useAffectedRows. It sets no other column: a change there would turn a refusal into a 2
+   * (facts.md 30).
    */
   private static final String RAISE_ONE =
       "INSERT INTO user_quota (user_id, sku_id, owned_count, limit_units) VALUES (?, ?, ?, ?)"

@@ -252,7 +252,8 @@ class IntakeFaultsIT {
   }
 
   /**
-   * facts.md 22: an ack of all deliveries up to its tag would also settle the failed order before it.
+   * facts.md 22: an ack of all deliveries up to its tag would also settle the failed order before
+   * it.
    */
   @Test
   void keepsAFailedOrderAtTheBrokerWhileThoseBehindItAreAcked() throws Exception { // fault 25

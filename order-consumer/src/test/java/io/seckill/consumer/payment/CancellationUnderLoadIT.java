@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * facts.md 33: cancellations take locks in the order of the batch store, so both can run concurrently.
+ * facts.md 33: cancellations take locks in the order of the batch store, so both can run
+ * concurrently.
  */
 @ExtendWith(TestServers.class)
 class CancellationUnderLoadIT {

@@ -449,8 +449,8 @@ class LifecycleIT {
   }
 
   /**
-   * facts.md 32: error 1205 rolls back one statement only; without a full rollback the order would be
-   * ended and its units still taken.
+   * facts.md 32: error 1205 rolls back one statement only; without a full rollback the order would
+   * be ended and its units still taken.
    */
   @Test
   void aLockWaitLeavesNothingHalfDone() throws Exception {

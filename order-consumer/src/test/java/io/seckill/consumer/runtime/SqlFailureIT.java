@@ -52,8 +52,8 @@ class SqlFailureIT {
   }
 
   /**
-   * facts.md 35. The error text ends in {@code 'PRIMARY'} on MariaDB, in {@code 'orders.PRIMARY'} on
-   * MySQL.
+   * facts.md 35. The error text ends in {@code 'PRIMARY'} on MariaDB, in {@code 'orders.PRIMARY'}
+   * on MySQL.
    */
   @ParameterizedTest(name = "{0}")
   @CsvSource({
@@ -70,7 +70,9 @@ class SqlFailureIT {
     assertThat(SqlFailure.of(e)).isEqualTo(SqlFailure.ROW);
   }
 
-  /** facts.md 34: a plain batch leaves its other rows in the transaction when one is a duplicate. */
+  /**
+   * facts.md 34: a plain batch leaves its other rows in the transaction when one is a duplicate.
+   */
   @Test
   void aStatementOfManyRowsLeavesNoneWhenOneIsADuplicate() throws SQLException {
     refused(

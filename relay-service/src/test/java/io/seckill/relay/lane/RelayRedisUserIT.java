@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * facts.md 14: the ACL rules shipped in deploy/ apply inside scripts too, and are sufficient for the
- * relay.
+ * facts.md 14: the ACL rules shipped in deploy/ apply inside scripts too, and are sufficient for
+ * the relay.
  */
 @ExtendWith(TestServers.class)
 class RelayRedisUserIT {

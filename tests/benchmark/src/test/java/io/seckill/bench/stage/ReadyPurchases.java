@@ -1,0 +1,46 @@
+package io.seckill.bench.stage;
+
+import io.seckill.bench.lab.BenchSale;
+import io.seckill.bench.lab.Lab;
+import io.seckill.system.load.LoadPlan;
+import io.seckill.system.load.Requests;
+import java.util.List;
+
+/** Purchases of one unit each by different users, signed before the measurement starts. */
+final class ReadyPurchases {
+
+  private static final int CONNECTIONS = 256;
+
+  private final int port;
+  private final long firstUser;
+  private final byte[][] requests;
+
+  ReadyPurchases(Lab lab, BenchSale sale, int count) {
+    this.port = lab.pipeline().shopPort();
+    this.requests = new byte[count][];
+    Requests signed = new Requests(lab.pipeline().tokens());
+    this.firstUser = lab.newUsers(count);
+    for (int i = 0; i < count; i++) {
+      requests[i] = signed.purchase(firstUser + i, sale.skuId());
+    }
+  }
+
+  int count() {
+    return requests.length;
+  }
+
+  /** The user of the first request; the others have the following ids. */
+  long firstUser() {
+    return firstUser;
+  }
+
+  /** Returns a plan that sends some of the requests again, as fast as possible. */
+  LoadPlan someOf(List<Integer> indexes) {
+    return new LoadPlan(
+        port, CONNECTIONS, indexes.size(), LoadPlan.ASAP, i -> requests[indexes.get((int) i)]);
+  }
+
+  LoadPlan at(double perSecond) {
+    return new LoadPlan(port, CONNECTIONS, requests.length, perSecond, i -> requests[(int) i]);
+  }
+}

@@ -1,0 +1,144 @@
+package io.seckill.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.Purchases;
+import io.seckill.system.guarantee.SaleAtRest;
+import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.system.load.LoadPlan;
+import io.seckill.system.load.LoadResult;
+import io.seckill.system.load.Loader;
+import io.seckill.system.load.Requests;
+import io.seckill.system.shop.Answer;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A thousand shop pages ask for their shoppers' orders over and over while a sale runs. */
+@ExtendWith(TestServers.class)
+class ListLoadIT {
+
+  private static final int CONNECTIONS = 1_000;
+  private static final int LISTS = 6_000;
+  private static final int LOOKING = 5_000;
+  private static final int BUYERS = 200;
+  private static final long SKU = 1001;
+  private static final SaleOffer OFFER = new SaleOffer(SKU, PurchasePolicy.LIMITED, 5, 10_000);
+  private static final Duration SETTLED_LIMIT = Duration.ofSeconds(60);
+
+  private static Pipeline pipeline;
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final Purchases purchases = new Purchases();
+
+  @BeforeAll
+  static void startEverything() {
+    pipeline = Pipeline.start("list-load");
+  }
+
+  @AfterAll
+  static void stopEverything() {
+    pipeline.close();
+  }
+
+  @Test
+  void leavesPurchasesProductPagesReadinessAndOperatorsAlone() throws Exception {
+    pipeline.admin().sell(SKU, OFFER.policy(), OFFER.limit(), OFFER.stock());
+    await().until(() -> page().path("onSale").booleanValue());
+    CompletableFuture<LoadResult> looking = CompletableFuture.supplyAsync(ListLoadIT::lookAtLists);
+
+    long buyer = 0;
+    while (!looking.isDone() || buyer < BUYERS) {
+      buy(++buyer);
+      assertThat(readiness()).isEqualTo(200);
+      assertThat(page().path("onSale").booleanValue()).as("the sale runs").isTrue();
+      if (buyer % 50 == 0) {
+        assertThat(pipeline.admin().pause(SKU).status()).isEqualTo(200);
+        assertThat(pipeline.shop().buyAsync(9_999, SKU, 1, "while-it-is-paused").join().code())
+            .isEqualTo("PAUSED");
+        assertThat(pipeline.admin().resume(SKU).status()).isEqualTo(200);
+        await().until(() -> page().path("onSale").booleanValue());
+      }
+    }
+
+    LoadResult lists = looking.join();
+    assertThat(lists.broken()).isZero();
+    assertThat(lists.byStatus().keySet()).isSubsetOf(Set.of(200, 503));
+    assertThat(lists.answers(200)).as(lists.byStatus().toString()).isPositive();
+    SaleAtRest sale = atRest(buyer);
+    Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
+  }
+
+  private void buy(long user) {
+    String key = "order-of-" + user;
+    purchases.attempt(SKU, user, key, 1);
+    Answer answer = pipeline.shop().buy(user, SKU, 1, key);
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+    purchases.accepted(SKU, user, key, answer.text("orderId"));
+  }
+
+  private static LoadResult lookAtLists() {
+    Requests requests = new Requests(pipeline.tokens());
+    byte[][] lists = new byte[LOOKING][];
+    for (int user = 0; user < LOOKING; user++) {
+      lists[user] = requests.list(user + 1L);
+    }
+    try {
+      return Loader.run(
+          new LoadPlan(
+              pipeline.shopPort(),
+              CONNECTIONS,
+              LISTS,
+              LoadPlan.ASAP,
+              n -> lists[(int) n % LOOKING]),
+          answer -> {});
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private JsonNode page() {
+    HttpResponse<String> answer = get(pipeline.shopPort(), "/api/v1/skus/" + SKU);
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    return JsonMapper.shared().readTree(answer.body());
+  }
+
+  private int readiness() {
+    return get(pipeline.adminPort(), "/actuator/health/readiness").statusCode();
+  }
+
+  private HttpResponse<String> get(int port, String path) {
+    URI uri = URI.create("http://127.0.0.1:" + port + path);
+    return http.sendAsync(
+            HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20)).build(),
+            BodyHandlers.ofString())
+        .join();
+  }
+
+  private static SaleAtRest atRest(long orders) throws Exception {
+    await()
+        .atMost(SETTLED_LIMIT)
+        .until(() -> pipeline.sales().settledOrders(SKU), settled -> settled == orders);
+    await()
+        .atMost(SETTLED_LIMIT)
+        .until(() -> pipeline.sales().read(OFFER), sale -> sale.inPrivateQueues() == 0);
+    return pipeline.sales().read(OFFER);
+  }
+}
