@@ -3,33 +3,11 @@ package io.seckill.gateway;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
-import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.junit.ArchTests;
 import io.seckill.testing.architecture.ArchitectureRules;
 
 @AnalyzeClasses(packages = "io.seckill.gateway", importOptions = DoNotIncludeTests.class)
 class GatewayArchitectureTest {
 
-  @ArchTest
-  static final ArchRule featuresAreFreeOfCycles =
-      ArchitectureRules.featuresAreFreeOfCycles("gateway");
-
-  @ArchTest static final ArchRule packagesAreFeatures = ArchitectureRules.packagesAreFeatures();
-
-  @ArchTest
-  static final ArchRule servicesDoNotKnowEachOther =
-      ArchitectureRules.servicesDoNotKnowEachOther("gateway");
-
-  @ArchTest static final ArchRule packagesAreNullMarked = ArchitectureRules.packagesAreNullMarked();
-
-  @ArchTest
-  static final ArchRule nothingIsInjectedIntoFields =
-      ArchitectureRules.nothingIsInjectedIntoFields();
-
-  @ArchTest static final ArchRule nobodySleeps = ArchitectureRules.nobodySleeps();
-
-  @ArchTest static final ArchRule logsGoThroughSlf4j = ArchitectureRules.logsGoThroughSlf4j();
-
-  @ArchTest static final ArchRule namesSayWhatAClassIs = ArchitectureRules.namesSayWhatAClassIs();
-
-  @ArchTest static final ArchRule nobodyParks = ArchitectureRules.nobodyParks();
+  @ArchTest static final ArchTests rules = ArchTests.in(ArchitectureRules.class);
 }

@@ -1,120 +1,116 @@
 package io.seckill.testing.architecture;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
 import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS;
 import static com.tngtech.archunit.library.GeneralCodingRules.NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
-import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.CompositeArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
-import com.tngtech.archunit.lang.syntax.ArchRuleDefinition;
-import java.util.List;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.NullMarked;
 
-/**
- * Architecture rules for every module; each module's architecture test applies all of them to the
- * module.
- */
+/** Architecture rules for every module: {@code ArchTests.in(ArchitectureRules.class)}. */
 public final class ArchitectureRules {
+
+  private static final Pattern MODULE = Pattern.compile("io\\.seckill\\.(\\w+)\\b.*");
+  private static final Set<String> SHARED = Set.of("common", "support");
+
+  @ArchTest
+  static final ArchRule featuresAreFreeOfCycles =
+      slices().matching("io.seckill.*.(*)..").should().beFreeOfCycles().allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule packagesAreFeatures =
+      noClasses()
+          .should()
+          .resideInAnyPackage(
+              "..util..", "..utils..", "..helper..", "..impl..", "..controller..", "..service..")
+          .because("packages are features of the sale, not layers or left-overs");
+
+  @ArchTest
+  static final ArchRule servicesDoNotKnowEachOther =
+      classes()
+          .should(dependOnNoOtherService())
+          .because("services talk through Redis, RabbitMQ, MySQL and HTTP only");
+
+  @ArchTest
+  static final ArchRule packagesAreNullMarked =
+      classes()
+          .should(resideInANullMarkedPackage())
+          .because("NullAway checks only packages that are annotated @NullMarked");
+
+  @ArchTest
+  static final ArchRule nothingIsInjectedIntoFields =
+      noFields()
+          .should()
+          .beAnnotatedWith("org.springframework.beans.factory.annotation.Autowired")
+          .orShould()
+          .beAnnotatedWith("org.springframework.beans.factory.annotation.Value")
+          .because("dependencies come by constructor, settings as records")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule nobodySleeps =
+      noClasses()
+          .should()
+          .callMethod(Thread.class, "sleep", long.class)
+          .because("code waits with signals and deadlines");
+
+  @ArchTest
+  static final ArchRule logsGoThroughSlf4j =
+      CompositeArchRule.of(NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS)
+          .and(NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING);
+
+  @ArchTest
+  static final ArchRule namesSayWhatAClassIs =
+      noClasses()
+          .should()
+          .haveNameMatching(".*(Manager|Helper|Utils?|Impl|Data|Info)(\\$.*)?")
+          .because("a name says what its class does");
+
+  @ArchTest
+  static final ArchRule nobodyParks =
+      noClasses()
+          .that()
+          .doNotHaveSimpleName("Pause")
+          .should()
+          .accessClassesThat()
+          .areAssignableTo(LockSupport.class)
+          .because("code waits for signals that a stop can give; Pause is order-consumer's")
+          .allowEmptyShould(true);
 
   private ArchitectureRules() {}
 
-  /**
-   * @param module last part of the module's base package: common, support, gateway, relay, consumer
-   */
-  public static ArchRule featuresAreFreeOfCycles(String module) {
-    return slices()
-        .matching("io.seckill." + module + ".(*)..")
-        .should()
-        .beFreeOfCycles()
-        .allowEmptyShould(true);
+  private static ArchCondition<JavaClass> dependOnNoOtherService() {
+    return new ArchCondition<>("depend on no other service") {
+      @Override
+      public void check(JavaClass type, ConditionEvents events) {
+        for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
+          String target = module(dependency.getTargetClass());
+          if (!target.isEmpty() && !SHARED.contains(target) && !target.equals(module(type))) {
+            events.add(SimpleConditionEvent.violated(type, dependency.getDescription()));
+          }
+        }
+      }
+    };
   }
 
-  /** Packages are features of the sale, not layers or left-overs. */
-  public static ArchRule packagesAreFeatures() {
-    return noClasses()
-        .should()
-        .resideInAnyPackage(
-            "..util..", "..utils..", "..helper..", "..impl..", "..controller..", "..service..")
-        .because("packages are features, not layers");
-  }
-
-  /**
-   * A service depends only on common, service-support and itself: services share message contracts,
-   * not classes.
-   */
-  public static ArchRule servicesDoNotKnowEachOther(String module) {
-    return noClasses()
-        .that()
-        .resideInAPackage("io.seckill." + module + "..")
-        .should()
-        .dependOnClassesThat(
-            JavaClass.Predicates.resideInAPackage("io.seckill..")
-                .and(
-                    JavaClass.Predicates.resideOutsideOfPackages(
-                        "io.seckill." + module + "..",
-                        "io.seckill.common..",
-                        "io.seckill.support..",
-                        "io.seckill.testing..")))
-        .because("services talk through Redis, RabbitMQ, MySQL and HTTP only");
-  }
-
-  /** NullAway only checks packages that are annotated @NullMarked. */
-  public static ArchRule packagesAreNullMarked() {
-    return ArchRuleDefinition.classes().should(resideInANullMarkedPackage());
-  }
-
-  /** Settings are records, and dependencies are constructor arguments. */
-  public static ArchRule nothingIsInjectedIntoFields() {
-    return noFields()
-        .should()
-        .beAnnotatedWith("org.springframework.beans.factory.annotation.Autowired")
-        .orShould()
-        .beAnnotatedWith("org.springframework.beans.factory.annotation.Value")
-        .because("dependencies come by constructor, settings as records")
-        .allowEmptyShould(true);
-  }
-
-  /** Code waits with signals, deadlines or Awaitility. */
-  public static ArchRule nobodySleeps() {
-    return noClasses().should().callMethod(Thread.class, "sleep", long.class);
-  }
-
-  /** Logs go through SLF4J. */
-  public static ArchRule logsGoThroughSlf4j() {
-    return com.tngtech.archunit.lang.CompositeArchRule.of(NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS)
-        .and(NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING);
-  }
-
-  /** A class is named for what it does or is; these suffixes say neither. */
-  public static ArchRule namesSayWhatAClassIs() {
-    return noClasses()
-        .should()
-        .haveNameMatching(".*(Manager|Helper|Utils?|Impl|Data|Info)(\\$.*)?")
-        .because("a name says what its class does");
-  }
-
-  /**
-   * Code waits for signals that a stop can give.
-   *
-   * @param classes simple names of the classes that may park
-   */
-  public static ArchRule nobodyParks(String... classes) {
-    List<String> allowed = List.of(classes);
-    return noClasses()
-        .that(
-            DescribedPredicate.describe(
-                "are not " + allowed, type -> !allowed.contains(type.getSimpleName())))
-        .should()
-        .accessClassesThat()
-        .areAssignableTo(LockSupport.class)
-        .allowEmptyShould(true);
+  /** Returns the part of the package after {@code io.seckill}, or "" outside it. */
+  private static String module(JavaClass type) {
+    Matcher module = MODULE.matcher(type.getPackageName());
+    return module.matches() ? module.group(1) : "";
   }
 
   private static ArchCondition<JavaClass> resideInANullMarkedPackage() {
