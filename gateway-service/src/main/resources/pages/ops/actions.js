@@ -5,8 +5,8 @@ import {backOffMs, call, isUnsettled, pause} from './api.js';
 
 const TRIES = 5;
 
-/** Above the two minutes in which the gateway answers (seckill.consumer.reconciliation-timeout). */
-const RECONCILIATION_MS = 150_000;
+/** Above the five minutes in which the gateway answers (seckill.consumer.long-timeout). */
+const RECONCILIATION_MS = 330_000;
 
 /** Which states an action is legal in, and what it does. */
 const ON_A_SALE = {

@@ -1,6 +1,5 @@
 /**
- * Loads a sale from MySQL into Redis: the gateway does so at a preheat, order-consumer at a rebuild
- * after a loss of data.
+ * The states of sales in Redis, operators' stops that MySQL lacks, and when a sale's keys expire.
  */
 @NullMarked
 package io.seckill.common.sale;

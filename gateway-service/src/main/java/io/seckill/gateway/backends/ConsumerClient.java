@@ -1,13 +1,13 @@
 package io.seckill.gateway.backends;
 
 import io.netty.channel.ChannelOption;
-import io.seckill.common.sale.LoadSettings;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -44,26 +44,40 @@ public final class ConsumerClient implements DisposableBean {
   /** Problem code: order-consumer is unavailable, too slow, or sent an invalid response. */
   public static final String UNAVAILABLE = "DATABASE_UNAVAILABLE";
 
-  public static final String IDEMPOTENCY_KEY_HEADER = "Idempotency-Key";
-
   private static final Logger log = LoggerFactory.getLogger(ConsumerClient.class);
   private static final int MAX_ANSWER_BYTES = 4 * 1024 * 1024;
   private static final Pattern CODE = Pattern.compile("[A-Z][A-Z0-9_]{1,63}");
   private static final Pattern SENTENCE = Pattern.compile("[\\x20-\\x7e]{1,300}");
-  private static final Pattern MEMBER = Pattern.compile("[A-Za-z0-9_]{1,64}");
+  private static final Pattern MEMBER = Pattern.compile("[A-Za-z0-9_-]{1,64}");
 
   private static final JsonMapper JSON =
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
+  private final String url;
   private final ConnectionProvider connections;
   private final WebClient client;
   private final Duration timeout;
-  private final Duration reconciliationTimeout;
+  private final Duration longTimeout;
+
+  /** For whom a call is made, which decides what is said when order-consumer does not answer. */
+  private enum Requester {
+    GATEWAY("The order service cannot be reached at the moment; the same request may be repeated."),
+    OPERATOR(
+        "order-consumer is not available; pause and close still work. Repeat the call when it"
+            + " answers: it may have been carried out.");
+
+    private final String unavailable;
+
+    Requester(String unavailable) {
+      this.unavailable = unavailable;
+    }
+  }
 
   ConsumerClient(
       ConsumerProperties settings, InternalToken internal, ReactorResourceFactory resources) {
+    this.url = settings.url().toString();
     this.timeout = settings.timeout();
-    this.reconciliationTimeout = settings.reconciliationTimeout();
+    this.longTimeout = settings.longTimeout();
     this.connections =
         ConnectionProvider.builder("order-consumer")
             .maxConnections(settings.maxConnections())
@@ -77,22 +91,37 @@ public final class ConsumerClient implements DisposableBean {
             .option(
                 ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) settings.connectTimeout().toMillis())
             .responseTimeout(settings.timeout());
-    this.client = client(settings, internal, http);
+    this.client = client(internal, http);
   }
 
-  private static WebClient client(
-      ConsumerProperties settings, InternalToken internal, HttpClient http) {
+  private static WebClient client(InternalToken internal, HttpClient http) {
     return WebClient.builder()
-        .baseUrl(settings.url().toString())
         .clientConnector(new ReactorClientHttpConnector(http))
         .defaultHeader(HttpHeaders.AUTHORIZATION, "Bearer " + internal.token())
         .codecs(codecs -> codecs.defaultCodecs().maxInMemorySize(MAX_ANSWER_BYTES))
         .build();
   }
 
-  /** Returns the product; fails with 404 UNKNOWN_SKU when MySQL has no such SKU. */
-  public Mono<ProductRow> product(long skuId) {
-    return exchange(HttpMethod.GET, sku(skuId, ""), null, Map.of()).map(ConsumerClient::product);
+  /**
+   * Passes an operator's call on. Order-consumer's problem is returned unchanged, also a 503.
+   *
+   * @param pathAndQuery below {@code /internal/v1}, encoded
+   * @param body JSON as received; null for none
+   * @param isLong whether the call may load a sale or wait for orders in flight
+   */
+  public Mono<ConsumerAnswer> forward(
+      HttpMethod method,
+      String pathAndQuery,
+      byte @Nullable [] body,
+      Map<String, String> headers,
+      boolean isLong) {
+    return exchange(
+        method,
+        "/internal/v1" + pathAndQuery,
+        body,
+        headers,
+        isLong ? longTimeout : timeout,
+        Requester.OPERATOR);
   }
 
   /** The conservation equation of a SKU, read at most half a second ago. */
@@ -100,45 +129,14 @@ public final class ConsumerClient implements DisposableBean {
     return exchange(HttpMethod.GET, sku(skuId, "/ledger"), null, Map.of());
   }
 
-  /** Creates or edits a SKU; the status tells which. */
-  public Mono<ConsumerAnswer> putProduct(long skuId, ProductEdit edit, String operator) {
-    return exchange(HttpMethod.PUT, sku(skuId, ""), edit, Map.of(Operator.HEADER, operator));
-  }
-
-  /**
-   * Raises the epoch; 409 while the sale runs or has orders in flight.
-   *
-   * @param loading stored with the product, so that a rebuild loads it with the same settings
-   */
-  public Mono<ProductRow> preheat(long skuId, LoadSettings loading, String operator) {
-    return exchange(
-            HttpMethod.POST,
-            sku(skuId, "/preheat"),
-            Map.of(
-                "maxPerOrder", loading.maxPerOrder(),
-                "retentionSeconds", loading.retention().toSeconds()),
-            Map.of(Operator.HEADER, operator))
-        .map(ConsumerClient::product);
-  }
-
   /** Changes the sale's state; 409 when the transition is not legal. */
   public Mono<ProductRow> changeState(long skuId, SaleState state, String operator) {
     return exchange(
             HttpMethod.POST,
             sku(skuId, "/state"),
-            Map.of("state", state.name()),
+            json(Map.of("state", state.name())),
             Map.of(Operator.HEADER, operator))
         .map(ConsumerClient::product);
-  }
-
-  /** Adds or withdraws units in MySQL and Redis, once per idempotency key. */
-  public Mono<ConsumerAnswer> changeStock(
-      long skuId, long delta, String reason, String key, String operator) {
-    return exchange(
-        HttpMethod.POST,
-        sku(skuId, "/stock"),
-        Map.of("delta", delta, "reason", reason),
-        Map.of(Operator.HEADER, operator, IDEMPOTENCY_KEY_HEADER, key));
   }
 
   /**
@@ -150,50 +148,8 @@ public final class ConsumerClient implements DisposableBean {
     return exchange(
         HttpMethod.POST,
         "/internal/v1/orders/" + orderId + '/' + action,
-        Map.of("userId", userId),
+        json(Map.of("userId", userId)),
         Map.of());
-  }
-
-  /**
-   * A page of dead letters, oldest first.
-   *
-   * @param query already checked and encoded, starting with {@code ?}, or empty
-   */
-  public Mono<ConsumerAnswer> deadLetters(String query) {
-    return exchange(HttpMethod.GET, "/internal/v1/dead-letters" + query, null, Map.of());
-  }
-
-  /** One dead letter with its payload. */
-  public Mono<ConsumerAnswer> deadLetter(long id) {
-    return exchange(HttpMethod.GET, "/internal/v1/dead-letters/" + id, null, Map.of());
-  }
-
-  /** Processes a dead letter again, with all checks. */
-  public Mono<ConsumerAnswer> replay(long id, String operator) {
-    return exchange(
-        HttpMethod.POST,
-        "/internal/v1/dead-letters/" + id + "/replay",
-        Map.of(),
-        Map.of(Operator.HEADER, operator));
-  }
-
-  /** Discards a dead letter permanently. */
-  public Mono<ConsumerAnswer> discard(long id, String reason, String operator) {
-    return exchange(
-        HttpMethod.POST,
-        "/internal/v1/dead-letters/" + id + "/discard",
-        Map.of("reason", reason),
-        Map.of(Operator.HEADER, operator));
-  }
-
-  /** Compares Redis with MySQL and repairs Redis; a dry run only reports the differences. */
-  public Mono<ConsumerAnswer> reconcile(long skuId, boolean dryRun, String operator) {
-    return exchange(
-        HttpMethod.POST,
-        sku(skuId, "/reconciliation"),
-        Map.of("dryRun", dryRun),
-        Map.of(Operator.HEADER, operator),
-        reconciliationTimeout);
   }
 
   /**
@@ -205,20 +161,15 @@ public final class ConsumerClient implements DisposableBean {
     return exchange(
         HttpMethod.POST,
         sku(skuId, "/lost-admissions"),
-        Map.of("epoch", epoch, "seq", seq),
+        json(Map.of("epoch", epoch, "seq", seq)),
         Map.of());
-  }
-
-  /** The findings of the latest reconciliations of a SKU. */
-  public Mono<ConsumerAnswer> reconciliations(long skuId) {
-    return exchange(HttpMethod.GET, sku(skuId, "/reconciliation"), null, Map.of());
   }
 
   /** Whether order-consumer answers and reports itself ready. Never fails. */
   public Mono<Boolean> isReady() {
     return client
         .get()
-        .uri("/actuator/health/readiness")
+        .uri(URI.create(url + "/actuator/health/readiness"))
         .exchangeToMono(
             answer -> answer.releaseBody().thenReturn(answer.statusCode().value() == 200))
         .timeout(timeout)
@@ -234,31 +185,37 @@ public final class ConsumerClient implements DisposableBean {
     return "/internal/v1/skus/" + skuId + rest;
   }
 
+  private static byte[] json(Map<String, ?> body) {
+    return JSON.writeValueAsBytes(body);
+  }
+
   private Mono<ConsumerAnswer> exchange(
-      HttpMethod method, String path, @Nullable Object body, Map<String, String> headers) {
-    return exchange(method, path, body, headers, timeout);
+      HttpMethod method, String path, byte @Nullable [] body, Map<String, String> headers) {
+    return exchange(method, path, body, headers, timeout, Requester.GATEWAY);
   }
 
   private Mono<ConsumerAnswer> exchange(
       HttpMethod method,
       String path,
-      @Nullable Object body,
+      byte @Nullable [] body,
       Map<String, String> headers,
-      Duration within) {
+      Duration within,
+      Requester requester) {
     WebClient.RequestBodySpec request =
         client
             .method(method)
-            .uri(path)
+            .uri(URI.create(url + path))
             .headers(all -> headers.forEach(all::set))
             .httpRequest(raw -> responseWithin(raw, within));
     if (body != null) {
-      request.contentType(MediaType.APPLICATION_JSON).bodyValue(JSON.writeValueAsBytes(body));
+      request.contentType(MediaType.APPLICATION_JSON).bodyValue(body);
     }
     return request
-        .exchangeToMono(ConsumerClient::read)
+        .exchangeToMono(response -> read(response, requester))
         .timeout(within)
         .onErrorMap(
-            failure -> !(failure instanceof ProblemException), f -> unanswered(method, path, f));
+            failure -> !(failure instanceof ProblemException),
+            failure -> unanswered(method, path, requester, failure));
   }
 
   private static void responseWithin(ClientHttpRequest request, Duration within) {
@@ -266,32 +223,32 @@ public final class ConsumerClient implements DisposableBean {
     connection.responseTimeout(within);
   }
 
-  private static ProblemException unanswered(HttpMethod method, String path, Throwable failure) {
+  private static ProblemException unanswered(
+      HttpMethod method, String path, Requester requester, Throwable failure) {
     log.warn("order-consumer did not answer {} {}: {}", method, path, failure.toString());
-    return unavailable();
+    return ProblemException.unavailable(UNAVAILABLE, requester.unavailable);
   }
 
-  private static ProblemException unavailable() {
-    return ProblemException.unavailable(
-        UNAVAILABLE,
-        "The order service cannot be reached at the moment; the same request may be repeated.");
-  }
-
-  private static Mono<ConsumerAnswer> read(ClientResponse response) {
+  private static Mono<ConsumerAnswer> read(ClientResponse response, Requester requester) {
     int status = response.statusCode().value();
     return response
         .bodyToMono(byte[].class)
         .defaultIfEmpty(new byte[0])
-        .map(bytes -> answer(status, bytes));
+        .map(bytes -> answer(status, bytes, requester));
   }
 
-  private static ConsumerAnswer answer(int status, byte[] bytes) {
+  private static ConsumerAnswer answer(int status, byte[] bytes, Requester requester) {
     JsonNode body = bytes.length == 0 ? JSON.createObjectNode() : JSON.readTree(bytes);
     if (status >= 200 && status < 300) {
       return new ConsumerAnswer(status, body);
     }
     // 401 and 403 refuse the gateway's own token, not the caller's.
     if (status >= 400 && status < 500 && status != 401 && status != 403) {
+      throw new ProblemException(refusal(status, body));
+    }
+    if (status == 503
+        && requester == Requester.OPERATOR
+        && textOrNull(body, "code", CODE) != null) {
       throw new ProblemException(refusal(status, body));
     }
     throw new IllegalStateException("answered " + status);
@@ -305,7 +262,7 @@ public final class ConsumerClient implements DisposableBean {
         textOrNull(body, "field", MEMBER),
         textOrNull(body, "orderStatus", CODE),
         textOrNull(body, "saleState", CODE),
-        null);
+        status == 503 ? Duration.ofSeconds(1) : null);
   }
 
   private static String text(JsonNode body, String name, Pattern accepted, String otherwise) {
@@ -327,7 +284,7 @@ public final class ConsumerClient implements DisposableBean {
       return JSON.treeToValue(answer.body(), ProductRow.class);
     } catch (JacksonException e) {
       log.warn("order-consumer's response is not a product row: {}", e.getOriginalMessage());
-      throw unavailable();
+      throw ProblemException.unavailable(UNAVAILABLE, Requester.OPERATOR.unavailable);
     }
   }
 }

@@ -14,8 +14,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param connectTimeout 10 ms..30 s
  * @param timeout longest wait for a whole response, at least the connect time-out, up to 60 s;
  *     beyond it the outcome is unknown
- * @param reconciliationTimeout the same for a reconciliation, which waits for orders in flight to
- *     settle, timeout..15 min
+ * @param longTimeout the same for a preheat or an edit, which write all of a sale's data to Redis,
+ *     and for a reconciliation, which waits for orders in flight to settle, timeout..15 min
  * @param maxConnections 1..256
  * @param maxWaiting requests that may wait for a connection, 1..10,000; more are refused at once
  */
@@ -24,7 +24,7 @@ record ConsumerProperties(
     @DefaultValue("http://127.0.0.1:8083") URI url,
     @DefaultValue("500ms") Duration connectTimeout,
     @DefaultValue("5s") Duration timeout,
-    @DefaultValue("2m") Duration reconciliationTimeout,
+    @DefaultValue("5m") Duration longTimeout,
     @DefaultValue("32") int maxConnections,
     @DefaultValue("256") int maxWaiting) {
 
@@ -41,8 +41,8 @@ record ConsumerProperties(
         "seckill.consumer.timeout is shorter than connect-timeout");
     check(timeout.toSeconds() <= 60, "seckill.consumer.timeout must be at most 60s");
     check(
-        reconciliationTimeout.compareTo(timeout) >= 0 && reconciliationTimeout.toMinutes() <= 15,
-        "seckill.consumer.reconciliation-timeout must be timeout..15m");
+        longTimeout.compareTo(timeout) >= 0 && longTimeout.toMinutes() <= 15,
+        "seckill.consumer.long-timeout must be timeout..15m");
     check(
         maxConnections >= 1 && maxConnections <= 256,
         "seckill.consumer.max-connections must be 1..256");

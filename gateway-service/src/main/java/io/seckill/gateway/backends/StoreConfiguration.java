@@ -1,6 +1,5 @@
 package io.seckill.gateway.backends;
 
-import java.time.Duration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -8,7 +7,6 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class StoreConfiguration {
 
-  private static final int PREHEATS_AT_ONCE = 2;
   private static final int LOOK_UPS_AT_ONCE = 3;
 
   /** Operators and probes are few; none of them may wait for a shopper's call. */
@@ -70,16 +68,5 @@ class StoreConfiguration {
         settings.mysqlThreads(),
         settings.waiting(),
         settings.mysqlTimeout());
-  }
-
-  /** Operators' work that reads MySQL and writes Redis for seconds; few at once. */
-  @Bean
-  BlockingCalls preheatCalls(StoreProperties settings) {
-    return new BlockingCalls(
-        "preheat",
-        "STORES_UNAVAILABLE",
-        PREHEATS_AT_ONCE,
-        settings.waiting(),
-        Duration.ofMinutes(5));
   }
 }

@@ -1,24 +1,16 @@
 package io.seckill.gateway.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.sale.LoadingOvertakenException;
-import io.seckill.common.sale.SaleLoader;
-import io.seckill.common.sale.SaleLoading;
-import io.seckill.common.sale.SaleState;
-import io.seckill.common.sale.StoredOrderCount;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
-import io.seckill.support.web.ProductRow;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -66,7 +58,7 @@ class PreheatIT {
 
   @ParameterizedTest
   @CsvSource({"0, 1", "1, 1", "64, 1", "65, 2", "10000, 157"})
-  void splitsHashesSoThatTheyStayPacked(long stock, String buckets) { // facts.md 13
+  void splitsHashesSoThatTheyStayPacked(long stock, String buckets) { // FACTS 13
     long sku = product(PurchasePolicy.UNLIMITED, 0, stock);
     preheat(sku);
 
@@ -74,7 +66,7 @@ class PreheatIT {
   }
 
   @Test
-  void letsTheRulesExpireFirstAndTheRest48HoursAfterClosing() { // facts.md 11
+  void letsTheRulesExpireFirstAndTheRest48HoursAfterClosing() { // FACTS 11
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
     preheat(sku);
     open(sku);
@@ -222,8 +214,8 @@ class PreheatIT {
   void admitsNothingFromAnUnfinishedPreheatAndCompletesItWhenRepeated() {
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
     preheat(sku);
-    RedisSaleWriter sale = gateway.bean(RedisSaleWriter.class);
-    sale.begin(row(sku, 2), new StoredOrderCount(0, 0)); // then the gateway dies
+    redis.del(RedisKeys.stock(sku)); // begins to load epoch 2, then order-consumer dies
+    redis.hset(RedisKeys.sku(sku), Map.of("state", "PREHEATING", "epoch", "0", "loading", "2"));
 
     assertThat(gateway.operate("POST", GatewayStage.admin(sku) + "/open", null).code())
         .isEqualTo("NOT_PREHEATED");
@@ -236,64 +228,7 @@ class PreheatIT {
   }
 
   @Test
-  void stopsWhenALaterPreheatHasBegun() {
-    long sku = product(PurchasePolicy.LIMITED, 5, 100);
-    RedisSaleWriter sale = gateway.bean(RedisSaleWriter.class);
-    SaleLoading overtaken = sale.begin(row(sku, 4), new StoredOrderCount(0, 0));
-    sale.begin(row(sku, 5), new StoredOrderCount(0, 0));
-
-    assertThatExceptionOfType(LoadingOvertakenException.class)
-        .isThrownBy(() -> sale.begin(row(sku, 4), new StoredOrderCount(0, 0)));
-    assertThatExceptionOfType(LoadingOvertakenException.class).isThrownBy(() -> overtaken.clear(2));
-    assertThatExceptionOfType(LoadingOvertakenException.class)
-        .isThrownBy(
-            () -> {
-              SaleLoader loader = overtaken.loader();
-              loader.quota(7, 1);
-              loader.flush();
-            });
-    assertThatExceptionOfType(LoadingOvertakenException.class)
-        .isThrownBy(() -> overtaken.finish(Map.of(), "PREHEATED"));
-    assertThat(redis.exists(RedisKeys.quota(sku, 0))).isFalse();
-    assertThat(redis.exists(RedisKeys.stock(sku))).isFalse();
-  }
-
-  @Test
-  void countsUnitsOnceThatCameBackBetweenTheNewEpochAndTheLoad() { // I7
-    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    close(sku);
-    long user = stage.newUser();
-    OrderId order = store(sku, user, "key-came-back", 2, 1, "CANCELLED", null);
-    settled(sku, 100, 1);
-    stage
-        .mysql()
-        .sql(
-            "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
-                + " done_at) VALUES (?, ?, ?, 2, 2, 2, NULL)")
-        .params(order.value(), sku, user)
-        .update();
-    stage
-        .mysql()
-        .sql(
-            "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
-                + " VALUES (?, 'change-of-epoch-2', 5, 'more', 'olga', 2, 'MYSQL_DONE')")
-        .param(sku)
-        .update();
-    // Sets the epoch directly, as if order-consumer had granted it before the compensation: while
-    // one is pending, it refuses.
-    setEpochInMySql(sku, 2);
-    stage.mysql().sql("UPDATE products SET state = 'PREHEATED' WHERE sku_id = " + sku).update();
-
-    gateway.bean(Preheat.class).load(row(sku, 2));
-
-    assertThat(redis.hget(RedisKeys.compensated(sku, bucketOf(sku, user)), order.toString()))
-        .isEqualTo("2:2");
-    assertThat(redis.hget(RedisKeys.stockChanges(sku), "change-of-epoch-2")).isEqualTo("2:5:A");
-    assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("100");
-  }
-
-  @Test
-  void refusesForeignKeysBeforeItWrites() { // facts.md 1, fault 9
+  void refusesForeignKeysBeforeItWrites() { // FACTS 1, fault 9
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
     redis.lpush(RedisKeys.stock(sku), "what is this");
 
@@ -307,7 +242,7 @@ class PreheatIT {
   }
 
   @Test
-  void worksAfterRedisHasForgottenTheScripts() { // facts.md 8, fault 3
+  void worksAfterRedisHasForgottenTheScripts() { // FACTS 8, fault 3
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
     preheat(sku);
     redis.scriptFlush();
@@ -408,28 +343,5 @@ class PreheatIT {
                 "SELECT 0 AS n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION"
                     + " SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9",
                 n);
-  }
-
-  private static ProductRow row(long sku, long epoch) {
-    Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-    return new ProductRow(
-        sku,
-        "A thing",
-        1999,
-        100,
-        100,
-        PurchasePolicy.LIMITED,
-        5,
-        now.minusSeconds(60),
-        now.plus(1, ChronoUnit.DAYS),
-        SaleState.PREHEATED,
-        0,
-        epoch,
-        stage
-            .mysql()
-            .sql("SELECT last_seq FROM products WHERE sku_id = " + sku)
-            .query(Long.class)
-            .single(),
-        0);
   }
 }

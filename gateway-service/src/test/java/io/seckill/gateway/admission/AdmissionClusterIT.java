@@ -53,7 +53,13 @@ class AdmissionClusterIT {
             nobody.url(),
             TestServers.rabbit().newVhost(),
             mysql,
-            Map.of("SECKILL_REDIS_MODE", "cluster", "SECKILL_REDIS_NODES", nodes));
+            Map.of(
+                "SECKILL_REDIS_MODE",
+                "cluster",
+                "SECKILL_REDIS_NODES",
+                nodes,
+                "SECKILL_PREHEAT_ALLOWUNSAFEREDIS",
+                "false"));
     gateway =
         TestGateway.start(
             nobody,
@@ -63,8 +69,7 @@ class AdmissionClusterIT {
             "seckill.redis.nodes=" + nodes,
             "seckill.admission.sold-out-shield=5s", // long enough to be seen
             "seckill.admission.worker-lease=2s", // shorter than a node's outage
-            "seckill.limits.user-per-second=0", // one user sends most requests
-            "seckill.preheat.allow-unsafe-redis=false");
+            "seckill.limits.user-per-second=0"); // one user sends most requests
     await().atMost(SOON).until(() -> gateway.bean(VerifiedServers.class).allVerified());
   }
 

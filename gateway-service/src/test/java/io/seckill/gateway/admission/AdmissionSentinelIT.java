@@ -47,7 +47,9 @@ class AdmissionSentinelIT {
                 "SECKILL_REDIS_NODES",
                 sentinels,
                 "SECKILL_REDIS_MASTER",
-                redis.name()));
+                redis.name(),
+                "SECKILL_PREHEAT_ALLOWUNSAFEREDIS",
+                "false"));
     gateway =
         TestGateway.start(
             nobody,
@@ -55,8 +57,7 @@ class AdmissionSentinelIT {
             consumer.url(),
             "seckill.redis.mode=sentinel",
             "seckill.redis.nodes=" + sentinels,
-            "seckill.redis.master=" + redis.name(),
-            "seckill.preheat.allow-unsafe-redis=false");
+            "seckill.redis.master=" + redis.name());
     await().atMost(SOON).until(() -> gateway.bean(VerifiedServers.class).allVerified());
   }
 

@@ -17,7 +17,7 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class GatewayRedisUserIT {
 
-  /** All that admission needs; preheat and status look-ups need more. */
+  /** All that admission needs; stops and status look-ups need more. */
   private static final String COMMANDS =
       "+@connection +evalsha +eval +wait +info +time +config|get"
           + " +hget +hmget +hset +hincrby +hlen +get +set +decrby +llen +lpush +pexpireat";

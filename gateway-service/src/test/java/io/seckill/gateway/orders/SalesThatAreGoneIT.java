@@ -6,16 +6,13 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.common.sale.SaleLoading;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -60,30 +57,6 @@ class SalesThatAreGoneIT {
     } finally {
       orders.destroy();
     }
-  }
-
-  @Test
-  void leaveTheSetWithTheNextPreheatOfTheirPartition() {
-    waitingOrder();
-    long loading = 1_000_000 * 16 + PARTITION;
-    redis.hset(RedisKeys.sku(loading), Map.of("state", "PREHEATING", "loading", "2"));
-
-    Object done =
-        LuaScript.from(SaleLoading.class, "loading_finish.lua")
-            .call(
-                redis,
-                List.of(
-                    RedisKeys.sku(loading),
-                    RedisKeys.stock(loading),
-                    RedisKeys.skus(PARTITION),
-                    RedisKeys.stockChanges(loading),
-                    RedisKeys.stops(PARTITION)),
-                List.of("2", "10", Long.toString(loading), "4102444800000", "PREHEATED"));
-
-    assertThat(done).isEqualTo(1L);
-    assertThat(redis.smembers(RedisKeys.skus(PARTITION)))
-        .containsExactlyInAnyOrder(Long.toString(SKU), Long.toString(loading));
-    assertThat(redis.pexpireTime(RedisKeys.skus(PARTITION))).isEqualTo(4_102_444_800_000L);
   }
 
   private OrderId waitingOrder() {

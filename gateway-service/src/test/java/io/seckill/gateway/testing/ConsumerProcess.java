@@ -75,6 +75,8 @@ public final class ConsumerProcess implements AutoCloseable {
                 "SPRING_FLYWAY_USER", mysql.username(),
                 "SPRING_FLYWAY_PASSWORD", mysql.password()));
     command.environment().put("SECKILL_DEMO_ENABLED", "true");
+    // The shared Redis is not persistent.
+    command.environment().put("SECKILL_PREHEAT_ALLOWUNSAFEREDIS", "true");
     // Rare, because some tests make the stores disagree on purpose.
     command.environment().put("SECKILL_RECONCILIATION_INTERVAL", "1h");
     command.environment().put("SECKILL_RECONCILIATION_BUSYINTERVAL", "2h");

@@ -49,7 +49,6 @@ public final class TestGateway implements AutoCloseable {
                 "seckill.security.hs256-secret=" + TestTokens.SECRET,
                 "seckill.consumer.url=" + consumerUrl,
                 "seckill.internal.token=" + ConsumerProcess.TOKEN,
-                "seckill.preheat.allow-unsafe-redis=true", // the shared Redis is not persistent
                 "seckill.limits.user-per-second=0")); // one user may send all requests
     for (String property : properties) {
       String name = property.substring(0, property.indexOf('=') + 1);

@@ -28,18 +28,21 @@ class Catalogue {
   private final TransactionOperations transactions;
   private final PendingStops stops;
   private final SaleStates states;
+  private final SaleExtension extension;
 
   Catalogue(
       Products products,
       EntityManager entities,
       TransactionOperations transactions,
       PendingStops stops,
-      SaleStates states) {
+      SaleStates states,
+      SaleExtension extension) {
     this.products = products;
     this.entities = entities;
     this.transactions = transactions;
     this.stops = stops;
     this.states = states;
+    this.extension = extension;
   }
 
   /** A product after an upsert, and whether that created it. */
@@ -54,9 +57,10 @@ class Catalogue {
 
   /**
    * Creates the product, or edits it: every field before its first preheat; after that only its
-   * name and its closing time, which may only move to later.
+   * name and its closing time, which may only move to later, in both stores.
    *
    * @throws ProblemException 409 IMMUTABLE_AFTER_PREHEAT naming the member that may not change
+   * @throws JedisException when Redis may lack the later closing time; a repeat completes it
    */
   Upserted upsert(long skuId, ProductRules rules) {
     if (products.findBySkuId(skuId).isEmpty()) {
@@ -65,12 +69,16 @@ class Catalogue {
         return new Upserted(created.get(), true);
       }
     }
-    return new Upserted(required(transactions.execute(tx -> edit(skuId, rules))), false);
+    Product edited = required(transactions.execute(tx -> edit(skuId, rules)));
+    if (edited.epoch() > 0) {
+      extension.extend(edited);
+    }
+    return new Upserted(edited.row(), false);
   }
 
   /**
-   * Opens the sale. First applies a stop that is pending in Redis, because that stop was requested
-   * before this opening.
+   * Opens the sale in MySQL; {@link SaleOpening} opens it in Redis. First applies a stop that is
+   * pending in Redis, because that stop was requested before this opening.
    *
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    * @throws JedisException when Redis cannot report pending stops
@@ -142,7 +150,7 @@ class Catalogue {
     }
   }
 
-  private ProductRow edit(long skuId, ProductRules rules) {
+  private Product edit(long skuId, ProductRules rules) {
     Product product = products.lock(skuId).orElseThrow(Catalogue::unknown);
     if (product.state() == SaleState.NEW) {
       rewrite(skuId, rules);
@@ -150,7 +158,7 @@ class Catalogue {
       refuseImmutable(product.rules(), rules);
       products.rename(skuId, rules.name(), rules.closesAt());
     }
-    return find(skuId);
+    return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown);
   }
 
   private void rewrite(long skuId, ProductRules rules) {

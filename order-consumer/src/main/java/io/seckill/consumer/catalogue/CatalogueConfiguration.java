@@ -7,7 +7,10 @@ import org.springframework.boot.hibernate.autoconfigure.HibernatePropertiesCusto
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Sets Hibernate's dialect resolver, whatever else is configured, and sweeps pending stops. */
+/**
+ * Sets Hibernate's dialect resolver, whatever else is configured, and sweeps pending stops and
+ * stock changes.
+ */
 @Configuration(proxyBeanMethods = false)
 class CatalogueConfiguration {
 
@@ -17,6 +20,11 @@ class CatalogueConfiguration {
   @Bean
   Sweeper pendingStopSweeper(PendingStops stops) {
     return new Sweeper("pending-stops", STOP_SWEEP_PAUSE, stops::sweep);
+  }
+
+  @Bean
+  Sweeper stockChangeSweeper(StockChanges changes, StockChangeProperties properties) {
+    return new Sweeper("stock-change-sweep", properties.sweepInterval(), changes::sweep);
   }
 
   @Bean

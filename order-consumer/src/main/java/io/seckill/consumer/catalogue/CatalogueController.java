@@ -1,6 +1,5 @@
 package io.seckill.consumer.catalogue;
 
-import io.seckill.common.sale.LoadSettings;
 import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.AuditLog;
@@ -22,11 +21,13 @@ class CatalogueController {
 
   private final Catalogue catalogue;
   private final Preheat preheat;
+  private final SaleOpening opening;
   private final AuditLog audit;
 
-  CatalogueController(Catalogue catalogue, Preheat preheat, AuditLog audit) {
+  CatalogueController(Catalogue catalogue, Preheat preheat, SaleOpening opening, AuditLog audit) {
     this.catalogue = catalogue;
     this.preheat = preheat;
+    this.opening = opening;
     this.audit = audit;
   }
 
@@ -50,24 +51,40 @@ class CatalogueController {
   }
 
   @PostMapping("/preheat")
-  ProductRow preheat(@PathVariable String sku, Operator operator, JsonBody body) {
+  ProductRow preheat(@PathVariable String sku, Operator operator) {
     long skuId = PathIds.sku(sku);
-    Preheat.Loading loading =
-        new Preheat.Loading(
-            body.optionalInteger("maxPerOrder", 1, LoadSettings.MOST_PER_ORDER),
-            body.optionalInteger(
-                "retentionSeconds",
-                LoadSettings.SHORTEST_RETENTION.toSeconds(),
-                LoadSettings.LONGEST_RETENTION.toSeconds()));
-    body.end();
     return audit.audited(
         operator,
         "preheat",
         "sku=" + skuId,
-        () -> preheat.of(skuId, loading),
+        () -> preheat.run(skuId),
         row -> "epoch=" + row.epoch());
   }
 
+  @PostMapping("/open")
+  ProductRow open(@PathVariable String sku, Operator operator) {
+    return open("open", sku, SaleState.PREHEATED, operator);
+  }
+
+  @PostMapping("/resume")
+  ProductRow resume(@PathVariable String sku, Operator operator) {
+    return open("resume", sku, SaleState.PAUSED, operator);
+  }
+
+  private ProductRow open(String action, String sku, SaleState from, Operator operator) {
+    long skuId = PathIds.sku(sku);
+    return audit.audited(
+        operator,
+        action,
+        "sku=" + skuId,
+        () -> opening.open(skuId, from),
+        row -> "state=" + row.state());
+  }
+
+  /**
+   * MySQL's half of a change of state: of a stop, which the gateway has written to Redis before,
+   * and of an opening by a gateway of the previous release, which writes it to Redis itself.
+   */
   @PostMapping("/state")
   ProductRow state(@PathVariable String sku, Operator operator, JsonBody body) {
     long skuId = PathIds.sku(sku);

@@ -1,46 +1,116 @@
 package io.seckill.consumer.catalogue;
 
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleState;
+import io.seckill.consumer.catalogue.SaleLoader.Replacing;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
+import java.time.Duration;
 import java.util.OptionalLong;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * The MySQL part of a preheat: raises the epoch and returns the row from which the gateway loads
- * Redis. When the gateway fails after that, the preheat is requested again: it raises the epoch
- * once more, so whatever the first one may have written to Redis belongs to an older epoch.
+ * Loads a SKU's stock, rules and earlier orders from MySQL into Redis under a new epoch, before its
+ * sale opens. MySQL raises the epoch first; every later step checks it. So a crash at any point, or
+ * two operators at once, leave either the old sale closed, or an unfinished loading that admits
+ * nothing, or the finished one. To recover, repeat the preheat.
  */
 @Component
 class Preheat {
 
+  /** Operators do not move the closing time more often while a sale is loaded. */
+  private static final int MOST_LOADINGS = 3;
+
+  /** With the other waits of a preheat, much shorter than the gateway's time-out for one. */
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
   private final Products products;
   private final OrdersInFlight inFlight;
+  private final SaleOpening opening;
+  private final SaleLoader loader;
+  private final PreheatProperties settings;
   private final TransactionOperations transactions;
+  private final UnifiedJedis redis;
+  private final Semaphore connections = new Semaphore(ConnectionPools.PREHEATS);
 
-  Preheat(Products products, OrdersInFlight inFlight, TransactionOperations transactions) {
+  Preheat(
+      Products products,
+      OrdersInFlight inFlight,
+      SaleOpening opening,
+      SaleLoader loader,
+      PreheatProperties settings,
+      TransactionOperations transactions,
+      UnifiedJedis redis) {
     this.products = products;
     this.inFlight = inFlight;
+    this.opening = opening;
+    this.loader = loader;
+    this.settings = settings;
     this.transactions = transactions;
+    this.redis = redis;
   }
 
   /**
-   * What the gateway loads in addition to the rules.
-   *
-   * @param maxPerOrder most units of one order; empty to keep the present value
-   * @param retentionSeconds how long Redis keeps the sale after its closing; empty to keep the
-   *     present value
+   * @return the row with its new epoch, once Redis holds it
+   * @throws ProblemException 404 UNKNOWN_SKU; 409 SALE_RUNNING, ORDERS_IN_FLIGHT,
+   *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS; 503 BUSY when too many sales are being loaded
+   * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
+   *     repeated
    */
-  record Loading(OptionalLong maxPerOrder, OptionalLong retentionSeconds) {}
+  ProductRow run(long skuId) {
+    Product product = products.findBySkuId(skuId).orElseThrow(Catalogue::unknown);
+    opening.refuseUnsafeRedis();
+    refuseWhileRunningInRedis(product);
+    if (!isConnectionFree()) {
+      throw ProblemException.unavailable(Problem.BUSY, "Other sales are being loaded.");
+    }
+    try {
+      return load(skuId);
+    } finally {
+      connections.release();
+    }
+  }
+
+  private boolean isConnectionFree() {
+    try {
+      return connections.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private ProductRow load(long skuId) {
+    for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
+      long epoch = raiseEpoch(skuId).epoch();
+      if (loader.load(skuId, epoch, Replacing.AT_REST, () -> {}).isPresent()) {
+        return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).row();
+      }
+    }
+    throw SaleLoading.overtaken();
+  }
 
   /**
-   * @return the row with its new epoch, as committed
-   * @throws ProblemException 404 UNKNOWN_SKU, 409 SALE_RUNNING, 409 ORDERS_IN_FLIGHT
+   * Refuses before MySQL raises the epoch what the loading would refuse after that: a sale that
+   * runs in Redis alone, for example because MySQL was restored from a backup.
    */
-  ProductRow of(long skuId, Loading loading) {
+  private void refuseWhileRunningInRedis(Product product) {
+    String state = redis.hget(RedisKeys.sku(product.skuId()), "state");
+    if ("OPEN".equals(state) || "PAUSED".equals(state)) {
+      throw SaleLoading.running(state);
+    }
+  }
+
+  private ProductRow raiseEpoch(long skuId) {
     OptionalLong proven = proveIfUnknown(skuId);
-    ProductRow row = transactions.execute(tx -> inTransaction(skuId, loading, proven));
+    ProductRow row = transactions.execute(tx -> inTransaction(skuId, proven));
     if (row == null) {
       throw new IllegalStateException("a transaction without an answer");
     }
@@ -64,17 +134,15 @@ class Preheat {
   }
 
   private static ProblemException notProven() {
-    return ProblemException.conflict(
-        "ORDERS_IN_FLIGHT",
+    return SaleLoading.inFlight(
         "Redis has lost the sale, or part of it, and orders of it may still be on their way;"
             + " preheat again when they are stored.");
   }
 
-  private ProductRow inTransaction(long skuId, Loading loading, OptionalLong proven) {
+  private ProductRow inTransaction(long skuId, OptionalLong proven) {
     Product product = products.lock(skuId).orElseThrow(Catalogue::unknown);
     if (product.state().isRunning()) {
-      throw ProblemException.saleConflict(
-          "SALE_RUNNING", "Close the sale before it is preheated again.", product.state().name());
+      throw SaleLoading.running(product.state().name());
     }
     boolean unknown = inFlight.isUnknownOf(product);
     if (unknown && proven.orElse(-1) != product.epoch()) {
@@ -82,12 +150,12 @@ class Preheat {
     }
     OrdersInFlight.Count count = inFlight.of(skuId, product.epoch(), product.settled());
     if (!count.isNone()) {
-      throw ProblemException.conflict("ORDERS_IN_FLIGHT", "Still on their way: " + count + ".");
+      throw SaleLoading.inFlight("Still on their way: " + count + ".");
     }
     products.preheat(
         skuId,
-        (int) loading.maxPerOrder().orElse(product.maxPerOrder()),
-        (int) loading.retentionSeconds().orElse(product.retentionSeconds()),
+        settings.maxPerOrder(),
+        Math.toIntExact(settings.retention().toSeconds()),
         lastSeq(product, unknown),
         SaleState.PREHEATABLE);
     return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).row();

@@ -10,6 +10,7 @@ import jakarta.persistence.EnumType;
 import jakarta.persistence.Enumerated;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
+import java.time.Duration;
 import java.time.Instant;
 
 /**
@@ -70,6 +71,7 @@ class Product {
   private long stateVersion;
 
   /** This column and the next keep the table's default until the first preheat. */
+  @SuppressWarnings("UnusedVariable") // for the UPDATE of a preheat
   @Column(name = "max_per_order", insertable = false, updatable = false)
   private int maxPerOrder;
 
@@ -121,12 +123,13 @@ class Product {
     return settled;
   }
 
-  int maxPerOrder() {
-    return maxPerOrder;
+  Instant closesAt() {
+    return closesAt;
   }
 
-  int retentionSeconds() {
-    return retentionSeconds;
+  /** How long Redis keeps the sale after its closing. */
+  Duration retention() {
+    return Duration.ofSeconds(retentionSeconds);
   }
 
   /** The rules as an edit has to repeat them; stock is the opening stock with all changes. */

@@ -1,6 +1,6 @@
 /**
- * What is for sale: products, the states of their sales, loading them into Redis, and changes of
- * their stock.
+ * What is for sale: products, the states of their sales, their loading into Redis from snapshots of
+ * MySQL, and changes of their stock.
  */
 @NullMarked
 package io.seckill.consumer.catalogue;

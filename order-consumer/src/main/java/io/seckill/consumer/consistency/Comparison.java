@@ -2,7 +2,9 @@ package io.seckill.consumer.consistency;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
-import io.seckill.consumer.consistency.DatabaseSnapshot.StoredChange;
+import io.seckill.consumer.catalogue.DatabasePart;
+import io.seckill.consumer.catalogue.DatabaseSnapshot.StoredChange;
+import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.RedisSale.Late;
 import io.seckill.consumer.consistency.RedisSale.WrongQuota;
 import io.seckill.consumer.orders.OrderResult;

@@ -1,5 +1,9 @@
 package io.seckill.consumer.consistency;
 
+import io.seckill.consumer.catalogue.DatabasePart;
+import io.seckill.consumer.catalogue.DatabaseSnapshot;
+import io.seckill.consumer.catalogue.DatabaseSnapshots;
+import io.seckill.consumer.catalogue.ProductSnapshot;
 import java.util.Optional;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;

@@ -4,6 +4,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.consumer.catalogue.InFlightOrders;
+import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.storage.Barriers;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,34 +2,28 @@ package io.seckill.consumer.consistency;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
-import io.seckill.common.order.OrderMessage;
-import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.Partition;
-import io.seckill.common.sale.LoadingOvertakenException;
-import io.seckill.common.sale.SaleLoader;
-import io.seckill.common.sale.SaleLoading;
-import io.seckill.common.sale.SaleLoading.Begun;
-import io.seckill.common.sale.SaleStates;
-import io.seckill.common.sale.SaleToLoad;
+import io.seckill.consumer.catalogue.DatabaseSnapshot;
 import io.seckill.consumer.catalogue.InFlightOrders;
+import io.seckill.consumer.catalogue.ProductSnapshot;
+import io.seckill.consumer.catalogue.SaleLoader;
+import io.seckill.consumer.catalogue.SaleLoader.Loaded;
+import io.seckill.consumer.catalogue.SaleLoader.Replacing;
 import io.seckill.consumer.runtime.Pause;
 import io.seckill.consumer.storage.Barriers;
+import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
-import org.springframework.transaction.support.TransactionOperations;
-import redis.clients.jedis.UnifiedJedis;
 
 /**
  * Rewrites from MySQL, under a new epoch, a sale that Redis has lost, and resumes it. The process
@@ -60,43 +54,33 @@ class Rebuild {
   private static final int BUCKETS_AT_ONCE = 2_048;
   private static final String CHANGED = "The sale has changed in MySQL meanwhile.";
   private static final String CHANGED_IN_REDIS = "Redis has changed meanwhile.";
-  private static final String OVERTAKEN = "Another loading of the sale has begun.";
 
   /** Operators do not move the closing time more often while a sale is loaded. */
   private static final int MOST_LOADINGS = 3;
 
-  private final DatabaseSnapshots snapshots;
+  private final SaleLoader loader;
   private final JdbcClient jdbc;
-  private final UnifiedJedis redis;
   private final RedisSale sales;
   private final InFlightOrders onTheWay;
   private final Barriers barriers;
   private final LostOrders lost;
   private final KnownOrders known;
-  private final SaleStates states;
-  private final TransactionOperations transactions;
 
   Rebuild(
-      DatabaseSnapshots snapshots,
+      SaleLoader loader,
       JdbcClient jdbc,
-      UnifiedJedis redis,
       RedisSale sales,
       InFlightOrders onTheWay,
       Barriers barriers,
       LostOrders lost,
-      KnownOrders known,
-      SaleStates states,
-      TransactionOperations transactions) {
-    this.snapshots = snapshots;
+      KnownOrders known) {
+    this.loader = loader;
     this.jdbc = jdbc;
-    this.redis = redis;
     this.sales = sales;
     this.onTheWay = onTheWay;
     this.barriers = barriers;
     this.lost = lost;
     this.known = known;
-    this.states = states;
-    this.transactions = transactions;
   }
 
   /**
@@ -146,18 +130,28 @@ class Rebuild {
         requireHeld(lock);
         require(raiseEpoch(before, seen), CHANGED);
         ProductSnapshot raised = DatabaseSnapshot.sale(jdbc, sale.skuId()).orElseThrow();
-        Optional<String> state = load(raised, lock, repairs);
-        if (state.isPresent()) {
-          return new Rebuilt(true, "Redis holds the sale; it is " + state.get() + ".", repairs);
+        Optional<Loaded> loaded =
+            loader.load(
+                raised.skuId(), raised.epoch(), Replacing.ANYTHING, () -> requireHeld(lock));
+        if (loaded.isPresent()) {
+          return done(loaded.get(), raised, repairs);
         }
         before = raised;
       }
       return new Rebuilt(false, "Its closing time keeps changing.", repairs);
     } catch (NotRebuiltException e) {
       return new Rebuilt(false, e.detail, repairs);
-    } catch (LoadingOvertakenException e) {
-      return new Rebuilt(false, OVERTAKEN, repairs);
+    } catch (ProblemException e) {
+      return new Rebuilt(false, e.problem().detail(), repairs);
     }
+  }
+
+  private static Rebuilt done(Loaded loaded, ProductSnapshot sale, List<Repair> repairs) {
+    String loading =
+        "epoch %d, %d orders, stock %d".formatted(sale.epoch(), loaded.orders(), loaded.stock());
+    log.warn("sku {}: rebuilt from MySQL, {}, {}", sale.skuId(), loading, loaded.state());
+    repairs.add(Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", loading, true));
+    return new Rebuilt(true, "Redis holds the sale; it is " + loaded.state() + ".", repairs);
   }
 
   /** Waits until MySQL, or the dead letters, have every order that Redis has admitted. */
@@ -248,138 +242,5 @@ class Rebuild {
             .params(seen.epoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch())
             .update()
         == 1;
-  }
-
-  /**
-   * @return the state that the sale has now; empty when it must be loaded again
-   */
-  private Optional<String> load(ProductSnapshot raised, RunLock lock, List<Repair> repairs) {
-    return snapshots.read(
-        ledger -> {
-          ProductSnapshot sale = ledger.sale(raised.skuId()).orElseThrow();
-          require(sale.epoch() == raised.epoch(), OVERTAKEN);
-          return load(sale, ledger, lock, repairs);
-        });
-  }
-
-  private Optional<String> load(
-      ProductSnapshot sale, DatabaseSnapshot ledger, RunLock lock, List<Repair> repairs) {
-    List<OrderMessage> dead = ledger.unsettledDeadLetters(sale.skuId());
-    long reserved = dead.stream().mapToLong(OrderMessage::quantity).sum();
-    SaleToLoad toLoad = sale.toLoad(Math.max(0, sale.stock() - reserved));
-    SaleLoading loading = new SaleLoading(redis, toLoad, sale.loading());
-    requireHeld(lock);
-    Begun begun = loading.begin(ledger.count(sale.skuId(), dead), SaleLoading.Replacing.ANYTHING);
-    if (!(begun instanceof Begun.Loading ready)) {
-      throw new NotRebuiltException("Redis holds something else in the sale's place: " + begun);
-    }
-    loading.clear(ready.bucketsToClear());
-    int orders = write(sale, toLoad.buckets(), ledger, dead, loading.loader(), lock);
-    Map<String, String> contained = contained(ledger, sale);
-    requireHeld(lock);
-    Optional<String> state = finish(sale, loading, contained);
-    if (state.isPresent()) {
-      log.warn(
-          "sku {}: rebuilt from MySQL under epoch {}, {} orders, {} units on sale, {}",
-          sale.skuId(),
-          sale.epoch(),
-          orders,
-          toLoad.stock(),
-          state.get());
-      repairs.add(
-          Repair.of(
-              RepairKind.SALE_REBUILT,
-              sale.skuId(),
-              "lost",
-              "epoch %d, %d orders, stock %d".formatted(sale.epoch(), orders, toLoad.stock()),
-              true));
-    }
-    return state;
-  }
-
-  /**
-   * Respects a pause or close of the sale during the rebuild: the row stays locked until Redis has
-   * its state and the number of its change, so a change of state comes earlier, and is in the row,
-   * or after. A stop that waits in Redis stays in force.
-   */
-  private Optional<String> finish(
-      ProductSnapshot loaded, SaleLoading loading, Map<String, String> contained) {
-    Optional<String> state =
-        transactions.execute(
-            tx -> {
-              ProductSnapshot now = DatabaseSnapshot.lockSale(jdbc, loaded.skuId()).orElseThrow();
-              require(now.epoch() == loaded.epoch(), OVERTAKEN);
-              if (!now.closesAt().equals(loaded.closesAt())) {
-                return Optional.empty();
-              }
-              loading.finish(contained, now.state());
-              states.follow(now.skuId(), now.state(), now.epoch(), now.stateVersion(), null);
-              return Optional.of(now.state());
-            });
-    return Objects.requireNonNull(state);
-  }
-
-  private static Map<String, String> contained(DatabaseSnapshot ledger, ProductSnapshot sale) {
-    return ledger.changes(sale).entrySet().stream()
-        .filter(change -> change.getValue().counted())
-        .collect(
-            Collectors.toMap(
-                Map.Entry::getKey,
-                change -> sale.epoch() + ":" + change.getValue().delta() + ":A"));
-  }
-
-  /** Writes quotas and orders as MySQL has them, and the orders that dead letters may become. */
-  private int write(
-      ProductSnapshot sale,
-      int buckets,
-      DatabaseSnapshot ledger,
-      List<OrderMessage> dead,
-      SaleLoader loader,
-      RunLock lock) {
-    Map<Long, Long> deadUnits =
-        dead.stream()
-            .collect(
-                Collectors.groupingBy(
-                    OrderMessage::userId, Collectors.summingLong(OrderMessage::quantity)));
-    int orders = 0;
-    for (int from = 0; from < buckets; from += BUCKETS_AT_ONCE) {
-      int to = Math.min(buckets, from + BUCKETS_AT_ONCE) - 1;
-      DatabasePart part = ledger.part(sale, buckets, from, to);
-      requireHeld(lock);
-      part.orders().forEach(loader::order);
-      part.aliases().forEach(loader::alias);
-      part.compensations()
-          .forEach(
-              (id, units) -> loader.compensated(id, units.userId(), units.stock(), units.quota()));
-      if (sale.policy().keepsQuota()) {
-        part.quotas()
-            .forEach(
-                (user, units) ->
-                    loader.quota(
-                        user, units + Optional.ofNullable(deadUnits.remove(user)).orElse(0L)));
-      }
-      orders += part.orders().size();
-    }
-    if (sale.policy().keepsQuota()) {
-      deadUnits.forEach(loader::quota);
-    }
-    dead.forEach(order -> loader.order(order.orderId(), delayed(order)));
-    loader.flush();
-    return orders;
-  }
-
-  private static AdmissionRecord delayed(OrderMessage order) {
-    AdmissionRecord queued = AdmissionRecord.queued(order);
-    return new AdmissionRecord(
-        queued.userId(),
-        queued.requestId(),
-        queued.quantity(),
-        queued.seq(),
-        queued.admittedAt(),
-        queued.epoch(),
-        OrderStatus.DELAYED,
-        null,
-        queued.changedAt(),
-        null);
   }
 }

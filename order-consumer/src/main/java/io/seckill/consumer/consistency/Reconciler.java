@@ -2,6 +2,7 @@ package io.seckill.consumer.consistency;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.Partition;
+import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.Comparisons.Read;
 import io.seckill.consumer.consistency.LostOrders.Search;
 import io.seckill.consumer.consistency.Rebuild.Rebuilt;

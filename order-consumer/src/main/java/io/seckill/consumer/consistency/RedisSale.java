@@ -6,6 +6,7 @@ import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleExpiry;
+import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.RedisPart.Units;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -228,7 +229,7 @@ class RedisSale {
 
   /** Returns whether the state was replaced; an absent sale gets no field but the state. */
   boolean setState(ProductSnapshot sale, RedisSaleState seen, String state) {
-    SaleExpiry expiry = SaleExpiry.of(sale.closesAt(), sale.loading().retention());
+    SaleExpiry expiry = sale.expiry();
     return Long.valueOf(1)
         .equals(
             SET_STATE.call(

@@ -1,5 +1,6 @@
 package io.seckill.consumer.consistency;
 
+import io.seckill.consumer.catalogue.ProductSnapshot;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

@@ -3,6 +3,8 @@ package io.seckill.consumer.consistency;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.catalogue.DatabaseSnapshot;
+import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.RedisSale.Late;
 import io.seckill.consumer.consistency.RedisSale.WrongQuota;
 import io.seckill.consumer.orders.Compensations;

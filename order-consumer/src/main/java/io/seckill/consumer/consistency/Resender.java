@@ -6,6 +6,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import java.nio.charset.StandardCharsets;
 import java.util.Date;

@@ -1,5 +1,6 @@
 package io.seckill.consumer.consistency;
 
+import io.seckill.consumer.catalogue.WaitTimeout;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

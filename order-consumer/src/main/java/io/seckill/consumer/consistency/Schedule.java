@@ -2,6 +2,8 @@ package io.seckill.consumer.consistency;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.catalogue.DatabaseSnapshot;
+import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.Reconciler.Order;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.support.web.ProblemException;

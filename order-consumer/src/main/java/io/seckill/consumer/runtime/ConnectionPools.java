@@ -19,6 +19,9 @@ public class ConnectionPools {
   /** Reconciliation runs at the same time, each of a different SKU. */
   public static final int RECONCILIATION_RUNS = 2;
 
+  /** Sales that preheats load at the same time; each needs a connection for its snapshot. */
+  public static final int PREHEATS = 2;
+
   /** A run needs one connection for its lock and one for its snapshot. */
   private static final int CONNECTIONS_OF_A_RUN = 2;
 
@@ -34,7 +37,7 @@ public class ConnectionPools {
         pool(
             settings,
             "reconciliation",
-            LEADERSHIP + RECONCILIATION_RUNS * CONNECTIONS_OF_A_RUN,
+            LEADERSHIP + RECONCILIATION_RUNS * CONNECTIONS_OF_A_RUN + PREHEATS,
             meters);
   }
 
@@ -54,7 +57,7 @@ public class ConnectionPools {
     return orderStorage;
   }
 
-  /** Pool for the locks and the snapshots of reconciliation runs. */
+  /** Pool for the locks and the snapshots of reconciliation runs and preheats. */
   public DataSource reconciliation() {
     return reconciliation;
   }

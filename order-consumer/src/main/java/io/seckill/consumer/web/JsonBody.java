@@ -19,10 +19,10 @@ import tools.jackson.databind.JsonNode;
  */
 public final class JsonBody {
 
-  /** The range that MySQL's DATETIME can hold, less one day to allow for time zones. */
-  private static final Instant EARLIEST = Instant.parse("1970-01-02T00:00:00Z");
+  /** Of times; far within what MySQL's DATETIME can hold. */
+  private static final Instant EARLIEST = Instant.parse("2000-01-01T00:00:00Z");
 
-  private static final Instant LATEST = Instant.parse("9999-12-30T00:00:00Z");
+  private static final Instant LATEST = Instant.parse("2100-01-01T00:00:00Z");
 
   private final JsonNode members;
   private final Set<String> asked = new HashSet<>();
@@ -106,7 +106,7 @@ public final class JsonBody {
   }
 
   /**
-   * @return a moment in whole milliseconds
+   * @return a moment of the years 2000 to 2099, in whole milliseconds
    * @throws ProblemException 400 naming the member
    */
   public Instant instant(String name) {
@@ -115,7 +115,7 @@ public final class JsonBody {
       Instant instant = Instant.parse(text);
       if (text.endsWith("Z")
           && instant.equals(instant.truncatedTo(ChronoUnit.MILLIS))
-          && instant.isAfter(EARLIEST)
+          && !instant.isBefore(EARLIEST)
           && instant.isBefore(LATEST)) {
         return instant;
       }
@@ -123,7 +123,8 @@ public final class JsonBody {
       // refused below, as other invalid texts are
     }
     throw ProblemException.invalid(
-        name, name + " must be a time such as 2026-11-21T10:00:00Z, with at most milliseconds.");
+        name,
+        name + " must be a UTC time such as 2026-11-21T10:00:00Z, with at most milliseconds.");
   }
 
   /**

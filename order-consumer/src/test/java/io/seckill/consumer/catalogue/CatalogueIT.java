@@ -63,7 +63,8 @@ class CatalogueIT {
             """
             {"skuId":%d,"name":"Phone","priceCents":9900,"stock":500,"initialStock":500,\
             "policy":"LIMITED","limitPerUser":2,"opensAt":"2026-01-01T00:00:00Z",\
-            "closesAt":"2036-01-01T00:00:00.123Z","state":"NEW","stateVersion":0,"epoch":0,"lastSeq":0,"settled":0}"""
+            "closesAt":"2036-01-01T00:00:00.123Z","state":"NEW","stateVersion":0,"epoch":0,"lastSeq":0,"settled":0}\
+            """
                 .formatted(sku));
     assertThat(api.get(path).body()).isEqualTo(created.body());
     assertThat(column("CAST(closes_at AS CHAR)")).isEqualTo("2036-01-01 00:00:00.123");
@@ -196,23 +197,6 @@ class CatalogueIT {
     Races.race(List.of(put, put, put, put));
 
     assertThat(statuses).containsExactlyInAnyOrder(201, 200, 200, 200);
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "maxPerOrder, 0",
-    "maxPerOrder, 10001",
-    "retentionSeconds, 7199",
-    "retentionSeconds, 2592001"
-  })
-  void preheatRefusesALoadingOutOfBounds(String member, long value) {
-    api.put(path, Sales.product("LIMITED", 2, 500));
-
-    Answer refused = api.post(path + "/preheat", "{\"" + member + "\":" + value + "}");
-
-    assertThat(refused.status()).isEqualTo(400);
-    assertThat(refused.field()).isEqualTo(member);
-    assertThat(api.get(path).body().path("epoch").longValue()).isZero();
   }
 
   @Test

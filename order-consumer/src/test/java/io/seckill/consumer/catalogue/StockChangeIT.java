@@ -375,8 +375,6 @@ class StockChangeIT {
     Answer row = api.post("/internal/v1/skus/" + sku + "/preheat", "{}");
     assertThat(row.body().path("epoch").intValue()).as(row.text()).isEqualTo(epoch);
     assertThat(row.body().path("stock").longValue()).isEqualTo(stock);
-    new Sales(consumer).openInRedis(sku, "LIMITED", 1_000, stock);
-    consumer.redis().hset(RedisKeys.sku(sku), "epoch", Integer.toString(epoch));
   }
 
   private Answer change(String key, String body) {

@@ -7,12 +7,6 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.sale.LoadSettings;
-import io.seckill.common.sale.SaleLoading;
-import io.seckill.common.sale.SaleLoading.Begun;
-import io.seckill.common.sale.SaleLoading.Replacing;
-import io.seckill.common.sale.SaleToLoad;
-import io.seckill.common.sale.StoredOrderCount;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
@@ -118,23 +112,6 @@ class RebuildIT {
 
     assertThat(reconcile()).isEqualTo("REBUILT");
     assertThat(sale.field("state")).isEqualTo("OPEN");
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"OPEN", "PAUSED"})
-  void neverLoadsOverARunningSale(String state) {
-    sale.setField("state", state);
-    Instant now = Instant.now();
-    SaleToLoad toLoad =
-        new SaleToLoad(sale.sku, PurchasePolicy.LIMITED, 5, now, now, 2, 100, 100, 0);
-    LoadSettings settings = new LoadSettings(1, LoadSettings.SHORTEST_RETENTION);
-
-    Begun begun =
-        new SaleLoading(consumer.redis(), toLoad, settings)
-            .begin(new StoredOrderCount(0, 0), Replacing.ANYTHING);
-
-    assertThat(begun).isEqualTo(new Begun.Running(state));
-    assertThat(sale.field("epoch")).isEqualTo("1");
   }
 
   /**

@@ -423,8 +423,11 @@ class ReconciliationIT {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     String path = "/internal/v1/skus/" + sale.sku;
     consumer.api().post(path + "/state", "{\"state\":\"CLOSED\"}");
-    String loading = "{\"maxPerOrder\":7,\"retentionSeconds\":7200}";
-    assertThat(consumer.api().post(path + "/preheat", loading).status()).isEqualTo(200);
+    try (TestConsumer other =
+        consumer.another(
+            Map.of("seckill.preheat.max-per-order", "7", "seckill.preheat.retention", "2h"))) {
+      assertThat(other.api().post(path + "/preheat", "").status()).isEqualTo(200);
+    }
     sale.forget();
 
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");

@@ -22,16 +22,15 @@ public final class Sales {
         .formatted(stock, policy, limit);
   }
 
-  /** Creates, preheats and opens a sale in MySQL. */
+  /** Creates, preheats and opens a sale in MySQL; Redis does not have it. */
   public void openInMySql(long skuId, String policy, int limit, long stock) {
     require(consumer.api().put("/internal/v1/skus/" + skuId, product(policy, limit, stock)));
     require(consumer.api().post("/internal/v1/skus/" + skuId + "/preheat", "{}"));
     require(consumer.api().post("/internal/v1/skus/" + skuId + "/state", "{\"state\":\"OPEN\"}"));
+    consumer.redis().del(RedisKeys.sku(skuId), RedisKeys.stock(skuId));
   }
 
-  /**
-   * Writes the sale to Redis as the gateway's preheat script does: one bucket, epoch 1, state OPEN.
-   */
+  /** Writes the sale to Redis as a preheat does: one bucket, epoch 1, state OPEN. */
   public void openInRedis(long skuId, String policy, int limit, long stock) {
     Map<String, String> sale = new LinkedHashMap<>();
     sale.put("policy", policy);

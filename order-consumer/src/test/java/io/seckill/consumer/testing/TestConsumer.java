@@ -92,6 +92,8 @@ public final class TestConsumer implements AutoCloseable {
     properties.put("server.port", "0");
     properties.put("seckill.internal.token", TOKEN);
     properties.put("seckill.demo.enabled", "true");
+    properties.put(
+        "seckill.preheat.allow-unsafe-redis", "true"); // the shared one is not persistent
     properties.put("seckill.redis.url", redisDatabase.url());
     properties.put("seckill.broker.url", vhost.url());
     properties.put("spring.datasource.url", database.jdbcUrl());

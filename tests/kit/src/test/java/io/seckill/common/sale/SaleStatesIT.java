@@ -3,15 +3,12 @@ package io.seckill.common.sale;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.Partition;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -89,24 +86,6 @@ class SaleStatesIT {
 
     assertThat(states.stop(CLOSE)).isFalse();
     assertThat(states.pendingStops()).isEmpty();
-  }
-
-  @Test
-  void aStopOutlivesTheLossOfTheSaleAndItsLoading() {
-    redis.del(RedisKeys.sku(SKU));
-    assertThat(states.stop(CLOSE)).isTrue();
-    Instant closes = Instant.now().plus(Duration.ofDays(1));
-    SaleToLoad sale =
-        new SaleToLoad(
-            SKU, PurchasePolicy.UNLIMITED, 0, closes.minusSeconds(9), closes, 4, 10, 10, 0);
-    SaleLoading loading =
-        new SaleLoading(redis, sale, new LoadSettings(10, LoadSettings.SHORTEST_RETENTION));
-    loading.begin(new StoredOrderCount(0, 0), SaleLoading.Replacing.ANYTHING);
-
-    loading.finish(Map.of(), "OPEN");
-
-    assertThat(state()).isEqualTo("CLOSED");
-    assertThat(states.follow(SKU, "OPEN", 4, 1, null)).isEqualTo(Followed.STOPPED);
   }
 
   @Test

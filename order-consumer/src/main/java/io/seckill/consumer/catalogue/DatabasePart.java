@@ -1,4 +1,4 @@
-package io.seckill.consumer.consistency;
+package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
@@ -12,7 +12,7 @@ import java.util.Map;
  * @param quotas user to units, without zeros
  * @param compensations of the sale's epoch, by order id
  */
-record DatabasePart(
+public record DatabasePart(
     Map<OrderId, AdmissionRecord> orders,
     Map<OrderId, AdmissionRecord> aliases,
     Map<Long, Long> quotas,
@@ -23,5 +23,5 @@ record DatabasePart(
    *
    * @param endedAt Unix ms by MySQL's clock
    */
-  record PendingUnits(long userId, long stock, long quota, long endedAt) {}
+  public record PendingUnits(long userId, long stock, long quota, long endedAt) {}
 }

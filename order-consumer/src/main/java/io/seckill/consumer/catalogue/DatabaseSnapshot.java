@@ -1,4 +1,4 @@
-package io.seckill.consumer.consistency;
+package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
@@ -8,9 +8,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.order.UnreadableMessageException;
-import io.seckill.common.sale.LoadSettings;
-import io.seckill.common.sale.StoredOrderCount;
-import io.seckill.consumer.consistency.DatabasePart.PendingUnits;
+import io.seckill.consumer.catalogue.DatabasePart.PendingUnits;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -30,7 +28,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * A consistent snapshot of MySQL, taken by the first query. Whatever is read from Redis after that
  * query contains at least as much: each order was in Redis before it reached MySQL. For one thread.
  */
-final class DatabaseSnapshot {
+public final class DatabaseSnapshot {
 
   private static final String ORDER_COLUMNS =
       """
@@ -39,7 +37,7 @@ final class DatabaseSnapshot {
       """;
 
   /** Rows as {@link #sale(ResultSet)} reads them. */
-  static final String SALES =
+  public static final String SALES =
       "SELECT p.*, p.closes_at <= UTC_TIMESTAMP(3) AS ended FROM products p";
 
   /**
@@ -54,7 +52,7 @@ final class DatabaseSnapshot {
       """;
 
   /** How many orders a SKU has among the dead letters that may still be stored; one parameter. */
-  static final String COUNT_UNSETTLED_DEAD_LETTERS =
+  public static final String COUNT_UNSETTLED_DEAD_LETTERS =
       "SELECT COUNT(*)" + UNSETTLED_DEAD_LETTERS.formatted("?");
 
   private static final String OF_BUCKETS = " AND MOD(%s, :buckets) BETWEEN :from AND :to";
@@ -69,11 +67,11 @@ final class DatabaseSnapshot {
   }
 
   /** Empty when there is no such product. */
-  Optional<ProductSnapshot> sale(long skuId) {
+  public Optional<ProductSnapshot> sale(long skuId) {
     return sale(jdbc, skuId);
   }
 
-  static Optional<ProductSnapshot> sale(JdbcClient jdbc, long skuId) {
+  public static Optional<ProductSnapshot> sale(JdbcClient jdbc, long skuId) {
     return sale(jdbc, skuId, "");
   }
 
@@ -89,7 +87,7 @@ final class DatabaseSnapshot {
         .optional();
   }
 
-  static ProductSnapshot sale(ResultSet row) throws SQLException {
+  public static ProductSnapshot sale(ResultSet row) throws SQLException {
     return new ProductSnapshot(
         row.getLong("sku_id"),
         row.getString("state"),
@@ -104,19 +102,27 @@ final class DatabaseSnapshot {
         row.getLong("last_seq"),
         row.getLong("settled"),
         row.getBoolean("ended"),
-        new LoadSettings(
-            row.getInt("max_per_order"), Duration.ofSeconds(row.getInt("retention_s"))));
+        row.getInt("max_per_order"),
+        Duration.ofSeconds(row.getInt("retention_s")));
   }
 
   /** MySQL's clock, Unix ms; the connection's times are UTC. */
-  long now() {
+  public long now() {
     return jdbc.sql("SELECT NOW(6) AS now_at")
         .query((row, n) -> time(row, "now_at").toEpochMilli())
         .single();
   }
 
+  /**
+   * Number of a SKU's orders in MySQL, and their units, whatever their status.
+   *
+   * @param orders rows, aliases included
+   * @param units sum of their quantities
+   */
+  record OrderCount(long orders, long units) {}
+
   /** Counts the stored orders, and those among the dead letters, which may still be stored. */
-  StoredOrderCount count(long sku, List<OrderMessage> deadLetters) {
+  OrderCount count(long sku, List<OrderMessage> deadLetters) {
     long deadUnits = deadLetters.stream().mapToLong(OrderMessage::quantity).sum();
     return jdbc.sql(
             """
@@ -129,8 +135,7 @@ final class DatabaseSnapshot {
         .param("sku", sku)
         .query(
             (row, n) ->
-                new StoredOrderCount(
-                    row.getLong(1) + deadLetters.size(), row.getLong(2) + deadUnits))
+                new OrderCount(row.getLong(1) + deadLetters.size(), row.getLong(2) + deadUnits))
         .single();
   }
 
@@ -138,7 +143,7 @@ final class DatabaseSnapshot {
    * @param from first bucket
    * @param to last bucket, included
    */
-  DatabasePart part(ProductSnapshot sale, int buckets, int from, int to) {
+  public DatabasePart part(ProductSnapshot sale, int buckets, int from, int to) {
     Map<String, Object> range =
         Map.of("sku", sale.skuId(), "buckets", buckets, "from", from, "to", to);
     Map<OrderId, AdmissionRecord> orders = new HashMap<>();
@@ -189,7 +194,7 @@ final class DatabaseSnapshot {
   }
 
   /** Stock changes of this epoch, by id. */
-  Map<String, StoredChange> changes(ProductSnapshot sale) {
+  public Map<String, StoredChange> changes(ProductSnapshot sale) {
     Map<String, StoredChange> changes = new HashMap<>();
     read(
         """
@@ -212,7 +217,7 @@ final class DatabaseSnapshot {
    * @param counted whether MySQL's stock contains it
    * @param ended whether both stores contain it, or neither
    */
-  record StoredChange(long delta, boolean counted, boolean ended) {}
+  public record StoredChange(long delta, boolean counted, boolean ended) {}
 
   /** Dead letters that are not stored, and that an operator has replayed or may replay. */
   List<OrderMessage> unsettledDeadLetters(long sku) {

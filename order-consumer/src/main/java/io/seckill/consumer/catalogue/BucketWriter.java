@@ -1,4 +1,4 @@
-package io.seckill.common.sale;
+package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
@@ -17,9 +17,9 @@ import redis.clients.jedis.UnifiedJedis;
  * some hundred fields per script call and several calls per pipeline. These two numbers bound the
  * memory. Used by one thread, which calls {@link #flush} at the end.
  */
-public final class SaleLoader {
+final class BucketWriter {
 
-  private static final LuaScript LOAD = LuaScript.from(SaleLoader.class, "loading_load.lua");
+  private static final LuaScript LOAD = LuaScript.from(BucketWriter.class, "loading_load.lua");
   private static final int FIELDS_PER_CALL = 500;
   private static final int CALLS_PER_PIPELINE = 16;
 
@@ -30,11 +30,11 @@ public final class SaleLoader {
   private final List<Call> calls = new ArrayList<>();
   private Call filling;
 
-  SaleLoader(UnifiedJedis redis, SaleToLoad sale, long expiresAtMs) {
+  BucketWriter(UnifiedJedis redis, ProductSnapshot sale) {
     this.redis = redis;
     this.sku = sale.skuId();
     this.buckets = sale.buckets();
-    this.fixedArgs = List.of(Long.toString(sale.epoch()), Long.toString(expiresAtMs));
+    this.fixedArgs = List.of(Long.toString(sale.epoch()), Long.toString(sale.expiry().restMs()));
     this.filling = new Call();
   }
 
@@ -62,12 +62,12 @@ public final class SaleLoader {
   }
 
   /** Adds the units that a user has taken. */
-  public void quota(long userId, long units) {
+  void quota(long userId, long units) {
     add(RedisKeys.quota(sku, bucket(userId)), Long.toString(userId), Long.toString(units));
   }
 
   /** Adds an order, and the request that made it. */
-  public void order(OrderId id, AdmissionRecord order) {
+  void order(OrderId id, AdmissionRecord order) {
     alias(id, order);
     add(
         RedisKeys.requests(sku, bucket(order.userId())),
@@ -76,17 +76,17 @@ public final class SaleLoader {
   }
 
   /** Adds a second id of an order, but no request: the request maps to the first id. */
-  public void alias(OrderId id, AdmissionRecord order) {
+  void alias(OrderId id, AdmissionRecord order) {
     add(RedisKeys.orders(sku, bucket(order.userId())), id.toString(), order.format());
   }
 
   /** Adds a compensated order: the loaded stock and quotas include its units already. */
-  public void compensated(OrderId id, long userId, long stockUnits, long quotaUnits) {
+  void compensated(OrderId id, long userId, long stockUnits, long quotaUnits) {
     add(RedisKeys.compensated(sku, bucket(userId)), id.toString(), stockUnits + ":" + quotaUnits);
   }
 
   /** Sends the fields that are still buffered. */
-  public void flush() {
+  void flush() {
     if (filling.fields > 0) {
       calls.add(filling);
       filling = new Call();
@@ -121,7 +121,7 @@ public final class SaleLoader {
         Call call = calls.get(i);
         Object reply = LOAD.answer(answers.get(i), redis, call.keyList(), call.args);
         if (!Long.valueOf(1).equals(reply)) {
-          throw new LoadingOvertakenException(sku);
+          throw SaleLoading.overtaken();
         }
       }
     }

@@ -1,8 +1,11 @@
-package io.seckill.common.sale;
+package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SaleExpiry;
+import io.seckill.consumer.catalogue.SaleLoader.Replacing;
+import io.seckill.support.web.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -10,11 +13,11 @@ import redis.clients.jedis.UnifiedJedis;
 
 /**
  * One loading of a sale into Redis: {@link #begin} takes it off sale, {@link #clear} removes the
- * data of earlier epochs, the {@link #loader} writes quotas and orders, {@link #finish} puts it on
+ * data of earlier epochs, the {@link #writer} writes quotas and orders, {@link #finish} puts it on
  * sale. Every step checks the epoch, so that a crash, or a second loading, leaves either the old
  * sale or an unfinished one that admits nothing; the next loading starts over. Every method blocks.
  */
-public final class SaleLoading {
+final class SaleLoading {
 
   /** Bucket hashes removed by one call: 4 kinds of 64 buckets. */
   private static final int BUCKETS_PER_CLEAR = 64;
@@ -24,53 +27,22 @@ public final class SaleLoading {
   private static final LuaScript FINISH = script("loading_finish.lua");
 
   private final UnifiedJedis redis;
-  private final SaleToLoad sale;
-  private final LoadSettings settings;
+  private final ProductSnapshot sale;
   private final SaleExpiry expiry;
 
-  public SaleLoading(UnifiedJedis redis, SaleToLoad sale, LoadSettings settings) {
+  SaleLoading(UnifiedJedis redis, ProductSnapshot sale) {
     this.redis = redis;
     this.sale = sale;
-    this.settings = settings;
-    this.expiry = SaleExpiry.of(sale.closesAt(), settings.retention());
-  }
-
-  /**
-   * Which data a loading may replace; never that of a running sale, which must be stopped first.
-   */
-  public enum Replacing {
-    /** Only the data of a sale without orders in flight. */
-    AT_REST,
-    /** Any data: it is known to be lost or wrong, and the only information left is in MySQL. */
-    ANYTHING
-  }
-
-  /** Outcome of {@link #begin}. */
-  public sealed interface Begun {
-
-    /**
-     * @param bucketsToClear number of buckets of earlier epochs and of this one
-     */
-    record Loading(int bucketsToClear) implements Begun {}
-
-    /**
-     * @param state OPEN or PAUSED
-     */
-    record Running(String state) implements Begun {}
-
-    /** Orders are in flight to MySQL. */
-    record Moving() implements Begun {}
-
-    /** Redis has a key of another type under that name. */
-    record Foreign(String key) implements Begun {}
+    this.expiry = sale.expiry();
   }
 
   /**
    * Takes the SKU off sale and writes its new rules.
    *
-   * @throws LoadingOvertakenException when a later loading has begun
+   * @return number of buckets to clear: those of earlier epochs and of this one
+   * @throws ProblemException 409 SALE_RUNNING, ORDERS_IN_FLIGHT, FOREIGN_KEY, PREHEAT_OVERTAKEN
    */
-  public Begun begin(StoredOrderCount stored, Replacing replacing) {
+  int begin(DatabaseSnapshot.OrderCount stored, Replacing replacing) {
     List<String> args =
         new ArrayList<>(
             List.of(
@@ -90,21 +62,42 @@ public final class SaleLoading {
     List<?> reply = (List<?>) BEGIN.call(redis, keys(), args);
     String word = String.valueOf(reply.get(0));
     return switch (word) {
-      case "OK" -> new Begun.Loading(Integer.parseInt(String.valueOf(reply.get(1))));
-      case "SALE_RUNNING" -> new Begun.Running(String.valueOf(reply.get(1)));
-      case "ORDERS_IN_FLIGHT" -> new Begun.Moving();
-      case "WRONG_TYPE" -> new Begun.Foreign(String.valueOf(reply.get(1)));
-      case "STALE_EPOCH" -> throw new LoadingOvertakenException(sale.skuId());
+      case "OK" -> Integer.parseInt(String.valueOf(reply.get(1)));
+      case "SALE_RUNNING" -> throw running(String.valueOf(reply.get(1)));
+      case "ORDERS_IN_FLIGHT" ->
+          throw inFlight("Orders of this SKU are still on their way to MySQL.");
+      case "WRONG_TYPE" ->
+          throw ProblemException.conflict(
+              "FOREIGN_KEY",
+              "Redis holds something else at " + reply.get(1) + "; remove it first.");
+      case "STALE_EPOCH" -> throw overtaken();
       default ->
           throw new IllegalStateException("loading_begin.lua and its caller disagree: " + reply);
     };
+  }
+
+  /**
+   * @param state OPEN or PAUSED
+   */
+  static ProblemException running(String state) {
+    return ProblemException.saleConflict(
+        "SALE_RUNNING", "Close the sale before it is preheated again.", state);
+  }
+
+  static ProblemException inFlight(String detail) {
+    return ProblemException.conflict("ORDERS_IN_FLIGHT", detail);
+  }
+
+  /** A later loading of the same sale has begun; this loading has written nothing since then. */
+  static ProblemException overtaken() {
+    return ProblemException.conflict("PREHEAT_OVERTAKEN", "Another loading of this SKU has begun.");
   }
 
   private Map<String, String> rules() {
     return Map.of(
         "policy", sale.policy().name(),
         "limit", Integer.toString(sale.limitPerUser()),
-        "maxPerOrder", Integer.toString(settings.maxPerOrder()),
+        "maxPerOrder", Integer.toString(sale.maxPerOrder()),
         "opensAt", Long.toString(sale.opensAt().toEpochMilli()),
         "closesAt", Long.toString(sale.closesAt().toEpochMilli()),
         "expiresAt", Long.toString(expiry.restMs()));
@@ -114,9 +107,9 @@ public final class SaleLoading {
    * Removes the hashes of buckets 0..count-1, some per call so that Redis can serve other clients
    * in between.
    *
-   * @throws LoadingOvertakenException when a later loading has begun
+   * @throws ProblemException 409 PREHEAT_OVERTAKEN
    */
-  public void clear(int count) {
+  void clear(int count) {
     for (int from = 0; from < count; from += BUCKETS_PER_CLEAR) {
       List<String> keys = new ArrayList<>();
       keys.add(RedisKeys.sku(sale.skuId()));
@@ -127,24 +120,25 @@ public final class SaleLoading {
     }
   }
 
-  /** Returns a loader for the hashes of this sale. */
-  public SaleLoader loader() {
-    return new SaleLoader(redis, sale, expiry.restMs());
+  /** Returns a writer for the hashes of this sale. */
+  BucketWriter writer() {
+    return new BucketWriter(redis, sale);
   }
 
   /**
    * Puts the SKU on sale.
    *
+   * @param stock units admissible
    * @param contained stock changes that the loaded stock includes already, id to outcome
    * @param state PREHEATED, OPEN, PAUSED or CLOSED; a pending stop takes precedence
-   * @throws LoadingOvertakenException when a later loading has begun
+   * @throws ProblemException 409 PREHEAT_OVERTAKEN
    */
-  public void finish(Map<String, String> contained, String state) {
+  void finish(long stock, Map<String, String> contained, String state) {
     List<String> args =
         new ArrayList<>(
             List.of(
                 Long.toString(sale.epoch()),
-                Long.toString(sale.stock()),
+                Long.toString(stock),
                 Long.toString(sale.skuId()),
                 Long.toString(expiry.restMs()),
                 state));
@@ -160,7 +154,7 @@ public final class SaleLoading {
 
   private void refuseOvertaken(Object reply) {
     if (!Long.valueOf(1).equals(reply)) {
-      throw new LoadingOvertakenException(sale.skuId());
+      throw overtaken();
     }
   }
 

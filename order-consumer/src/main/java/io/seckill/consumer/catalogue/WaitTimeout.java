@@ -1,4 +1,4 @@
-package io.seckill.consumer.consistency;
+package io.seckill.consumer.catalogue;
 
 import java.time.Duration;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -9,7 +9,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * nothing. Work that pauses for longer sets its own value, and restores the old one before the
  * connection returns to the pool.
  */
-final class WaitTimeout {
+public final class WaitTimeout {
 
   private final JdbcClient connection;
   private final long before;
@@ -23,14 +23,14 @@ final class WaitTimeout {
    * @param connection client of one connection
    * @param silence whole seconds, at least 1
    */
-  static WaitTimeout set(JdbcClient connection, Duration silence) {
+  public static WaitTimeout set(JdbcClient connection, Duration silence) {
     long before = connection.sql("SELECT @@SESSION.wait_timeout").query(Long.class).single();
     WaitTimeout set = new WaitTimeout(connection, before);
     set.seconds(silence.toSeconds());
     return set;
   }
 
-  void restore() {
+  public void restore() {
     seconds(before);
   }
 

@@ -1,12 +1,14 @@
-package io.seckill.gateway.admin;
+package io.seckill.consumer.catalogue;
 
-import io.seckill.common.sale.LoadSettings;
+import static io.seckill.common.settings.SettingChecks.check;
+
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Settings of a preheat besides the rules from MySQL.
+ * Settings of a preheat besides the rules of the product. The first two are stored with the
+ * product, so that a rebuild loads the same values.
  *
  * @param maxPerOrder maximum units of one order, 1..10,000
  * @param retention how long a sale's data stays in Redis after closing, 2 h..30 d; for that long,
@@ -22,10 +24,11 @@ record PreheatProperties(
     @DefaultValue("false") boolean allowUnsafeRedis) {
 
   PreheatProperties {
-    LoadSettings.check(maxPerOrder, retention);
-  }
-
-  LoadSettings loading() {
-    return new LoadSettings(maxPerOrder, retention);
+    check(
+        maxPerOrder >= 1 && maxPerOrder <= 10_000,
+        "seckill.preheat.max-per-order must be 1..10000");
+    check(
+        retention.toHours() >= 2 && retention.compareTo(Duration.ofDays(30)) <= 0,
+        "seckill.preheat.retention must be 2h..30d");
   }
 }

@@ -1,4 +1,4 @@
-package io.seckill.consumer.consistency;
+package io.seckill.consumer.catalogue;
 
 import io.seckill.consumer.runtime.ConnectionPools;
 import java.time.Duration;
@@ -14,7 +14,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /** Reads consistent snapshots of MySQL, each in a transaction. Thread-safe. */
 @Component
-class DatabaseSnapshots {
+public class DatabaseSnapshots {
 
   /** Longer than Redis takes to return the buckets of one part, or to be loaded with them. */
   private static final Duration SILENCE = Duration.ofMinutes(10);
@@ -37,7 +37,7 @@ class DatabaseSnapshots {
    * @throws DataAccessException when MySQL is unavailable
    * @throws TransactionException as well
    */
-  <T> T read(Function<DatabaseSnapshot, T> work) {
+  public <T> T read(Function<DatabaseSnapshot, T> work) {
     return snapshot.execute(
         tx -> {
           WaitTimeout silence = WaitTimeout.set(jdbc, SILENCE);

@@ -1,0 +1,54 @@
+package io.seckill.common.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/**
+ * The settings of a Redis server that are not what a sale relies on, one sentence each. The answer
+ * "queued" promises that an order survives a power failure, so each write must be on disk before
+ * Redis replies.
+ *
+ * @param dangers settings with which Redis may lose orders
+ * @param costs settings with which Redis needs more memory than it should
+ */
+public record RedisServerSettings(List<String> dangers, List<String> costs) {
+
+  /**
+   * Length of the longest order record, in bytes. Redis does not pack a hash with a value above its
+   * limit; the hash is then ten times as large.
+   */
+  private static final int MIN_LISTPACK_VALUE = 128;
+
+  /**
+   * Queries the server. One that does not report its settings passes; of a cluster, one node is
+   * queried.
+   *
+   * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer
+   */
+  public static RedisServerSettings of(UnifiedJedis redis) {
+    List<String> dangers = new ArrayList<>();
+    List<String> costs = new ArrayList<>();
+    try {
+      String policy = redis.configGet("maxmemory-policy").get("maxmemory-policy");
+      if (policy != null && !policy.equals("noeviction")) {
+        dangers.add("maxmemory-policy is " + policy + ", it must be noeviction");
+      }
+      String appends = redis.configGet("appendonly").get("appendonly");
+      String syncs = redis.configGet("appendfsync").get("appendfsync");
+      if ("no".equals(appends)) {
+        dangers.add("appendonly is no, it must be yes");
+      } else if (syncs != null && !syncs.equals("always")) {
+        dangers.add("appendfsync is " + syncs + ", it must be always");
+      }
+      String packed = redis.configGet("hash-max-listpack-value").get("hash-max-listpack-value");
+      if (packed != null && Long.parseLong(packed) < MIN_LISTPACK_VALUE) {
+        costs.add("hash-max-listpack-value is " + packed + ", orders need " + MIN_LISTPACK_VALUE);
+      }
+    } catch (JedisDataException e) {
+      return new RedisServerSettings(List.of(), List.of());
+    }
+    return new RedisServerSettings(List.copyOf(dangers), List.copyOf(costs));
+  }
+}

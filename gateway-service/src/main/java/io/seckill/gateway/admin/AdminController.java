@@ -1,0 +1,234 @@
+package io.seckill.gateway.admin;
+
+import io.seckill.gateway.admin.SaleStopper.Stopped;
+import io.seckill.gateway.backends.ConsumerAnswer;
+import io.seckill.gateway.backends.ConsumerClient;
+import io.seckill.gateway.web.Caller;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.PathIds;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The operators' endpoints. Order-consumer checks and carries out the calls, and its answers are
+ * returned unchanged; only a pause and a close are made here, because they must work while
+ * order-consumer is unavailable.
+ */
+@RestController
+@RequestMapping("/admin/v1")
+final class AdminController {
+
+  private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
+
+  private final ConsumerClient consumer;
+  private final SaleStopper stopper;
+  private final ReactiveAudit audit;
+
+  AdminController(ConsumerClient consumer, SaleStopper stopper, ReactiveAudit audit) {
+    this.consumer = consumer;
+    this.stopper = stopper;
+    this.audit = audit;
+  }
+
+  @GetMapping("/skus/{sku}")
+  Mono<ResponseEntity<JsonNode>> product(@PathVariable String sku) {
+    return read("/skus/" + PathIds.sku(sku))
+        .doOnNext(ConsumerClient::product)
+        .map(AdminController::entity);
+  }
+
+  @GetMapping("/skus/{sku}/ledger")
+  Mono<ResponseEntity<JsonNode>> ledger(@PathVariable String sku) {
+    return read("/skus/" + PathIds.sku(sku) + "/ledger").map(AdminController::entity);
+  }
+
+  @GetMapping("/skus/{sku}/reconciliation")
+  Mono<ResponseEntity<JsonNode>> reconciliations(@PathVariable String sku) {
+    return read("/skus/" + PathIds.sku(sku) + "/reconciliation").map(AdminController::entity);
+  }
+
+  @GetMapping("/dead-letters")
+  Mono<ResponseEntity<JsonNode>> deadLetters(ServerWebExchange exchange) {
+    String query = exchange.getRequest().getURI().getRawQuery();
+    return read("/dead-letters" + (query == null ? "" : "?" + query)).map(AdminController::entity);
+  }
+
+  @GetMapping("/dead-letters/{id}")
+  Mono<ResponseEntity<JsonNode>> deadLetter(@PathVariable String id) {
+    return read("/dead-letters/" + PathIds.number("id", id)).map(AdminController::entity);
+  }
+
+  @PutMapping(path = "/skus/{sku}", consumes = MediaType.APPLICATION_JSON_VALUE)
+  Mono<ResponseEntity<JsonNode>> put(
+      @PathVariable String sku,
+      @RequestBody(required = false) byte @Nullable [] body,
+      ServerWebExchange exchange) {
+    return write(exchange, "put", Target.sku(sku), HttpMethod.PUT, "", orEmpty(body), true);
+  }
+
+  @PostMapping("/skus/{sku}/preheat")
+  Mono<ResponseEntity<JsonNode>> preheat(@PathVariable String sku, ServerWebExchange exchange) {
+    return ofSale("preheat", sku, exchange, true);
+  }
+
+  @PostMapping("/skus/{sku}/open")
+  Mono<ResponseEntity<JsonNode>> open(@PathVariable String sku, ServerWebExchange exchange) {
+    return ofSale("open", sku, exchange, false);
+  }
+
+  @PostMapping("/skus/{sku}/resume")
+  Mono<ResponseEntity<JsonNode>> resume(@PathVariable String sku, ServerWebExchange exchange) {
+    return ofSale("resume", sku, exchange, false);
+  }
+
+  private Mono<ResponseEntity<JsonNode>> ofSale(
+      String action, String sku, ServerWebExchange exchange, boolean isLong) {
+    return write(exchange, action, Target.sku(sku), HttpMethod.POST, "/" + action, null, isLong);
+  }
+
+  @PostMapping("/skus/{sku}/pause")
+  Mono<ResponseEntity<Object>> pause(@PathVariable String sku, ServerWebExchange exchange) {
+    return stop(SaleStopper.Stop.PAUSE, "pause", sku, exchange);
+  }
+
+  @PostMapping("/skus/{sku}/close")
+  Mono<ResponseEntity<Object>> close(@PathVariable String sku, ServerWebExchange exchange) {
+    return stop(SaleStopper.Stop.CLOSE, "close", sku, exchange);
+  }
+
+  @PostMapping(path = "/skus/{sku}/stock", consumes = MediaType.APPLICATION_JSON_VALUE)
+  Mono<ResponseEntity<JsonNode>> stock(
+      @PathVariable String sku,
+      @RequestBody(required = false) byte @Nullable [] body,
+      ServerWebExchange exchange) {
+    return write(
+        exchange, "stock", Target.sku(sku), HttpMethod.POST, "/stock", orEmpty(body), false);
+  }
+
+  @PostMapping(path = "/skus/{sku}/reconciliation", consumes = MediaType.APPLICATION_JSON_VALUE)
+  Mono<ResponseEntity<JsonNode>> reconcile(
+      @PathVariable String sku,
+      @RequestBody(required = false) byte @Nullable [] body,
+      ServerWebExchange exchange) {
+    return write(
+        exchange,
+        "reconcile",
+        Target.sku(sku),
+        HttpMethod.POST,
+        "/reconciliation",
+        orEmpty(body),
+        true);
+  }
+
+  @PostMapping("/dead-letters/{id}/replay")
+  Mono<ResponseEntity<JsonNode>> replay(@PathVariable String id, ServerWebExchange exchange) {
+    return write(
+        exchange, "replay", Target.deadLetter(id), HttpMethod.POST, "/replay", null, false);
+  }
+
+  @PostMapping(path = "/dead-letters/{id}/discard", consumes = MediaType.APPLICATION_JSON_VALUE)
+  Mono<ResponseEntity<JsonNode>> discard(
+      @PathVariable String id,
+      @RequestBody(required = false) byte @Nullable [] body,
+      ServerWebExchange exchange) {
+    return write(
+        exchange,
+        "discard",
+        Target.deadLetter(id),
+        HttpMethod.POST,
+        "/discard",
+        orEmpty(body),
+        false);
+  }
+
+  private Mono<ConsumerAnswer> read(String pathAndQuery) {
+    return consumer.forward(HttpMethod.GET, pathAndQuery, null, Map.of(), false);
+  }
+
+  /**
+   * What a call is about.
+   *
+   * @param path of order-consumer
+   * @param subject for the audit log
+   */
+  private record Target(String path, String subject) {
+
+    static Target sku(String text) {
+      long sku = PathIds.sku(text);
+      return new Target("/skus/" + sku, "sku=" + sku);
+    }
+
+    static Target deadLetter(String text) {
+      long id = PathIds.number("id", text);
+      return new Target("/dead-letters/" + id, "deadLetter=" + id);
+    }
+  }
+
+  private Mono<ResponseEntity<JsonNode>> write(
+      ServerWebExchange exchange,
+      String action,
+      Target target,
+      HttpMethod method,
+      String rest,
+      byte @Nullable [] body,
+      boolean isLong) {
+    Map<String, String> headers = new HashMap<>();
+    headers.put(Operator.HEADER, Caller.operatorOf(exchange));
+    String key = exchange.getRequest().getHeaders().getFirst(IDEMPOTENCY_KEY);
+    if (key != null) {
+      headers.put(IDEMPOTENCY_KEY, key);
+    }
+    return audit
+        .write(
+            exchange,
+            action,
+            target.subject(),
+            consumer.forward(method, target.path() + rest, body, headers, isLong))
+        .map(AdminController::entity);
+  }
+
+  private Mono<ResponseEntity<Object>> stop(
+      SaleStopper.Stop stop, String action, String sku, ServerWebExchange exchange) {
+    long skuId = PathIds.sku(sku);
+    return audit
+        .write(
+            exchange,
+            action,
+            "sku=" + skuId,
+            stopper.stop(stop, skuId, Caller.operatorOf(exchange)),
+            stopped ->
+                stopped instanceof Stopped.Partly partly
+                    ? "awaiting=" + partly.accepted().awaiting()
+                    : "done")
+        .map(AdminController::entity);
+  }
+
+  private static ResponseEntity<Object> entity(Stopped stopped) {
+    return stopped instanceof Stopped.Everywhere everywhere
+        ? ResponseEntity.ok(everywhere.product())
+        : ResponseEntity.accepted().body(((Stopped.Partly) stopped).accepted());
+  }
+
+  private static ResponseEntity<JsonNode> entity(ConsumerAnswer answer) {
+    return ResponseEntity.status(answer.status()).body(answer.body());
+  }
+
+  /** Treats an absent body as an empty one, which order-consumer refuses. */
+  private static byte[] orEmpty(byte @Nullable [] body) {
+    return body == null ? new byte[0] : body;
+  }
+}

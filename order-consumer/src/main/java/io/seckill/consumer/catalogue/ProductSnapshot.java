@@ -1,0 +1,67 @@
+package io.seckill.consumer.catalogue;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.SaleExpiry;
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * A row of {@code products}.
+ *
+ * @param state NEW, PREHEATED, OPEN, PAUSED or CLOSED
+ * @param stateVersion number of changes of the state so far
+ * @param limitPerUser units; ignored for UNLIMITED
+ * @param initialStock units ever put on sale, which decides how many buckets there are
+ * @param lastSeq highest admission sequence stored, or the value from which a rebuild continued it
+ * @param ended whether the closing time has passed, by MySQL's clock
+ * @param maxPerOrder most units of one order, as of the last preheat
+ * @param retention how long Redis keeps the sale after its closing, as of the last preheat
+ */
+public record ProductSnapshot(
+    long skuId,
+    String state,
+    long stateVersion,
+    PurchasePolicy policy,
+    int limitPerUser,
+    Instant opensAt,
+    Instant closesAt,
+    long epoch,
+    long stock,
+    long initialStock,
+    long lastSeq,
+    long settled,
+    boolean ended,
+    int maxPerOrder,
+    Duration retention) {
+
+  /** Units of one bucket at most, so that hashes stay packed (FACTS 13). */
+  private static final int UNITS_PER_BUCKET = 64;
+
+  /**
+   * Whether Redis must have the sale. A closed sale is shown from MySQL, and so is a sale past its
+   * closing time that was not closed: nothing is admitted then, and Redis lets its rules expire.
+   */
+  public boolean isWanted() {
+    return !ended && (state.equals("PREHEATED") || isRunning());
+  }
+
+  public boolean isRunning() {
+    return state.equals("OPEN") || state.equals("PAUSED");
+  }
+
+  /** Whether the sale was not preheated, rebuilt or closed between the two. */
+  public boolean isSameLifeAs(ProductSnapshot other) {
+    return epoch == other.epoch && other.isWanted();
+  }
+
+  /** When the sale's keys in Redis expire. */
+  public SaleExpiry expiry() {
+    return SaleExpiry.of(closesAt, retention);
+  }
+
+  /** Buckets that keep hashes packed when every unit ever put on sale becomes an order. */
+  int buckets() {
+    long units = Math.max(stock, initialStock);
+    return (int) Math.max(1, (units + UNITS_PER_BUCKET - 1) / UNITS_PER_BUCKET);
+  }
+}

@@ -1,0 +1,196 @@
+package io.seckill.consumer.catalogue;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.support.web.ProblemException;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Loads a sale into Redis from one snapshot of MySQL, under an epoch that MySQL has raised before:
+ * for a preheat, and for a rebuild after a loss of data. Redis gets MySQL's stock less the units
+ * that dead letters, open or replayed, may still take. A process that dies in between leaves a sale
+ * that admits nothing, until the next loading.
+ */
+@Component
+public class SaleLoader {
+
+  private static final int BUCKETS_AT_ONCE = 2_048;
+
+  private final DatabaseSnapshots snapshots;
+  private final JdbcClient jdbc;
+  private final UnifiedJedis redis;
+  private final SaleStates states;
+  private final TransactionOperations transactions;
+
+  SaleLoader(
+      DatabaseSnapshots snapshots,
+      JdbcClient jdbc,
+      UnifiedJedis redis,
+      SaleStates states,
+      TransactionOperations transactions) {
+    this.snapshots = snapshots;
+    this.jdbc = jdbc;
+    this.redis = redis;
+    this.states = states;
+    this.transactions = transactions;
+  }
+
+  /**
+   * Which data a loading may replace; never that of a running sale, which must be stopped first.
+   */
+  public enum Replacing {
+    /** Only the data of a sale without orders in flight. */
+    AT_REST,
+    /** Any data: it is known to be lost or wrong, and the only information left is in MySQL. */
+    ANYTHING
+  }
+
+  /**
+   * What Redis holds now.
+   *
+   * @param state of the sale
+   * @param stock units on sale
+   * @param orders number of orders loaded
+   */
+  public record Loaded(String state, long stock, int orders) {}
+
+  /**
+   * @param epoch of this loading, as raised
+   * @param beforeReplacing runs before each step that replaces something; throws to end the loading
+   * @return empty when the closing time has moved meanwhile: the keys would expire too early, so
+   *     the sale must be loaded again under another epoch
+   * @throws ProblemException 409 when the sale runs, has orders in flight, or has another type of
+   *     key in its place in Redis, and when another loading has begun
+   */
+  public Optional<Loaded> load(
+      long skuId, long epoch, Replacing replacing, Runnable beforeReplacing) {
+    return snapshots.read(
+        database -> {
+          ProductSnapshot sale = database.sale(skuId).orElseThrow();
+          if (sale.epoch() != epoch) {
+            throw SaleLoading.overtaken();
+          }
+          return load(sale, database, replacing, beforeReplacing);
+        });
+  }
+
+  private Optional<Loaded> load(
+      ProductSnapshot sale,
+      DatabaseSnapshot database,
+      Replacing replacing,
+      Runnable beforeReplacing) {
+    List<OrderMessage> dead = database.unsettledDeadLetters(sale.skuId());
+    long reserved = dead.stream().mapToLong(OrderMessage::quantity).sum();
+    long stock = Math.max(0, sale.stock() - reserved);
+    SaleLoading loading = new SaleLoading(redis, sale);
+    beforeReplacing.run();
+    loading.clear(loading.begin(database.count(sale.skuId(), dead), replacing));
+    int orders = write(sale, database, dead, loading.writer(), beforeReplacing);
+    Map<String, String> contained = contained(database, sale);
+    beforeReplacing.run();
+    return finish(sale, loading, stock, contained).map(state -> new Loaded(state, stock, orders));
+  }
+
+  /** Writes quotas and orders as MySQL has them, and the orders that dead letters may become. */
+  private static int write(
+      ProductSnapshot sale,
+      DatabaseSnapshot database,
+      List<OrderMessage> dead,
+      BucketWriter writer,
+      Runnable beforeReplacing) {
+    Map<Long, Long> deadUnits =
+        dead.stream()
+            .collect(
+                Collectors.groupingBy(
+                    OrderMessage::userId, Collectors.summingLong(OrderMessage::quantity)));
+    int orders = 0;
+    for (int from = 0; from < sale.buckets(); from += BUCKETS_AT_ONCE) {
+      int to = Math.min(sale.buckets(), from + BUCKETS_AT_ONCE) - 1;
+      DatabasePart part = database.part(sale, sale.buckets(), from, to);
+      beforeReplacing.run();
+      part.orders().forEach(writer::order);
+      part.aliases().forEach(writer::alias);
+      part.compensations()
+          .forEach(
+              (id, units) -> writer.compensated(id, units.userId(), units.stock(), units.quota()));
+      if (sale.policy().keepsQuota()) {
+        part.quotas()
+            .forEach(
+                (user, units) ->
+                    writer.quota(
+                        user, units + Optional.ofNullable(deadUnits.remove(user)).orElse(0L)));
+      }
+      orders += part.orders().size();
+    }
+    if (sale.policy().keepsQuota()) {
+      deadUnits.forEach(writer::quota);
+    }
+    dead.forEach(order -> writer.order(order.orderId(), delayed(order)));
+    writer.flush();
+    return orders;
+  }
+
+  private static AdmissionRecord delayed(OrderMessage order) {
+    AdmissionRecord queued = AdmissionRecord.queued(order);
+    return new AdmissionRecord(
+        queued.userId(),
+        queued.requestId(),
+        queued.quantity(),
+        queued.seq(),
+        queued.admittedAt(),
+        queued.epoch(),
+        OrderStatus.DELAYED,
+        null,
+        queued.changedAt(),
+        null);
+  }
+
+  /**
+   * Stock additions that MySQL's stock contains and that may still be on their way to Redis, by id,
+   * with the outcome that stock_change.lua stores for a change it has applied.
+   */
+  private static Map<String, String> contained(DatabaseSnapshot database, ProductSnapshot sale) {
+    return database.changes(sale).entrySet().stream()
+        .filter(change -> change.getValue().counted())
+        .collect(
+            Collectors.toMap(
+                Map.Entry::getKey,
+                change -> sale.epoch() + ":" + change.getValue().delta() + ":A"));
+  }
+
+  /**
+   * Respects a pause or close of the sale during the loading: the row stays locked until Redis has
+   * its state and the number of its change, so a change of state comes earlier, and is in the row,
+   * or after. A stop that waits in Redis stays in force.
+   *
+   * @return the state that the sale has now
+   */
+  private Optional<String> finish(
+      ProductSnapshot loaded, SaleLoading loading, long stock, Map<String, String> contained) {
+    Optional<String> state =
+        transactions.execute(
+            tx -> {
+              ProductSnapshot now = DatabaseSnapshot.lockSale(jdbc, loaded.skuId()).orElseThrow();
+              if (now.epoch() != loaded.epoch()) {
+                throw SaleLoading.overtaken();
+              }
+              if (!now.closesAt().equals(loaded.closesAt())) {
+                return Optional.empty();
+              }
+              loading.finish(stock, contained, now.state());
+              states.follow(now.skuId(), now.state(), now.epoch(), now.stateVersion(), null);
+              return Optional.of(now.state());
+            });
+    return Objects.requireNonNull(state);
+  }
+}

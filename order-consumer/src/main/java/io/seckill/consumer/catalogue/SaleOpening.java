@@ -1,0 +1,110 @@
+package io.seckill.consumer.catalogue;
+
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisServerSettings;
+import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.ProductRow;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Opens and resumes sales: in MySQL first, then in Redis, which starts to admit. Needs both stores.
+ * Repeating the same call completes it.
+ */
+@Component
+class SaleOpening {
+
+  private final Catalogue catalogue;
+  private final UnifiedJedis redis;
+  private final SaleStates states;
+  private final PreheatProperties settings;
+
+  SaleOpening(
+      Catalogue catalogue, UnifiedJedis redis, SaleStates states, PreheatProperties settings) {
+    this.catalogue = catalogue;
+    this.redis = redis;
+    this.states = states;
+    this.settings = settings;
+  }
+
+  /**
+   * Opens the sale in both stores. One that is open already counts as success.
+   *
+   * @param from the state the sale must be in: PREHEATED to open it, PAUSED to resume it
+   * @throws ProblemException 404 UNKNOWN_SKU; 409 ILLEGAL_TRANSITION with the state that prevents
+   *     it, NOT_PREHEATED when Redis does not hold the sale, REDIS_BEHIND when it has lost orders,
+   *     UNSAFE_REDIS when it may lose them and the sale is not only resumed
+   */
+  ProductRow open(long skuId, SaleState from) {
+    ProductRow product = catalogue.find(skuId);
+    if (product.state() != from && product.state() != SaleState.OPEN) {
+      throw illegal(product.state());
+    }
+    if (from == SaleState.PREHEATED) { // a resumed sale already has its orders in Redis
+      refuseUnsafeRedis();
+    }
+    refuseOtherData(product);
+    ProductRow opened = catalogue.open(skuId);
+    return switch (states.follow(
+        skuId, opened.state().name(), opened.epoch(), opened.stateVersion(), null)) {
+      case DONE -> opened;
+      case NOT_LOADED -> throw notPreheated();
+      case STOPPED -> throw illegal(SaleState.PAUSED);
+      case NEWER -> openedSince(opened);
+    };
+  }
+
+  /**
+   * Checks before a sale begins that Redis retains its data.
+   *
+   * @throws ProblemException 409 UNSAFE_REDIS, unless the settings allow it
+   */
+  void refuseUnsafeRedis() {
+    List<String> dangers = RedisServerSettings.of(redis).dangers();
+    if (!dangers.isEmpty() && !settings.allowUnsafeRedis()) {
+      throw ProblemException.conflict(
+          "UNSAFE_REDIS", "Redis may forget orders: " + String.join("; ", dangers) + ".");
+    }
+  }
+
+  /**
+   * @param product read from MySQL before this call
+   */
+  private void refuseOtherData(ProductRow product) {
+    List<@Nullable String> sale =
+        redis.hmget(RedisKeys.sku(product.skuId()), "state", "epoch", "seq");
+    if ("PREHEATING".equals(sale.get(0)) || !Long.toString(product.epoch()).equals(sale.get(1))) {
+      throw notPreheated();
+    }
+    String seq = sale.get(2);
+    if ((seq == null ? 0 : Long.parseLong(seq)) < product.lastSeq()) {
+      throw ProblemException.conflict(
+          "REDIS_BEHIND", "Redis has lost orders of this sale; reconcile it first.");
+    }
+  }
+
+  /** Redis has the state of a later change: that must be an opening, too. */
+  private ProductRow openedSince(ProductRow opened) {
+    ProductRow now = catalogue.find(opened.skuId());
+    if (now.state() == SaleState.OPEN && now.stateVersion() > opened.stateVersion()) {
+      return now;
+    }
+    throw illegal(now.state());
+  }
+
+  private static ProblemException notPreheated() {
+    return ProblemException.conflict(
+        "NOT_PREHEATED", "Redis does not hold this sale; preheat it first.");
+  }
+
+  private static ProblemException illegal(SaleState state) {
+    return ProblemException.saleConflict(
+        "ILLEGAL_TRANSITION",
+        "The sale is " + state + "; this call does not open it.",
+        state.name());
+  }
+}

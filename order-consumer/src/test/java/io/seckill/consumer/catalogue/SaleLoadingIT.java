@@ -1,0 +1,226 @@
+package io.seckill.consumer.catalogue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.PendingStop;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.common.sale.SaleStates.Followed;
+import io.seckill.consumer.catalogue.DatabaseSnapshot.OrderCount;
+import io.seckill.consumer.catalogue.SaleLoader.Replacing;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.web.ProblemException;
+import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.UnifiedJedis;
+
+/** The steps of a loading, when something comes in between. */
+@ExtendWith(TestServers.class)
+class SaleLoadingIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(5001);
+
+  private static TestConsumer consumer;
+  private static InternalApi api;
+  private static UnifiedJedis redis;
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+  private final String path = "/internal/v1/skus/" + sku;
+
+  @BeforeAll
+  static void start() {
+    consumer = TestConsumer.start();
+    api = consumer.api();
+    redis = consumer.redis();
+  }
+
+  @AfterAll
+  static void stop() {
+    consumer.close();
+  }
+
+  @Test
+  void stopsWhenALaterLoadingHasBegun() {
+    SaleLoading overtaken = loading(4);
+    overtaken.begin(new OrderCount(0, 0), Replacing.AT_REST);
+    loading(5).begin(new OrderCount(0, 0), Replacing.AT_REST);
+
+    refusesAsOvertaken(() -> loading(4).begin(new OrderCount(0, 0), Replacing.AT_REST));
+    refusesAsOvertaken(() -> overtaken.clear(2));
+    refusesAsOvertaken(
+        () -> {
+          BucketWriter writer = overtaken.writer();
+          writer.quota(7, 1);
+          writer.flush();
+        });
+    refusesAsOvertaken(() -> overtaken.finish(100, Map.of(), "PREHEATED"));
+    assertThat(redis.exists(RedisKeys.quota(sku, 0))).isFalse();
+    assertThat(redis.exists(RedisKeys.stock(sku))).isFalse();
+  }
+
+  private static void refusesAsOvertaken(Runnable step) {
+    assertThatExceptionOfType(ProblemException.class)
+        .isThrownBy(step::run)
+        .extracting(e -> e.problem().code())
+        .isEqualTo("PREHEAT_OVERTAKEN");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"OPEN", "PAUSED"})
+  void neverReplacesARunningSale(String state) {
+    redis.hset(RedisKeys.sku(sku), Map.of("state", state, "epoch", "1"));
+
+    assertThatExceptionOfType(ProblemException.class)
+        .isThrownBy(() -> loading(2).begin(new OrderCount(0, 0), Replacing.ANYTHING))
+        .extracting(e -> e.problem().saleState())
+        .isEqualTo(state);
+    assertThat(redis.hget(RedisKeys.sku(sku), "epoch")).isEqualTo("1");
+  }
+
+  @Test
+  void aStopOutlivesTheLossOfTheSaleAndItsLoading() {
+    SaleStates states = new SaleStates(redis);
+    assertThat(states.stop(new PendingStop(sku, "CLOSED", 1_000, "olga"))).isTrue();
+    SaleLoading loading = loading(4);
+    loading.begin(new OrderCount(0, 0), Replacing.ANYTHING);
+
+    loading.finish(10, Map.of(), "OPEN");
+
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("CLOSED");
+    assertThat(states.follow(sku, "OPEN", 4, 1, null)).isEqualTo(Followed.STOPPED);
+  }
+
+  @Test
+  void salesThatAreGoneLeaveTheSetWithTheNextLoadingOfTheirPartition() {
+    String set = RedisKeys.skus(Partition.ofSku(sku));
+    long gone = sku + 16_000;
+    redis.sadd(set, Long.toString(gone));
+    SaleLoading loading = loading(2);
+    loading.begin(new OrderCount(0, 0), Replacing.AT_REST);
+
+    loading.finish(10, Map.of(), "PREHEATED");
+
+    assertThat(redis.smembers(set))
+        .contains(Long.toString(sku))
+        .doesNotContain(Long.toString(gone));
+    assertThat(redis.pexpireTime(set)).isEqualTo(sale(2).expiry().restMs());
+  }
+
+  @Test
+  void countsUnitsOnceThatCameBackBetweenTheNewEpochAndTheLoad() { // I7
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    long order = OrderId.of(System.currentTimeMillis(), Partition.ofSku(sku), 200, 1).value();
+    execute(
+        "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
+            + " status, epoch, seq, admitted_at) VALUES (?, 7, ?, 2, 100, 'key-came-back',"
+            + " 'CANCELLED', 1, 1, UTC_TIMESTAMP(3))",
+        order,
+        sku);
+    execute(
+        "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
+            + " done_at) VALUES (?, ?, 7, 2, 2, 2, NULL)",
+        order,
+        sku);
+    execute(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+            + " VALUES (?, 'change-of-epoch-2', 5, 'more', 'olga', 2, 'MYSQL_DONE')",
+        sku);
+    // Sets the epoch directly, as if it had been raised before the compensation: while one is
+    // pending, a preheat refuses.
+    execute("UPDATE products SET epoch = 2, state = 'PREHEATED' WHERE sku_id = ?", sku);
+
+    assertThat(consumer.bean(SaleLoader.class).load(sku, 2, Replacing.AT_REST, () -> {}))
+        .isPresent();
+
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "buckets"));
+    String compensated = RedisKeys.compensated(sku, RedisKeys.bucket(7, buckets));
+    assertThat(redis.hget(compensated, new OrderId(order).toString())).isEqualTo("2:2");
+    assertThat(redis.hget(RedisKeys.stockChanges(sku), "change-of-epoch-2")).isEqualTo("2:5:A");
+    assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("100");
+  }
+
+  /** A closing time that moves while the sale is loaded: the keys would expire too early. */
+  @Test
+  void loadsAgainWhenTheClosingTimeHasMovedMeanwhile() {
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    execute("UPDATE products SET epoch = 1, state = 'PREHEATED' WHERE sku_id = ?", sku);
+    Runnable move =
+        () ->
+            execute(
+                "UPDATE products SET closes_at = closes_at + INTERVAL 1 HOUR WHERE sku_id = ?",
+                sku);
+
+    assertThat(consumer.bean(SaleLoader.class).load(sku, 1, Replacing.AT_REST, move)).isEmpty();
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("PREHEATING");
+
+    Answer preheated = api.post(path + "/preheat", "");
+    assertThat(preheated.status()).as(preheated.text()).isEqualTo(200);
+    assertThat(redis.hget(RedisKeys.sku(sku), "closesAt"))
+        .isEqualTo(
+            Long.toString(
+                Instant.parse(preheated.body().path("closesAt").stringValue()).toEpochMilli()));
+  }
+
+  @Test
+  void opensNothingInRedisWhenMySqlsHalfFails() throws SQLException { // MySQL is written first
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    assertThat(api.post(path + "/preheat", "").status()).isEqualTo(200);
+    try (Connection holder = consumer.database().connect();
+        Statement statement = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      statement.execute("SELECT * FROM products WHERE sku_id = " + sku + " FOR UPDATE");
+
+      assertThat(api.post(path + "/open", "").status()).isEqualTo(503);
+      assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("PREHEATED");
+      holder.rollback();
+    }
+    assertThat(api.post(path + "/open", "").body().path("state").stringValue()).isEqualTo("OPEN");
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("OPEN");
+  }
+
+  private SaleLoading loading(long epoch) {
+    return new SaleLoading(redis, sale(epoch));
+  }
+
+  private ProductSnapshot sale(long epoch) {
+    return new ProductSnapshot(
+        sku,
+        "PREHEATED",
+        0,
+        PurchasePolicy.LIMITED,
+        5,
+        Instant.parse("2026-01-01T00:00:00Z"),
+        Instant.parse("2036-01-01T00:00:00Z"),
+        epoch,
+        100,
+        100,
+        0,
+        0,
+        false,
+        100,
+        Duration.ofHours(2));
+  }
+
+  private static void execute(String sql, Object... params) {
+    consumer.sql().sql(sql).params(params).update();
+  }
+}
