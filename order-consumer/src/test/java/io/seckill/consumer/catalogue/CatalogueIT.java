@@ -239,12 +239,15 @@ class CatalogueIT {
   }
 
   @Test
-  void preheatIsRepeatableWhenTheGatewayNeverWroteRedis() {
+  void preheatIsRepeatableWhenItNeverWroteRedis() {
     closedSale();
     consumer.redis().hset(RedisKeys.sku(sku), Map.of("seq", "12"));
     settledInMySql(12);
     assertThat(api.post(path + "/preheat", "{}").body().path("epoch").longValue()).isEqualTo(2);
     settledInMySql(0);
+    consumer
+        .redis()
+        .hset(RedisKeys.sku(sku), "epoch", "1"); // the process died before it wrote Redis
 
     assertThat(api.post(path + "/preheat", "{}").body().path("epoch").longValue()).isEqualTo(3);
   }

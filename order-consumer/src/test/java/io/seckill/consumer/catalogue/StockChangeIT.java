@@ -372,7 +372,12 @@ class StockChangeIT {
   /** Closes the sale and preheats it again, in both stores. */
   private void preheatTo(int epoch, long stock) {
     api.post("/internal/v1/skus/" + sku + "/state", "{\"state\":\"CLOSED\"}");
-    Answer row = api.post("/internal/v1/skus/" + sku + "/preheat", "{}");
+    Answer row = // a close that Redis has missed reaches it within a second or two
+        await()
+            .atMost(Duration.ofMinutes(1))
+            .until(
+                () -> api.post("/internal/v1/skus/" + sku + "/preheat", ""),
+                answer -> answer.status() == 200);
     assertThat(row.body().path("epoch").intValue()).as(row.text()).isEqualTo(epoch);
     assertThat(row.body().path("stock").longValue()).isEqualTo(stock);
   }
