@@ -53,7 +53,7 @@ public final class ConsumerClient implements DisposableBean {
   private static final JsonMapper JSON =
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
-  private final String url;
+  private final URI url;
   private final ConnectionProvider connections;
   private final WebClient client;
   private final Duration timeout;
@@ -75,7 +75,7 @@ public final class ConsumerClient implements DisposableBean {
 
   ConsumerClient(
       ConsumerProperties settings, InternalToken internal, ReactorResourceFactory resources) {
-    this.url = settings.url().toString();
+    this.url = settings.url();
     this.timeout = settings.timeout();
     this.longTimeout = settings.longTimeout();
     this.connections =
@@ -169,7 +169,7 @@ public final class ConsumerClient implements DisposableBean {
   public Mono<Boolean> isReady() {
     return client
         .get()
-        .uri(URI.create(url + "/actuator/health/readiness"))
+        .uri(url.resolve("/actuator/health/readiness"))
         .exchangeToMono(
             answer -> answer.releaseBody().thenReturn(answer.statusCode().value() == 200))
         .timeout(timeout)
@@ -204,7 +204,7 @@ public final class ConsumerClient implements DisposableBean {
     WebClient.RequestBodySpec request =
         client
             .method(method)
-            .uri(URI.create(url + path))
+            .uri(url.resolve(path))
             .headers(all -> headers.forEach(all::set))
             .httpRequest(raw -> responseWithin(raw, within));
     if (body != null) {
