@@ -1,6 +1,6 @@
 /**
- * The operators' endpoints: products, sales, stock, dead letters, ledger and reconciliation, each
- * write with an audit line.
+ * The operators' endpoints, each write with an audit line: all calls are passed on to
+ * order-consumer, except pause and close.
  */
 @NullMarked
 package io.seckill.gateway.admin;
