@@ -58,7 +58,7 @@ class PreheatIT {
 
   @ParameterizedTest
   @CsvSource({"0, 1", "1, 1", "64, 1", "65, 2", "10000, 157"})
-  void splitsHashesSoThatTheyStayPacked(long stock, String buckets) { // FACTS 13
+  void splitsHashesSoThatTheyStayPacked(long stock, String buckets) { // facts.md 13
     long sku = product(PurchasePolicy.UNLIMITED, 0, stock);
     preheat(sku);
 
@@ -66,7 +66,7 @@ class PreheatIT {
   }
 
   @Test
-  void letsTheRulesExpireFirstAndTheRest48HoursAfterClosing() { // FACTS 11
+  void letsTheRulesExpireFirstAndTheRest48HoursAfterClosing() { // facts.md 11
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
     preheat(sku);
     open(sku);
@@ -228,7 +228,7 @@ class PreheatIT {
   }
 
   @Test
-  void refusesForeignKeysBeforeItWrites() { // FACTS 1, fault 9
+  void refusesForeignKeysBeforeItWrites() { // facts.md 1, fault 9
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
     redis.lpush(RedisKeys.stock(sku), "what is this");
 
@@ -242,7 +242,7 @@ class PreheatIT {
   }
 
   @Test
-  void worksAfterRedisHasForgottenTheScripts() { // FACTS 8, fault 3
+  void worksAfterRedisHasForgottenTheScripts() { // facts.md 8, fault 3
     long sku = product(PurchasePolicy.LIMITED, 5, 100);
     preheat(sku);
     redis.scriptFlush();

@@ -34,7 +34,7 @@ public record ProductSnapshot(
     int maxPerOrder,
     Duration retention) {
 
-  /** Units of one bucket at most, so that hashes stay packed (FACTS 13). */
+  /** Units of one bucket at most, so that hashes stay packed (facts.md 13). */
   private static final int UNITS_PER_BUCKET = 64;
 
   /**
