@@ -5,7 +5,7 @@ import {backOffMs, call, isUnsettled, pause} from './api.js';
 
 const TRIES = 5;
 
-/** Above the five minutes in which the gateway answers (seckill.consumer.long-timeout). */
+/** Above the five minutes in which the gateway answers. */
 const RECONCILIATION_MS = 330_000;
 
 /** Which states an action is legal in, and what it does. */

@@ -4,6 +4,7 @@ import io.seckill.common.settings.TrustedAuthorities;
 import java.io.ByteArrayInputStream;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -27,6 +28,12 @@ import redis.clients.jedis.util.JedisURIHelper;
 
 /** Opens Jedis clients from settings: bounded pool, bounded waits, TLS with host-name check. */
 public final class RedisClients {
+
+  /** A server that is reachable accepts within milliseconds; purchases cannot wait for another. */
+  private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(250);
+
+  /** Longest wait for a free connection: pools are as large as the number of callers at once. */
+  private static final Duration MAX_WAIT = Duration.ofMillis(100);
 
   private RedisClients() {}
 
@@ -119,9 +126,10 @@ public final class RedisClients {
     DefaultJedisClientConfig.Builder link =
         DefaultJedisClientConfig.builder()
             .clientName(clientName)
-            .connectionTimeoutMillis((int) settings.connectTimeout().toMillis())
+            .connectionTimeoutMillis((int) CONNECT_TIMEOUT.toMillis())
             .socketTimeoutMillis((int) settings.socketTimeout().toMillis())
-            .blockingSocketTimeoutMillis((int) settings.blockingSocketTimeout().toMillis());
+            // Jedis's default is to wait for ever
+            .blockingSocketTimeoutMillis((int) settings.socketTimeout().toMillis());
     if (settings.isTls()) {
       link.sslOptions(tls(settings.caFile()));
     }
@@ -142,7 +150,7 @@ public final class RedisClients {
     GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
     pool.setMaxTotal(settings.maxConnections());
     pool.setMaxIdle(settings.maxConnections());
-    pool.setMaxWait(settings.maxWait());
+    pool.setMaxWait(MAX_WAIT);
     return pool;
   }
 

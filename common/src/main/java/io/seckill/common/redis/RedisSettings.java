@@ -18,11 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param nodes {@code host:port} of sentinels or of cluster seeds; required in those modes
  * @param master name of the master set; required in sentinel mode
  * @param maxConnections size of the pool, 1..1024, default 16
- * @param maxWait longest wait for a free connection, default 250 ms
- * @param connectTimeout default 500 ms
- * @param socketTimeout longest wait for a reply, default 1 s
- * @param blockingSocketTimeout the same for blocking commands, default 5 s; keep it above the
- *     command's own time-out. Jedis's own default is to wait for ever
+ * @param socketTimeout longest wait for a reply, also to a blocking command, default 1 s
  * @param caFile PEM file of the authorities that a {@code rediss} server's certificate must come
  *     from; default those of the Java platform
  */
@@ -32,17 +28,11 @@ public record RedisSettings(
     List<String> nodes,
     @Nullable String master,
     int maxConnections,
-    Duration maxWait,
-    Duration connectTimeout,
     Duration socketTimeout,
-    Duration blockingSocketTimeout,
     @Nullable Path caFile) {
 
   private static final int DEFAULT_CONNECTIONS = 16;
-  private static final Duration DEFAULT_MAX_WAIT = Duration.ofMillis(250);
-  private static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofMillis(500);
   private static final Duration DEFAULT_SOCKET_TIMEOUT = Duration.ofSeconds(1);
-  private static final Duration DEFAULT_BLOCKING_TIMEOUT = Duration.ofSeconds(5);
 
   /** Topology of the Redis servers. */
   public enum Mode {
@@ -59,11 +49,7 @@ public record RedisSettings(
     mode = mode == null ? Mode.SINGLE : mode;
     nodes = nodes == null ? List.of() : List.copyOf(nodes);
     maxConnections = maxConnections == 0 ? DEFAULT_CONNECTIONS : maxConnections;
-    maxWait = maxWait == null ? DEFAULT_MAX_WAIT : maxWait;
-    connectTimeout = connectTimeout == null ? DEFAULT_CONNECT_TIMEOUT : connectTimeout;
     socketTimeout = socketTimeout == null ? DEFAULT_SOCKET_TIMEOUT : socketTimeout;
-    blockingSocketTimeout =
-        blockingSocketTimeout == null ? DEFAULT_BLOCKING_TIMEOUT : blockingSocketTimeout;
     check(url != null && url.matches("rediss?://.*"), "seckill.redis.url must be redis[s]://...");
     check(
         mode == Mode.SINGLE || !nodes.isEmpty(), "seckill.redis.nodes must be set in mode " + mode);
@@ -73,10 +59,7 @@ public record RedisSettings(
     check(
         maxConnections >= 1 && maxConnections <= 1024,
         "seckill.redis.max-connections must be 1..1024");
-    checkPositive(maxWait, "max-wait");
-    checkPositive(connectTimeout, "connect-timeout");
-    checkPositive(socketTimeout, "socket-timeout");
-    checkPositive(blockingSocketTimeout, "blocking-socket-timeout");
+    check(socketTimeout.toMillis() >= 1, "seckill.redis.socket-timeout must be positive");
     check(caFile == null || isTls(url), "seckill.redis.ca-file is of no use without rediss://");
     if (caFile != null) {
       TrustedAuthorities.pkcs12(caFile); // a wrong file stops the start, not the first connection
@@ -86,31 +69,12 @@ public record RedisSettings(
   /** One Redis server at this address, defaults for all else. */
   public static RedisSettings single(String url) {
     return new RedisSettings(
-        Mode.SINGLE,
-        url,
-        List.of(),
-        null,
-        DEFAULT_CONNECTIONS,
-        DEFAULT_MAX_WAIT,
-        DEFAULT_CONNECT_TIMEOUT,
-        DEFAULT_SOCKET_TIMEOUT,
-        DEFAULT_BLOCKING_TIMEOUT,
-        null);
+        Mode.SINGLE, url, List.of(), null, DEFAULT_CONNECTIONS, DEFAULT_SOCKET_TIMEOUT, null);
   }
 
   /** The same servers with another pool size. */
   public RedisSettings withMaxConnections(int connections) {
-    return new RedisSettings(
-        mode,
-        url,
-        nodes,
-        master,
-        connections,
-        maxWait,
-        connectTimeout,
-        socketTimeout,
-        blockingSocketTimeout,
-        caFile);
+    return new RedisSettings(mode, url, nodes, master, connections, socketTimeout, caFile);
   }
 
   /** Whether the servers are reached by TLS only. */
@@ -120,11 +84,6 @@ public record RedisSettings(
 
   private static boolean isTls(String url) {
     return url.startsWith("rediss:");
-  }
-
-  private static void checkPositive(Duration value, String property) {
-    check(
-        !value.isNegative() && !value.isZero(), "seckill.redis." + property + " must be positive");
   }
 
   /** Without the password. */

@@ -6,6 +6,7 @@ import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RequestBatcher;
 import java.time.Clock;
+import java.time.Duration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -14,6 +15,15 @@ import redis.clients.jedis.UnifiedJedis;
 /** Creates the beans of the purchase path. */
 @Configuration(proxyBeanMethods = false)
 class AdmissionConfiguration {
+
+  /** Outlasts short outages of Redis; the numbers of a dead gateway are free again this soon. */
+  static final Duration WORKER_LEASE = Duration.ofSeconds(10);
+
+  /** How often Redis is compared with MySQL; the read of all products takes milliseconds. */
+  private static final Duration WATCH_INTERVAL = Duration.ofSeconds(1);
+
+  /** A replica in another zone needs a few milliseconds; below the socket time-out of Redis. */
+  private static final Duration REPLICAS_TIMEOUT = Duration.ofMillis(100);
 
   @Bean
   SoldOutShield soldOutShield(AdmissionProperties settings) {
@@ -38,16 +48,14 @@ class AdmissionConfiguration {
   }
 
   @Bean(destroyMethod = "release") // after all beans that take ids or renew
-  WorkerLeases workerLeases(
-      UnifiedJedis redis, RedisBreaker breaker, AdmissionProperties settings) {
+  WorkerLeases workerLeases(UnifiedJedis redis, RedisBreaker breaker) {
     return new WorkerLeases(
-        partition ->
-            new WorkerLease(redis, breaker, partition, Clock.systemUTC(), settings.workerLease()));
+        partition -> new WorkerLease(redis, breaker, partition, Clock.systemUTC(), WORKER_LEASE));
   }
 
   @Bean
-  WorkerLeaseRenewer leaseRenewer(WorkerLeases leases, AdmissionProperties settings) {
-    return new WorkerLeaseRenewer(leases, settings.workerLease());
+  WorkerLeaseRenewer leaseRenewer(WorkerLeases leases) {
+    return new WorkerLeaseRenewer(leases, WORKER_LEASE);
   }
 
   @Bean
@@ -58,8 +66,7 @@ class AdmissionConfiguration {
       VerifiedServers servers,
       HighWaterMarks marks,
       ConsumerClient consumer,
-      WorkerLeases leases,
-      AdmissionProperties settings) {
+      WorkerLeases leases) {
     return new SaleWatch(
         redis,
         breaker,
@@ -68,7 +75,7 @@ class AdmissionConfiguration {
         marks,
         consumer::reportLostAdmissions,
         leases,
-        settings.watchInterval());
+        WATCH_INTERVAL);
   }
 
   @Bean
@@ -97,7 +104,7 @@ class AdmissionConfiguration {
             watch::wake,
             shield,
             settings.replicas(),
-            settings.replicasTimeout());
+            REPLICAS_TIMEOUT);
     RequestBatcher<Purchase> queue =
         new RequestBatcher<>("admit", settings.batching(), RedisBreaker.areApart(redis), call);
     Gauge.builder("seckill.queue.depth", queue, RequestBatcher::depth)

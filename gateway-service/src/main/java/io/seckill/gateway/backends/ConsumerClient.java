@@ -53,11 +53,25 @@ public final class ConsumerClient implements DisposableBean {
   private static final JsonMapper JSON =
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
+  /** An order-consumer that is reachable accepts within milliseconds. */
+  private static final int CONNECT_TIMEOUT_MS = 500;
+
+  /** More than order-consumer has connections to MySQL, which are the narrower bound. */
+  private static final int MAX_CONNECTIONS = 32;
+
+  /** Requests that may wait for a connection; further ones are refused at once. */
+  private static final int MAX_WAITING = 256;
+
+  /**
+   * For a preheat or an edit, which write all of a sale's data to Redis, and for a reconciliation,
+   * which waits for orders in flight to settle.
+   */
+  private static final Duration LONG_TIMEOUT = Duration.ofMinutes(5);
+
   private final URI url;
   private final ConnectionProvider connections;
   private final WebClient client;
   private final Duration timeout;
-  private final Duration longTimeout;
 
   /** For whom a call is made, which decides what is said when order-consumer does not answer. */
   private enum Requester {
@@ -77,19 +91,17 @@ public final class ConsumerClient implements DisposableBean {
       ConsumerProperties settings, InternalToken internal, ReactorResourceFactory resources) {
     this.url = settings.url();
     this.timeout = settings.timeout();
-    this.longTimeout = settings.longTimeout();
     this.connections =
         ConnectionProvider.builder("order-consumer")
-            .maxConnections(settings.maxConnections())
-            .pendingAcquireMaxCount(settings.maxWaiting())
+            .maxConnections(MAX_CONNECTIONS)
+            .pendingAcquireMaxCount(MAX_WAITING)
             .pendingAcquireTimeout(settings.timeout())
             .maxIdleTime(Duration.ofSeconds(20))
             .build();
     HttpClient http =
         HttpClient.create(connections)
             .runOn(resources.getLoopResources())
-            .option(
-                ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) settings.connectTimeout().toMillis())
+            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MS)
             .responseTimeout(settings.timeout());
     this.client = client(internal, http);
   }
@@ -120,7 +132,7 @@ public final class ConsumerClient implements DisposableBean {
         "/internal/v1" + pathAndQuery,
         body,
         headers,
-        isLong ? longTimeout : timeout,
+        isLong ? LONG_TIMEOUT : timeout,
         Requester.OPERATOR);
   }
 

@@ -8,11 +8,14 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.breaker.BreakerMeters;
 import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisSettings;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
@@ -31,15 +34,35 @@ public final class RedisBreaker {
 
   private static final Logger log = LoggerFactory.getLogger(RedisBreaker.class);
 
+  /** Latest calls evaluated; the library's own default of 100 would hide an outage for minutes. */
+  private static final int WINDOW = 10;
+
+  private static final int MIN_CALLS = 5;
+  private static final int FAILURE_PERCENT = 50;
+
+  /** Higher than for failures: a busy machine makes calls slow, too. */
+  private static final int SLOW_PERCENT = 80;
+
+  /** Time without calls before the trial calls: short, because shoppers are refused meanwhile. */
+  private static final Duration OPEN_FOR = Duration.ofMillis(400);
+
+  private static final int TRIAL_CALLS = 3;
+
   private final UnifiedJedis redis;
   private final List<CircuitBreaker> breakers;
   private final Counter linkErrors;
   private final Counter errorReplies;
   private final Counter notPermitted;
 
-  RedisBreaker(UnifiedJedis redis, BreakerProperties settings, MeterRegistry meters) {
+  @Autowired
+  RedisBreaker(UnifiedJedis redis, RedisSettings settings, MeterRegistry meters) {
+    this(redis, settings.socketTimeout(), meters);
+  }
+
+  /** A call that takes three fifths of the socket time-out counts as slow: 150 ms of 250 ms. */
+  RedisBreaker(UnifiedJedis redis, Duration socketTimeout, MeterRegistry meters) {
     this.redis = redis;
-    this.breakers = breakers(redis, config(settings));
+    this.breakers = breakers(redis, config(socketTimeout.multipliedBy(3).dividedBy(5)));
     this.linkErrors = errors(meters, "link");
     this.errorReplies = errors(meters, "reply");
     this.notPermitted = errors(meters, "breaker");
@@ -111,15 +134,15 @@ public final class RedisBreaker {
     }
   }
 
-  private static CircuitBreakerConfig config(BreakerProperties settings) {
+  private static CircuitBreakerConfig config(Duration slowCall) {
     return CircuitBreakerConfig.custom()
-        .slidingWindowSize(settings.window())
-        .minimumNumberOfCalls(settings.minimumCalls())
-        .failureRateThreshold(settings.failurePercent())
-        .slowCallDurationThreshold(settings.slowCall())
-        .slowCallRateThreshold(settings.slowPercent())
-        .waitDurationInOpenState(settings.openFor())
-        .permittedNumberOfCallsInHalfOpenState(settings.trialCalls())
+        .slidingWindowSize(WINDOW)
+        .minimumNumberOfCalls(MIN_CALLS)
+        .failureRateThreshold(FAILURE_PERCENT)
+        .slowCallDurationThreshold(slowCall)
+        .slowCallRateThreshold(SLOW_PERCENT)
+        .waitDurationInOpenState(OPEN_FOR)
+        .permittedNumberOfCallsInHalfOpenState(TRIAL_CALLS)
         .automaticTransitionFromOpenToHalfOpenEnabled(true)
         .ignoreExceptions(JedisDataException.class)
         .build();

@@ -7,6 +7,21 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class StoreConfiguration {
 
+  /** A call takes about a millisecond, so four threads serve thousands of calls a second. */
+  private static final int REDIS_THREADS = 4;
+
+  /** Shoppers' lists; the connection pool in application.yml counts with them. */
+  private static final int MYSQL_THREADS = 6;
+
+  /** Calls that may wait for a thread, for each kind; further ones are refused at once. */
+  private static final int WAITING = 256;
+
+  /** Longest waits of a caller, for shoppers who look at a page. */
+  private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(1);
+
+  private static final Duration MYSQL_TIMEOUT = Duration.ofSeconds(3);
+
+  private static final int PREHEATS_AT_ONCE = 2;
   private static final int LOOK_UPS_AT_ONCE = 3;
 
   /** Operators and probes are few; none of them may wait for a shopper's call. */
@@ -14,35 +29,22 @@ class StoreConfiguration {
 
   /** Short reads of Redis for shoppers, outside the purchase, status and list paths. */
   @Bean
-  BlockingCalls redisCalls(StoreProperties settings) {
-    return new BlockingCalls(
-        "redis",
-        "REDIS_UNAVAILABLE",
-        settings.redisThreads(),
-        settings.waiting(),
-        settings.redisTimeout());
+  BlockingCalls redisCalls() {
+    return new BlockingCalls("redis", "REDIS_UNAVAILABLE", REDIS_THREADS, WAITING, REDIS_TIMEOUT);
   }
 
   /** Redis for probes and operators. */
   @Bean
-  BlockingCalls operatorRedisCalls(StoreProperties settings) {
+  BlockingCalls operatorRedisCalls() {
     return new BlockingCalls(
-        "operator-redis",
-        "REDIS_UNAVAILABLE",
-        OPERATORS_AT_ONCE,
-        settings.waiting(),
-        settings.redisTimeout());
+        "operator-redis", "REDIS_UNAVAILABLE", OPERATORS_AT_ONCE, WAITING, REDIS_TIMEOUT);
   }
 
   /** MySQL for probes and operators. */
   @Bean
-  BlockingCalls operatorMysqlCalls(StoreProperties settings) {
+  BlockingCalls operatorMysqlCalls() {
     return new BlockingCalls(
-        "operator-mysql",
-        "MYSQL_UNAVAILABLE",
-        OPERATORS_AT_ONCE,
-        settings.waiting(),
-        settings.mysqlTimeout());
+        "operator-mysql", "MYSQL_UNAVAILABLE", OPERATORS_AT_ONCE, WAITING, MYSQL_TIMEOUT);
   }
 
   /**
@@ -50,23 +52,14 @@ class StoreConfiguration {
    * them.
    */
   @Bean
-  BlockingCalls lookUpCalls(StoreProperties settings) {
+  BlockingCalls lookUpCalls() {
     return new BlockingCalls(
-        "look-up",
-        "MYSQL_UNAVAILABLE",
-        LOOK_UPS_AT_ONCE,
-        LOOK_UPS_AT_ONCE,
-        settings.mysqlTimeout());
+        "look-up", "MYSQL_UNAVAILABLE", LOOK_UPS_AT_ONCE, LOOK_UPS_AT_ONCE, MYSQL_TIMEOUT);
   }
 
   /** Shoppers' lists in MySQL. */
   @Bean
-  BlockingCalls mysqlCalls(StoreProperties settings) {
-    return new BlockingCalls(
-        "mysql",
-        "MYSQL_UNAVAILABLE",
-        settings.mysqlThreads(),
-        settings.waiting(),
-        settings.mysqlTimeout());
+  BlockingCalls mysqlCalls() {
+    return new BlockingCalls("mysql", "MYSQL_UNAVAILABLE", MYSQL_THREADS, WAITING, MYSQL_TIMEOUT);
   }
 }

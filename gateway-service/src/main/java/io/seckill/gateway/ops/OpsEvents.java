@@ -22,19 +22,24 @@ import tools.jackson.databind.json.JsonMapper;
 final class OpsEvents implements SmartLifecycle {
 
   private static final Logger log = LoggerFactory.getLogger(OpsEvents.class);
+
+  /** Between two snapshots; each costs statements and calls, however few the viewers. */
+  private static final Duration PERIOD = Duration.ofSeconds(2);
+
   private static final Duration LONGEST = Duration.ofHours(1);
   private static final JsonMapper JSON = JsonMapper.shared();
 
-  private final int maxViewers;
+  /** Streams at once, a connection each: more than there are operators. */
+  static final int MAX_VIEWERS = 50;
+
   private final AtomicInteger viewers = new AtomicInteger();
   private final Flux<String> snapshots;
   private volatile Sinks.Empty<Void> stopped = Sinks.empty();
   private volatile boolean running;
 
-  OpsEvents(SnapshotReader reader, OpsProperties settings) {
-    this.maxViewers = settings.maxViewers();
+  OpsEvents(SnapshotReader reader) {
     this.snapshots =
-        Flux.interval(Duration.ZERO, settings.period())
+        Flux.interval(Duration.ZERO, PERIOD)
             .onBackpressureDrop()
             .concatMap(tick -> json(reader), 1)
             .replay(1)
@@ -49,7 +54,7 @@ final class OpsEvents implements SmartLifecycle {
   Flux<String> watch() {
     return Flux.defer(
         () -> {
-          if (viewers.incrementAndGet() > maxViewers) {
+          if (viewers.incrementAndGet() > MAX_VIEWERS) {
             viewers.decrementAndGet();
             return Flux.error(
                 ProblemException.unavailable(Problem.BUSY, "Too many operators are watching."));

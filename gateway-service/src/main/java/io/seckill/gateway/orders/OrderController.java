@@ -4,6 +4,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.gateway.web.Caller;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemException;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.codec.ServerSentEvent;
@@ -29,23 +30,20 @@ final class OrderController {
   private static final int DEFAULT_LIMIT = 20;
   private static final int MAX_LIMIT = 100;
 
+  /** Interval of comments on an event stream: proxies close a connection that is silent. */
+  private static final Duration HEARTBEAT = Duration.ofSeconds(15);
+
   private final OrderStatuses statuses;
   private final OrderLists lists;
   private final OrderEvents events;
   private final OrderActions actions;
-  private final OrderProperties settings;
 
   OrderController(
-      OrderStatuses statuses,
-      OrderLists lists,
-      OrderEvents events,
-      OrderActions actions,
-      OrderProperties settings) {
+      OrderStatuses statuses, OrderLists lists, OrderEvents events, OrderActions actions) {
     this.statuses = statuses;
     this.lists = lists;
     this.events = events;
     this.actions = actions;
-    this.settings = settings;
   }
 
   @GetMapping(produces = MediaType.APPLICATION_JSON_VALUE)
@@ -103,7 +101,7 @@ final class OrderController {
         shared ->
             Flux.merge(
                 shared,
-                Flux.interval(settings.heartbeat())
+                Flux.interval(HEARTBEAT)
                     .onBackpressureDrop()
                     .map(beat -> ServerSentEvent.<String>builder().comment("").build())
                     .takeUntilOther(shared.ignoreElements())));

@@ -41,6 +41,12 @@ final class OrderEvents implements SmartLifecycle {
   /** Sixteen full batches: enough to keep Redis busy, and a bound on what waits for MySQL. */
   private static final int MOST_READS_AT_ONCE = 1_024;
 
+  /** Open streams of one user: a few tabs and devices. */
+  static final int MAX_STREAMS_PER_USER = 5;
+
+  /** How often watched orders are read: a shopper does not notice the delay. */
+  private static final long PERIOD_MS = 250;
+
   private final OrderStatuses statuses;
   private final OrderProperties settings;
   private final Semaphore reads;
@@ -131,7 +137,7 @@ final class OrderEvents implements SmartLifecycle {
       streams.decrementAndGet();
       return ProblemException.unavailable(Problem.BUSY, "Too many open streams.");
     }
-    if (streamsOfUser.merge(userId, 1, Integer::sum) > settings.maxStreamsPerUser()) {
+    if (streamsOfUser.merge(userId, 1, Integer::sum) > MAX_STREAMS_PER_USER) {
       givePlaceBack(userId);
       return ProblemException.of(429, Problem.TOO_MANY_REQUESTS, "Too many open streams of yours.");
     }
@@ -191,9 +197,8 @@ final class OrderEvents implements SmartLifecycle {
   public void start() {
     ScheduledExecutorService started =
         Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("order-events"));
-    long periodMs = settings.eventPeriod().toMillis();
     var unused =
-        started.scheduleWithFixedDelay(this::poll, periodMs, periodMs, TimeUnit.MILLISECONDS);
+        started.scheduleWithFixedDelay(this::poll, PERIOD_MS, PERIOD_MS, TimeUnit.MILLISECONDS);
     poller = started;
   }
 

@@ -28,11 +28,16 @@ final class OrderStatuses {
 
   private static final long SKUS_REMEMBERED = 100_000;
 
+  /** Age from which a QUEUED order is looked up in MySQL; most are stored within a second. */
+  private static final long STALE_AFTER_MS = 2_000;
+
+  /** Maximum age of a settlement rate from which the wait is estimated. */
+  private static final long RATE_MAX_AGE_MS = 15_000;
+
   private final RedisOrders redis;
   private final DatabaseLookup mysql;
   private final BlockingCalls redisCalls;
   private final RateLimits limits;
-  private final OrderProperties settings;
   private final PaymentTimeout paymentTimeout;
   private final Cache<OrderId, Long> skus =
       Caffeine.newBuilder().maximumSize(SKUS_REMEMBERED).build();
@@ -42,13 +47,11 @@ final class OrderStatuses {
       DatabaseLookup mysql,
       @Qualifier("redisCalls") BlockingCalls redisCalls,
       RateLimits limits,
-      OrderProperties settings,
       PaymentTimeout paymentTimeout) {
     this.redis = redis;
     this.mysql = mysql;
     this.redisCalls = redisCalls;
     this.limits = limits;
-    this.settings = settings;
     this.paymentTimeout = paymentTimeout;
   }
 
@@ -135,7 +138,7 @@ final class OrderStatuses {
   OrderView view(RedisOrder order) {
     AdmissionRecord record = order.record();
     boolean queued = record.status() == OrderStatus.QUEUED;
-    long waitMs = queued ? order.expectedWaitMs(settings.rateMaxAge().toMillis()) : -1;
+    long waitMs = queued ? order.expectedWaitMs(RATE_MAX_AGE_MS) : -1;
     Instant changedAt = Instant.ofEpochMilli(record.changedAt());
     return new OrderView(
         order.id(),
@@ -212,8 +215,8 @@ final class OrderStatuses {
   }
 
   private long staleAfterMs(RedisOrder order) {
-    long expectedMs = order.expectedWaitMs(settings.rateMaxAge().toMillis());
-    return Math.max(settings.staleAfter().toMillis(), 2 * expectedMs);
+    long expectedMs = order.expectedWaitMs(RATE_MAX_AGE_MS);
+    return Math.max(STALE_AFTER_MS, 2 * expectedMs);
   }
 
   private Status better(RedisOrder hot, StoredOrder stored, Status asRedisSays) {

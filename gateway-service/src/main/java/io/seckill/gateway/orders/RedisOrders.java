@@ -7,6 +7,7 @@ import io.seckill.gateway.backends.PendingRequest;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RequestBatcher;
 import io.seckill.gateway.backends.RequestBatcherProperties;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -14,13 +15,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
  * Reads orders from Redis: concurrent readers of a partition share one script call. No caller waits
- * longer than {@code seckill.orders.answer-within}, and none waits at all while the breaker is
- * open.
+ * longer than {@link #ANSWER_WITHIN}, and none waits at all while the breaker is open.
  */
 @Component
 final class RedisOrders implements DisposableBean {
@@ -30,23 +31,34 @@ final class RedisOrders implements DisposableBean {
   private static final LuaScript RESULT = LuaScript.from(RedisOrders.class, "order_result.lua");
   private static final int MAX_BATCH = 64;
 
+  /** Batches at once, of different partitions; more would take Redis away from purchases. */
+  private static final int THREADS = 2;
+
+  /** Longest wait for Redis; after it the order is read from MySQL, or a list gets 503. */
+  static final Duration ANSWER_WITHIN = Duration.ofMillis(300);
+
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
   private final RequestBatcher<Read> reads;
 
+  @Autowired
   RedisOrders(UnifiedJedis redis, RedisBreaker breaker, OrderProperties settings) {
+    this(redis, breaker, settings.queueCapacity(), THREADS, ANSWER_WITHIN);
+  }
+
+  RedisOrders(
+      UnifiedJedis redis,
+      RedisBreaker breaker,
+      int queueCapacity,
+      int threads,
+      Duration answerWithin) {
     this.redis = redis;
     this.breaker = breaker;
     this.reads =
         new RequestBatcher<>(
             "status",
             new RequestBatcherProperties(
-                settings.threads(),
-                1,
-                MAX_BATCH,
-                settings.queueCapacity(),
-                settings.answerWithin(),
-                settings.answerWithin()),
+                threads, 1, MAX_BATCH, queueCapacity, answerWithin, answerWithin),
             RedisBreaker.areApart(redis),
             this::execute);
   }

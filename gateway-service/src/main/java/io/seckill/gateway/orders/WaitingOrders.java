@@ -61,8 +61,8 @@ final class WaitingOrders implements DisposableBean {
                 1,
                 MOST_USERS,
                 settings.queueCapacity(),
-                settings.answerWithin(),
-                settings.answerWithin()),
+                RedisOrders.ANSWER_WITHIN,
+                RedisOrders.ANSWER_WITHIN),
             false,
             (queue, users) -> read(users));
   }

@@ -16,8 +16,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     token, 0..1,000,000; off by default, because thousands of a carrier's shoppers may share one
  *     address
  * @param addressBurst how many at once, from 1
- * @param maxKeys most users, and most addresses, kept in memory, 1..10,000,000; about 150 bytes
- *     each
  * @param trustedProxies networks ({@code 10.0.0.0/8}, {@code ::1/128}) whose X-Forwarded-For is
  *     trusted; it is ignored from all other addresses
  */
@@ -27,7 +25,6 @@ record RateLimitProperties(
     @DefaultValue("200") int userBurst,
     @DefaultValue("0") double addressPerSecond,
     @DefaultValue("200") int addressBurst,
-    @DefaultValue("100000") int maxKeys,
     @DefaultValue List<String> trustedProxies) {
 
   private static final double MAX_RATE = 1_000_000;
@@ -41,7 +38,6 @@ record RateLimitProperties(
         "seckill.limits.address-per-second must be 0..1000000");
     check(userBurst >= 1, "seckill.limits.user-burst must be at least 1");
     check(addressBurst >= 1, "seckill.limits.address-burst must be at least 1");
-    check(maxKeys >= 1 && maxKeys <= 10_000_000, "seckill.limits.max-keys must be 1..10000000");
     trustedProxies.forEach(Network::parse);
     trustedProxies = List.copyOf(trustedProxies);
   }

@@ -22,24 +22,24 @@ public final class RateLimits {
 
   private static final int SEARCHES_AT_ONCE = 50;
 
+  /** Most users, and most addresses, kept in memory; about 150 bytes each. */
+  private static final int MAX_KEYS = 100_000;
+
   private final @Nullable TokenBuckets users;
   private final TokenBuckets searches;
   private final @Nullable TokenBuckets addresses;
   private final List<Network> proxies;
 
   RateLimits(RateLimitProperties settings, LongSupplier nanoTime) {
-    this.users =
-        buckets(settings.userPerSecond(), settings.userBurst(), settings.maxKeys(), nanoTime);
-    this.searches =
-        new TokenBuckets(SEARCHES_PER_SECOND, SEARCHES_AT_ONCE, settings.maxKeys(), nanoTime);
-    this.addresses =
-        buckets(settings.addressPerSecond(), settings.addressBurst(), settings.maxKeys(), nanoTime);
+    this.users = buckets(settings.userPerSecond(), settings.userBurst(), nanoTime);
+    this.searches = new TokenBuckets(SEARCHES_PER_SECOND, SEARCHES_AT_ONCE, MAX_KEYS, nanoTime);
+    this.addresses = buckets(settings.addressPerSecond(), settings.addressBurst(), nanoTime);
     this.proxies = settings.proxies();
   }
 
   private static @Nullable TokenBuckets buckets(
-      double perSecond, int burst, int maxKeys, LongSupplier nanoTime) {
-    return perSecond == 0 ? null : new TokenBuckets(perSecond, burst, maxKeys, nanoTime);
+      double perSecond, int burst, LongSupplier nanoTime) {
+    return perSecond == 0 ? null : new TokenBuckets(perSecond, burst, MAX_KEYS, nanoTime);
   }
 
   /**

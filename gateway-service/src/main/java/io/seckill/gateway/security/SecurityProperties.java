@@ -4,7 +4,6 @@ import static io.seckill.common.settings.SettingChecks.check;
 
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -15,26 +14,17 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param hs256Secret secret of HS256 tokens, at least 32 bytes of UTF-8; empty for none
  * @param jwkSetUri where the issuer publishes its public keys (RS256, PS256 and ES256); empty for
  *     none
- * @param jwkSetRefresh how often the key set is read again, 10 s..24 h
  * @param issuer required {@code iss}; empty to accept any
  * @param audience required member of {@code aud}; empty to accept any
- * @param clockSkew tolerance for {@code exp} and {@code nbf}, 0..5 min
- * @param rememberedTokens most verified tokens cached, 0..10,000,000; about 600 bytes each
  */
 @ConfigurationProperties("seckill.security")
 record SecurityProperties(
     @DefaultValue("") String hs256Secret,
     @DefaultValue("") String jwkSetUri,
-    @DefaultValue("5m") Duration jwkSetRefresh,
     @DefaultValue("") String issuer,
-    @DefaultValue("") String audience,
-    @DefaultValue("30s") Duration clockSkew,
-    @DefaultValue("100000") int rememberedTokens) {
+    @DefaultValue("") String audience) {
 
   private static final int MIN_SECRET_BYTES = 32;
-  private static final Duration MIN_REFRESH = Duration.ofSeconds(10);
-  private static final Duration MAX_REFRESH = Duration.ofHours(24);
-  private static final Duration MAX_SKEW = Duration.ofMinutes(5);
 
   SecurityProperties {
     check(
@@ -46,15 +36,6 @@ record SecurityProperties(
     check(
         jwkSetUri.isEmpty() || isHttp(jwkSetUri),
         "seckill.security.jwk-set-uri must be an http(s) URL");
-    check(
-        jwkSetRefresh.compareTo(MIN_REFRESH) >= 0 && jwkSetRefresh.compareTo(MAX_REFRESH) <= 0,
-        "seckill.security.jwk-set-refresh must be 10s..24h");
-    check(
-        !clockSkew.isNegative() && clockSkew.compareTo(MAX_SKEW) <= 0,
-        "seckill.security.clock-skew must be 0s..5m");
-    check(
-        rememberedTokens >= 0 && rememberedTokens <= 10_000_000,
-        "seckill.security.remembered-tokens must be 0..10000000");
   }
 
   byte[] secretBytes() {

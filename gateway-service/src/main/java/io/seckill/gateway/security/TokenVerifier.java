@@ -17,13 +17,21 @@ public final class TokenVerifier implements AutoCloseable {
   /** Far above any legitimate token; bounds the work of one request. */
   private static final int MAX_TOKEN_CHARS = 4_096;
 
+  /** Most verified tokens cached; about 600 bytes each. */
+  private static final int MAX_REMEMBERED = 100_000;
+
+  /** Tolerance for {@code exp} and {@code nbf}: the issuer's clock may differ. */
+  private static final long SKEW_MS = 30_000;
+
+  /** How often the key set is read again, so that a withdrawn key is refused soon. */
+  private static final Duration KEY_SET_REFRESH = Duration.ofMinutes(5);
+
   private static final Duration FORGET_UNUSED = Duration.ofMinutes(10);
   private static final String SCHEME = "Bearer ";
 
   private final SignatureCheck signatures;
   private final @Nullable String issuer;
   private final @Nullable String audience;
-  private final long skewMs;
   private final Clock clock;
   private final Cache<String, Verified> verified;
 
@@ -32,11 +40,10 @@ public final class TokenVerifier implements AutoCloseable {
   TokenVerifier(SecurityProperties settings, Clock clock) {
     this.issuer = settings.requiredIssuer();
     this.audience = settings.requiredAudience();
-    this.skewMs = settings.clockSkew().toMillis();
     this.clock = clock;
     this.verified =
         Caffeine.newBuilder()
-            .maximumSize(settings.rememberedTokens())
+            .maximumSize(MAX_REMEMBERED)
             .expireAfterAccess(FORGET_UNUSED)
             // Callers maintain the cache in small steps: waking a thread pool for each new token
             // costs more.
@@ -49,8 +56,7 @@ public final class TokenVerifier implements AutoCloseable {
   private static SignatureCheck signatures(SecurityProperties settings, Runnable onChange) {
     return settings.jwkSetUri().isEmpty()
         ? new Hs256SignatureCheck(settings.secretBytes())
-        : new JwkSetSignatureCheck(
-            URI.create(settings.jwkSetUri()), settings.jwkSetRefresh(), onChange);
+        : new JwkSetSignatureCheck(URI.create(settings.jwkSetUri()), KEY_SET_REFRESH, onChange);
   }
 
   /**
@@ -77,7 +83,7 @@ public final class TokenVerifier implements AutoCloseable {
       }
       verified.put(token, known);
     }
-    return known.claims().isValidAt(clock.millis(), skewMs) ? known.identity() : null;
+    return known.claims().isValidAt(clock.millis(), SKEW_MS) ? known.identity() : null;
   }
 
   @Override
@@ -96,7 +102,7 @@ public final class TokenVerifier implements AutoCloseable {
       return null;
     }
     Claims claims = Claims.parse(token.substring(headerEnd + 1, payloadEnd));
-    return claims == null || !isForUs(claims) || !claims.isValidAt(clock.millis(), skewMs)
+    return claims == null || !isForUs(claims) || !claims.isValidAt(clock.millis(), SKEW_MS)
         ? null
         : new Verified(Identity.of(claims.subject(), claims.scopes()), claims);
   }

@@ -33,6 +33,9 @@ final class AdminPort implements SmartLifecycle {
   private static final Logger log = LoggerFactory.getLogger(AdminPort.class);
   private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(75);
 
+  /** Longest wait for active requests on stop; operators can repeat theirs. */
+  private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
+
   private final AdminPortProperties settings;
   private final HttpHandler handler;
   private final ReactorResourceFactory resources;
@@ -79,7 +82,7 @@ final class AdminPort implements SmartLifecycle {
     DisposableServer running = server;
     if (running != null) {
       server = null;
-      running.disposeNow(settings.stopTimeout());
+      running.disposeNow(STOP_TIMEOUT);
     }
   }
 

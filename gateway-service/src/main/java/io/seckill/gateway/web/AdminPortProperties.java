@@ -2,7 +2,6 @@ package io.seckill.gateway.web;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
-import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -11,19 +10,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param port 0..65535; 0 takes a free one, published as {@code local.admin.port}
  * @param address interface to listen on, an IP address or a host name
- * @param stopTimeout longest wait for active requests on stop, positive
  */
 @ConfigurationProperties("seckill.admin")
 record AdminPortProperties(
-    @DefaultValue("8081") int port,
-    @DefaultValue("0.0.0.0") String address,
-    @DefaultValue("5s") Duration stopTimeout) {
+    @DefaultValue("8081") int port, @DefaultValue("0.0.0.0") String address) {
 
   AdminPortProperties {
     check(port >= 0 && port <= 65_535, "seckill.admin.port must be 0..65535 but is " + port);
     check(!address.isBlank(), "seckill.admin.address must not be empty");
-    check(
-        !stopTimeout.isNegative() && !stopTimeout.isZero(),
-        "seckill.admin.stop-timeout must be positive");
   }
 }

@@ -23,15 +23,12 @@ import reactor.core.publisher.Mono;
 @Order(Ordered.HIGHEST_PRECEDENCE + 4)
 final class BodyLimitFilter implements WebFilter {
 
-  private final long maxBytes;
-
-  BodyLimitFilter(WebProperties settings) {
-    this.maxBytes = settings.maxBodyBytes();
-  }
+  /** Longest request body, in bytes: far above what an endpoint accepts. */
+  private static final long MAX_BYTES = 16_384;
 
   @Override
   public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
-    if (exchange.getRequest().getHeaders().getContentLength() > maxBytes) {
+    if (exchange.getRequest().getHeaders().getContentLength() > MAX_BYTES) {
       return Mono.error(new DataBufferLimitException("declared length"));
     }
     return chain.filter(exchange.mutate().request(bounded(exchange.getRequest())).build());
@@ -45,7 +42,7 @@ final class BodyLimitFilter implements WebFilter {
         return super.getBody()
             .handle(
                 (buffer, sink) -> {
-                  if (seen.addAndGet(buffer.readableByteCount()) > maxBytes) {
+                  if (seen.addAndGet(buffer.readableByteCount()) > MAX_BYTES) {
                     DataBufferUtils.release(buffer);
                     sink.error(new DataBufferLimitException("read length"));
                   } else {

@@ -18,11 +18,17 @@ import reactor.netty.http.server.HttpServer;
 @Component
 final class ShopperIdleTimeout implements NettyServerCustomizer {
 
+  /**
+   * Longer than an event stream goes without a heartbeat, than any response takes, and than the
+   * minute for which load balancers usually keep a connection.
+   */
+  private static final Duration IDLE = Duration.ofSeconds(75);
+
   private final Duration idle;
 
   @Autowired
-  ShopperIdleTimeout(WebProperties settings) {
-    this(settings.idleTimeout());
+  ShopperIdleTimeout() {
+    this(IDLE);
   }
 
   /**

@@ -68,7 +68,6 @@ class AdmissionClusterIT {
             "seckill.redis.mode=cluster",
             "seckill.redis.nodes=" + nodes,
             "seckill.admission.sold-out-shield=5s", // long enough to be seen
-            "seckill.admission.worker-lease=2s", // shorter than a node's outage
             "seckill.limits.user-per-second=0"); // one user sends most requests
     await().atMost(SOON).until(() -> gateway.bean(VerifiedServers.class).allVerified());
   }
@@ -188,7 +187,7 @@ class AdmissionClusterIT {
       away.forEach(sku -> shoppers.execute(() -> buyUntil(done, sku)));
       reachable.forEach(
           sku -> await().atMost(SOON).until(() -> buyWithoutKey(sku).status() == 202));
-      long until = System.nanoTime() + Duration.ofSeconds(8).toNanos(); // four worker leases
+      long until = System.nanoTime() + AdmissionConfiguration.WORKER_LEASE.plusSeconds(4).toNanos();
       int bought = 0;
       int admitted = 0;
       while (System.nanoTime() < until) {

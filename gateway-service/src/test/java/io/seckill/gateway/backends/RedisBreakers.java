@@ -10,9 +10,6 @@ public final class RedisBreakers {
   private RedisBreakers() {}
 
   public static RedisBreaker of(UnifiedJedis redis, MeterRegistry meters) {
-    return new RedisBreaker(
-        redis,
-        new BreakerProperties(10, 5, 50, Duration.ofMillis(150), 80, Duration.ofMillis(400), 3),
-        meters);
+    return new RedisBreaker(redis, Duration.ofMillis(250), meters);
   }
 }

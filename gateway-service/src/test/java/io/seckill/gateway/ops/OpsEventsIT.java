@@ -16,6 +16,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -82,25 +84,27 @@ class OpsEventsIT {
 
   @Test
   void refusesMoreViewersThanAllowedAndLetsOneInWhenAnotherLeft() throws Exception {
-    try (TestGateway small =
-        TestGateway.start(
-            stage.redisDatabase(),
-            stage.mysqlDatabase(),
-            "http://127.0.0.1:1",
-            "seckill.ops.max-viewers=1",
-            "seckill.ops.period=1s")) {
-      try (Watching first = Watching.of(small)) {
-        first.next();
-        assertThat(small.adminGet("/admin/v1/events").code()).isEqualTo("BUSY");
+    List<Watching> viewers = new ArrayList<>();
+    try (TestGateway own =
+        TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), "http://127.0.0.1:1")) {
+      for (int i = 0; i < OpsEvents.MAX_VIEWERS; i++) {
+        viewers.add(Watching.of(own));
+        viewers.get(i).next();
       }
+      assertThat(own.adminGet("/admin/v1/events").code()).isEqualTo("BUSY");
+      viewers.get(0).close();
       await()
           .atMost(Duration.ofMinutes(2))
           .until(
               () -> {
-                try (Watching again = Watching.of(small)) {
+                try (Watching again = Watching.of(own)) {
                   return again.status() == 200;
                 }
               });
+    } finally {
+      for (Watching viewer : viewers) {
+        viewer.close();
+      }
     }
   }
 

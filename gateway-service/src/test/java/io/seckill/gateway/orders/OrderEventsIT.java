@@ -15,9 +15,12 @@ import io.seckill.testing.TestServers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -119,26 +122,24 @@ class OrderEventsIT {
             stage.redisDatabase(),
             stage.mysqlDatabase(),
             stage.consumer().url(),
-            "seckill.orders.heartbeat=1s",
-            "seckill.orders.max-streams=3",
-            "seckill.orders.max-streams-per-user=2");
-    Listening one = Listening.to(own, order);
-    Listening two = Listening.to(own, order);
-    one.awaitLine("QUEUED");
-    two.awaitLine("QUEUED");
+            "seckill.orders.max-streams=" + (OrderEvents.MAX_STREAMS_PER_USER + 1));
+    List<Listening> streams =
+        Stream.generate(() -> Listening.to(own, order))
+            .limit(OrderEvents.MAX_STREAMS_PER_USER)
+            .collect(Collectors.toCollection(ArrayList::new));
+    streams.forEach(stream -> stream.awaitLine("QUEUED"));
     assertThat(own.get(order.user(), "/api/v1/orders/" + order.id() + "/events").code())
         .isEqualTo("TOO_MANY_REQUESTS");
-    Listening three = Listening.to(own, other);
-    three.awaitLine("QUEUED");
+    Listening last = Listening.to(own, other);
+    last.awaitLine("QUEUED");
+    streams.add(last);
     assertThat(own.get(third.user(), "/api/v1/orders/" + third.id() + "/events").code())
         .isEqualTo("BUSY");
-    await().atMost(SOON).untilAsserted(() -> assertThat(one.lines()).contains(":"));
+    await().atMost(SOON).untilAsserted(() -> assertThat(last.lines()).contains(":"));
 
     own.close();
 
-    one.awaitEnd();
-    two.awaitEnd();
-    three.awaitEnd();
+    streams.forEach(Listening::awaitEnd);
   }
 
   @Test
@@ -149,8 +150,7 @@ class OrderEventsIT {
             stage.redisDatabase(),
             stage.mysqlDatabase(),
             stage.consumer().url(),
-            "seckill.orders.max-streams=1",
-            "seckill.orders.heartbeat=1s")) {
+            "seckill.orders.max-streams=1")) {
       Listening first = Listening.to(own, order);
       first.awaitLine("QUEUED");
       first.response().body().close();
@@ -170,14 +170,13 @@ class OrderEventsIT {
   void leavePollsTheirRoomInTheQueueOfReads() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     List<Placed> orders = Stream.generate(() -> stage.buy(sku, 1)).limit(40).toList();
+    settlesSlowly(sku);
     try (TestGateway own =
         TestGateway.start(
             stage.redisDatabase(),
             stage.mysqlDatabase(),
             stage.consumer().url(),
-            "seckill.orders.queue-capacity=8",
-            "seckill.orders.stale-after=1m",
-            "seckill.orders.event-period=50ms")) {
+            "seckill.orders.queue-capacity=8")) {
       List<Listening> streams = orders.stream().map(order -> Listening.to(own, order)).toList();
       streams.forEach(stream -> stream.awaitLine("QUEUED"));
 
@@ -191,6 +190,12 @@ class OrderEventsIT {
           .as("orders looked up in MySQL because Redis did not answer")
           .isZero();
     }
+  }
+
+  /** Orders may wait for more than a minute before they are looked up in MySQL. */
+  private static void settlesSlowly(long sku) {
+    long inAnHour = System.currentTimeMillis() + Duration.ofHours(1).toMillis();
+    stage.redis().hset(RedisKeys.sku(sku), Map.of("rate", "0.01", "rateAt", "" + inAnHour));
   }
 
   private static void result(Placed order, char letter) {

@@ -29,18 +29,6 @@ class RedisOrdersIT {
   private static final long SKU = 16_000 + PARTITION;
   private static final long USER = 7;
 
-  private static final OrderProperties SETTINGS =
-      new OrderProperties(
-          1,
-          16,
-          Duration.ofSeconds(5),
-          Duration.ofSeconds(2),
-          Duration.ofSeconds(15),
-          0,
-          1,
-          Duration.ofMillis(250),
-          Duration.ofSeconds(15));
-
   @Test
   void anUnreadableRecordSpoilsNoOtherReadOfItsBatch(RedisServer server) throws IOException {
     try (TcpProxy link = TcpProxy.to(server);
@@ -49,7 +37,12 @@ class RedisOrdersIT {
       OrderId good = order(redis, 1, null);
       OrderId bad = order(redis, 2, "7|no|record");
       RedisOrders orders =
-          new RedisOrders(redis, RedisBreakers.of(redis, new SimpleMeterRegistry()), SETTINGS);
+          new RedisOrders(
+              redis,
+              RedisBreakers.of(redis, new SimpleMeterRegistry()),
+              16,
+              1,
+              Duration.ofSeconds(5));
       try {
         link.delay(Duration.ofMillis(200)); // while the first is read, the others form a batch
         CompletableFuture<RedisOrders.Answer> first = orders.read(good, USER, SKU);

@@ -13,6 +13,7 @@ import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -75,15 +76,6 @@ class SalesThatAreGoneIT {
   }
 
   private static OrderProperties settings() {
-    return new OrderProperties(
-        1,
-        16,
-        Duration.ofMillis(300),
-        Duration.ofSeconds(2),
-        Duration.ofSeconds(15),
-        0,
-        1,
-        Duration.ofMillis(250),
-        Duration.ofSeconds(15));
+    return new OrderProperties(16, 0);
   }
 }

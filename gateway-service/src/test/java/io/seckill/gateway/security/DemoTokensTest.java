@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.gateway.testing.TestTokens;
 import java.time.Clock;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class DemoTokensTest {
@@ -51,7 +50,6 @@ class DemoTokensTest {
   }
 
   private static SecurityProperties settings(String secret, String jwkSetUri) {
-    return new SecurityProperties(
-        secret, jwkSetUri, Duration.ofMinutes(5), "", "", Duration.ofSeconds(30), 100);
+    return new SecurityProperties(secret, jwkSetUri, "", "");
   }
 }

@@ -24,7 +24,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -98,10 +97,7 @@ class JwkSetSignatureCheckTest {
 
   private TokenVerifier verifier() {
     String uri = "http://127.0.0.1:" + issuer.getAddress().getPort() + "/keys";
-    return new TokenVerifier(
-        new SecurityProperties(
-            "", uri, Duration.ofMinutes(5), "", "", Duration.ofSeconds(30), 1_000),
-        Clock.systemUTC());
+    return new TokenVerifier(new SecurityProperties("", uri, "", ""), Clock.systemUTC());
   }
 
   private static String token(JWSAlgorithm algorithm, String keyId, JWSSigner signer)

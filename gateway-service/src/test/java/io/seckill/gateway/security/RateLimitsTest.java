@@ -105,8 +105,7 @@ class RateLimitsTest {
   private RateLimits limits(
       double perSecond, int burst, double addressPerSecond, List<String> proxies) {
     return new RateLimits(
-        new RateLimitProperties(perSecond, burst, addressPerSecond, 1, 1_000, proxies),
-        () -> nanos);
+        new RateLimitProperties(perSecond, burst, addressPerSecond, 1, proxies), () -> nanos);
   }
 
   private static InetSocketAddress peer(String address) {

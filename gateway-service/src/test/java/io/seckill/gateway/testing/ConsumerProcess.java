@@ -79,7 +79,6 @@ public final class ConsumerProcess implements AutoCloseable {
     command.environment().put("SECKILL_PREHEAT_ALLOWUNSAFEREDIS", "true");
     // Rare, because some tests make the stores disagree on purpose.
     command.environment().put("SECKILL_RECONCILIATION_INTERVAL", "1h");
-    command.environment().put("SECKILL_RECONCILIATION_BUSYINTERVAL", "2h");
     command.environment().putAll(environment);
     try {
       Files.createDirectories(log.getParent());

@@ -1,6 +1,7 @@
 package io.seckill.consumer.consistency;
 
 import io.seckill.consumer.runtime.Sweeper;
+import java.time.Duration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -8,9 +9,12 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class LedgerConfiguration {
 
+  /** As often as Prometheus reads the metrics, see deploy/observability/prometheus.yml. */
+  private static final Duration REFRESH_PAUSE = Duration.ofSeconds(5);
+
   @Bean
-  Sweeper ledgerRefresh(Ledgers ledgers, LedgerProperties settings) {
-    return new Sweeper("ledger-refresh", settings.refreshInterval(), ledgers::refresh);
+  Sweeper ledgerRefresh(Ledgers ledgers) {
+    return new Sweeper("ledger-refresh", REFRESH_PAUSE, ledgers::refresh);
   }
 
   @Bean

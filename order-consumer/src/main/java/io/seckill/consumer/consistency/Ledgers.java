@@ -40,9 +40,14 @@ class Ledgers {
    */
   private static final int READS = 3;
 
+  /**
+   * Most SKUs on sale that are read periodically and have metrics, latest sales first: bounds the
+   * work of each refresh and the number of time series.
+   */
+  private static final int MAX_SKUS = 50;
+
   private final LedgerReader reader;
   private final DatabaseBalanceItems mysql;
-  private final LedgerProperties settings;
   private final LedgerMeters meters;
   private final Clock clock;
   private final Map<Long, SkuLedger> last = new ConcurrentHashMap<>();
@@ -50,15 +55,9 @@ class Ledgers {
   private final List<Object> readLocks =
       Stream.generate(Object::new).limit(BrokerTopology.ORDER_QUEUES).toList();
 
-  Ledgers(
-      LedgerReader reader,
-      DatabaseBalanceItems mysql,
-      LedgerProperties settings,
-      LedgerMeters meters,
-      Clock clock) {
+  Ledgers(LedgerReader reader, DatabaseBalanceItems mysql, LedgerMeters meters, Clock clock) {
     this.reader = reader;
     this.mysql = mysql;
-    this.settings = settings;
     this.meters = meters;
     this.clock = clock;
   }
@@ -95,7 +94,7 @@ class Ledgers {
    */
   void refresh() {
     long start = System.nanoTime();
-    List<Long> watched = mysql.watched(settings.maxSkus());
+    List<Long> watched = mysql.watched(MAX_SKUS);
     Map<Integer, List<Long>> byQueue = watched.stream().collect(groupingBy(LedgerReader::queueOf));
     byQueue.forEach(
         (queue, skus) -> {

@@ -9,8 +9,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * @param interval pause between two checks of all sales, 1 s..1 h; only one of several consumers
  *     checks
- * @param busyInterval how often a sale that sells continuously is compared, interval..24 h; one
- *     that has stopped selling is compared at the next check
  * @param barrierTimeout longest wait until everything before a barrier is stored, 1 s..10 min; it
  *     must be longer than a full order queue takes
  * @param autoRebuild whether a sale whose data Redis has lost is rebuilt without a request; a
@@ -19,18 +17,23 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("seckill.reconciliation")
 record ReconciliationProperties(
     @DefaultValue("30s") Duration interval,
-    @DefaultValue("5m") Duration busyInterval,
     @DefaultValue("45s") Duration barrierTimeout,
     @DefaultValue("false") boolean autoRebuild) {
 
+  private static final int CHECKS_WHILE_BUSY = 10;
   private static final Duration LARGE_SALE = Duration.ofMinutes(3);
 
   ReconciliationProperties {
     check(within(interval, 1, 3_600), "seckill.reconciliation.interval must be 1s..1h");
-    check(
-        busyInterval.compareTo(interval) >= 0 && busyInterval.toHours() <= 24,
-        "seckill.reconciliation.busy-interval must be interval..24h");
     check(within(barrierTimeout, 1, 600), "seckill.reconciliation.barrier-timeout must be 1s..10m");
+  }
+
+  /**
+   * How often a sale that sells continuously is compared: each comparison waits for its orders in
+   * motion. One that has stopped selling is compared at the next check.
+   */
+  Duration busyInterval() {
+    return interval.multipliedBy(CHECKS_WHILE_BUSY);
   }
 
   /**

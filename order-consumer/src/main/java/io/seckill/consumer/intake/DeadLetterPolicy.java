@@ -18,6 +18,9 @@ import org.springframework.stereotype.Component;
 @Component
 class DeadLetterPolicy {
 
+  /** Before the second attempt; with the default of five attempts, an order is tried for 3 s. */
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
+
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
   private final FailedAttempts attempts;
@@ -68,7 +71,7 @@ class DeadLetterPolicy {
 
   /** Doubles with each attempt. */
   Duration pauseAfter(Attempts counted) {
-    long pauseMs = settings.retryPause().toMillis() << Math.min(counted.count() - 1, 10);
+    long pauseMs = FIRST_PAUSE.toMillis() << Math.min(counted.count() - 1, 10);
     return Duration.ofMillis(Math.min(pauseMs, LONGEST_PAUSE.toMillis()));
   }
 

@@ -74,7 +74,7 @@ class Intake implements SmartLifecycle, DeliveriesInHand {
   @Override
   public void stop() {
     running.forEach(QueueIntake::requestStop);
-    awaitStopped(settings.stopTimeout().plusSeconds(3));
+    awaitStopped(QueueIntake.STOP_TIMEOUT.plusSeconds(3));
     running.forEach(QueueIntake::giveUp);
     awaitStopped(Duration.ofSeconds(1));
     running = List.of();

@@ -32,6 +32,12 @@ final class QueueIntake {
   private static final Duration GATE_POLL = Duration.ofMillis(200);
   private static final Duration RECONNECT_PAUSE = Duration.ofMillis(500);
 
+  /** Longest wait for more orders when there are fewer than a batch: not noticed by shoppers. */
+  private static final Duration LINGER = Duration.ofMillis(2);
+
+  /** Longest time at stop to settle the batches already taken; Spring stops waiting after 20 s. */
+  static final Duration STOP_TIMEOUT = Duration.ofSeconds(12);
+
   /** The state that operators see as the value of a gauge. */
   enum State {
     STOPPED(0),
@@ -173,7 +179,7 @@ final class QueueIntake {
       current = session;
       consume(session);
       // Before the session is closed: acks need it.
-      if (!settling.awaitIdle(settings.stopTimeout())) {
+      if (!settling.awaitIdle(STOP_TIMEOUT)) {
         log.warn("{}: not everything was settled, the broker will redeliver it", queue);
       }
     } finally {
@@ -185,7 +191,7 @@ final class QueueIntake {
   private void consume(IntakeSession session) throws InterruptedException {
     while (isWanted() && session.isOpen()) {
       progress.moved();
-      List<Delivery> batch = session.inbox().take(settings.batch(), settings.linger(), IDLE_POLL);
+      List<Delivery> batch = session.inbox().take(settings.batch(), LINGER, IDLE_POLL);
       if (!batch.isEmpty()) {
         try {
           settling.settle(new Settler.Work(session, batch, store(batch)));

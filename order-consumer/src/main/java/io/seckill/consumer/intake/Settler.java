@@ -9,7 +9,7 @@ import io.seckill.consumer.intake.FailedAttempts.Attempts;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
-import io.seckill.consumer.runtime.BrokerProperties;
+import io.seckill.consumer.runtime.BrokerConnections;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.storage.StoreOutcome;
@@ -49,7 +49,6 @@ class Settler {
   private final DeadLetterPublisher deadLetters;
   private final DeadLetterPolicy givingUp;
   private final Barriers barriers;
-  private final Duration confirmTimeout;
 
   Settler(
       PaymentDelays paymentDelays,
@@ -57,15 +56,13 @@ class Settler {
       Compensations compensations,
       DeadLetterPublisher deadLetters,
       DeadLetterPolicy givingUp,
-      Barriers barriers,
-      BrokerProperties broker) {
+      Barriers barriers) {
     this.paymentDelays = paymentDelays;
     this.results = results;
     this.compensations = compensations;
     this.deadLetters = deadLetters;
     this.givingUp = givingUp;
     this.barriers = barriers;
-    this.confirmTimeout = broker.confirmTimeout();
   }
 
   /** A batch after its COMMIT, with the deliveries it came from. */
@@ -111,7 +108,8 @@ class Settler {
     if (results.write(plan.results, work.batch().progress(), work.batch().settledNow())) {
       compensations.deliver(work.batch().compensations());
     }
-    return new Announced(work, plan, delays, System.nanoTime() + confirmTimeout.toNanos());
+    return new Announced(
+        work, plan, delays, System.nanoTime() + BrokerConnections.CONFIRM_TIMEOUT.toNanos());
   }
 
   /**

@@ -17,22 +17,22 @@ class CompensationSweep {
   /** The time left to the first delivery, right after COMMIT, before the sweep delivers. */
   private static final int MIN_AGE_SECONDS = 1;
 
+  /** Rows read at once; bounds the memory that a backlog needs. */
+  private static final int PAGE = 500;
+
   private final CompensationTable table;
   private final Compensations compensations;
   private final OrderResults results;
-  private final CompensationProperties settings;
   private volatile long pending;
 
   CompensationSweep(
       CompensationTable table,
       Compensations compensations,
       OrderResults results,
-      CompensationProperties settings,
       MeterRegistry meters) {
     this.table = table;
     this.compensations = compensations;
     this.results = results;
-    this.settings = settings;
     Gauge.builder("seckill.consumer.compensations.pending", this, sweep -> sweep.pending)
         .description("Compensations Redis has not confirmed, at the last sweep")
         .register(meters);
@@ -43,12 +43,12 @@ class CompensationSweep {
     long after = 0;
     List<Compensation> page;
     do {
-      page = table.pending(after, MIN_AGE_SECONDS, settings.sweepPage());
+      page = table.pending(after, MIN_AGE_SECONDS, PAGE);
       if (results.write(table.results(page))) {
         compensations.deliver(page);
       }
       after = page.isEmpty() ? after : page.get(page.size() - 1).orderId().value();
-    } while (page.size() == settings.sweepPage() && !Thread.currentThread().isInterrupted());
+    } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
     pending = table.countPending();
   }
 }

@@ -22,13 +22,14 @@ final class CallbackSignature {
   private static final Pattern SECONDS = Pattern.compile("[0-9]{1,12}");
   private static final Pattern HEX = Pattern.compile("[0-9a-f]{64}");
 
+  /** Greatest difference between a callback's time and ours; servers' clocks differ by less. */
+  private static final Duration TOLERANCE = Duration.ofMinutes(5);
+
   private final SecretKeySpec key;
-  private final Duration tolerance;
   private final Clock clock;
 
-  CallbackSignature(String secret, Duration tolerance, Clock clock) {
+  CallbackSignature(String secret, Clock clock) {
     this.key = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), ALGORITHM);
-    this.tolerance = tolerance;
     this.clock = clock;
   }
 
@@ -50,7 +51,7 @@ final class CallbackSignature {
       return false;
     }
     long apart = Math.abs(clock.instant().getEpochSecond() - Long.parseLong(timestamp));
-    return apart <= tolerance.toSeconds()
+    return apart <= TOLERANCE.toSeconds()
         && MessageDigest.isEqual(mac(timestamp, body), HexFormat.of().parseHex(signature));
   }
 

@@ -23,6 +23,9 @@ class Expiry {
           + " AND (created_at > :created OR order_id > :id)"
           + " ORDER BY created_at, order_id LIMIT :batch";
 
+  /** Most orders expired in one transaction; bounds the time for which its locks are held. */
+  private static final int BATCH = 200;
+
   private final JdbcClient jdbc;
   private final Cancellations cancellations;
   private final PaymentProperties properties;
@@ -41,9 +44,8 @@ class Expiry {
 
   /** Expires those of these orders that are due; logs an error for each due one that cannot. */
   void expire(List<OrderId> orders) {
-    int batch = properties.sweepBatch();
-    for (int from = 0; from < orders.size(); from += batch) {
-      List<OrderId> some = orders.subList(from, Math.min(from + batch, orders.size()));
+    for (int from = 0; from < orders.size(); from += BATCH) {
+      List<OrderId> some = orders.subList(from, Math.min(from + BATCH, orders.size()));
       try {
         int expired = cancellations.expire(some, properties.timeout());
         log.debug("{} of {} orders expired", expired, some.size());
@@ -79,7 +81,7 @@ class Expiry {
     do {
       due = dueAfter(due.get(due.size() - 1));
       expire(due.stream().map(Waiting::orderId).toList());
-    } while (due.size() == properties.sweepBatch() && !Thread.currentThread().isInterrupted());
+    } while (due.size() == BATCH && !Thread.currentThread().isInterrupted());
   }
 
   private List<Waiting> dueAfter(Waiting last) {
@@ -87,7 +89,7 @@ class Expiry {
         .param("created", last.created())
         .param("id", last.orderId().value())
         .param("micros", properties.timeout().toMillis() * 1_000)
-        .param("batch", properties.sweepBatch())
+        .param("batch", BATCH)
         .query(
             (row, number) ->
                 new Waiting(new OrderId(row.getLong("order_id")), row.getString("created")))

@@ -27,14 +27,17 @@ class LifecycleConfiguration {
   private static final long RECOVERY_MS = 1_000;
   private static final Duration PAID_RESULTS_PAUSE = Duration.ofSeconds(1);
 
+  /** The sweeps find only what a lost message or a crash left unfinished, so they need no hurry. */
+  private static final Duration SWEEP_PAUSE = Duration.ofSeconds(10);
+
   @Bean
-  Sweeper expirySweeper(Expiry expiry, PaymentProperties properties) {
-    return new Sweeper("expiry-sweep", properties.sweepInterval(), expiry::sweep);
+  Sweeper expirySweeper(Expiry expiry) {
+    return new Sweeper("expiry-sweep", SWEEP_PAUSE, expiry::sweep);
   }
 
   @Bean
-  Sweeper paymentSweeper(Payments payments, PaymentProperties properties) {
-    return new Sweeper("payment-sweep", properties.sweepInterval(), payments::sweep);
+  Sweeper paymentSweeper(Payments payments) {
+    return new Sweeper("payment-sweep", SWEEP_PAUSE, payments::sweep);
   }
 
   @Bean
@@ -49,7 +52,7 @@ class LifecycleConfiguration {
     if (secret == null) {
       throw new IllegalArgumentException("seckill.payment.callback-secret must not be empty");
     }
-    return new CallbackSignature(secret, properties.callbackTolerance(), clock);
+    return new CallbackSignature(secret, clock);
   }
 
   /** The broker may be unavailable at start; the container retries until it is available. */

@@ -21,12 +21,16 @@ class PaymentTable {
    */
   private static final String AGE = "TIMESTAMPDIFF(MICROSECOND, asked_at, NOW(6))";
 
-  private final JdbcClient jdbc;
-  private final long firstPauseMicros;
+  /**
+   * Age from which the sweep takes over an unfinished payment from the request that began it, which
+   * has ended by then; also the pause before a failed refund is tried again.
+   */
+  private static final long FIRST_PAUSE_MICROS = micros(Duration.ofSeconds(30));
 
-  PaymentTable(JdbcClient jdbc, PaymentProperties properties) {
+  private final JdbcClient jdbc;
+
+  PaymentTable(JdbcClient jdbc) {
     this.jdbc = jdbc;
-    this.firstPauseMicros = micros(properties.settleAfter());
   }
 
   /** Records that the provider is about to be asked for a charge. */
@@ -38,7 +42,7 @@ class PaymentTable {
                 + " asked_at = IF(state = 'CHARGED', asked_at, NOW(6)),"
                 + " check_at = IF(state = 'CHARGED', check_at, VALUES(check_at)),"
                 + " state = IF(state = 'DECLINED', 'STARTED', state)")
-        .params(orderId.value(), amountCents, firstPauseMicros)
+        .params(orderId.value(), amountCents, FIRST_PAUSE_MICROS)
         .update();
   }
 
@@ -74,7 +78,7 @@ class PaymentTable {
 
   /** The caller refunds at once; if that fails, the sweep does so after a pause. */
   void refundDue(OrderId orderId) {
-    refundDue(List.of(orderId), firstPauseMicros);
+    refundDue(List.of(orderId), FIRST_PAUSE_MICROS);
   }
 
   private void refundDue(Collection<OrderId> orders, long pauseMicros) {
@@ -111,7 +115,7 @@ class PaymentTable {
                 "delay",
                 micros(longestBookingDelay),
                 "pause",
-                firstPauseMicros,
+                FIRST_PAUSE_MICROS,
                 "id",
                 orderId.value()))
         .update();
@@ -141,7 +145,7 @@ class PaymentTable {
                     + " IF(state = 'REFUND_DUE', :pause, GREATEST(:pause, "
                     + AGE
                     + ")) MICROSECOND WHERE order_id = :id AND check_at <= NOW(6)")
-            .params(Map.of("pause", firstPauseMicros, "id", orderId.value()))
+            .params(Map.of("pause", FIRST_PAUSE_MICROS, "id", orderId.value()))
             .update()
         == 1;
   }

@@ -31,12 +31,14 @@ class Payments {
 
   private static final Logger log = LoggerFactory.getLogger(Payments.class);
 
+  /** Payments read at once by the sweep, which checks them one after the other. */
+  private static final int SWEEP_BATCH = 200;
+
   private final Orders orders;
   private final PaymentTable payments;
   private final PaymentProvider provider;
   private final TransactionOperations transactions;
   private final OrderResults results;
-  private final PaymentProperties properties;
   private final LifecycleMeters meters;
 
   Payments(
@@ -45,14 +47,12 @@ class Payments {
       PaymentProvider provider,
       TransactionOperations transactions,
       OrderResults results,
-      PaymentProperties properties,
       LifecycleMeters meters) {
     this.orders = orders;
     this.payments = payments;
     this.provider = provider;
     this.transactions = transactions;
     this.results = results;
-    this.properties = properties;
     this.meters = meters;
   }
 
@@ -204,12 +204,12 @@ class Payments {
   void sweep() {
     List<OrderId> due;
     do {
-      due = payments.due(properties.sweepBatch());
+      due = payments.due(SWEEP_BATCH);
       due.stream()
           .takeWhile(order -> !Thread.currentThread().isInterrupted())
           .filter(payments::claim)
           .forEach(this::look);
-    } while (due.size() == properties.sweepBatch() && !Thread.currentThread().isInterrupted());
+    } while (due.size() == SWEEP_BATCH && !Thread.currentThread().isInterrupted());
   }
 
   private void look(OrderId orderId) {

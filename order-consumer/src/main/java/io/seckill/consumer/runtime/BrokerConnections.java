@@ -18,15 +18,22 @@ import org.springframework.stereotype.Component;
 @Component
 public class BrokerConnections {
 
+  /** Longest wait for a publisher confirm; beyond it the outcome is unknown. */
+  public static final Duration CONFIRM_TIMEOUT = Duration.ofSeconds(5);
+
+  /** For the TCP connection and for the handshake; a reachable broker needs milliseconds. */
+  private static final int CONNECT_TIMEOUT_MS = 2_000;
+
+  /** One answer on a channel; the client's own default is 10 minutes. */
+  private static final int RPC_TIMEOUT_MS = 5_000;
+
   private final ConnectionFactory factory;
-  private final Duration confirmTimeout;
 
   /**
    * @throws IllegalArgumentException when the URL is invalid or the CA file holds no certificate
    */
   BrokerConnections(BrokerProperties settings) {
     this.factory = factory(settings);
-    this.confirmTimeout = settings.confirmTimeout();
   }
 
   private static ConnectionFactory factory(BrokerProperties settings) {
@@ -35,15 +42,11 @@ public class BrokerConnections {
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
     factory.setRequestedHeartbeat((int) settings.heartbeat().toSeconds());
-    factory.setConnectionTimeout((int) settings.connectTimeout().toMillis());
-    factory.setHandshakeTimeout((int) settings.connectTimeout().toMillis());
-    factory.setChannelRpcTimeout((int) settings.rpcTimeout().toMillis());
+    factory.setConnectionTimeout(CONNECT_TIMEOUT_MS);
+    factory.setHandshakeTimeout(CONNECT_TIMEOUT_MS);
+    factory.setChannelRpcTimeout(RPC_TIMEOUT_MS);
     factory.setShutdownTimeout(1_000);
     return factory;
-  }
-
-  Duration confirmTimeout() {
-    return confirmTimeout;
   }
 
   /**

@@ -88,7 +88,7 @@ public final class ConfirmingPublisher implements AutoCloseable {
 
   /** When to stop waiting for the confirms of what is published now, by System.nanoTime. */
   public long confirmDeadline() {
-    return System.nanoTime() + connections.confirmTimeout().toNanos();
+    return System.nanoTime() + BrokerConnections.CONFIRM_TIMEOUT.toNanos();
   }
 
   /** As {@link #await}; an interrupt is kept, and counts as a nack too. */

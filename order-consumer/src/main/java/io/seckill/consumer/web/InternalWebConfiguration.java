@@ -20,11 +20,8 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 @Configuration(proxyBeanMethods = false)
 class InternalWebConfiguration implements WebMvcConfigurer {
 
-  private final int maxBody;
-
-  InternalWebConfiguration(InternalProperties properties) {
-    this.maxBody = (int) properties.maxBody().toBytes();
-  }
+  /** Longest request body, in bytes: as at the gateway, which passes bodies on. */
+  private static final int MAX_BODY = 16_384;
 
   @Override
   public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
@@ -57,10 +54,10 @@ class InternalWebConfiguration implements WebMvcConfigurer {
    * JSON body.
    */
   private byte[] read(HttpServletRequest request) throws IOException {
-    byte[] body = request.getInputStream().readNBytes(maxBody + 1);
-    if (body.length > maxBody) {
+    byte[] body = request.getInputStream().readNBytes(MAX_BODY + 1);
+    if (body.length > MAX_BODY) {
       throw ProblemException.of(
-          413, Problem.PAYLOAD_TOO_LARGE, "The body is longer than " + maxBody + " bytes.");
+          413, Problem.PAYLOAD_TOO_LARGE, "The body is longer than " + MAX_BODY + " bytes.");
     }
     return body;
   }

@@ -55,7 +55,7 @@ class StockChangeIT {
                     "seckill.redis.url",
                     database.via(toRedis).url(),
                     // The tests call the sweep themselves.
-                    "seckill.stock-change.sweep-interval",
+                    "pause.stockChangeSweeper",
                     "10m"));
     api = consumer.api();
     orders = new StoredOrderFixture(consumer);

@@ -42,7 +42,7 @@ class ConsumerRedisUserIT {
                         limitInRedis(redis),
                         "seckill.broker.url",
                         brokerUrl,
-                        "seckill.dead-letter.drain-interval",
+                        "pause.deadLetterDrainer",
                         "50ms"));
         OrderFlood flood = new OrderFlood(rabbit)) {
       AdmittedSale sale = new AdmittedSale(consumer, 9001, PurchasePolicy.LIMITED, 5, 50);

@@ -56,8 +56,8 @@ class LedgerIT {
     consumer =
         TestConsumer.start(
             Map.of(
-                "seckill.ledger.refresh-interval", "1m",
-                "seckill.dead-letter.drain-interval", "100ms"));
+                "pause.ledgerRefresh", "1m",
+                "pause.deadLetterDrainer", "100ms"));
     flood = new OrderFlood(consumer.vhost());
   }
 
@@ -319,7 +319,7 @@ class LedgerIT {
     sale.admit(order);
     sale.claim(1);
     MySqlDatabase database = consumer.database();
-    try (TestConsumer spare = consumer.another(Map.of("seckill.ledger.refresh-interval", "1m"));
+    try (TestConsumer spare = consumer.another(Map.of("pause.ledgerRefresh", "1m"));
         java.sql.Connection holder =
             DriverManager.getConnection(
                 database.jdbcUrl(), database.username(), database.password());

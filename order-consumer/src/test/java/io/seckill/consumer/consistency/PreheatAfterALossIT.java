@@ -27,8 +27,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class PreheatAfterALossIT {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
-  private static final Map<String, String> SETTINGS =
-      Map.of("seckill.dead-letter.drain-interval", "50ms");
+  private static final Map<String, String> SETTINGS = Map.of("pause.deadLetterDrainer", "50ms");
 
   /** Losses of the whole sale, of its latest orders, and of everything since an earlier epoch. */
   private static final List<Consumer<AdmittedSale>> LOSSES =

@@ -47,7 +47,7 @@ class RebuildIT {
         TestConsumer.start(
             Map.of(
                 "seckill.reconciliation.barrier-timeout", "20s",
-                "seckill.dead-letter.drain-interval", "50ms"));
+                "pause.deadLetterDrainer", "50ms"));
     ledger = new StoredInvariants(consumer.sql());
   }
 

@@ -49,8 +49,8 @@ class ReconciliationIT {
         TestConsumer.start(
             Map.of(
                 "seckill.reconciliation.barrier-timeout", "20s",
-                "seckill.dead-letter.drain-interval", "50ms",
-                "seckill.compensation.sweep-interval", "100ms"));
+                "pause.deadLetterDrainer", "50ms",
+                "pause.compensationSweeper", "100ms"));
     flood = new OrderFlood(consumer.vhost());
     ledger = new StoredInvariants(consumer.sql());
   }

@@ -67,11 +67,7 @@ class DeadLetterAdminIT {
 
   @BeforeAll
   static void start() throws Exception {
-    consumer =
-        TestConsumer.start(
-            Map.of(
-                "seckill.dead-letter.drain-interval", "100ms",
-                "seckill.broker.confirm-timeout", "60s"));
+    consumer = TestConsumer.start(Map.of("pause.deadLetterDrainer", "100ms"));
     api = consumer.api();
     flood = new OrderFlood(consumer.vhost());
     orders = new StoredOrderFixture(consumer);

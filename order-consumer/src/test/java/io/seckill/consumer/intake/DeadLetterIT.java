@@ -41,8 +41,7 @@ class DeadLetterIT {
   private static final Map<String, String> SETTINGS =
       Map.of(
           "seckill.intake.max-attempts", "3",
-          "seckill.intake.retry-pause", "20ms",
-          "seckill.dead-letter.drain-interval", "100ms");
+          "pause.deadLetterDrainer", "100ms");
 
   private TestConsumer consumer;
   private OrderFlood flood;

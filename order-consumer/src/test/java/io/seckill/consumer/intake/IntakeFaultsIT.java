@@ -61,7 +61,7 @@ class IntakeFaultsIT {
   static void look() {
     observer =
         TestConsumer.start(
-            Map.of("seckill.intake.enabled", "false", "seckill.compensation.sweep-interval", "5m"));
+            Map.of("seckill.intake.enabled", "false", "pause.compensationSweeper", "5m"));
     flood = new OrderFlood(observer.vhost());
     database = new StoredInvariants(observer.sql());
     redis = new AdmissionFixture(observer.redis());
@@ -196,7 +196,7 @@ class IntakeFaultsIT {
   void repeatsWhatFollowsTheCommitHarmlesslyWhenTheAcksAreLost() { // faults 16, 23
     List<OrderMessage> orders = range(0, 50).mapToObj(i -> order(7, 1)).toList();
     redis.admit(orders);
-    try (TestConsumer consumer = consumer(Map.of("seckill.broker.confirm-timeout", "300ms"))) {
+    try (TestConsumer consumer = consumer()) {
       await().atMost(PATIENCE).until(() -> state(consumer) == 2);
       toBroker.dropToServer(true);
       flood.publish(orders);
@@ -262,7 +262,7 @@ class IntakeFaultsIT {
         "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW"
             + " IF NEW.user_id = 13 AND NEW.sku_id = %d THEN".formatted(sku)
             + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF");
-    try (TestConsumer failing = consumer(Map.of("seckill.intake.retry-pause", "10s"))) {
+    try (TestConsumer failing = consumer(Map.of("seckill.intake.max-attempts", "100"))) {
       await().atMost(PATIENCE).until(() -> state(failing) == 2);
       flood.publish(orders);
       database.awaitOrders(sku, 29);

@@ -46,7 +46,8 @@ class LatePaymentsIT {
                 "seckill.demo.enabled", "false",
                 "seckill.payment.callback-secret", SECRET,
                 // The tests call the sweep themselves.
-                "seckill.payment.sweep-interval", "10m"),
+                "pause.expirySweeper", "10m",
+                "pause.paymentSweeper", "10m"),
             LateProvider.class);
     orders = new StoredOrderFixture(consumer);
     provider = consumer.bean(LateProvider.class);

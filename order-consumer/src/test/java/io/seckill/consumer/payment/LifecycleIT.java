@@ -62,7 +62,8 @@ class LifecycleIT {
                 "seckill.payment.callback-secret", SECRET,
                 "seckill.payment.simulated-decline-from-cents", "500000",
                 // The tests call the sweep themselves.
-                "seckill.payment.sweep-interval", "10m"));
+                "pause.expirySweeper", "10m",
+                "pause.paymentSweeper", "10m"));
     api = consumer.api();
     orders = new StoredOrderFixture(consumer);
   }

@@ -42,8 +42,7 @@ class BarrierIT {
         TestConsumer.start(
             Map.of(
                 "seckill.intake.max-attempts", "100",
-                "seckill.intake.retry-pause", "200ms",
-                "seckill.dead-letter.drain-interval", "50ms"));
+                "pause.deadLetterDrainer", "50ms"));
     flood = new OrderFlood(consumer.vhost());
     ledger = new StoredInvariants(consumer.sql());
     new Sales(consumer).open(SKU, "LIMITED", 5, 10_000);
@@ -98,8 +97,7 @@ class BarrierIT {
       assertThat(idle.bean(Barriers.class).pass(PARTITION, SHORT)).isFalse();
     }
 
-    try (TestConsumer next =
-        consumer.another(Map.of("seckill.dead-letter.drain-interval", "50ms"))) {
+    try (TestConsumer next = consumer.another(Map.of("pause.deadLetterDrainer", "50ms"))) {
       StoredInvariants seen = new StoredInvariants(next.sql());
       await()
           .atMost(LONG)

@@ -3,6 +3,7 @@ package io.seckill.consumer.testing;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.consumer.ConsumerApplication;
+import io.seckill.consumer.runtime.SweeperPauses;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
@@ -88,7 +89,7 @@ public final class TestConsumer implements AutoCloseable {
   }
 
   private ConfigurableApplicationContext run(Map<String, String> overrides, Class<?>... beans) {
-    Map<String, Object> properties = new LinkedHashMap<>();
+    Map<String, String> properties = new LinkedHashMap<>();
     properties.put("server.port", "0");
     properties.put("seckill.internal.token", TOKEN);
     properties.put("seckill.demo.enabled", "true");
@@ -104,10 +105,11 @@ public final class TestConsumer implements AutoCloseable {
     properties.put("spring.flyway.password", database.password());
     // Tests make the stores differ on purpose; no scheduled reconciliation may repair them.
     properties.put("seckill.reconciliation.interval", "1h");
-    properties.put("seckill.reconciliation.busy-interval", "2h");
     properties.putAll(overrides);
+    SweeperPauses pauses = SweeperPauses.removedFrom(properties);
     return new SpringApplicationBuilder(ConsumerApplication.class)
         .sources(beans)
+        .initializers(pauses)
         .web(WebApplicationType.SERVLET)
         .registerShutdownHook(false)
         .run(

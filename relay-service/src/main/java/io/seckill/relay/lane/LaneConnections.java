@@ -48,19 +48,15 @@ final class LaneConnections {
     this.lease = lease;
   }
 
-  /** Settings for one connection, with time-outs longer than the wait of BRPOPLPUSH. */
+  /** Settings for one connection, with a time-out longer than the wait of BRPOPLPUSH. */
   private static RedisSettings patientFor(Duration poll, RedisSettings from) {
-    Duration patience = poll.plus(from.socketTimeout());
     return new RedisSettings(
         from.mode(),
         from.url(),
         from.nodes(),
         from.master(),
         1,
-        from.maxWait(),
-        from.connectTimeout(),
-        patience,
-        patience,
+        poll.plus(from.socketTimeout()),
         from.caFile());
   }
 

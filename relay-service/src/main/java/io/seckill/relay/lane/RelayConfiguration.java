@@ -59,11 +59,7 @@ class RelayConfiguration {
 
   @Bean
   RelayLanes relayLanes(
-      RelaySettings relay,
-      LeaseSettings lease,
-      RedisSettings redis,
-      BrokerConnector broker,
-      RelayMeters meters) {
-    return new RelayLanes(relay, lease, redis, broker, meters);
+      RelaySettings relay, RedisSettings redis, BrokerConnector broker, RelayMeters meters) {
+    return new RelayLanes(relay, LeaseSettings.DEFAULT, redis, broker, meters);
   }
 }

@@ -20,6 +20,18 @@ import java.util.concurrent.TimeUnit;
  */
 final class RelayLane implements Runnable {
 
+  /**
+   * Longest wait of one BRPOPLPUSH, in whole seconds as Redis wants it. An idle lane notices a stop
+   * or a dead lane this fast.
+   */
+  static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
+
+  /** First wait after a failure, doubled up to the longest, jittered by half. */
+  private static final Duration BACK_OFF = Duration.ofMillis(100);
+
+  /** The broker's circuit breaker permits a trial every two seconds: longer gains nothing. */
+  private static final Duration MAX_BACK_OFF = Duration.ofSeconds(2);
+
   private final RelaySettings settings;
   private final LaneConnections connections;
   private final LaneLease lease;
@@ -41,7 +53,7 @@ final class RelayLane implements Runnable {
     this.lease = lease;
     this.status = new LaneStatus(name, lease.partition());
     this.meters = meters;
-    this.backoff = new Backoff(settings.backOff(), settings.maxBackOff());
+    this.backoff = new Backoff(BACK_OFF, MAX_BACK_OFF);
     this.recovery = new LaneRecovery(connections, lease, orders, status, backoff, meters);
   }
 
@@ -108,7 +120,7 @@ final class RelayLane implements Runnable {
     if (room == 0 && orders.confirmed().isEmpty()) {
       return;
     }
-    Duration wait = orders.count() == 0 ? settings.pollInterval() : Duration.ZERO;
+    Duration wait = orders.count() == 0 ? POLL_INTERVAL : Duration.ZERO;
     ClaimResult claimed = settleAndClaim(room, wait);
     publish(claimed.taken());
     orders.compareWith(claimed.queueLength());

@@ -40,7 +40,7 @@ final class RelayLanes implements SmartLifecycle {
       RedisSettings redisSettings,
       BrokerConnector broker,
       RelayMeters meters) {
-    leaseSettings.checkQuietPeriod(settings.pollInterval().plus(redisSettings.socketTimeout()));
+    leaseSettings.checkQuietPeriod(RelayLane.POLL_INTERVAL.plus(redisSettings.socketTimeout()));
     this.settings = settings;
     List<LaneLease> leases = new ArrayList<>();
     for (int n = 0; n < Partition.COUNT * settings.lanesPerPartition(); n++) {
@@ -63,7 +63,7 @@ final class RelayLanes implements SmartLifecycle {
       BrokerConnector broker,
       RelayMeters meters) {
     LaneConnections connections =
-        new LaneConnections(name, settings.pollInterval(), redis, broker, lease);
+        new LaneConnections(name, RelayLane.POLL_INTERVAL, redis, broker, lease);
     return new RelayLane(name, settings, connections, lease, meters);
   }
 
@@ -123,7 +123,7 @@ final class RelayLanes implements SmartLifecycle {
     lanes.forEach(RelayLane::requestStop);
     long deadline =
         System.nanoTime()
-            + settings.drainTimeout().plus(settings.pollInterval()).plus(STOP_MARGIN).toNanos();
+            + settings.drainTimeout().plus(RelayLane.POLL_INTERVAL).plus(STOP_MARGIN).toNanos();
     try {
       for (RelayLane lane : lanes) {
         lane.awaitStopped(Duration.ofNanos(deadline - System.nanoTime()));

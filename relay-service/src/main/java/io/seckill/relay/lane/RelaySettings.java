@@ -13,14 +13,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     connection to Redis and one to the broker
  * @param maxUnconfirmed orders of one lane in its private queue and in flight, 1..4096; bounds
  *     memory and what a crash sends twice
- * @param pollInterval longest wait of one BRPOPLPUSH, whole seconds, 1 s..10 s; also how fast an
- *     idle lane notices a stop or a dead lane
  * @param confirmTimeout longest time without an answer of the broker while confirms are pending, 1
  *     s..5 min; then the lane opens a new channel and publishes again. Time blocked by an alarm
  *     does not count
  * @param drainTimeout longest time a stop waits for confirms, not shorter than confirmTimeout
- * @param backOff first wait after a failure, doubled up to maxBackOff, jittered by half
- * @param maxBackOff longest wait between two attempts
  * @param stuckAfter readiness is DOWN when a lane has made no progress for this long although there
  *     is work
  */
@@ -29,11 +25,8 @@ record RelaySettings(
     @DefaultValue("relay") String name,
     @DefaultValue("1") int lanesPerPartition,
     @DefaultValue("512") int maxUnconfirmed,
-    @DefaultValue("1s") Duration pollInterval,
     @DefaultValue("10s") Duration confirmTimeout,
     @DefaultValue("20s") Duration drainTimeout,
-    @DefaultValue("100ms") Duration backOff,
-    @DefaultValue("5s") Duration maxBackOff,
     @DefaultValue("60s") Duration stuckAfter) {
 
   /**
@@ -50,20 +43,11 @@ record RelaySettings(
         maxUnconfirmed >= 1 && maxUnconfirmed <= 4096,
         "seckill.relay.max-unconfirmed must be 1..4096");
     check(
-        pollInterval.toSeconds() >= 1
-            && pollInterval.toSeconds() <= 10
-            && pollInterval.toMillis() % 1000 == 0,
-        "seckill.relay.poll-interval must be whole seconds, 1s..10s");
-    check(
         confirmTimeout.toSeconds() >= 1 && confirmTimeout.toMinutes() <= 5,
         "seckill.relay.confirm-timeout must be 1s..5m");
     check(
         drainTimeout.compareTo(confirmTimeout) >= 0,
         "seckill.relay.drain-timeout must not be shorter than confirm-timeout");
-    check(!backOff.isNegative() && !backOff.isZero(), "seckill.relay.back-off must be positive");
-    check(
-        maxBackOff.compareTo(backOff) >= 0,
-        "seckill.relay.max-back-off must not be shorter than back-off");
     check(
         !stuckAfter.isNegative() && !stuckAfter.isZero(),
         "seckill.relay.stuck-after must be positive");

@@ -22,6 +22,15 @@ import java.util.concurrent.TimeoutException;
  */
 public final class BrokerConnector {
 
+  /** A broker that is reachable accepts within milliseconds. */
+  private static final int CONNECT_TIMEOUT_MS = 2_000;
+
+  /** Login and tuning: the broker may be busy with the reconnects of all services. */
+  private static final int HANDSHAKE_TIMEOUT_MS = 5_000;
+
+  /** One answer on a channel; the client's own default is 10 minutes. */
+  private static final int RPC_TIMEOUT_MS = 5_000;
+
   private final ConnectionFactory template;
   private final CircuitBreaker breaker;
   private final RelayMeters meters;
@@ -90,9 +99,9 @@ public final class BrokerConnector {
     factory.setExceptionHandler(new QuietExceptionHandler());
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
-    factory.setConnectionTimeout((int) settings.connectTimeout().toMillis());
-    factory.setHandshakeTimeout((int) settings.handshakeTimeout().toMillis());
-    factory.setChannelRpcTimeout((int) settings.rpcTimeout().toMillis());
+    factory.setConnectionTimeout(CONNECT_TIMEOUT_MS);
+    factory.setHandshakeTimeout(HANDSHAKE_TIMEOUT_MS);
+    factory.setChannelRpcTimeout(RPC_TIMEOUT_MS);
     factory.setRequestedHeartbeat((int) settings.heartbeat().toSeconds());
     return factory;
   }

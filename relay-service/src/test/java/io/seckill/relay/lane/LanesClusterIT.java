@@ -115,9 +115,6 @@ class LanesClusterIT {
         null,
         0,
         null,
-        null,
-        null,
-        null,
         null);
   }
 

@@ -82,9 +82,6 @@ class LanesSentinelIT {
         redis.name(),
         0,
         null,
-        null,
-        null,
-        null,
         null);
   }
 }

@@ -76,10 +76,8 @@ class RelayApplicationIT {
 
   @Test
   void isAdoptedAfterKillMinus9() throws Exception {
-    Map<String, String> environment = environment();
-    environment.put("SECKILL_RELAY_LEASE_DURATION", "4s");
     List<String> admitted = outbox.admit(30_000, TestOutbox.skusOfEveryPartition());
-    try (RelayProcess killed = RelayProcess.jar(environment)) {
+    try (RelayProcess killed = RelayProcess.jar(environment())) {
       await().atMost(SOON).until(() -> broker.seen() > 500);
       killed.kill();
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.relay.publish.BrokerSettings;
@@ -26,10 +27,12 @@ class RelaySettingsTest {
     RelaySettings relay = bind("seckill.relay", RelaySettings.class, Map.of());
     assertThat(relay.maxUnconfirmed()).isEqualTo(512);
     assertThat(relay.lanesPerPartition()).isEqualTo(1);
-    LeaseSettings lease = bind("seckill.relay.lease", LeaseSettings.class, Map.of());
-    assertThat(lease.duration().plus(lease.renewInterval()).plus(relay.pollInterval()))
+    LeaseSettings lease = LeaseSettings.DEFAULT;
+    assertThat(lease.duration().plus(lease.renewInterval()).plus(RelayLane.POLL_INTERVAL))
         .as("longest time until a dead relay's orders are adopted")
         .hasSeconds(8);
+    assertThat(lease.duration())
+        .isBetween(lease.renewInterval().multipliedBy(3), RedisKeys.LONGEST_LANE_LEASE);
   }
 
   @ParameterizedTest
@@ -39,12 +42,8 @@ class RelaySettingsTest {
     "lanes-per-partition, 9",
     "max-unconfirmed, 0",
     "max-unconfirmed, 4097",
-    "poll-interval, 1500ms",
-    "poll-interval, 11s",
     "confirm-timeout, 0s",
     "drain-timeout, 1s",
-    "back-off, 0s",
-    "max-back-off, 1ms",
     "stuck-after, 0s"
   })
   void refusesAnOutOfBoundsSetting(String property, String value) {
@@ -55,33 +54,21 @@ class RelaySettingsTest {
         .hasMessageContaining("seckill.relay." + property);
   }
 
-  @ParameterizedTest
-  @CsvSource({"renew-interval, 10ms", "duration, 2s", "hand-over-after, 0s", "quiet-period, 1s"})
-  void refusesAnOutOfBoundsLease(String property, String value) {
-    assertThatThrownBy(
-            () -> bind("seckill.relay.lease", LeaseSettings.class, Map.of(property, value)))
-        .rootCause()
-        .hasMessageContaining("seckill.relay.lease." + property);
-  }
-
   /** A claim that is given up may still arrive in a dead queue, which must be registered then. */
   @Test
-  void refusesAQuietPeriodThatAClaimMayOutlast() {
-    LeaseSettings lease =
-        bind("seckill.relay.lease", LeaseSettings.class, Map.of("quiet-period", "10s"));
-
-    assertThatThrownBy(() -> lanes(lease, Duration.ofSeconds(9)))
+  void refusesASocketTimeoutWithWhichAClaimMayOutlastTheQuietPeriod() {
+    assertThatThrownBy(() -> lanes(Duration.ofSeconds(59)))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("seckill.relay.lease.quiet-period");
-    assertThat(lanes(lease, Duration.ofMillis(8_999)).statuses()).hasSize(16);
+        .hasMessageContaining("seckill.redis.socket-timeout");
+    assertThat(lanes(Duration.ofMillis(58_999)).statuses()).hasSize(16);
   }
 
-  /** Polls for the default of one second. */
-  private static RelayLanes lanes(LeaseSettings lease, Duration socketTimeout) {
+  /** Polls for one second. */
+  private static RelayLanes lanes(Duration socketTimeout) {
     RelayMeters meters = new RelayMeters(new SimpleMeterRegistry());
     return new RelayLanes(
         bind("seckill.relay", RelaySettings.class, Map.of()),
-        lease,
+        LeaseSettings.DEFAULT,
         bind(
             "seckill.redis",
             RedisSettings.class,

@@ -147,9 +147,6 @@ class RelayTlsIT {
             null,
             0,
             null,
-            null,
-            null,
-            null,
             ours.certificate());
     String url =
         "amqps://%s:%s@%s:%d/%s"

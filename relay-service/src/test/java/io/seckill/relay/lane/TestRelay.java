@@ -60,11 +60,8 @@ final class TestRelay implements AutoCloseable {
             "test",
             tuning.lanesPerPartition(),
             tuning.maxUnconfirmed(),
-            Duration.ofSeconds(1),
             tuning.confirmTimeout(),
             tuning.confirmTimeout().plusSeconds(2),
-            Duration.ofMillis(50),
-            Duration.ofMillis(500),
             Duration.ofSeconds(3));
     RelayMeters relayMeters = new RelayMeters(meters);
     BrokerConnector broker = connector(brokerSettings, tuning, relayMeters);
@@ -95,13 +92,7 @@ final class TestRelay implements AutoCloseable {
   }
 
   static BrokerSettings broker(String url, @Nullable Path caFile) {
-    return new BrokerSettings(
-        url,
-        Duration.ofSeconds(2),
-        Duration.ofSeconds(5),
-        Duration.ofSeconds(5),
-        Duration.ofSeconds(1),
-        caFile);
+    return new BrokerSettings(url, Duration.ofSeconds(1), caFile);
   }
 
   /** The first lane of a partition. */

@@ -69,13 +69,7 @@ class PublisherChannelIT {
 
   private static BrokerConnector connector(String url) {
     return new BrokerConnector(
-        new BrokerSettings(
-            url,
-            Duration.ofSeconds(2),
-            Duration.ofSeconds(5),
-            Duration.ofSeconds(5),
-            Duration.ofSeconds(1),
-            null),
+        new BrokerSettings(url, Duration.ofSeconds(1), null),
         16,
         Duration.ofSeconds(3),
         CircuitBreaker.ofDefaults("broker"),

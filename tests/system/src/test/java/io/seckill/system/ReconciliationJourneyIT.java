@@ -76,9 +76,7 @@ class ReconciliationJourneyIT {
         Pipeline.over(
             "reconciliation",
             new Pipeline.Stores(redisUrl, vhost.url(), TestServers.mysql().newDatabase()),
-            Map.of(
-                "SECKILL_RECONCILIATION_INTERVAL", "1s",
-                "SECKILL_RECONCILIATION_BUSYINTERVAL", "5s"));
+            Map.of("SECKILL_RECONCILIATION_INTERVAL", "1s"));
     List.of(Service.CONSUMER, Service.RELAY, Service.GATEWAY).forEach(pipeline::run);
   }
 

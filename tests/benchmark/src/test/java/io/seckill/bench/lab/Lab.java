@@ -54,9 +54,7 @@ public final class Lab implements AutoCloseable {
    */
   private static final Map<String, String> VARIABLES =
       Map.of(
-          "SECKILL_WARMUP_REQUESTS", "20000",
-          "SECKILL_BROKER_HEARTBEAT", HEARTBEAT_SECONDS + "s",
-          "SPRING_RABBITMQ_REQUESTEDHEARTBEAT", HEARTBEAT_SECONDS + "s");
+          "SECKILL_WARMUP_REQUESTS", "20000", "SECKILL_BROKER_HEARTBEAT", HEARTBEAT_SECONDS + "s");
 
   private final Settings settings;
   private final Progress progress;

@@ -114,7 +114,7 @@ class RedisTlsIT {
   }
 
   private static RedisSettings settings(String url, @Nullable Path caFile) {
-    return new RedisSettings(Mode.SINGLE, url, List.of(), null, 0, null, null, null, null, caFile);
+    return new RedisSettings(Mode.SINGLE, url, List.of(), null, 0, null, caFile);
   }
 
   private static RedisServer start(int tlsPort, ServerCertificate certificate) {

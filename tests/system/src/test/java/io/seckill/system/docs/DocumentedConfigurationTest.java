@@ -57,6 +57,13 @@ class DocumentedConfigurationTest {
     assertThat(documented.results().map(row -> row.group(1))).isNotEmpty().isSubsetOf(known);
   }
 
+  @Test
+  void hasAtMostSixtyProperties() throws IOException {
+    assertThat(Files.readAllLines(ROOT.resolve("docs/configuration.md")))
+        .filteredOn(line -> line.startsWith("| `"))
+        .hasSizeLessThanOrEqualTo(60);
+  }
+
   @ParameterizedTest
   @CsvSource({"gateway-service, 0", "relay-service, 1", "order-consumer, 2"})
   void namesTheRedisDefaultsOfEachService(String service, int column) throws IOException {
@@ -65,10 +72,7 @@ class DocumentedConfigurationTest {
     Map<String, Object> values =
         Map.of(
             "max-connections", defaults.maxConnections(),
-            "max-wait", defaults.maxWait(),
-            "connect-timeout", defaults.connectTimeout(),
-            "socket-timeout", defaults.socketTimeout(),
-            "blocking-socket-timeout", defaults.blockingSocketTimeout());
+            "socket-timeout", defaults.socketTimeout());
 
     values.forEach(
         (property, value) -> {

@@ -122,16 +122,13 @@ final class FaultLab implements AutoCloseable {
         Service.CONSUMER, "consumer-" + number, links, port, environment(links).consumer(port));
   }
 
-  /** Leases and time-outs are short, to keep tests short. */
+  /** The time-out is short, to keep tests short. */
   private ServiceInstance newRelay(int number) {
     Links links = Links.to(servers);
     int port = Ports.free();
     Map<String, String> environment = new HashMap<>(environment(links).relay(port));
     environment.put("SECKILL_RELAY_NAME", "relay-" + number);
-    environment.put("SECKILL_RELAY_LEASE_DURATION", "3s");
-    environment.put("SECKILL_RELAY_LEASE_HANDOVERAFTER", "4s");
     environment.put("SECKILL_RELAY_CONFIRMTIMEOUT", "3s");
-    environment.put("SECKILL_RELAY_MAXBACKOFF", "1s");
     return start(Service.RELAY, "relay-" + number, links, port, environment);
   }
 

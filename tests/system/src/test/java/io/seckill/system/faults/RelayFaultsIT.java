@@ -25,7 +25,7 @@ class RelayFaultsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
-  /** Bound on the time to adopt, with the lease of 3 s that the lab configures. */
+  /** Bound on the time to adopt, with a lease of 6 s. */
   private static final Duration ADOPTED = Duration.ofSeconds(10);
 
   /** In bytes, of all lanes: a loss above it includes publishes or confirms. */
