@@ -113,10 +113,11 @@ final class SaleWatch implements AutoCloseable {
     }
   }
 
+  /** While MySQL is unavailable, every comparison waits for its interval. */
   private void tick() {
     try {
       boolean due = System.nanoTime() - comparedNanos >= intervalNanos;
-      if (due || !servers.allVerified()) {
+      if (due || !(mysqlUnavailable || servers.allVerified())) {
         compare();
       }
     } catch (JedisException | CallNotPermittedException e) {
@@ -127,6 +128,7 @@ final class SaleWatch implements AutoCloseable {
             "mysql is unavailable; unverified partitions admit no purchases: {}", e.toString());
       }
       mysqlUnavailable = true;
+      comparedNanos = System.nanoTime();
     } catch (RuntimeException e) { // a throw would end the schedule
       log.error("comparing redis with mysql failed", e);
     }

@@ -12,13 +12,17 @@ import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import reactor.core.publisher.Mono;
 import redis.clients.jedis.UnifiedJedis;
@@ -45,28 +49,59 @@ class SaleWatchIT {
                 sale.with("seq", 5);
                 database.sale(sale.sku(), "OPEN", 1, 5);
               });
-      RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
       VerifiedServers servers = new VerifiedServers();
-      WorkerLeases leases =
-          new WorkerLeases(
-              p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), Duration.ofSeconds(10)));
 
-      try (SaleWatch watch =
-          new SaleWatch(
-              redis,
-              breaker,
-              new StoredSales(mysql),
-              servers,
-              new HighWaterMarks(),
-              (sku, epoch, seq) -> Mono.error(new AssertionError("nothing is lost")),
-              leases,
-              ONE_LOOK)) {
+      try (SaleWatch watch = watch(redis, mysql, servers)) {
         watch.wake();
         await().atMost(Duration.ofSeconds(30)).until(servers::allVerified);
 
         assertThat(servers.quarantined()).isEmpty();
       }
     }
+  }
+
+  @Test
+  void asksAnUnavailableMySqlOncePerIntervalOnly(RedisServer redisServer) {
+    AtomicInteger asked = new AtomicInteger();
+    JdbcTemplate unavailable =
+        new JdbcTemplate(
+            new AbstractDataSource() {
+              @Override
+              public Connection getConnection() throws SQLException {
+                asked.incrementAndGet();
+                throw new SQLException("unavailable", "08001");
+              }
+
+              @Override
+              public Connection getConnection(String user, String password) throws SQLException {
+                return getConnection();
+              }
+            });
+    try (UnifiedJedis redis =
+        RedisClients.open(RedisSettings.single(redisServer.newDatabase().url()), "test")) {
+
+      try (SaleWatch watch = watch(redis, unavailable, new VerifiedServers())) {
+        watch.wake();
+        watch.wake();
+        watch.wake();
+      } // waits until the thread has ended
+
+      assertThat(asked).hasValue(1);
+    }
+  }
+
+  private static SaleWatch watch(UnifiedJedis redis, JdbcTemplate mysql, VerifiedServers servers) {
+    RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
+    return new SaleWatch(
+        redis,
+        breaker,
+        new StoredSales(mysql),
+        servers,
+        new HighWaterMarks(),
+        (sku, epoch, seq) -> Mono.error(new AssertionError("nothing is lost")),
+        new WorkerLeases(
+            p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), Duration.ofSeconds(10))),
+        ONE_LOOK);
   }
 
   /** Runs the given task before the second query of the sales. */
