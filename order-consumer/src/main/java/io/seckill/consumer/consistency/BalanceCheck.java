@@ -1,48 +1,60 @@
 package io.seckill.consumer.consistency;
 
-import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.consistency.DatabaseSaleCounters.Item;
 import io.seckill.consumer.consistency.SkuLedger.Lists;
 import io.seckill.consumer.consistency.SkuLedger.MySql;
 import io.seckill.consumer.consistency.SkuLedger.Orders;
 import io.seckill.consumer.consistency.SkuLedger.Queue;
 import io.seckill.consumer.consistency.SkuLedger.Units;
 import java.time.Instant;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Computes one SKU's balance from its balance items; docs/architecture.md derives the equations.
+ *
+ * <p>MySQL can have decided orders that the relay has not counted as published yet. They count as
+ * decided, so they are subtracted from those in the outbox and the private queues.
  */
 final class BalanceCheck {
 
   private final DatabaseSaleCounters mysql;
-  private final @Nullable RedisSaleCounters redis;
-  private final PartitionBalanceItems partition;
+  private final RedisSaleCounters redis;
+  private final OrderTotals dead;
+  private final Lists lists;
   private final @Nullable Queue queue;
+  private final long compensating;
   private final long changing;
 
   /**
-   * @param redis null when Redis has no such sale
    * @param queue null when the broker did not answer
    * @param changing units of stock changes under way
    */
   BalanceCheck(
       DatabaseSaleCounters mysql,
-      @Nullable RedisSaleCounters redis,
       PartitionBalanceItems partition,
       @Nullable Queue queue,
       long changing) {
+    Optional<RedisSaleCounters> sale = partition.sale(mysql.skuId());
+    boolean offSale = sale.isEmpty() && isOffSale(mysql.state());
     this.mysql = mysql;
-    this.redis = redis;
-    this.partition = partition;
+    this.redis = sale.orElseGet(() -> RedisSaleCounters.absent(mysql, offSale ? mysql.stock() : 0));
+    this.dead = mysql.of(Item.DEAD_LETTERS);
+    this.lists = partition.lists();
     this.queue = queue;
+    this.compensating = offSale ? 0 : units(Item.COMPENSATING);
     this.changing = changing;
+  }
+
+  /** The sale has not been preheated, or closed so long ago that Redis no longer has it. */
+  private static boolean isOffSale(String state) {
+    return state.equals("NEW") || state.equals("CLOSED");
   }
 
   SkuLedger solve(Instant readAt) {
     Units units = units();
     Orders orders = orders();
     MySql inMySql = mysql();
-    Lists lists = lists();
     boolean balanced =
         units.difference() == 0
             && orders.difference() == 0
@@ -64,85 +76,63 @@ final class BalanceCheck {
   }
 
   private Units units() {
-    long stock = redis != null ? redis.stock() : isOffSale() ? mysql.stock() : 0;
-    long way = redis == null ? 0 : redis.awaitingRelay().units();
-    long broker =
-        redis == null
-            ? 0
-            : redis.published().units() - mysql.decided().units() - mysql.deadLetters().units();
-    // MySQL can have decided orders that the relay has not counted as published yet. They count
-    // as decided, so they are subtracted here.
-    long relay = way + Math.min(0, broker);
-    long confirmed = mysql.of(OrderStatus.CONFIRMED).units();
-    long paid = mysql.of(OrderStatus.PAID).units();
-    long compensating = redis == null && isOffSale() ? 0 : mysql.compensating();
-    long right =
-        stock
+    long published = redis.published().units() - mysql.decided().units() - dead.units();
+    long broker = Math.max(0, published);
+    long relay = redis.awaitingRelay().units() + Math.min(0, published);
+    long elsewhere =
+        redis.stock()
             + relay
-            + Math.max(0, broker)
-            + mysql.deadLetters().units()
-            + confirmed
-            + paid
+            + broker
+            + dead.units()
+            + units(Item.CONFIRMED)
+            + units(Item.PAID)
             + compensating
             + changing;
     return new Units(
-        mysql.total() - mysql.added() + mysql.withdrawn(),
-        mysql.added(),
-        mysql.withdrawn(),
-        stock,
+        mysql.total() - units(Item.ADDED) + units(Item.WITHDRAWN),
+        units(Item.ADDED),
+        units(Item.WITHDRAWN),
+        redis.stock(),
         relay,
-        Math.max(0, broker),
-        mysql.deadLetters().units(),
-        confirmed,
-        paid,
+        broker,
+        dead.units(),
+        units(Item.CONFIRMED),
+        units(Item.PAID),
         compensating,
         changing,
-        mysql.total() - right);
+        mysql.total() - elsewhere);
   }
 
   private Orders orders() {
-    long dead = mysql.deadLetters().orders();
-    long decided = mysql.decided().orders();
-    // Without a sale in Redis, only decided orders and dead letters are known to be admitted.
-    long admitted = redis == null ? decided + dead : redis.admitted().orders();
-    long way = redis == null ? 0 : redis.awaitingRelay().orders();
-    long broker = redis == null ? 0 : redis.seq() - mysql.settled() - way - dead;
-    long relay = way + Math.min(0, broker);
+    long waiting = redis.awaitingRelay().orders();
+    long published = redis.seq() - mysql.settled() - waiting - dead.orders();
+    long broker = Math.max(0, published);
+    long relay = waiting + Math.min(0, published);
+    long admitted = redis.admitted().orders();
     return new Orders(
         admitted,
         relay,
-        Math.max(0, broker),
-        dead,
-        mysql.of(OrderStatus.CONFIRMED).orders(),
-        mysql.of(OrderStatus.PAID).orders(),
-        mysql.of(OrderStatus.CANCELLED).orders(),
-        mysql.of(OrderStatus.EXPIRED).orders(),
-        mysql.of(OrderStatus.REJECTED).orders(),
-        mysql.aliases().orders(),
-        admitted - relay - Math.max(0, broker) - dead - decided);
+        broker,
+        dead.orders(),
+        orders(Item.CONFIRMED),
+        orders(Item.PAID),
+        orders(Item.CANCELLED),
+        orders(Item.EXPIRED),
+        orders(Item.REJECTED),
+        orders(Item.ALIASES),
+        admitted - relay - broker - dead.orders() - mysql.decided().orders());
   }
 
   private MySql mysql() {
-    long expected =
-        mysql.total()
-            - mysql.of(OrderStatus.CONFIRMED).units()
-            - mysql.of(OrderStatus.PAID).units();
+    long expected = mysql.total() - units(Item.CONFIRMED) - units(Item.PAID);
     return new MySql(mysql.stock(), expected, expected - mysql.stock());
   }
 
-  private Lists lists() {
-    return new Lists(
-        partition.partition(),
-        partition.outbox(),
-        partition.oldestMs(),
-        partition.privateQueues(),
-        partition.deadPrivateQueues(),
-        partition.expected(),
-        partition.difference());
+  private long units(Item item) {
+    return mysql.of(item).units();
   }
 
-  /** The sale has not been preheated, or closed so long ago that Redis no longer has it. */
-  private boolean isOffSale() {
-    return mysql.state().equals("NEW") || mysql.state().equals("CLOSED");
+  private long orders(Item item) {
+    return mysql.of(item).orders();
   }
 }

@@ -1,8 +1,9 @@
 package io.seckill.consumer.consistency;
 
-import io.seckill.common.order.OrderStatus;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The counters of one SKU in MySQL, all read in one snapshot.
@@ -10,13 +11,8 @@ import java.util.Map;
  * @param state of the sale
  * @param stock units still sellable (sd)
  * @param total opening stock + added - withdrawn (S)
- * @param added units of additions that are in the total
- * @param withdrawn units of withdrawals that are in the total
  * @param settled orders settled, on the scale of {@link RedisSaleCounters#seq}
- * @param orders rows by status; a status without orders is absent
- * @param aliases second orders of a request for which MySQL had already stored another order
- * @param deadLetters readable open dead letters whose order is not stored
- * @param compensating units to be returned to Redis that it has not confirmed, of the present epoch
+ * @param sums of the SKU's rows; an item without rows is absent
  * @param unfinished stock changes that at least one store may not contain yet
  */
 record DatabaseSaleCounters(
@@ -25,14 +21,29 @@ record DatabaseSaleCounters(
     long epoch,
     long stock,
     long total,
-    long added,
-    long withdrawn,
     long settled,
-    Map<OrderStatus, OrderTotals> orders,
-    OrderTotals aliases,
-    OrderTotals deadLetters,
-    long compensating,
+    Map<Item, OrderTotals> sums,
     List<UnfinishedChange> unfinished) {
+
+  /** Rows that are summed. The first five are the orders of that status. */
+  enum Item {
+    CONFIRMED,
+    PAID,
+    CANCELLED,
+    EXPIRED,
+    REJECTED,
+    /** Second orders of a request for which MySQL had already stored another order. */
+    ALIASES,
+    /** Readable open dead letters whose order is not stored. */
+    DEAD_LETTERS,
+    /** Units to be returned to Redis that it has not confirmed, of the present epoch. */
+    COMPENSATING,
+    /** Stock changes that stock and total contain. */
+    ADDED,
+    WITHDRAWN
+  }
+
+  private static final Set<Item> DECIDED = EnumSet.range(Item.CONFIRMED, Item.ALIASES);
 
   /**
    * A stock change that is being carried from one store to the other.
@@ -42,13 +53,12 @@ record DatabaseSaleCounters(
    */
   record UnfinishedChange(String changeId, long delta, long epoch, boolean inMySql) {}
 
-  /** Rows of a status. */
-  OrderTotals of(OrderStatus status) {
-    return orders.getOrDefault(status, OrderTotals.NONE);
+  OrderTotals of(Item item) {
+    return sums.getOrDefault(item, OrderTotals.NONE);
   }
 
-  /** All rows and aliases: every order on which MySQL has made its final decision. */
+  /** Every order on which MySQL has made its final decision. */
   OrderTotals decided() {
-    return orders.values().stream().reduce(aliases, OrderTotals::plus);
+    return DECIDED.stream().map(this::of).reduce(OrderTotals.NONE, OrderTotals::plus);
   }
 }

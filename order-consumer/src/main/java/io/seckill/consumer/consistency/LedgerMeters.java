@@ -11,7 +11,13 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Publishes the ledger as gauges, one per balance item and periodically read SKU. The reading
@@ -19,6 +25,9 @@ import org.springframework.stereotype.Component;
  */
 @Component
 class LedgerMeters {
+
+  private static final JsonMapper SNAKE_CASE =
+      JsonMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
 
   private final MultiGauge units;
   private final MultiGauge orders;
@@ -50,66 +59,33 @@ class LedgerMeters {
 
   /** Replaces all gauges by those of these ledgers. */
   void show(Collection<SkuLedger> ledgers, Duration took, Instant now) {
-    List<Row<?>> unitRows = new ArrayList<>();
-    List<Row<?>> orderRows = new ArrayList<>();
-    List<Row<?>> differenceRows = new ArrayList<>();
-    List<Row<?>> unbalancedRows = new ArrayList<>();
-    List<Row<?>> queueRows = new ArrayList<>();
-    for (SkuLedger ledger : ledgers) {
-      String sku = Long.toString(ledger.skuId());
-      add(unitRows, sku, "term", unitTerms(ledger.units()));
-      add(orderRows, sku, "term", orderTerms(ledger.orders()));
-      add(differenceRows, sku, "of", differences(ledger));
-      unbalancedRows.add(Row.of(Tags.of("sku", sku), secondsUnbalanced(ledger, now)));
-    }
-    ledgers.stream()
-        .map(SkuLedger::queue)
-        .filter(queue -> queue != null)
-        .forEach(queue -> add(queueRows, queue));
-    units.register(unitRows, true);
-    orders.register(orderRows, true);
-    differences.register(differenceRows, true);
-    unbalanced.register(unbalancedRows, true);
-    queues.register(queueRows, true);
+    units.register(rows(ledgers, "term", ledger -> terms(ledger.units())), true);
+    orders.register(rows(ledgers, "term", ledger -> terms(ledger.orders())), true);
+    differences.register(rows(ledgers, "of", LedgerMeters::differences), true);
+    unbalanced.register(
+        ledgers.stream().map(ledger -> secondsUnbalanced(ledger, now)).toList(), true);
+    queues.register(
+        ledgers.stream().map(SkuLedger::queue).flatMap(LedgerMeters::messages).toList(), true);
     reads.record(took);
   }
 
-  private static void add(List<Row<?>> rows, String sku, String tag, Map<String, Long> terms) {
-    terms.forEach((term, value) -> rows.add(Row.of(Tags.of("sku", sku, tag, term), value)));
+  private static List<Row<?>> rows(
+      Collection<SkuLedger> ledgers, String tag, Function<SkuLedger, Map<String, Long>> values) {
+    List<Row<?>> rows = new ArrayList<>();
+    for (SkuLedger ledger : ledgers) {
+      String sku = Long.toString(ledger.skuId());
+      values
+          .apply(ledger)
+          .forEach((name, value) -> rows.add(Row.of(Tags.of("sku", sku, tag, name), value)));
+    }
+    return rows;
   }
 
-  private static void add(List<Row<?>> rows, SkuLedger.Queue queue) {
-    rows.add(Row.of(Tags.of("queue", queue.queue(), "state", "ready"), queue.ready()));
-    rows.add(Row.of(Tags.of("queue", queue.queue(), "state", "unacked"), queue.unacked()));
-  }
-
-  private static Map<String, Long> unitTerms(SkuLedger.Units units) {
-    return Map.ofEntries(
-        Map.entry("initial", units.initial()),
-        Map.entry("added", units.added()),
-        Map.entry("withdrawn", units.withdrawn()),
-        Map.entry("stock", units.stock()),
-        Map.entry("outbox_and_private_queues", units.outboxAndPrivateQueues()),
-        Map.entry("broker", units.broker()),
-        Map.entry("dead_letters", units.deadLetters()),
-        Map.entry("confirmed", units.confirmed()),
-        Map.entry("paid", units.paid()),
-        Map.entry("compensating", units.compensating()),
-        Map.entry("changing", units.changing()));
-  }
-
-  private static Map<String, Long> orderTerms(SkuLedger.Orders orders) {
-    return Map.of(
-        "admitted", orders.admitted(),
-        "outbox_and_private_queues", orders.outboxAndPrivateQueues(),
-        "broker", orders.broker(),
-        "dead_letters", orders.deadLetters(),
-        "confirmed", orders.confirmed(),
-        "paid", orders.paid(),
-        "cancelled", orders.cancelled(),
-        "expired", orders.expired(),
-        "rejected", orders.rejected(),
-        "aliases", orders.aliases());
+  /** The terms of one side of the ledger under their JSON names, in snake case. */
+  private static Map<String, Long> terms(Record side) {
+    Map<String, Long> terms = SNAKE_CASE.convertValue(side, new TypeReference<>() {});
+    terms.remove("difference");
+    return terms;
   }
 
   /** Reports a queue's difference below 0 as 0, because that is no imbalance. */
@@ -123,8 +99,17 @@ class LedgerMeters {
         "queue", queue == null ? 0 : Math.max(0, queue.difference()));
   }
 
-  private static double secondsUnbalanced(SkuLedger ledger, Instant now) {
+  private static Row<?> secondsUnbalanced(SkuLedger ledger, Instant now) {
     Instant since = ledger.unbalancedSince();
-    return since == null ? 0 : Math.max(0, Duration.between(since, now).toMillis() / 1e3);
+    double seconds = since == null ? 0 : Math.max(0, Duration.between(since, now).toMillis() / 1e3);
+    return Row.of(Tags.of("sku", Long.toString(ledger.skuId())), seconds);
+  }
+
+  private static Stream<Row<?>> messages(SkuLedger.@Nullable Queue queue) {
+    return queue == null
+        ? Stream.empty()
+        : Stream.of(
+            Row.of(Tags.of("queue", queue.queue(), "state", "ready"), queue.ready()),
+            Row.of(Tags.of("queue", queue.queue(), "state", "unacked"), queue.unacked()));
   }
 }

@@ -3,11 +3,11 @@ package io.seckill.consumer.consistency;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.consistency.BrokerBalanceItems.Messages;
 import io.seckill.consumer.consistency.DatabaseBalanceItems.Progress;
 import io.seckill.consumer.consistency.DatabaseSaleCounters.UnfinishedChange;
 import io.seckill.consumer.consistency.SkuLedger.Queue;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -26,21 +26,21 @@ import redis.clients.jedis.UnifiedJedis;
 @Component
 class LedgerReader {
 
-  private final RedisBalanceItems redisTerms;
-  private final BrokerBalanceItems brokerTerms;
-  private final DatabaseBalanceItems mysqlTerms;
+  private final RedisBalanceItems redisItems;
+  private final BrokerBalanceItems brokerItems;
+  private final DatabaseBalanceItems mysqlItems;
   private final UnifiedJedis redis;
   private final Clock clock;
 
   LedgerReader(
-      RedisBalanceItems redisTerms,
-      BrokerBalanceItems brokerTerms,
-      DatabaseBalanceItems mysqlTerms,
+      RedisBalanceItems redisItems,
+      BrokerBalanceItems brokerItems,
+      DatabaseBalanceItems mysqlItems,
       UnifiedJedis redis,
       Clock clock) {
-    this.redisTerms = redisTerms;
-    this.brokerTerms = brokerTerms;
-    this.mysqlTerms = mysqlTerms;
+    this.redisItems = redisItems;
+    this.brokerItems = brokerItems;
+    this.mysqlItems = mysqlItems;
     this.redis = redis;
     this.clock = clock;
   }
@@ -57,13 +57,12 @@ class LedgerReader {
    * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
    */
   List<SkuLedger> read(int queue, Collection<Long> skus) {
-    List<PartitionBalanceItems> partitions = redisTerms.read(partitionsOf(queue));
-    Optional<QueueBalanceItems> broker = brokerTerms.read(BrokerTopology.orderQueue(queue));
-    Map<Long, DatabaseSaleCounters> sales = mysqlTerms.read(skus);
-    Queue judged = broker.map(terms -> judge(terms, partitions)).orElse(null);
-    List<SkuLedger> ledgers = new ArrayList<>(sales.size());
-    sales.values().forEach(sale -> ledgers.add(ledger(sale, partitions, judged)));
-    return ledgers;
+    List<PartitionBalanceItems> partitions = redisItems.read(partitionsOf(queue));
+    String name = BrokerTopology.orderQueue(queue);
+    Optional<Messages> messages = brokerItems.read(name);
+    Map<Long, DatabaseSaleCounters> sales = mysqlItems.read(skus);
+    Queue checked = messages.map(found -> check(name, found, partitions)).orElse(null);
+    return sales.values().stream().map(sale -> ledger(sale, partitions, checked)).toList();
   }
 
   private static List<Integer> partitionsOf(int queue) {
@@ -74,19 +73,19 @@ class LedgerReader {
   }
 
   /** MySQL is queried last, so an order settled since Redis was read counts as settled. */
-  private Queue judge(QueueBalanceItems terms, List<PartitionBalanceItems> partitions) {
+  private Queue check(String queue, Messages found, List<PartitionBalanceItems> partitions) {
     List<RedisSaleCounters> sales =
         partitions.stream().flatMap(partition -> partition.sales().stream()).toList();
     Map<Long, Progress> progress =
-        mysqlTerms.progress(sales.stream().map(RedisSaleCounters::skuId).toList());
+        mysqlItems.progress(sales.stream().map(RedisSaleCounters::skuId).toList());
     long expected =
         sales.stream().mapToLong(sale -> inBroker(sale, progress.get(sale.skuId()))).sum();
     return new Queue(
-        terms.queue(),
-        terms.ready(),
-        terms.unacked(),
+        queue,
+        found.ready(),
+        found.unacked(),
         expected,
-        expected - terms.ready() - terms.unacked());
+        expected - found.ready() - found.unacked());
   }
 
   /** Returns 0 for a sale that is being preheated, or that MySQL has in another epoch. */
@@ -105,14 +104,12 @@ class LedgerReader {
       DatabaseSaleCounters sale, List<PartitionBalanceItems> partitions, @Nullable Queue queue) {
     int number = Partition.ofSku(sale.skuId());
     PartitionBalanceItems partition =
-        partitions.stream().filter(terms -> terms.partition() == number).findFirst().orElseThrow();
-    RedisSaleCounters inRedis =
-        partition.sales().stream()
-            .filter(candidate -> candidate.skuId() == sale.skuId())
+        partitions.stream()
+            .filter(items -> items.lists().partition() == number)
             .findFirst()
-            .orElse(null);
+            .orElseThrow();
     long changing = sale.unfinished().stream().mapToLong(change -> changing(sale, change)).sum();
-    return new BalanceCheck(sale, inRedis, partition, queue, changing).solve(clock.instant());
+    return new BalanceCheck(sale, partition, queue, changing).solve(clock.instant());
   }
 
   /**

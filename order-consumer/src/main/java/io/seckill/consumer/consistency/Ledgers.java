@@ -1,19 +1,22 @@
 package io.seckill.consumer.consistency;
 
 import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toSet;
 
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemException;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.time.Instant;
 import java.util.Collection;
-import java.util.HashSet;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,9 +26,9 @@ import org.springframework.transaction.TransactionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * The ledgers last read of the SKUs on sale, and since when each has not balanced. For each order
- * queue only one read runs at a time, for all callers; a returned ledger is at most {@value
- * #REUSE_MS} ms old. Thread-safe.
+ * The ledgers last read, and since when each has not balanced. For each order queue only one read
+ * runs at a time, for all callers; a returned ledger is at most {@value #REUSE_MS} ms old.
+ * Thread-safe.
  */
 @Component
 class Ledgers {
@@ -46,12 +49,22 @@ class Ledgers {
    */
   private static final int MAX_SKUS = 50;
 
+  /** The ledger read longest ago is then forgotten. */
+  private static final int MOST_SKUS = 10_000;
+
   private final LedgerReader reader;
   private final DatabaseBalanceItems mysql;
   private final LedgerMeters meters;
   private final Clock clock;
-  private final Map<Long, SkuLedger> last = new ConcurrentHashMap<>();
-  private final UnbalancedSince unbalanced = new UnbalancedSince();
+  private final Map<Long, SkuLedger> last =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>(16, 0.75f, true) {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Long, SkuLedger> eldest) {
+              return size() > MOST_SKUS;
+            }
+          });
+  private volatile List<Long> watched = List.of();
   private final List<Object> readLocks =
       Stream.generate(Object::new).limit(BrokerTopology.ORDER_QUEUES).toList();
 
@@ -94,7 +107,7 @@ class Ledgers {
    */
   void refresh() {
     long start = System.nanoTime();
-    List<Long> watched = mysql.watched(MAX_SKUS);
+    watched = mysql.watched(MAX_SKUS);
     Map<Integer, List<Long>> byQueue = watched.stream().collect(groupingBy(LedgerReader::queueOf));
     byQueue.forEach(
         (queue, skus) -> {
@@ -106,39 +119,38 @@ class Ledgers {
             log.warn("The ledgers of queue {} cannot be read now: {}", queue, e.toString());
           }
         });
-    last.keySet().retainAll(Set.copyOf(watched));
     meters.show(latest(), Duration.ofNanos(System.nanoTime() - start), clock.instant());
   }
 
   /** Returns the last ledger read of every SKU on sale. */
   List<SkuLedger> latest() {
-    return List.copyOf(last.values());
+    return watched.stream().flatMap(sku -> Optional.ofNullable(last.get(sku)).stream()).toList();
   }
 
   private List<SkuLedger> read(int queue, Collection<Long> skus) {
-    List<SkuLedger> balanced = new ArrayList<>();
-    Set<Long> open = new HashSet<>(skus);
-    List<SkuLedger> ledgers = List.of();
-    for (int reads = 0; reads < READS && !open.isEmpty(); reads++) {
-      ledgers = reader.read(queue, open);
-      open.clear();
-      for (SkuLedger ledger : ledgers) {
-        if (ledger.balanced()) {
-          balanced.add(ledger);
-        } else {
-          open.add(ledger.skuId());
-        }
-      }
+    Map<Long, SkuLedger> found = new HashMap<>();
+    Set<Long> unbalancedSkus = Set.copyOf(skus);
+    for (int reads = 0; reads < READS && !unbalancedSkus.isEmpty(); reads++) {
+      List<SkuLedger> ledgers = reader.read(queue, unbalancedSkus);
+      ledgers.forEach(ledger -> found.put(ledger.skuId(), ledger));
+      unbalancedSkus =
+          ledgers.stream()
+              .filter(ledger -> !ledger.balanced())
+              .map(SkuLedger::skuId)
+              .collect(toSet());
     }
-    List<SkuLedger> all = new ArrayList<>();
-    balanced.forEach(ledger -> all.add(remember(ledger)));
-    ledgers.stream().filter(ledger -> !ledger.balanced()).forEach(l -> all.add(remember(l)));
-    return all;
+    return found.values().stream().map(this::remember).toList();
   }
 
   private SkuLedger remember(SkuLedger ledger) {
-    SkuLedger remembered = ledger.since(unbalanced.see(ledger));
+    SkuLedger remembered = ledger.balanced() ? ledger : ledger.since(unbalancedSince(ledger));
     last.put(ledger.skuId(), remembered);
     return remembered;
+  }
+
+  private Instant unbalancedSince(SkuLedger ledger) {
+    return Optional.ofNullable(last.get(ledger.skuId()))
+        .map(SkuLedger::unbalancedSince)
+        .orElse(ledger.readAt());
   }
 }

@@ -3,7 +3,6 @@ package io.seckill.consumer.consistency;
 /** A number of orders, and the sum of their units. */
 record OrderTotals(long orders, long units) {
 
-  /** No orders. */
   static final OrderTotals NONE = new OrderTotals(0, 0);
 
   OrderTotals plus(OrderTotals other) {

@@ -4,25 +4,24 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.consistency.SkuLedger.Lists;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.springframework.stereotype.Component;
-import redis.clients.jedis.AbstractPipeline;
-import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Reads the balance items in Redis; see {@code balance_items.lua}. Thread-safe. */
 @Component
 class RedisBalanceItems {
 
-  private static final LuaScript TERMS =
+  private static final LuaScript SCRIPT =
       LuaScript.from(RedisBalanceItems.class, "balance_items.lua");
 
   /** Index of the first SKU in the reply; the fields before it describe the partition. */
   private static final int FIRST_SKU = 5;
 
-  private static final int FIELDS = 9;
+  private static final int FIELDS = 8;
 
   private final UnifiedJedis redis;
 
@@ -36,42 +35,31 @@ class RedisBalanceItems {
    *     keys has the wrong type
    */
   List<PartitionBalanceItems> read(Collection<Integer> partitions) {
-    List<Integer> asked = List.copyOf(partitions);
-    List<Response<Object>> replies = new ArrayList<>(asked.size());
-    try (AbstractPipeline pipeline = redis.pipelined()) {
-      asked.forEach(
-          partition -> replies.add(TERMS.queue(pipeline, keys(partition), args(partition))));
-      pipeline.sync();
-    }
-    List<PartitionBalanceItems> terms = new ArrayList<>(asked.size());
-    for (int i = 0; i < asked.size(); i++) {
-      int partition = asked.get(i);
-      Object reply = TERMS.answer(replies.get(i), redis, keys(partition), args(partition));
-      terms.add(terms(partition, (List<?>) reply));
-    }
-    return terms;
+    return partitions.stream().map(this::read).toList();
   }
 
-  private static List<String> keys(int partition) {
-    return List.of(RedisKeys.outbox(partition));
-  }
-
-  private static List<String> args(int partition) {
-    return List.of(RedisKeys.prefix(partition));
-  }
-
-  private static PartitionBalanceItems terms(int partition, List<?> reply) {
+  private PartitionBalanceItems read(int partition) {
+    List<?> reply =
+        (List<?>)
+            SCRIPT.call(
+                redis, List.of(RedisKeys.outbox(partition)), List.of(RedisKeys.prefix(partition)));
     List<RedisSaleCounters> sales = new ArrayList<>();
     for (int at = FIRST_SKU; at < reply.size(); at += FIELDS) {
       sales.add(sale(reply.subList(at, at + FIELDS)));
     }
-    return new PartitionBalanceItems(
-        partition,
-        number(reply.get(1)),
-        age(String.valueOf(reply.get(2)), number(reply.get(0))),
-        number(reply.get(3)),
-        number(reply.get(4)),
-        List.copyOf(sales));
+    long outbox = number(reply.get(1));
+    long privateQueues = number(reply.get(3));
+    long expected = sales.stream().mapToLong(sale -> sale.awaitingRelay().orders()).sum();
+    Lists lists =
+        new Lists(
+            partition,
+            outbox,
+            age(String.valueOf(reply.get(2)), number(reply.get(0))),
+            privateQueues,
+            number(reply.get(4)),
+            expected,
+            expected - outbox - privateQueues);
+    return new PartitionBalanceItems(lists, List.copyOf(sales));
   }
 
   private static RedisSaleCounters sale(List<?> fields) {
@@ -79,10 +67,9 @@ class RedisBalanceItems {
         number(fields.get(0)),
         number(fields.get(1)),
         number(fields.get(2)),
-        String.valueOf(fields.get(3)),
-        number(fields.get(4)),
-        new OrderTotals(number(fields.get(5)), number(fields.get(6))),
-        new OrderTotals(number(fields.get(7)), number(fields.get(8))));
+        number(fields.get(3)),
+        new OrderTotals(number(fields.get(4)), number(fields.get(5))),
+        new OrderTotals(number(fields.get(6)), number(fields.get(7))));
   }
 
   /** An absent value counts as 0. */

@@ -1,5 +1,7 @@
 package io.seckill.consumer.consistency;
 
+import io.seckill.consumer.consistency.DatabaseSaleCounters.Item;
+
 /**
  * The counters of one SKU in Redis.
  *
@@ -10,13 +12,18 @@ package io.seckill.consumer.consistency;
  * @param published those of the admitted orders that the broker has confirmed
  */
 record RedisSaleCounters(
-    long skuId,
-    long stock,
-    long epoch,
-    String state,
-    long seq,
-    OrderTotals admitted,
-    OrderTotals published) {
+    long skuId, long stock, long epoch, long seq, OrderTotals admitted, OrderTotals published) {
+
+  /**
+   * Stands for a sale that Redis does not have: only decided orders and dead letters are known to
+   * be admitted, and none is in flight.
+   */
+  static RedisSaleCounters absent(DatabaseSaleCounters mysql, long stock) {
+    OrderTotals dead = mysql.of(Item.DEAD_LETTERS);
+    OrderTotals known = mysql.decided().plus(dead);
+    return new RedisSaleCounters(
+        mysql.skuId(), stock, mysql.epoch(), mysql.settled() + dead.orders(), known, known);
+  }
 
   /** Admitted and not counted as published: in the outbox or in a private queue. */
   OrderTotals awaitingRelay() {

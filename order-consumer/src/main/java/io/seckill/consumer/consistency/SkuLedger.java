@@ -72,6 +72,11 @@ record SkuLedger(
   /**
    * The lists of the SKU's partition compared with the counters of all SKUs in it, in orders:
    * {@code expected = outbox + privateQueues + difference}.
+   *
+   * @param outbox orders not taken by any lane yet
+   * @param oldestMs age of the oldest of them since its admission; 0 when there is none
+   * @param privateQueues orders in private queues, including those of dead lanes
+   * @param deadPrivateQueues those of them whose lane is dead or has let its lease expire
    */
   record Lists(
       int partition,
@@ -85,6 +90,9 @@ record SkuLedger(
   /**
    * The SKU's queue compared with the counters of all SKUs in it, in orders: {@code expected =
    * ready + unacked + difference}.
+   *
+   * @param unacked delivered to the queue's active consumer and not acked; some may already be
+   *     stored
    */
   record Queue(String queue, long ready, long unacked, long expected, long difference) {}
 

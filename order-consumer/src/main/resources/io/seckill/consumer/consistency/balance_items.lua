@@ -4,7 +4,7 @@
 -- ARGV  1 key prefix "seckill:{p}:"
 -- reply {now in ms, orders in the outbox, its oldest order or "", orders in private queues,
 --        those of them that lie in queues of lanes that are dead or have let their lease lapse,
---        then per SKU preheated: SKU, stock, epoch, state, seq, admitted orders, units, published orders, units}
+--        then per SKU preheated: SKU, stock, epoch, seq, admitted orders, units, published orders, units}
 --        a stock or field that is not there is ""
 --
 -- One call, so that an order on its way from the outbox to the broker is counted once: claim, settle and adopt move
@@ -31,12 +31,12 @@ end
 local reply = { string.format('%.0f', now), redis.call('LLEN', KEYS[1]), redis.call('LINDEX', KEYS[1], -1) or '',
   alive + dead, dead }
 for _, sku in ipairs(redis.call('SMEMBERS', prefix .. 'skus')) do
-  local f = redis.call('HMGET', prefix .. 'sku:' .. sku, 'epoch', 'state', 'seq',
+  local f = redis.call('HMGET', prefix .. 'sku:' .. sku, 'epoch', 'seq',
     'admittedOrders', 'admittedUnits', 'publishedOrders', 'publishedUnits')
   if f[1] then
     reply[#reply + 1] = sku
     reply[#reply + 1] = redis.call('GET', prefix .. 'stock:' .. sku) or ''
-    for i = 1, 7 do
+    for i = 1, 6 do
       reply[#reply + 1] = f[i] or ''
     end
   end
