@@ -92,12 +92,12 @@ final class Comparison {
   }
 
   void add(DatabasePart database, RedisPart redis) {
+    Map<OrderId, AdmissionRecord> stored = new HashMap<>(database.aliases());
+    stored.putAll(database.orders());
     Map<Long, Long> wanted = new HashMap<>(database.quotas());
-    redis.records().forEach((id, order) -> compare(id, order, database, wanted));
-    database.orders().forEach((id, order) -> findUnrecorded(id, order, redis));
-    database.aliases().forEach((id, order) -> findUnrecorded(id, order, redis));
-    database.orders().values().forEach(this::count);
-    database.aliases().values().forEach(this::count);
+    redis.records().forEach((id, order) -> compare(id, order, stored.get(id), wanted));
+    stored.forEach((id, order) -> findUnrecorded(id, order, redis));
+    stored.values().forEach(this::count);
     countCompensations(database, redis, wanted);
     if (sale.policy().keepsQuota()) {
       compareQuotas(wanted, redis);
@@ -105,11 +105,7 @@ final class Comparison {
   }
 
   private void compare(
-      OrderId id, AdmissionRecord order, DatabasePart database, Map<Long, Long> wanted) {
-    AdmissionRecord stored = database.orders().get(id);
-    if (stored == null) {
-      stored = database.aliases().get(id);
-    }
+      OrderId id, AdmissionRecord order, @Nullable AdmissionRecord stored, Map<Long, Long> wanted) {
     if (stored == null) {
       unknown.put(id, order);
       wanted.merge(order.userId(), (long) order.quantity(), Long::sum);
@@ -227,8 +223,8 @@ final class Comparison {
   Late late() {
     return new Late(
         Math.max(0, sale.settled() + unsettled - seen.seq()),
-        Math.max(0, orders - seen.admittedOrders()),
-        Math.max(0, units - seen.admittedUnits()));
+        Math.max(0, orders - seen.number("admittedOrders")),
+        Math.max(0, units - seen.number("admittedUnits")));
   }
 
   /** The stock that Redis should have; null when it has that stock. */

@@ -32,34 +32,39 @@ class Comparisons {
     }
   }
 
+  /** The product as MySQL has it now; empty when there is no such product. */
+  Optional<ProductSnapshot> sale(long skuId) {
+    return snapshots.read(mysql -> mysql.sale(skuId));
+  }
+
   /**
    * @return empty when there is no such product
    * @throws DataAccessException when MySQL is unavailable
    * @throws TransactionException as well
    */
   Optional<Read> read(long skuId) {
-    return snapshots.read(ledger -> ledger.sale(skuId).map(sale -> read(sale, ledger)));
+    return snapshots.read(mysql -> mysql.sale(skuId).map(sale -> read(sale, mysql)));
   }
 
-  private Read read(ProductSnapshot sale, DatabaseSnapshot ledger) {
+  private Read read(ProductSnapshot sale, DatabaseSnapshot mysql) {
     RedisSaleState seen = redis.state(sale.skuId());
     return seen.isLostOf(sale)
         ? new Read(sale, seen, Optional.empty())
-        : new Read(sale, seen, Optional.of(compare(sale, seen, ledger)));
+        : new Read(sale, seen, Optional.of(compare(sale, seen, mysql)));
   }
 
-  private Comparison compare(ProductSnapshot sale, RedisSaleState seen, DatabaseSnapshot ledger) {
+  private Comparison compare(ProductSnapshot sale, RedisSaleState seen, DatabaseSnapshot mysql) {
     Comparison comparison =
         new Comparison(
             sale,
             seen,
-            ledger.now(),
-            ledger.changes(sale),
+            mysql.now(),
+            mysql.changes(sale),
             redis.changes(sale.skuId(), sale.epoch()));
     int buckets = seen.buckets();
     for (int from = 0; from < buckets; from += BUCKETS_AT_ONCE) {
       int to = Math.min(buckets, from + BUCKETS_AT_ONCE) - 1;
-      DatabasePart stored = ledger.part(sale, buckets, from, to);
+      DatabasePart stored = mysql.part(sale, buckets, from, to);
       comparison.add(stored, redis.part(sale.skuId(), from, to));
     }
     return comparison;

@@ -1,11 +1,9 @@
 package io.seckill.consumer.consistency;
 
 import io.seckill.common.order.OrderId;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -35,9 +33,8 @@ class KnownOrders {
     List<Long> ids = orders.stream().map(OrderId::value).toList();
     Set<OrderId> known = new HashSet<>();
     for (int from = 0; from < ids.size(); from += CHUNK) {
-      List<Long> chunk = new ArrayList<>(ids.subList(from, Math.min(ids.size(), from + CHUNK)));
       jdbc.sql(KNOWN)
-          .params(Map.of("ids", chunk))
+          .param("ids", ids.subList(from, Math.min(ids.size(), from + CHUNK)))
           .query(Long.class)
           .list()
           .forEach(id -> known.add(new OrderId(id)));

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,30 +46,21 @@ class LostOrders {
   }
 
   /**
-   * The result of a search.
-   *
-   * @param proven false when the barrier has not passed in time: nothing is known of the suspects
-   * @param missing suspects that are in no store
-   */
-  record Search(boolean proven, Map<OrderId, AdmissionRecord> missing) {
-
-    static final Search NONE = new Search(true, Map.of());
-    static final Search UNPROVEN = new Search(false, Map.of());
-  }
-
-  /**
    * Reads the suspects first, then Redis's lists, then waits for the barrier, then reads MySQL: in
    * this order each step proves something about all that came before.
    *
    * @param suspects orders with a record in Redis that MySQL did not know
+   * @return suspects that are in no store; empty when the barrier has not passed in time, and
+   *     nothing is known of them
    */
-  Search among(long skuId, Map<OrderId, AdmissionRecord> suspects, Duration atMost) {
+  Optional<Map<OrderId, AdmissionRecord>> among(
+      long skuId, Map<OrderId, AdmissionRecord> suspects, Duration atMost) {
     Map<OrderId, AdmissionRecord> left = new HashMap<>(suspects);
     if (!left.isEmpty()) {
       onTheWay.of(skuId).forEach(left::remove);
     }
     if (left.isEmpty()) {
-      return Search.NONE;
+      return Optional.of(left);
     }
     if (!barriers.pass(Partition.ofSku(skuId), atMost)) {
       log.warn(
@@ -76,10 +68,10 @@ class LostOrders {
           skuId,
           atMost,
           left.size());
-      return Search.UNPROVEN;
+      return Optional.empty();
     }
     known.among(left.keySet()).forEach(left::remove);
-    return new Search(true, left);
+    return Optional.of(left);
   }
 
   /**

@@ -1,13 +1,13 @@
 package io.seckill.consumer.consistency;
 
+import static java.util.Objects.requireNonNull;
+
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.List;
-import java.util.Locale;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
 import org.springframework.jdbc.support.KeyHolder;
@@ -35,11 +35,7 @@ class ReconciliationTable {
 
   /** Stores a report with its repairs; returns it with the id of its row. */
   Report keep(Report report, List<Repair> repairs) {
-    Report kept = transactions.execute(tx -> insert(report, repairs));
-    if (kept == null) {
-      throw new IllegalStateException("a transaction without an answer");
-    }
-    return kept;
+    return requireNonNull(transactions.execute(tx -> insert(report, repairs)));
   }
 
   private Report insert(Report report, List<Repair> repairs) {
@@ -57,12 +53,9 @@ class ReconciliationTable {
             repairs.size(),
             LocalDateTime.ofInstant(report.startedAt(), ZoneOffset.UTC).toString())
         .update(key, "id");
-    Number id = key.getKey();
-    if (id == null) {
-      throw new IllegalStateException("a reconciliation without a number");
-    }
-    repairs.stream().limit(MOST_REPAIRS).forEach(repair -> insert(id.longValue(), repair));
-    return report.withId(id.longValue());
+    long id = requireNonNull(key.getKey()).longValue();
+    repairs.stream().limit(MOST_REPAIRS).forEach(repair -> insert(id, repair));
+    return report.withId(id);
   }
 
   private void insert(long reconciliation, Repair repair) {
@@ -93,37 +86,31 @@ class ReconciliationTable {
   }
 
   private Report report(ResultSet row) throws SQLException {
-    long id = row.getLong("id");
-    List<Repair> repairs = repairs(id);
+    List<Repair> repairs = repairs(row.getLong("id"));
     return new Report(
-        id,
+        row.getLong("id"),
         row.getLong("sku_id"),
         row.getString("started_by"),
         row.getBoolean("dry_run"),
-        Outcome.valueOf(row.getString("outcome").toUpperCase(Locale.ROOT)),
+        Outcome.valueOf(row.getString("outcome")),
         row.getString("detail"),
         row.getLong("epoch"),
         Report.count(repairs),
         repairs.stream().limit(Report.MOST_SHOWN).toList(),
-        time(row.getObject("started_at", LocalDateTime.class)),
-        time(row.getObject("ended_at", LocalDateTime.class)));
+        utc(row, "started_at"),
+        utc(row, "ended_at"));
+  }
+
+  private static Instant utc(ResultSet row, String column) throws SQLException {
+    return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
   }
 
   private List<Repair> repairs(long reconciliation) {
-    return jdbc.sql("SELECT * FROM repair WHERE reconciliation_id = ? ORDER BY id")
+    return jdbc.sql(
+            "SELECT kind, subject, found, wanted, made FROM repair"
+                + " WHERE reconciliation_id = ? ORDER BY id")
         .param(reconciliation)
-        .query(
-            (row, n) ->
-                new Repair(
-                    RepairKind.valueOf(row.getString("kind")),
-                    row.getString("subject"),
-                    row.getString("found"),
-                    row.getString("wanted"),
-                    row.getBoolean("made")))
+        .query(Repair.class)
         .list();
-  }
-
-  private static Instant time(@Nullable LocalDateTime time) {
-    return time == null ? Instant.EPOCH : time.toInstant(ZoneOffset.UTC);
   }
 }

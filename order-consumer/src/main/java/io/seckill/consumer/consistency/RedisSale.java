@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
@@ -28,7 +29,7 @@ import redis.clients.jedis.UnifiedJedis;
 @Component
 class RedisSale {
 
-  /** Buckets read by one pipeline, four hashes each. */
+  private static final int HASHES_PER_BUCKET = 4;
   private static final int BUCKETS_PER_PIPELINE = 64;
 
   private static final LuaScript SET_STOCK = script("set_stock.lua");
@@ -42,6 +43,10 @@ class RedisSale {
 
   RedisSale(UnifiedJedis redis) {
     this.redis = redis;
+  }
+
+  private static LuaScript script(String name) {
+    return LuaScript.from(RedisSale.class, name);
   }
 
   /** Reads the stock first: an admission in between shows in the sequence. */
@@ -94,7 +99,7 @@ class RedisSale {
       pipeline.sync();
     }
     for (int b = from; b <= to; b++) {
-      int i = (b - from) * 4;
+      int i = (b - from) * HASHES_PER_BUCKET;
       readEach(
           RedisKeys.quota(sku, b),
           PipelineReplies.get(answers.get(i)),
@@ -125,44 +130,25 @@ class RedisSale {
 
   /** Returns whether the stock was replaced; an admission since it was read prevents that. */
   boolean setStock(ProductSnapshot sale, RedisSaleState seen, long wanted) {
-    return Long.valueOf(1)
-        .equals(
-            SET_STOCK.call(
-                redis,
-                List.of(RedisKeys.sku(sale.skuId()), RedisKeys.stock(sale.skuId())),
-                List.of(
-                    Long.toString(sale.epoch()),
-                    Long.toString(seen.seq()),
-                    seen.stock() == null ? "" : seen.stock(),
-                    Long.toString(wanted))));
+    List<String> keys = List.of(RedisKeys.sku(sale.skuId()), RedisKeys.stock(sale.skuId()));
+    String found = seen.stock() == null ? "" : seen.stock();
+    return isDone(SET_STOCK.call(redis, keys, texts(sale.epoch(), seen.seq(), found, wanted)));
   }
 
   /** Returns whether all admitted orders now count as published; none may be in Redis's lists. */
   boolean setPublished(ProductSnapshot sale, RedisSaleState seen) {
-    return Long.valueOf(1)
-        .equals(
-            SET_PUBLISHED.call(
-                redis,
-                List.of(RedisKeys.sku(sale.skuId())),
-                List.of(Long.toString(sale.epoch()), Long.toString(seen.seq()), seen.published())));
+    return isDone(
+        SET_PUBLISHED.call(
+            redis, key(sale), texts(sale.epoch(), seen.seq(), seen.text("publishedOrders"))));
   }
 
   /** Returns for each of these quotas, all of one bucket, whether it was replaced. */
   List<Boolean> setQuotas(ProductSnapshot sale, int bucket, List<WrongQuota> quotas) {
-    List<String> args = new ArrayList<>();
-    args.add(Long.toString(sale.epoch()));
-    for (WrongQuota quota : quotas) {
-      args.add(Long.toString(quota.userId()));
-      args.add(quota.found());
-      args.add(Long.toString(quota.wanted()));
-    }
-    List<?> reply =
-        (List<?>)
-            SET_QUOTAS.call(
-                redis,
-                List.of(RedisKeys.sku(sale.skuId()), RedisKeys.quota(sale.skuId(), bucket)),
-                args);
-    return reply.stream().map(Long.valueOf(1)::equals).toList();
+    List<String> args = new ArrayList<>(texts(sale.epoch()));
+    quotas.forEach(quota -> args.addAll(texts(quota.userId(), quota.found(), quota.wanted())));
+    List<String> keys = List.of(RedisKeys.sku(sale.skuId()), RedisKeys.quota(sale.skuId(), bucket));
+    List<?> reply = (List<?>) SET_QUOTAS.call(redis, keys, args);
+    return reply.stream().map(RedisSale::isDone).toList();
   }
 
   /**
@@ -174,8 +160,7 @@ class RedisSale {
 
   /** Writes orders of one bucket that Redis lacks, with their requests unless they are aliases. */
   void restore(ProductSnapshot sale, int bucket, Map<OrderId, AdmissionRecord> orders) {
-    List<String> args = new ArrayList<>();
-    args.add(Long.toString(sale.epoch()));
+    List<String> args = new ArrayList<>(texts(sale.epoch()));
     orders.forEach(
         (id, order) -> {
           boolean alias = order.storedOrderId() != null;
@@ -184,28 +169,26 @@ class RedisSale {
           args.add(alias ? "" : request(order));
           args.add(alias ? "" : id + ":" + order.quantity());
         });
-    RESTORE.call(
-        redis,
+    List<String> keys =
         List.of(
             RedisKeys.sku(sale.skuId()),
             RedisKeys.orders(sale.skuId(), bucket),
-            RedisKeys.requests(sale.skuId(), bucket)),
-        args);
+            RedisKeys.requests(sale.skuId(), bucket));
+    RESTORE.call(redis, keys, args);
+  }
+
+  /** The hash field of an order's request. */
+  static String request(AdmissionRecord order) {
+    return order.userId() + ":" + order.requestId();
   }
 
   /** Returns whether it counted these late orders; not if others were counted since the read. */
   boolean countLate(ProductSnapshot sale, RedisSaleState seen, Late late) {
-    return Long.valueOf(1)
-        .equals(
-            COUNT_LATE.call(
-                redis,
-                List.of(RedisKeys.sku(sale.skuId())),
-                List.of(
-                    Long.toString(sale.epoch()),
-                    seen.lateText(),
-                    Long.toString(late.places()),
-                    Long.toString(late.orders()),
-                    Long.toString(late.units()))));
+    return isDone(
+        COUNT_LATE.call(
+            redis,
+            key(sale),
+            texts(sale.epoch(), seen.text("late"), late.places(), late.orders(), late.units())));
   }
 
   /**
@@ -222,23 +205,24 @@ class RedisSale {
     }
   }
 
-  /** The hash field of an order's request. */
-  static String request(AdmissionRecord order) {
-    return order.userId() + ":" + order.requestId();
-  }
-
   /** Returns whether the state was replaced; an absent sale gets no field but the state. */
   boolean setState(ProductSnapshot sale, RedisSaleState seen, String state) {
-    SaleExpiry expiry = sale.expiry();
-    return Long.valueOf(1)
-        .equals(
-            SET_STATE.call(
-                redis,
-                List.of(RedisKeys.sku(sale.skuId())),
-                List.of(seen.epochText(), seen.state(), state, Long.toString(expiry.rulesMs()))));
+    return isDone(
+        SET_STATE.call(
+            redis,
+            key(sale),
+            texts(seen.text("epoch"), seen.state(), state, sale.expiry().rulesMs())));
   }
 
-  private static LuaScript script(String name) {
-    return LuaScript.from(RedisSale.class, name);
+  private static List<String> key(ProductSnapshot sale) {
+    return List.of(RedisKeys.sku(sale.skuId()));
+  }
+
+  private static List<String> texts(Object... values) {
+    return Stream.of(values).map(String::valueOf).toList();
+  }
+
+  private static boolean isDone(Object reply) {
+    return Long.valueOf(1).equals(reply);
   }
 }

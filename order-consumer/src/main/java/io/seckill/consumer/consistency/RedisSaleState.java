@@ -20,11 +20,7 @@ record RedisSaleState(Map<String, String> fields, @Nullable String stock) {
   }
 
   String state() {
-    return fields.getOrDefault("state", "");
-  }
-
-  String epochText() {
-    return fields.getOrDefault("epoch", "");
+    return text("state");
   }
 
   /** The highest epoch that Redis has seen, loaded or loading. */
@@ -40,30 +36,9 @@ record RedisSaleState(Map<String, String> fields, @Nullable String stock) {
     return (int) number("buckets");
   }
 
-  long settled() {
-    return number("settled");
-  }
-
   /** Orders admitted that were not counted as published. */
   long unpublished() {
     return number("admittedOrders") - number("publishedOrders");
-  }
-
-  long admittedOrders() {
-    return number("admittedOrders");
-  }
-
-  long admittedUnits() {
-    return number("admittedUnits");
-  }
-
-  /** Changes whenever late orders are counted. */
-  String lateText() {
-    return fields.getOrDefault("late", "");
-  }
-
-  String published() {
-    return fields.getOrDefault("publishedOrders", "");
   }
 
   /** Whether a loading has begun and not ended, or a rebuild waits to begin it. */
@@ -84,8 +59,14 @@ record RedisSaleState(Map<String, String> fields, @Nullable String stock) {
         || !fields.containsKey("expiresAt");
   }
 
-  private long number(String field) {
-    String text = fields.getOrDefault(field, "");
+  /** A field of the hash, "" for none. */
+  String text(String field) {
+    return fields.getOrDefault(field, "");
+  }
+
+  /** A field of the hash, 0 when it is no number. */
+  long number(String field) {
+    String text = text(field);
     return text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
   }
 }

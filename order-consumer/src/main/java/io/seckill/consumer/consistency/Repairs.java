@@ -1,5 +1,8 @@
 package io.seckill.consumer.consistency;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toMap;
+
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
@@ -11,7 +14,6 @@ import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.SkuProgress;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -20,8 +22,6 @@ import org.springframework.stereotype.Component;
 /** Repairs Redis after a comparison; in a dry run only reports what it would do. */
 @Component
 class Repairs {
-
-  private static final int CHUNK = 200;
 
   private final RedisSale redis;
   private final OrderResults results;
@@ -64,35 +64,14 @@ class Repairs {
    * the stock is not replaced. The next comparison finds what changed meanwhile.
    */
   List<Repair> all(Comparison found, boolean dryRun) {
-    List<Repair> repairs = new ArrayList<>(compensations(found, dryRun));
+    List<Repair> repairs = new ArrayList<>();
+    repairs.addAll(compensations(found, dryRun));
     repairs.addAll(results(found, dryRun));
     repairs.addAll(quotas(found, dryRun));
-    Long stock = found.wrongStock();
-    if (stock != null) {
-      repairs.add(
-          Repair.of(
-              RepairKind.STOCK_SET,
-              found.sale().skuId(),
-              found.seen().stock(),
-              stock,
-              !dryRun && redis.setStock(found.sale(), found.seen(), stock)));
-    }
+    repairs.addAll(stock(found, dryRun));
     repairs.addAll(records(found, dryRun));
     repairs.addAll(late(found, dryRun));
     return repairs;
-  }
-
-  private List<Repair> late(Comparison found, boolean dryRun) {
-    Late late = found.late();
-    return late.isNone()
-        ? List.of()
-        : List.of(
-            Repair.of(
-                RepairKind.COUNTER_SET,
-                found.sale().skuId(),
-                late.orders() + " orders, " + late.units() + " units not admitted",
-                "0",
-                !dryRun && redis.countLate(found.sale(), found.seen(), late)));
   }
 
   private List<Repair> compensations(Comparison found, boolean dryRun) {
@@ -113,83 +92,85 @@ class Repairs {
 
   private List<Repair> results(Comparison found, boolean dryRun) {
     ProductSnapshot sale = found.sale();
-    boolean behind = found.seen().settled() < sale.settled();
-    boolean made = false;
-    if (!dryRun && (behind || !found.results().isEmpty())) {
-      made =
-          results.write(
-              found.results(),
-              List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())),
-              Map.of());
-    }
-    List<Repair> repairs = new ArrayList<>();
-    for (var result : found.results()) {
-      repairs.add(
-          Repair.of(
-              RepairKind.RESULT_WRITTEN, result.orderId(), "not written", result.status(), made));
-    }
-    return repairs;
-  }
-
-  private List<Repair> records(Comparison found, boolean dryRun) {
-    Map<Integer, Map<OrderId, AdmissionRecord>> byBucket = new HashMap<>();
-    found
-        .unrecorded()
-        .forEach(
-            (id, order) ->
-                byBucket
-                    .computeIfAbsent(bucket(found, order.userId()), b -> new HashMap<>())
-                    .put(id, order));
-    if (!dryRun) {
-      byBucket.forEach((bucket, orders) -> redis.restore(found.sale(), bucket, orders));
-    }
-    return found.unrecorded().entrySet().stream()
+    boolean behind = found.seen().number("settled") < sale.settled();
+    boolean made =
+        !dryRun
+            && (behind || !found.results().isEmpty())
+            && results.write(
+                found.results(),
+                List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())),
+                Map.of());
+    return found.results().stream()
         .map(
-            entry ->
+            result ->
                 Repair.of(
-                    RepairKind.RECORD_RESTORED,
-                    entry.getKey(),
-                    "absent",
-                    entry.getValue().status(),
-                    !dryRun))
+                    RepairKind.RESULT_WRITTEN,
+                    result.orderId(),
+                    "not written",
+                    result.status(),
+                    made))
         .toList();
   }
 
   private List<Repair> quotas(Comparison found, boolean dryRun) {
-    Map<Integer, List<WrongQuota>> byBucket = new HashMap<>();
-    found
-        .quotas()
-        .forEach(
-            quota ->
-                byBucket
-                    .computeIfAbsent(bucket(found, quota.userId()), b -> new ArrayList<>())
-                    .add(quota));
+    Map<Integer, List<WrongQuota>> byBucket =
+        found.quotas().stream().collect(groupingBy(quota -> bucket(found, quota.userId())));
     List<Repair> repairs = new ArrayList<>();
     byBucket.forEach(
         (bucket, quotas) -> {
-          for (int from = 0; from < quotas.size(); from += CHUNK) {
-            List<WrongQuota> chunk = quotas.subList(from, Math.min(quotas.size(), from + CHUNK));
-            repairs.addAll(quotas(found.sale(), bucket, chunk, dryRun));
+          List<Boolean> made = dryRun ? List.of() : redis.setQuotas(found.sale(), bucket, quotas);
+          for (int i = 0; i < quotas.size(); i++) {
+            repairs.add(repair(quotas.get(i), !dryRun && made.get(i)));
           }
         });
     return repairs;
   }
 
-  private List<Repair> quotas(
-      ProductSnapshot sale, int bucket, List<WrongQuota> quotas, boolean dryRun) {
-    List<Boolean> made = dryRun ? List.of() : redis.setQuotas(sale, bucket, quotas);
-    List<Repair> repairs = new ArrayList<>();
-    for (int i = 0; i < quotas.size(); i++) {
-      WrongQuota quota = quotas.get(i);
-      repairs.add(
-          Repair.of(
-              RepairKind.QUOTA_SET,
-              quota.userId(),
-              quota.found().isEmpty() ? "0" : quota.found(),
-              quota.wanted(),
-              !dryRun && made.get(i)));
+  private static Repair repair(WrongQuota quota, boolean made) {
+    String units = quota.found().isEmpty() ? "0" : quota.found();
+    return Repair.of(RepairKind.QUOTA_SET, quota.userId(), units, quota.wanted(), made);
+  }
+
+  private List<Repair> stock(Comparison found, boolean dryRun) {
+    Long wanted = found.wrongStock();
+    if (wanted == null) {
+      return List.of();
     }
-    return repairs;
+    boolean made = !dryRun && redis.setStock(found.sale(), found.seen(), wanted);
+    return List.of(
+        Repair.of(RepairKind.STOCK_SET, found.sale().skuId(), found.seen().stock(), wanted, made));
+  }
+
+  private List<Repair> records(Comparison found, boolean dryRun) {
+    Map<Integer, Map<OrderId, AdmissionRecord>> byBucket =
+        found.unrecorded().entrySet().stream()
+            .collect(
+                groupingBy(
+                    order -> bucket(found, order.getValue().userId()),
+                    toMap(Map.Entry::getKey, Map.Entry::getValue)));
+    if (!dryRun) {
+      byBucket.forEach((bucket, orders) -> redis.restore(found.sale(), bucket, orders));
+    }
+    return found.unrecorded().entrySet().stream()
+        .map(
+            order ->
+                Repair.of(
+                    RepairKind.RECORD_RESTORED,
+                    order.getKey(),
+                    "absent",
+                    order.getValue().status(),
+                    !dryRun))
+        .toList();
+  }
+
+  private List<Repair> late(Comparison found, boolean dryRun) {
+    Late late = found.late();
+    if (late.isNone()) {
+      return List.of();
+    }
+    String counted = late.orders() + " orders, " + late.units() + " units not admitted";
+    boolean made = !dryRun && redis.countLate(found.sale(), found.seen(), late);
+    return List.of(Repair.of(RepairKind.COUNTER_SET, found.sale().skuId(), counted, "0", made));
   }
 
   private static int bucket(Comparison found, long userId) {

@@ -10,8 +10,7 @@ import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import java.nio.charset.StandardCharsets;
 import java.util.Date;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -34,17 +33,11 @@ class Resender {
    * @return orders that the broker has confirmed; the others may have arrived or not
    */
   Set<OrderId> send(ProductSnapshot sale, Map<OrderId, AdmissionRecord> orders) {
-    Map<OrderId, CompletableFuture<Boolean>> confirms = new LinkedHashMap<>();
+    Map<OrderId, CompletableFuture<Boolean>> confirms = new HashMap<>();
     orders.forEach((id, order) -> confirms.put(id, publish(message(sale, id, order))));
     long deadline = publisher.confirmDeadline();
-    Set<OrderId> sent = new HashSet<>();
-    confirms.forEach(
-        (id, confirm) -> {
-          if (ConfirmingPublisher.isConfirmed(confirm, deadline)) {
-            sent.add(id);
-          }
-        });
-    return sent;
+    confirms.values().removeIf(confirm -> !ConfirmingPublisher.isConfirmed(confirm, deadline));
+    return confirms.keySet();
   }
 
   private static OrderMessage message(ProductSnapshot sale, OrderId id, AdmissionRecord order) {

@@ -9,7 +9,6 @@ import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.support.web.ProblemException;
 import jakarta.annotation.PreDestroy;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -105,16 +104,14 @@ class Schedule {
   private void lookAtSales() {
     List<ProductSnapshot> sales =
         jdbc.sql(SALES).query((row, n) -> DatabaseSnapshot.sale(row)).list();
-    Set<Long> lostNow = new HashSet<>();
+    int lostNow = 0;
     for (ProductSnapshot sale : sales) {
       if (Thread.currentThread().isInterrupted() || !isLeader()) {
         return;
       }
-      if (look(sale)) {
-        lostNow.add(sale.skuId());
-      }
+      lostNow += look(sale) ? 1 : 0;
     }
-    lost = lostNow.size();
+    lost = lostNow;
     Set<Long> skus = sales.stream().map(ProductSnapshot::skuId).collect(Collectors.toSet());
     looks.keySet().retainAll(skus);
     failures.keySet().retainAll(skus);
