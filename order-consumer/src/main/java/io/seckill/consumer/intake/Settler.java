@@ -13,11 +13,8 @@ import io.seckill.consumer.runtime.BrokerConnections;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.storage.StoreOutcome;
-import io.seckill.consumer.storage.StoreOutcome.Alias;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
-import io.seckill.consumer.storage.StoreOutcome.Known;
 import io.seckill.consumer.storage.StoreOutcome.Rejected;
-import io.seckill.consumer.storage.StoreOutcome.Stored;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import io.seckill.consumer.storage.StoredBatch;
 import java.io.IOException;
@@ -26,6 +23,7 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.springframework.stereotype.Component;
 
@@ -211,7 +209,7 @@ class Settler {
       doom(plan, delivery, givingUp.unstorable(delivery, verdict));
     } else {
       givingUp.forget(outcome.order());
-      plan.results.add(result(outcome));
+      plan.results.add(Objects.requireNonNull(outcome.result()));
       plan.done.add(delivery);
     }
   }
@@ -232,20 +230,5 @@ class Settler {
       return "unstorable " + verdict.unfit();
     }
     return outcome.getClass().getSimpleName().toLowerCase(Locale.ROOT);
-  }
-
-  private static OrderResult result(StoreOutcome outcome) {
-    OrderMessage order = outcome.order();
-    if (outcome instanceof Stored) {
-      return OrderResult.of(order.orderId(), order.skuId(), order.userId(), OrderStatus.CONFIRMED);
-    } else if (outcome instanceof Rejected refused) {
-      return OrderResult.rejected(order.orderId(), order.skuId(), order.userId(), refused.reason());
-    } else if (outcome instanceof Known known) {
-      return new OrderResult(
-          order.orderId(), order.skuId(), order.userId(), known.status(), known.reason(), null);
-    } else if (outcome instanceof Alias alias) {
-      return OrderResult.alias(order.orderId(), order.skuId(), order.userId(), alias.stored());
-    }
-    throw new IllegalArgumentException("no result of " + outcome);
   }
 }

@@ -3,18 +3,17 @@ package io.seckill.consumer.orders;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.RejectReason;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** The statements on {@code compensation}. Those that store a batch of orders are plain JDBC. */
+/** The statements on {@code compensation}. Those of the batch store take its transaction. */
 @Component
 class CompensationTable {
 
@@ -30,49 +29,37 @@ class CompensationTable {
   }
 
   /**
-   * @throws SQLException also when one of the orders has a row already: an order is compensated
-   *     once
+   * @throws DataAccessException also when one of the orders has a row already: an order is
+   *     compensated once
    */
-  static void insert(Connection connection, Collection<Compensation> owed) throws SQLException {
+  static void insert(JdbcOperations transaction, Collection<Compensation> owed) {
     if (owed.isEmpty()) {
       return;
     }
-    String sql = "INSERT INTO compensation (" + COLUMNS + ") VALUES " + repeated(ROW, owed.size());
-    try (PreparedStatement insert = connection.prepareStatement(sql)) {
-      int at = 1;
-      for (Compensation one : owed) {
-        insert.setLong(at++, one.orderId().value());
-        insert.setLong(at++, one.skuId());
-        insert.setLong(at++, one.userId());
-        insert.setLong(at++, one.epoch());
-        insert.setInt(at++, one.stockUnits());
-        insert.setInt(at++, one.quotaUnits());
-      }
-      insert.executeUpdate();
-    }
+    transaction.update(
+        "INSERT INTO compensation (" + COLUMNS + ") VALUES " + repeated(ROW, owed.size()),
+        insert -> {
+          int at = 1;
+          for (Compensation one : owed) {
+            insert.setLong(at++, one.orderId().value());
+            insert.setLong(at++, one.skuId());
+            insert.setLong(at++, one.userId());
+            insert.setLong(at++, one.epoch());
+            insert.setInt(at++, one.stockUnits());
+            insert.setInt(at++, one.quotaUnits());
+          }
+        });
   }
 
   /** Compensations of these orders that Redis has not confirmed. */
-  static List<Compensation> pendingOf(Connection connection, Collection<OrderId> orders)
-      throws SQLException {
-    List<Compensation> found = new ArrayList<>();
+  static List<Compensation> pendingOf(JdbcOperations transaction, Collection<OrderId> orders) {
     if (orders.isEmpty()) {
-      return found;
+      return List.of();
     }
-    String marks = repeated("?", orders.size());
-    String sql = SELECT + "done_at IS NULL AND order_id IN (" + marks + ")";
-    try (PreparedStatement select = connection.prepareStatement(sql)) {
-      int at = 1;
-      for (OrderId order : orders) {
-        select.setLong(at++, order.value());
-      }
-      try (ResultSet row = select.executeQuery()) {
-        while (row.next()) {
-          found.add(read(row));
-        }
-      }
-    }
-    return found;
+    return transaction.query(
+        SELECT + "done_at IS NULL AND order_id IN (" + repeated("?", orders.size()) + ")",
+        (row, number) -> read(row),
+        ids(orders).toArray());
   }
 
   /** Compensations of these orders, at least one, confirmed by Redis or not. */

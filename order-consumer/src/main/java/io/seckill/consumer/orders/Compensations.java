@@ -7,16 +7,13 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.runtime.RedisCallGuard;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.ConnectionCallback;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import redis.clients.jedis.AbstractPipeline;
@@ -39,7 +36,7 @@ public class Compensations {
   private static final int CHUNK = 500;
 
   private final CompensationTable table;
-  private final JdbcTemplate jdbc;
+  private final JdbcOperations jdbc;
   private final UnifiedJedis redis;
   private final RedisCallGuard breaker;
   private final LuaScript script = LuaScript.from(Compensations.class, "compensate.lua");
@@ -47,7 +44,7 @@ public class Compensations {
 
   Compensations(
       CompensationTable table,
-      JdbcTemplate jdbc,
+      JdbcOperations jdbc,
       UnifiedJedis redis,
       RedisCallGuard breaker,
       MeterRegistry meters) {
@@ -72,23 +69,17 @@ public class Compensations {
     if (!TransactionSynchronizationManager.isActualTransactionActive()) {
       throw new IllegalStateException("a compensation is owed by a transaction");
     }
-    jdbc.execute(
-        (ConnectionCallback<Boolean>)
-            connection -> {
-              record(connection, owed);
-              return true;
-            });
+    record(jdbc, owed);
   }
 
-  /** As {@link #record(Collection)}, in the transaction of this connection. */
-  public void record(Connection connection, Collection<Compensation> owed) throws SQLException {
-    CompensationTable.insert(connection, owed);
+  /** As {@link #record(Collection)}, in this transaction. */
+  public void record(JdbcOperations transaction, Collection<Compensation> owed) {
+    CompensationTable.insert(transaction, owed);
   }
 
   /** Compensations of these orders that Redis has not confirmed. */
-  public List<Compensation> pendingOf(Connection connection, Collection<OrderId> orders)
-      throws SQLException {
-    return CompensationTable.pendingOf(connection, orders);
+  public List<Compensation> pendingOf(JdbcOperations transaction, Collection<OrderId> orders) {
+    return CompensationTable.pendingOf(transaction, orders);
   }
 
   /**

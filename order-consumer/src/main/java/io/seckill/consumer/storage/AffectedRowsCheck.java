@@ -2,12 +2,11 @@ package io.seckill.consumer.storage;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.runtime.ConnectionPools;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
 import java.util.Arrays;
+import java.util.stream.LongStream;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
 
 /**
@@ -34,18 +33,18 @@ class AffectedRowsCheck implements InitializingBean {
   @Override
   public void afterPropertiesSet() {
     transactions.run(
-        connection -> {
-          checkAffectedRows(connection);
-          checkBatchCounts(connection);
+        jdbc -> {
+          checkAffectedRows(jdbc);
+          checkBatchCounts(jdbc);
           return null;
         });
   }
 
-  /** facts.md 28: without useAffectedRows a refused quota counts 1, the same as an insert. */
-  private static void checkAffectedRows(Connection connection) throws SQLException {
-    int inserted = QuotaTable.raise(connection, NOBODY, NOBODY, 1, 2);
-    int raised = QuotaTable.raise(connection, NOBODY, NOBODY, 1, 2);
-    int refused = QuotaTable.raise(connection, NOBODY, NOBODY, 1, 2);
+  /** FACTS 28: without useAffectedRows a refused quota counts 1, the same as an insert. */
+  private static void checkAffectedRows(JdbcOperations jdbc) {
+    int inserted = QuotaTable.raise(jdbc, NOBODY, NOBODY, 1, 2);
+    int raised = QuotaTable.raise(jdbc, NOBODY, NOBODY, 1, 2);
+    int refused = QuotaTable.raise(jdbc, NOBODY, NOBODY, 1, 2);
     if (inserted != 1 || raised != 2 || refused != 0) {
       throw new IllegalStateException(
           "useAffectedRows=true must be part of spring.datasource.url: an insert, a raise and a"
@@ -54,22 +53,17 @@ class AffectedRowsCheck implements InitializingBean {
     }
   }
 
-  /** facts.md 31: rewritten batches count -2 whatever happened. */
-  private static void checkBatchCounts(Connection connection) throws SQLException {
-    String sql = "INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)";
-    try (PreparedStatement insert = connection.prepareStatement(sql)) {
-      for (long id = NOBODY; id > NOBODY - 4; id--) {
-        insert.setLong(1, id);
-        insert.setLong(2, NOBODY);
-        insert.addBatch();
-      }
-      int[] counts = insert.executeBatch();
-      if (Arrays.stream(counts).anyMatch(count -> count != 1)) {
-        throw new IllegalStateException(
-            "rewriteBatchedStatements must not be on in spring.datasource.url: four inserts count "
-                + Arrays.toString(counts)
-                + " instead of 1 each");
-      }
+  /** FACTS 31: rewritten batches count -2 whatever happened. */
+  private static void checkBatchCounts(JdbcOperations jdbc) {
+    int[] counts =
+        jdbc.batchUpdate(
+            "INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)",
+            LongStream.of(-1, -2, -3, -4).mapToObj(id -> new Object[] {id, NOBODY}).toList());
+    if (Arrays.stream(counts).anyMatch(count -> count != 1)) {
+      throw new IllegalStateException(
+          "rewriteBatchedStatements must not be on in spring.datasource.url: four inserts count "
+              + Arrays.toString(counts)
+              + " instead of 1 each");
     }
   }
 }

@@ -1,13 +1,12 @@
 package io.seckill.consumer.storage;
 
 import io.seckill.common.order.OrderMessage;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.springframework.jdbc.core.JdbcOperations;
 
 /** Collects what a transaction takes from each product until its end: stock is updated last. */
 final class BatchTally {
@@ -32,10 +31,10 @@ final class BatchTally {
    *
    * @return false as soon as one has too little; the transaction is incomplete then
    */
-  boolean take(Connection connection) throws SQLException {
+  boolean take(JdbcOperations jdbc) {
     for (Map.Entry<Long, Sku> entry : skus.entrySet()) {
       Sku sku = entry.getValue();
-      if (!ProductTable.take(connection, entry.getKey(), sku.units, sku.orders, sku.lastSeq)) {
+      if (!ProductTable.take(jdbc, entry.getKey(), sku.units, sku.orders, sku.lastSeq)) {
         return false;
       }
     }

@@ -3,13 +3,13 @@ package io.seckill.consumer.storage;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.storage.OrderTable.NewOrder;
 import io.seckill.consumer.storage.QuotaTable.Raise;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * Stores a batch in which every order can be confirmed, with one statement for all orders, one for
@@ -23,11 +23,11 @@ final class BulkPath {
   /**
    * @param orders of known SKUs, each id once, sorted by user and SKU
    * @return null when some order cannot be confirmed; the caller rolls back
-   * @throws SQLException when MySQL refuses a row for the same reason, or on any other failure
+   * @throws DataAccessException when MySQL refuses a row for the same reason, or on any other
+   *     failure
    */
   static @Nullable StoredBatch store(
-      Connection connection, List<OrderMessage> orders, Map<Long, SaleRules> terms)
-      throws SQLException {
+      JdbcOperations jdbc, List<OrderMessage> orders, Map<Long, SaleRules> terms) {
     Collection<Raise> raises = raises(orders, terms);
     if (raises == null) {
       return null;
@@ -40,13 +40,13 @@ final class BulkPath {
       outcomes.add(new StoreOutcome.Stored(order));
       tally.add(order, true);
     }
-    OrderTable.insert(connection, rows);
-    QuotaTable.raiseAll(connection, raises);
-    if (!tally.take(connection)) {
+    OrderTable.insert(jdbc, rows);
+    QuotaTable.raiseAll(jdbc, raises);
+    if (!tally.take(jdbc)) {
       return null;
     }
     return new StoredBatch(
-        outcomes, List.of(), ProductTable.progress(connection, tally.skus()), tally.settled());
+        outcomes, List.of(), ProductTable.progress(jdbc, tally.skus()), tally.settled());
   }
 
   /** Units by user and SKU; null when those of one user and SKU exceed the limit (facts.md 29). */

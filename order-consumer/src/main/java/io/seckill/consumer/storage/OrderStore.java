@@ -14,7 +14,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import javax.sql.DataSource;
@@ -23,6 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionException;
@@ -102,98 +102,69 @@ public class OrderStore {
    * @throws DatabaseUnavailableException when MySQL cannot decide now
    */
   public StoredBatch discard(OrderMessage order) throws DatabaseUnavailableException {
-    String refused = "";
-    for (int race = 0; race < MAX_RACES; race++) {
-      try {
-        return discarded(order);
-      } catch (RowRefusedException e) {
-        refused = e.detail;
-      }
-    }
-    return StoredBatch.of(new Failed(order, refused));
-  }
-
-  private StoredBatch discarded(OrderMessage order)
-      throws DatabaseUnavailableException, RowRefusedException {
-    return run(
+    Attempt attempt =
+        repeated(
             discarding,
-            connection -> {
+            jdbc -> {
               long sku = order.skuId();
-              SaleRules sale = ProductTable.terms(connection, List.of(sku)).get(sku);
+              SaleRules sale = ProductTable.terms(jdbc, List.of(sku)).get(sku);
               long price = sale == null ? 0 : sale.priceCents();
               SaleRules asAdmitted = new SaleRules(sku, price, order.policy(), order.quantity());
-              return new PerOrderPath(connection, Map.of(sku, asAdmitted), compensations)
-                  .discard(order);
-            })
-        .orElseThrow();
+              return new PerOrderPath(jdbc, Map.of(sku, asAdmitted), compensations).discard(order);
+            });
+    if (attempt.batch() == null) {
+      throw new DatabaseUnavailableException(attempt.refusal(), null);
+    }
+    return attempt.batch();
   }
 
   private StoredBatch storeDistinct(List<OrderMessage> orders) throws DatabaseUnavailableException {
     long start = System.nanoTime();
-    Optional<StoredBatch> straight = straight(orders);
-    StoredBatch stored = straight.isPresent() ? straight.get() : byItself(orders);
+    Attempt bulk = inBulk(orders);
+    StoredBatch stored = bulk.batch() != null ? bulk.batch() : byItself(orders);
     metrics.count(stored, System.nanoTime() - start);
     return stored;
   }
 
-  /** Empty when some order of the batch cannot be confirmed. */
-  private Optional<StoredBatch> straight(List<OrderMessage> orders)
-      throws DatabaseUnavailableException {
-    try {
-      return run(
-          storing,
-          connection -> {
-            Map<Long, SaleRules> terms = ProductTable.terms(connection, skusOf(orders));
-            boolean fit = orders.stream().allMatch(order -> unfit(order, terms) == null);
-            return fit ? BulkPath.store(connection, orders, terms) : null;
-          });
-    } catch (RowRefusedException e) {
-      log.debug("Deciding {} orders one by one: {}", orders.size(), e.detail);
-      return Optional.empty();
-    }
+  private Attempt inBulk(List<OrderMessage> orders) throws DatabaseUnavailableException {
+    return attempt(
+        storing,
+        jdbc -> {
+          Map<Long, SaleRules> terms = ProductTable.terms(jdbc, skusOf(orders));
+          boolean fit = orders.stream().allMatch(order -> unfit(order, terms) == null);
+          return fit ? BulkPath.store(jdbc, orders, terms) : null;
+        });
   }
 
   /** Decides each order by itself, in one transaction if MySQL allows it, else in smaller ones. */
   private StoredBatch byItself(List<OrderMessage> orders) throws DatabaseUnavailableException {
     metrics.split();
-    String refused = "";
-    for (int race = 0; race < MAX_RACES; race++) {
-      try {
-        return decided(orders);
-      } catch (RowRefusedException e) {
-        refused = e.detail;
-      }
+    Attempt attempt = repeated(storing, jdbc -> decided(jdbc, orders));
+    if (attempt.batch() != null) {
+      return attempt.batch();
     }
     if (orders.size() > 1) {
       int half = orders.size() / 2;
       return byItself(orders.subList(0, half)).and(byItself(orders.subList(half, orders.size())));
     }
-    log.warn("MySQL refuses order {}: {}", orders.get(0).orderId(), refused);
-    return StoredBatch.of(new Failed(orders.get(0), refused));
+    log.warn("MySQL refuses order {}: {}", orders.get(0).orderId(), attempt.refusal());
+    return StoredBatch.of(new Failed(orders.get(0), attempt.refusal()));
   }
 
-  private StoredBatch decided(List<OrderMessage> orders)
-      throws DatabaseUnavailableException, RowRefusedException {
-    return run(
-            storing,
-            connection -> {
-              Map<Long, SaleRules> terms = ProductTable.terms(connection, skusOf(orders));
-              List<OrderMessage> fit = new ArrayList<>(orders.size());
-              List<StoreOutcome> unfit = new ArrayList<>();
-              for (OrderMessage order : orders) {
-                Unstorable verdict = unfit(order, terms);
-                if (verdict == null) {
-                  fit.add(order);
-                } else {
-                  unfit.add(verdict);
-                }
-              }
-              StoredBatch odd = new StoredBatch(unfit, List.of(), List.of(), Map.of());
-              return fit.isEmpty()
-                  ? odd
-                  : odd.and(new PerOrderPath(connection, terms, compensations).decide(fit));
-            })
-        .orElseThrow();
+  private StoredBatch decided(JdbcOperations jdbc, List<OrderMessage> orders) {
+    Map<Long, SaleRules> terms = ProductTable.terms(jdbc, skusOf(orders));
+    List<OrderMessage> fit = new ArrayList<>(orders.size());
+    List<StoreOutcome> unfit = new ArrayList<>();
+    for (OrderMessage order : orders) {
+      Unstorable verdict = unfit(order, terms);
+      if (verdict == null) {
+        fit.add(order);
+      } else {
+        unfit.add(verdict);
+      }
+    }
+    StoredBatch odd = new StoredBatch(unfit, List.of(), List.of(), Map.of());
+    return fit.isEmpty() ? odd : odd.and(new PerOrderPath(jdbc, terms, compensations).decide(fit));
   }
 
   /**
@@ -217,33 +188,43 @@ public class OrderStore {
     return skus;
   }
 
-  private static Optional<StoredBatch> run(
-      Transactions transactions, Transactions.Work<StoredBatch> work)
-      throws DatabaseUnavailableException, RowRefusedException {
+  /**
+   * What became of a transaction.
+   *
+   * @param batch null when it was rolled back, because a row of it was refused
+   * @param refusal why
+   */
+  private record Attempt(@Nullable StoredBatch batch, String refusal) {}
+
+  /** Repeats a refused transaction: another process may have stored one of the orders meanwhile. */
+  private static Attempt repeated(Transactions transactions, Transactions.Work<StoredBatch> work)
+      throws DatabaseUnavailableException {
+    Attempt attempt = attempt(transactions, work);
+    for (int race = 1; attempt.batch() == null && race < MAX_RACES; race++) {
+      attempt = attempt(transactions, work);
+    }
+    return attempt;
+  }
+
+  private static Attempt attempt(Transactions transactions, Transactions.Work<StoredBatch> work)
+      throws DatabaseUnavailableException {
     try {
-      return transactions.run(work);
+      return new Attempt(transactions.run(work).orElse(null), "");
     } catch (DataAccessException | TransactionException e) {
-      if (SqlFailure.of(e) == SqlFailure.ROW) {
-        throw new RowRefusedException(e);
+      if (SqlFailure.of(e) != SqlFailure.ROW) {
+        throw new DatabaseUnavailableException(
+            "MySQL cannot store orders now: " + e.getMostSpecificCause(), e);
       }
-      throw new DatabaseUnavailableException(
-          "MySQL cannot store orders now: " + e.getMostSpecificCause(), e);
+      return refused(e);
     } catch (RuntimeException e) {
       log.error("A defect keeps orders from being stored", e);
-      throw new RowRefusedException(e);
+      return refused(e);
     }
   }
 
-  /** A row of the transaction was refused; all of it is rolled back. */
-  private static final class RowRefusedException extends Exception {
-
-    private static final long serialVersionUID = 1L;
-
-    private final String detail;
-
-    RowRefusedException(RuntimeException cause) {
-      super(cause);
-      this.detail = String.valueOf(NestedExceptionUtils.getMostSpecificCause(cause).getMessage());
-    }
+  private static Attempt refused(RuntimeException e) {
+    log.debug("A transaction that stores orders was rolled back", e);
+    return new Attempt(
+        null, String.valueOf(NestedExceptionUtils.getMostSpecificCause(e).getMessage()));
   }
 }

@@ -5,7 +5,6 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -15,11 +14,15 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcOperations;
 
 /** The statements on {@code orders} and {@code order_alias}. */
 final class OrderTable {
@@ -84,20 +87,21 @@ final class OrderTable {
   /**
    * Inserts all rows, sorted by the caller.
    *
-   * @throws SQLException of a duplicate key when one of them exists already: none is inserted
+   * @throws DataAccessException of a duplicate key when one of them exists already: none is
+   *     inserted
    */
-  static void insert(Connection connection, List<NewOrder> rows) throws SQLException {
+  static void insert(JdbcOperations jdbc, List<NewOrder> rows) {
     if (rows.isEmpty()) {
       return;
     }
-    try (PreparedStatement insert =
-        connection.prepareStatement(INSERT + Sql.repeated(ROW, rows.size()))) {
-      int at = 1;
-      for (NewOrder row : rows) {
-        at = set(insert, at, row);
-      }
-      insert.executeUpdate();
-    }
+    jdbc.update(
+        INSERT + Sql.repeated(ROW, rows.size()),
+        insert -> {
+          int at = 1;
+          for (NewOrder row : rows) {
+            at = set(insert, at, row);
+          }
+        });
   }
 
   private static int set(PreparedStatement insert, int from, NewOrder row) throws SQLException {
@@ -124,8 +128,7 @@ final class OrderTable {
   }
 
   /** Changes rows that this transaction has inserted to REJECTED. */
-  static void reject(Connection connection, Collection<OrderMessage> orders, RejectReason reason)
-      throws SQLException {
+  static void reject(JdbcOperations jdbc, Collection<OrderMessage> orders, RejectReason reason) {
     if (orders.isEmpty()) {
       return;
     }
@@ -134,119 +137,83 @@ final class OrderTable {
             + " WHERE order_id IN ("
             + Sql.marks(orders.size())
             + ")";
-    try (PreparedStatement update = connection.prepareStatement(sql)) {
-      update.setString(1, reason.name());
-      Sql.setLongs(update, 2, ids(orders));
-      update.executeUpdate();
-    }
+    List<Object> parameters = new ArrayList<>(List.of(reason.name()));
+    parameters.addAll(ids(orders));
+    jdbc.update(sql, parameters.toArray());
   }
 
   /** The rows of these orders, by order id; an order that is not stored is missing. */
-  static Map<OrderId, Row> find(Connection connection, Collection<OrderMessage> orders)
-      throws SQLException {
+  static Map<OrderId, Row> find(JdbcOperations jdbc, Collection<OrderMessage> orders) {
     String sql =
         "SELECT " + COLUMNS + " FROM orders WHERE order_id IN (" + Sql.marks(orders.size()) + ")";
-    Map<OrderId, Row> found = new HashMap<>();
-    try (PreparedStatement select = connection.prepareStatement(sql)) {
-      Sql.setLongs(select, 1, ids(orders));
-      try (ResultSet row = select.executeQuery()) {
-        while (row.next()) {
-          Row stored = read(row);
-          found.put(stored.orderId(), stored);
-        }
-      }
-    }
-    return found;
+    return jdbc.query(sql, (row, number) -> read(row), ids(orders).toArray()).stream()
+        .collect(Collectors.toMap(Row::orderId, Function.identity()));
   }
 
   /** Orders stored for the same requests, whatever their order ids. */
   static Map<RequestKey, OrderId> findRequests(
-      Connection connection, Collection<OrderMessage> orders) throws SQLException {
+      JdbcOperations jdbc, Collection<OrderMessage> orders) {
     String sql =
         "SELECT order_id, user_id, sku_id, request_id FROM orders"
             + " WHERE (user_id, sku_id, request_id) IN ("
             + Sql.repeated("(?,?,?)", orders.size())
             + ")";
     Map<RequestKey, OrderId> found = new HashMap<>();
-    try (PreparedStatement select = connection.prepareStatement(sql)) {
-      int at = 1;
-      for (OrderMessage order : orders) {
-        select.setLong(at++, order.userId());
-        select.setLong(at++, order.skuId());
-        select.setString(at++, order.requestId());
-      }
-      try (ResultSet row = select.executeQuery()) {
-        while (row.next()) {
+    jdbc.query(
+        sql,
+        row -> {
           found.put(
               new RequestKey(row.getLong(2), row.getLong(3), row.getString(4)),
               new OrderId(row.getLong(1)));
-        }
-      }
-    }
+        },
+        orders.stream()
+            .flatMap(order -> Stream.of(order.userId(), order.skuId(), order.requestId()))
+            .toArray());
     return found;
   }
 
   /** Users of these orders who already have their one order of a ONE_PER_USER SKU. */
-  static Set<Buyer> findBuyers(Connection connection, Collection<OrderMessage> orders)
-      throws SQLException {
-    Set<Buyer> found = new HashSet<>();
+  static Set<Buyer> findBuyers(JdbcOperations jdbc, Collection<OrderMessage> orders) {
     if (orders.isEmpty()) {
-      return found;
+      return Set.of();
     }
     String sql =
         "SELECT sku_id, single_buyer FROM orders WHERE (sku_id, single_buyer) IN ("
             + Sql.repeated("(?,?)", orders.size())
             + ")";
-    try (PreparedStatement select = connection.prepareStatement(sql)) {
-      int at = 1;
-      for (OrderMessage order : orders) {
-        select.setLong(at++, order.skuId());
-        select.setLong(at++, order.userId());
-      }
-      try (ResultSet row = select.executeQuery()) {
-        while (row.next()) {
-          found.add(new Buyer(row.getLong(1), row.getLong(2)));
-        }
-      }
-    }
-    return found;
+    return Set.copyOf(
+        jdbc.query(
+            sql,
+            (row, number) -> new Buyer(row.getLong(1), row.getLong(2)),
+            orders.stream().flatMap(order -> Stream.of(order.skuId(), order.userId())).toArray()));
   }
 
   /** The aliases among these orders, each with the order stored for its request. */
-  static Map<OrderId, OrderId> findAliases(Connection connection, Collection<OrderMessage> orders)
-      throws SQLException {
+  static Map<OrderId, OrderId> findAliases(JdbcOperations jdbc, Collection<OrderMessage> orders) {
     String sql =
         "SELECT order_id, stored_order_id FROM order_alias WHERE order_id IN ("
             + Sql.marks(orders.size())
             + ")";
     Map<OrderId, OrderId> found = new HashMap<>();
-    try (PreparedStatement select = connection.prepareStatement(sql)) {
-      Sql.setLongs(select, 1, ids(orders));
-      try (ResultSet row = select.executeQuery()) {
-        while (row.next()) {
+    jdbc.query(
+        sql,
+        row -> {
           found.put(new OrderId(row.getLong(1)), new OrderId(row.getLong(2)));
-        }
-      }
-    }
+        },
+        ids(orders).toArray());
     return found;
   }
 
-  static void insertAliases(Connection connection, Map<OrderId, OrderId> storedByAlias)
-      throws SQLException {
+  static void insertAliases(JdbcOperations jdbc, Map<OrderId, OrderId> storedByAlias) {
     if (storedByAlias.isEmpty()) {
       return;
     }
-    String sql =
+    jdbc.update(
         "INSERT INTO order_alias (order_id, stored_order_id) VALUES "
-            + Sql.repeated("(?,?)", storedByAlias.size());
-    try (PreparedStatement insert = connection.prepareStatement(sql)) {
-      int at = 1;
-      for (Map.Entry<OrderId, OrderId> alias : storedByAlias.entrySet()) {
-        insert.setLong(at++, alias.getKey().value());
-        insert.setLong(at++, alias.getValue().value());
-      }
-      insert.executeUpdate();
-    }
+            + Sql.repeated("(?,?)", storedByAlias.size()),
+        storedByAlias.entrySet().stream()
+            .flatMap(alias -> Stream.of(alias.getKey().value(), alias.getValue().value()))
+            .toArray());
   }
 
   private static Row read(ResultSet row) throws SQLException {
@@ -263,8 +230,6 @@ final class OrderTable {
   }
 
   private static List<Long> ids(Collection<OrderMessage> orders) {
-    List<Long> ids = new ArrayList<>(orders.size());
-    orders.forEach(order -> ids.add(order.orderId().value()));
-    return ids;
+    return orders.stream().map(order -> order.orderId().value()).toList();
   }
 }

@@ -17,16 +17,15 @@ import io.seckill.consumer.storage.StoreOutcome.Rejected;
 import io.seckill.consumer.storage.StoreOutcome.Stored;
 import io.seckill.consumer.storage.StoreOutcome.Unfit;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * Decides orders one by one, in one transaction, by the table in docs/architecture.md. One instance
@@ -42,7 +41,7 @@ final class PerOrderPath {
   private static final Comparator<OrderMessage> BY_SEQ =
       Comparator.comparingLong(OrderMessage::seq).thenComparing(OrderMessage::orderId);
 
-  private final Connection connection;
+  private final JdbcOperations jdbc;
   private final Map<Long, SaleRules> terms;
   private final Compensations compensations;
 
@@ -55,30 +54,30 @@ final class PerOrderPath {
   private final BatchTally tally = new BatchTally();
   private boolean discarding;
 
-  PerOrderPath(Connection connection, Map<Long, SaleRules> terms, Compensations compensations) {
-    this.connection = connection;
+  PerOrderPath(JdbcOperations jdbc, Map<Long, SaleRules> terms, Compensations compensations) {
+    this.jdbc = jdbc;
     this.terms = terms;
     this.compensations = compensations;
   }
 
   /**
    * @param orders of known SKUs, each id once, sorted by user and SKU; not empty
-   * @throws SQLException of a duplicate key when another process has stored one of them meanwhile,
-   *     or on any other failure
+   * @throws DataAccessException of a duplicate key when another process has stored one of them
+   *     meanwhile, or on any other failure
    */
-  StoredBatch decide(List<OrderMessage> orders) throws SQLException {
+  StoredBatch decide(List<OrderMessage> orders) {
     screen(orders);
-    OrderTable.insert(connection, rows);
+    OrderTable.insert(jdbc, rows);
     List<OrderMessage> withinQuota = raiseQuotas();
     takeStock(withinQuota);
-    OrderTable.insertAliases(connection, newAliases);
-    compensations.record(connection, toCompensate);
+    OrderTable.insertAliases(jdbc, newAliases);
+    compensations.record(jdbc, toCompensate);
     // Without a product there is no stock to update; only a discarded order may have no product.
-    if (!tally.take(connection) && !discarding) {
+    if (!tally.take(jdbc) && !discarding) {
       throw new IllegalStateException("stock went although its row was locked");
     }
     List<Compensation> toDeliver = new ArrayList<>(toCompensate);
-    toDeliver.addAll(compensations.pendingOf(connection, knownIds));
+    toDeliver.addAll(compensations.pendingOf(jdbc, knownIds));
     return new StoredBatch(outcomes, toDeliver, progress(), tally.settled());
   }
 
@@ -87,9 +86,9 @@ final class PerOrderPath {
    * units that Redis took are returned. An order that is known, or whose request is known, does not
    * change. Its product may be missing from MySQL.
    *
-   * @throws SQLException as {@link #decide}
+   * @throws DataAccessException as {@link #decide}
    */
-  StoredBatch discard(OrderMessage order) throws SQLException {
+  StoredBatch discard(OrderMessage order) {
     discarding = true;
     return decide(List.of(order));
   }
@@ -100,11 +99,11 @@ final class PerOrderPath {
    * reads, and an order that is not found although its request is found would be mistaken for a
    * second order of that request.
    */
-  private void screen(List<OrderMessage> orders) throws SQLException {
-    Map<RequestKey, OrderId> requests = new HashMap<>(OrderTable.findRequests(connection, orders));
-    Set<Buyer> buyers = new HashSet<>(OrderTable.findBuyers(connection, onePerUser(orders)));
-    Map<OrderId, OrderId> aliases = OrderTable.findAliases(connection, orders);
-    Map<OrderId, Row> stored = OrderTable.find(connection, orders);
+  private void screen(List<OrderMessage> orders) {
+    Map<RequestKey, OrderId> requests = OrderTable.findRequests(jdbc, orders);
+    Set<Buyer> buyers = new HashSet<>(OrderTable.findBuyers(jdbc, onePerUser(orders)));
+    Map<OrderId, OrderId> aliases = OrderTable.findAliases(jdbc, orders);
+    Map<OrderId, Row> stored = OrderTable.find(jdbc, orders);
     for (OrderMessage order : orders) {
       Row row = stored.get(order.orderId());
       OrderId aliasOf = aliases.get(order.orderId());
@@ -168,8 +167,8 @@ final class PerOrderPath {
     }
   }
 
-  /** One statement per order: its affected-row count tells whether it was refused (facts.md 28). */
-  private List<OrderMessage> raiseQuotas() throws SQLException {
+  /** One statement per order: its affected-row count tells whether it was refused (FACTS 28). */
+  private List<OrderMessage> raiseQuotas() {
     List<OrderMessage> raised = new ArrayList<>(candidates.size());
     List<OrderMessage> refused = new ArrayList<>();
     for (OrderMessage order : candidates) {
@@ -180,13 +179,13 @@ final class PerOrderPath {
         quotaRefused(order);
       }
     }
-    OrderTable.reject(connection, refused, RejectReason.QUOTA_EXCEEDED);
+    OrderTable.reject(jdbc, refused, RejectReason.QUOTA_EXCEEDED);
     return raised;
   }
 
-  private boolean raise(OrderMessage order) throws SQLException {
+  private boolean raise(OrderMessage order) {
     int limit = SaleRules.of(terms, order).limit();
-    return QuotaTable.raise(connection, order.userId(), order.skuId(), order.quantity(), limit) > 0;
+    return QuotaTable.raise(jdbc, order.userId(), order.skuId(), order.quantity(), limit) > 0;
   }
 
   /** Redis had too low a quota count: its stock gets the units back, its quota stays raised. */
@@ -197,13 +196,13 @@ final class PerOrderPath {
   }
 
   /** First come, first served: in the order of the SKU's admission sequence. */
-  private void takeStock(List<OrderMessage> orders) throws SQLException {
+  private void takeStock(List<OrderMessage> orders) {
     if (orders.isEmpty()) {
       return;
     }
     Set<Long> skus = new HashSet<>();
     orders.forEach(order -> skus.add(order.skuId()));
-    Map<Long, Long> left = ProductTable.lockStock(connection, skus);
+    Map<Long, Long> left = ProductTable.lockStock(jdbc, skus);
     List<OrderMessage> refused = new ArrayList<>();
     for (OrderMessage order : orders.stream().sorted(BY_SEQ).toList()) {
       long stock = left.getOrDefault(order.skuId(), 0L);
@@ -216,14 +215,14 @@ final class PerOrderPath {
         soldOut(order);
       }
     }
-    OrderTable.reject(connection, refused, RejectReason.SOLD_OUT);
+    OrderTable.reject(jdbc, refused, RejectReason.SOLD_OUT);
   }
 
   /** Redis had more stock than MySQL: returns the units to the quota, not to the stock of Redis. */
-  private void soldOut(OrderMessage order) throws SQLException {
+  private void soldOut(OrderMessage order) {
     int quotaUnits = quotaUnits(order);
     if (quotaUnits > 0) {
-      QuotaTable.lower(connection, order.userId(), order.skuId(), quotaUnits);
+      QuotaTable.lower(jdbc, order.userId(), order.skuId(), quotaUnits);
       compensate(order, 0, quotaUnits);
     }
     tally.add(order, false);
@@ -240,7 +239,7 @@ final class PerOrderPath {
             order.orderId(), order.skuId(), order.userId(), order.epoch(), stockUnits, quotaUnits));
   }
 
-  private List<SkuProgress> progress() throws SQLException {
-    return tally.skus().isEmpty() ? List.of() : ProductTable.progress(connection, tally.skus());
+  private List<SkuProgress> progress() {
+    return tally.skus().isEmpty() ? List.of() : ProductTable.progress(jdbc, tally.skus());
   }
 }

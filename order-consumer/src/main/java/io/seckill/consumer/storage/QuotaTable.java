@@ -1,9 +1,8 @@
 package io.seckill.consumer.storage;
 
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
 import java.util.Collection;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcOperations;
 
 /** The statements on {@code user_quota}. */
 final class QuotaTable {
@@ -40,23 +39,16 @@ final class QuotaTable {
    *
    * @return 0 refused, 1 inserted, 2 raised
    */
-  static int raise(Connection connection, long userId, long skuId, int units, int limit)
-      throws SQLException {
-    try (PreparedStatement raise = connection.prepareStatement(RAISE_ONE)) {
-      raise.setLong(1, userId);
-      raise.setLong(2, skuId);
-      raise.setInt(3, units);
-      raise.setInt(4, limit);
-      return raise.executeUpdate();
-    }
+  static int raise(JdbcOperations jdbc, long userId, long skuId, int units, int limit) {
+    return jdbc.update(RAISE_ONE, userId, skuId, units, limit);
   }
 
   /**
    * Raises many, each user and SKU once, sorted.
    *
-   * @throws SQLException of a violated CHECK when one of them is above its limit
+   * @throws DataAccessException of a violated CHECK when one of them is above its limit
    */
-  static void raiseAll(Connection connection, Collection<Raise> raises) throws SQLException {
+  static void raiseAll(JdbcOperations jdbc, Collection<Raise> raises) {
     if (raises.isEmpty()) {
       return;
     }
@@ -64,25 +56,21 @@ final class QuotaTable {
         "INSERT INTO user_quota (user_id, sku_id, owned_count, limit_units) VALUES "
             + Sql.repeated("(?,?,?,?)", raises.size())
             + RAISE_MANY;
-    try (PreparedStatement insert = connection.prepareStatement(sql)) {
-      int at = 1;
-      for (Raise raise : raises) {
-        insert.setLong(at++, raise.userId());
-        insert.setLong(at++, raise.skuId());
-        insert.setInt(at++, raise.units());
-        insert.setInt(at++, raise.limit());
-      }
-      insert.executeUpdate();
-    }
+    jdbc.update(
+        sql,
+        insert -> {
+          int at = 1;
+          for (Raise raise : raises) {
+            insert.setLong(at++, raise.userId());
+            insert.setLong(at++, raise.skuId());
+            insert.setInt(at++, raise.units());
+            insert.setInt(at++, raise.limit());
+          }
+        });
   }
 
   /** Reverts a raise made by this transaction. */
-  static void lower(Connection connection, long userId, long skuId, int units) throws SQLException {
-    try (PreparedStatement update = connection.prepareStatement(LOWER)) {
-      update.setInt(1, units);
-      update.setLong(2, userId);
-      update.setLong(3, skuId);
-      update.executeUpdate();
-    }
+  static void lower(JdbcOperations jdbc, long userId, long skuId, int units) {
+    jdbc.update(LOWER, units, userId, skuId);
   }
 }

@@ -14,6 +14,7 @@ import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /** Metrics of storing orders. */
@@ -77,20 +78,13 @@ final class StoreMetrics {
     if (outcome instanceof Stored) {
       stored.increment();
     } else if (outcome instanceof Rejected refused) {
-      countRejected(refused.reason());
+      Objects.requireNonNull(rejected.get(refused.reason())).increment();
     } else if (outcome instanceof Known || (outcome instanceof Alias alias && !alias.now())) {
       duplicates.increment();
     } else if (outcome instanceof Alias) {
       aliases.increment();
     } else if (outcome instanceof Unstorable bad && bad.unfit() == Unfit.OTHER_CONTENT) {
       conflicts.increment();
-    }
-  }
-
-  private void countRejected(RejectReason reason) {
-    Counter counter = rejected.get(reason);
-    if (counter != null) {
-      counter.increment();
     }
   }
 

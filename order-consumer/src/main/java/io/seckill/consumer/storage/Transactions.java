@@ -3,14 +3,12 @@ package io.seckill.consumer.storage;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.RetryingTransactions;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -19,8 +17,8 @@ import org.springframework.transaction.support.TransactionOperations;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Runs work on the connection of a transaction of its own, and repeats it after deadlocks and lock
- * waits. Every failure rolls back the whole transaction.
+ * Runs work in a transaction of its own, and repeats it after deadlocks and lock waits. Every
+ * failure rolls back the whole transaction.
  */
 final class Transactions {
 
@@ -28,7 +26,7 @@ final class Transactions {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private final TransactionOperations transactions;
-  private final JdbcTemplate jdbc;
+  private final JdbcOperations jdbc;
 
   private Transactions(TransactionTemplate transactions, DataSource pool, MeterRegistry meters) {
     this.transactions = new RetryingTransactions(transactions, PATIENCE, meters);
@@ -58,7 +56,7 @@ final class Transactions {
     /**
      * @return null to roll everything back
      */
-    @Nullable T on(Connection connection) throws SQLException;
+    @Nullable T in(JdbcOperations transaction);
   }
 
   /**
@@ -67,11 +65,9 @@ final class Transactions {
    * @throws TransactionException as well, and when there is no connection
    */
   <T> Optional<T> run(Work<T> work) {
-    ConnectionCallback<Optional<T>> onConnection =
-        connection -> Optional.ofNullable(work.on(connection));
     return transactions.execute(
         tx -> {
-          Optional<T> result = jdbc.execute(onConnection);
+          Optional<T> result = Optional.ofNullable(work.in(jdbc));
           if (result.isEmpty()) {
             tx.setRollbackOnly();
           }

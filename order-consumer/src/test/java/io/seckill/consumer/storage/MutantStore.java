@@ -3,6 +3,7 @@ package io.seckill.consumer.storage;
 import io.seckill.common.order.OrderMessage;
 import java.sql.Connection;
 import java.sql.SQLException;
+import org.springframework.jdbc.core.JdbcOperations;
 
 /** What storage must never do; a mutation calls it instead of the method of the same name. */
 public final class MutantStore {
@@ -18,7 +19,7 @@ public final class MutantStore {
   }
 
   /** Lets the service start whatever the driver counts as affected rows. */
-  static void checkAffectedRows(Connection connection) {}
+  static void checkAffectedRows(JdbcOperations jdbc) {}
 
   /** Returns no effective limit per user. */
   static int limit(SaleRules sale) {

@@ -25,7 +25,6 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,6 +42,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /** Stores batches that the tests put together, without a broker. */
 @ExtendWith(TestServers.class)
@@ -77,9 +80,10 @@ class OrderStoreIT {
   void countsInsertsRaisesAndRefusalsApart() throws Exception { // facts.md 28
     try (Connection connection = consumer.database().connect()) {
       connection.setAutoCommit(false);
-      assertThat(QuotaTable.raise(connection, 1, sku, 1, 2)).as("inserted").isEqualTo(1);
-      assertThat(QuotaTable.raise(connection, 1, sku, 1, 2)).as("raised").isEqualTo(2);
-      assertThat(QuotaTable.raise(connection, 1, sku, 1, 2)).as("refused").isZero();
+      JdbcOperations jdbc = on(connection);
+      assertThat(QuotaTable.raise(jdbc, 1, sku, 1, 2)).as("inserted").isEqualTo(1);
+      assertThat(QuotaTable.raise(jdbc, 1, sku, 1, 2)).as("raised").isEqualTo(2);
+      assertThat(QuotaTable.raise(jdbc, 1, sku, 1, 2)).as("refused").isZero();
       connection.rollback();
     }
   }
@@ -152,7 +156,7 @@ class OrderStoreIT {
     assertThat(store.store(List.of(second)).outcomes())
         .containsExactly(new Rejected(second, RejectReason.QUOTA_EXCEEDED));
     try (Connection connection = consumer.database().connect()) {
-      QuotaTable.raise(connection, 1, sku, 1, 1);
+      QuotaTable.raise(on(connection), 1, sku, 1, 1);
     }
   }
 
@@ -304,20 +308,24 @@ class OrderStoreIT {
     try (Connection connection = consumer.database().connect()) {
       connection.setAutoCommit(false);
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-      Map<Long, SaleRules> terms = ProductTable.terms(connection, List.of(sku));
+      Map<Long, SaleRules> terms = ProductTable.terms(on(connection), List.of(sku));
       PerOrderPath orders =
           new PerOrderPath(
-              beforeStatement(read, connection, () -> store.store(List.of(order))),
+              on(beforeStatement(read, connection, () -> store.store(List.of(order)))),
               terms,
               consumer.bean(Compensations.class));
       try {
         assertThat(orders.decide(List.of(order)).outcomes())
             .containsExactly(new Known(order, OrderStatus.CONFIRMED, null));
-      } catch (SQLException e) { // the order is then decided again
+      } catch (DataAccessException e) { // the order is then decided again
         assertThat(SqlFailure.of(e)).as("%s", e).isEqualTo(SqlFailure.ROW);
       }
       connection.rollback();
     }
+  }
+
+  private static JdbcOperations on(Connection connection) {
+    return new JdbcTemplate(new SingleConnectionDataSource(connection, true));
   }
 
   private static Connection beforeStatement(int number, Connection connection, Callable<?> work) {

@@ -44,7 +44,7 @@ public final class AdmissionFixture {
         redis.hget(RedisKeys.orders(order.skuId(), BUCKET), order.orderId().toString()));
   }
 
-  /** DeadLetterRecords of status and reason in the admission record. */
+  /** Letters of status and reason in the admission record. */
   public String result(OrderMessage order) {
     return redis.hget(RedisKeys.orders(order.skuId(), BUCKET), order.orderId().toString())
         .split("\\|", -1)[6];
