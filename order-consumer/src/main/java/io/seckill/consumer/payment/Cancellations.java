@@ -15,9 +15,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -71,12 +73,8 @@ class Cancellations {
    * @return false when it was not CONFIRMED, or not the user's
    */
   boolean cancel(OrderId orderId, long userId) {
-    return end(
-            OrderStatus.CANCELLED,
-            List.of(orderId),
-            CHOOSE + " AND user_id = :user",
-            Map.of("user", userId))
-        == 1;
+    String sql = CHOOSE + " AND user_id = :value FOR UPDATE";
+    return end(OrderStatus.CANCELLED, List.of(orderId), sql, userId) == 1;
   }
 
   /**
@@ -90,19 +88,18 @@ class Cancellations {
     return end(
         OrderStatus.EXPIRED,
         orders,
-        CHOOSE + " AND created_at <= NOW(6) - INTERVAL :micros MICROSECOND",
-        Map.of("micros", timeout.toMillis() * 1_000));
+        CHOOSE + " AND created_at <= NOW(6) - INTERVAL :value MICROSECOND FOR UPDATE",
+        timeout.toMillis() * 1_000);
   }
 
-  private int end(
-      OrderStatus status, Collection<OrderId> orders, String choose, Map<String, Object> params) {
+  private int end(OrderStatus status, Collection<OrderId> orders, String sql, long value) {
     if (orders.isEmpty()) {
       return 0;
     }
     List<Compensation> owed =
         transactions.execute(
             tx -> {
-              List<EndedOrder> ended = choose(orders, choose, params);
+              List<EndedOrder> ended = choose(orders, sql, value);
               return ended.isEmpty() ? List.of() : release(ended, status);
             });
     // Write the result before the compensation: while a compensation is pending, the sweep of
@@ -122,13 +119,11 @@ class Cancellations {
   }
 
   /** Locks the orders; returns them sorted by user and SKU, the order of the quota locks. */
-  private List<EndedOrder> choose(
-      Collection<OrderId> orders, String sql, Map<String, Object> parameters) {
-    Map<String, Object> all = new HashMap<>(parameters);
-    all.put("ids", orders.stream().map(OrderId::value).sorted().toList());
+  private List<EndedOrder> choose(Collection<OrderId> orders, String sql, long value) {
     return jdbc
-        .sql(sql + " FOR UPDATE")
-        .params(all)
+        .sql(sql)
+        .param("ids", sortedIds(orders.stream()))
+        .param("value", value)
         .query(
             (row, number) ->
                 new EndedOrder(
@@ -142,14 +137,14 @@ class Cancellations {
         .toList();
   }
 
+  private static List<Long> sortedIds(Stream<OrderId> orders) {
+    return orders.map(OrderId::value).sorted().toList();
+  }
+
   private List<Compensation> release(List<EndedOrder> ended, OrderStatus status) {
     jdbc.sql("UPDATE orders SET status = :status, single_buyer = NULL WHERE order_id IN (:ids)")
-        .params(
-            Map.of(
-                "status",
-                status.name(),
-                "ids",
-                ended.stream().map(order -> order.orderId().value()).sorted().toList()))
+        .param("status", status.name())
+        .param("ids", sortedIds(ended.stream().map(EndedOrder::orderId)))
         .update();
     payments.ended(ended.stream().map(EndedOrder::orderId).toList());
     Set<Long> withQuota = keepingQuota(ended);
@@ -157,7 +152,15 @@ class Cancellations {
     Map<Long, Long> epochs = returnStock(ended);
     List<Compensation> owed =
         ended.stream()
-            .map(order -> compensation(order, epochs, withQuota.contains(order.skuId())))
+            .map(
+                order ->
+                    new Compensation(
+                        order.orderId(),
+                        order.skuId(),
+                        order.userId(),
+                        Objects.requireNonNull(epochs.get(order.skuId())),
+                        order.quantity(),
+                        withQuota.contains(order.skuId()) ? order.quantity() : 0))
             .toList();
     compensations.record(owed);
     return owed;
@@ -192,32 +195,16 @@ class Cancellations {
     Map<Long, Long> units = new TreeMap<>();
     ended.forEach(order -> units.merge(order.skuId(), (long) order.quantity(), Long::sum));
     Map<Long, Long> epochs = new HashMap<>();
-    units.forEach(
-        (sku, returned) -> {
-          jdbc.sql("UPDATE products SET stock = stock + ? WHERE sku_id = ?")
-              .params(returned, sku)
-              .update();
-          jdbc.sql("SELECT epoch FROM products WHERE sku_id = ?")
-              .param(sku)
-              .query(Long.class)
-              .optional()
-              .ifPresent(epoch -> epochs.put(sku, epoch));
-        });
+    units.forEach((sku, returned) -> epochs.put(sku, returnStock(sku, returned)));
     return epochs;
   }
 
-  private static Compensation compensation(
-      EndedOrder order, Map<Long, Long> epochs, boolean withQuota) {
-    Long epoch = epochs.get(order.skuId());
-    if (epoch == null) {
-      throw new IllegalStateException("order " + order.orderId() + " has no product");
-    }
-    return new Compensation(
-        order.orderId(),
-        order.skuId(),
-        order.userId(),
-        epoch,
-        order.quantity(),
-        withQuota ? order.quantity() : 0);
+  private long returnStock(long sku, long units) {
+    jdbc.sql("UPDATE products SET stock = stock + ? WHERE sku_id = ?").params(units, sku).update();
+    return jdbc.sql("SELECT epoch FROM products WHERE sku_id = ?")
+        .param(sku)
+        .query(Long.class)
+        .optional()
+        .orElseThrow(() -> new IllegalStateException("there is no product " + sku));
   }
 }
