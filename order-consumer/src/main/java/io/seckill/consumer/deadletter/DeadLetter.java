@@ -1,6 +1,8 @@
 package io.seckill.consumer.deadletter;
 
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.UnreadableMessageException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +31,15 @@ public record DeadLetter(
 
   public DeadLetter {
     detail = oneLine(detail);
+  }
+
+  /** The order in a payload; null when it cannot be read. */
+  static @Nullable OrderMessage orderIn(byte[] payload) {
+    try {
+      return OrderMessageCodec.decode(payload);
+    } catch (UnreadableMessageException e) {
+      return null;
+    }
   }
 
   private static String oneLine(String text) {

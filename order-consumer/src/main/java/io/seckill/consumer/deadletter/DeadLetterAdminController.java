@@ -24,12 +24,12 @@ class DeadLetterAdminController {
   private static final int MAX_LIMIT = 200;
   private static final int MAX_REASON = 200;
 
-  private final DeadLetterRecords deadLetters;
+  private final DeadLetterTable deadLetters;
   private final DeadLetterResolver resolver;
   private final AuditLog audit;
 
   DeadLetterAdminController(
-      DeadLetterRecords deadLetters, DeadLetterResolver resolver, AuditLog audit) {
+      DeadLetterTable deadLetters, DeadLetterResolver resolver, AuditLog audit) {
     this.deadLetters = deadLetters;
     this.resolver = resolver;
     this.audit = audit;

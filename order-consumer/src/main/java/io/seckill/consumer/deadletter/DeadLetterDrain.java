@@ -1,23 +1,23 @@
 package io.seckill.consumer.deadletter;
 
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
-import io.seckill.consumer.runtime.BrokerConnections;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.storage.DatabaseWriteProbe;
-import jakarta.annotation.PreDestroy;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeoutException;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.amqp.AmqpException;
+import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.amqp.rabbit.connection.RabbitUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
@@ -28,7 +28,8 @@ import org.springframework.transaction.TransactionException;
  * after its COMMIT; a redelivered one finds its row.
  *
  * <p>A message that is fetched and requeued counts as delivered, and a quorum queue drops a message
- * that was delivered too often. So nothing is fetched before MySQL is known to accept writes.
+ * that was delivered too often. So nothing is fetched before MySQL is known to accept writes; a
+ * listener container would (ADR 14).
  */
 @Component
 class DeadLetterDrain {
@@ -43,24 +44,23 @@ class DeadLetterDrain {
   /** A batch ends with the message that exceeds this; the broker bounds a single message. */
   private static final long MAX_BATCH_BYTES = 8L << 20;
 
-  private final BrokerConnections connections;
+  private final ConnectionFactory broker;
   private final DeadLetterTable table;
   private final Barriers barriers;
   private final DatabaseWriteProbe probe;
   private final DataSource mysql;
   private final DeadLetterMeters meters;
   private long resumeAtNanos = System.nanoTime();
-  private @Nullable Connection connection;
-  private @Nullable Channel channel;
+  private boolean declared;
 
   DeadLetterDrain(
-      BrokerConnections connections,
+      ConnectionFactory broker,
       DeadLetterTable table,
       Barriers barriers,
       DatabaseWriteProbe probe,
       DataSource mysql,
       DeadLetterMeters meters) {
-    this.connections = connections;
+    this.broker = broker;
     this.table = table;
     this.barriers = barriers;
     this.probe = probe;
@@ -79,93 +79,76 @@ class DeadLetterDrain {
       }
     } catch (SQLException e) {
       log.warn("Dead letters wait until MySQL accepts writes: {}", e.getMessage());
-    } catch (IOException | ShutdownSignalException e) {
+    } catch (IOException | TimeoutException | ShutdownSignalException | AmqpException e) {
       log.warn("Cannot drain the dead queue now: {}", e.toString());
-      disconnect();
+      declared = false;
     } catch (DataAccessException | TransactionException e) {
       log.warn("Cannot store dead letters now: {}", e.toString());
-      disconnectAndPause();
+      pause();
     } catch (RuntimeException e) {
       log.error("A defect keeps dead letters in their queue", e);
-      disconnectAndPause();
+      pause();
     }
   }
 
-  private void disconnectAndPause() {
-    disconnect();
+  private void pause() {
     resumeAtNanos = System.nanoTime() + FAILURE_PAUSE.toNanos();
   }
 
   /**
-   * Moves at most one batch.
+   * Moves at most one batch. The broker requeues what is not acked when the channel closes.
    *
    * @return true when the batch was full
    * @throws SQLException when MySQL accepts no writes; nothing was fetched from the queue
    */
-  private boolean drainBatch() throws IOException, SQLException {
-    Channel open = channel();
-    if (open.messageCount(BrokerTopology.DEAD_QUEUE) == 0) {
-      return false;
-    }
-    probe.probe(mysql);
-    List<GetResponse> messages = new ArrayList<>();
-    long bytes = 0;
-    GetResponse message = null;
-    while (messages.size() < MAX_BATCH
-        && bytes < MAX_BATCH_BYTES
-        && (message = open.basicGet(BrokerTopology.DEAD_QUEUE, false)) != null) {
-      messages.add(message);
-      bytes += message.getBody().length;
-    }
-    if (!messages.isEmpty()) {
-      List<GetResponse> deadLetters = messages.stream().filter(m -> !isBarrier(m)).toList();
-      if (!deadLetters.isEmpty()) {
-        keep(deadLetters.stream().map(DrainedMessage::of).toList());
+  private boolean drainBatch() throws IOException, TimeoutException, SQLException {
+    try (Channel channel = broker.createConnection().createChannel(false)) {
+      RabbitUtils.setPhysicalCloseRequired(channel, true);
+      declareOnce(channel);
+      if (channel.messageCount(BrokerTopology.DEAD_QUEUE) == 0) {
+        return false;
       }
-      barriers.passed(
-          messages.stream().filter(DeadLetterDrain::isBarrier).map(GetResponse::getProps).toList());
+      probe.probe(mysql);
+      List<GetResponse> messages = new ArrayList<>();
+      long bytes = 0;
+      GetResponse message = null;
+      while (messages.size() < MAX_BATCH
+          && bytes < MAX_BATCH_BYTES
+          && (message = channel.basicGet(BrokerTopology.DEAD_QUEUE, false)) != null) {
+        messages.add(message);
+        bytes += message.getBody().length;
+      }
+      store(messages);
       for (GetResponse kept : messages) {
-        open.basicAck(kept.getEnvelope().getDeliveryTag(), false);
+        channel.basicAck(kept.getEnvelope().getDeliveryTag(), false);
+      }
+      return message != null;
+    }
+  }
+
+  /** Again after every failure: the queue may have been deleted. */
+  private void declareOnce(Channel channel) throws IOException {
+    if (!declared) {
+      BrokerTopology.declare(channel);
+      declared = true;
+    }
+  }
+
+  /**
+   * A barrier passes when the dead letters before it are stored. The publisher of a dead letter
+   * counts it; those that the broker dropped are counted here.
+   */
+  private void store(List<GetResponse> messages) {
+    int dropped = 0;
+    for (GetResponse message : messages) {
+      if (Barriers.isBarrier(message.getProps())) {
+        barriers.passed(message.getProps());
+      } else {
+        DeadLetter letter = DrainedMessage.of(message);
+        table.keep(letter);
+        dropped += letter.reason() == DeadLetterReason.DROPPED_BY_BROKER ? 1 : 0;
       }
     }
-    return message != null;
-  }
-
-  /** The publisher of a dead letter counts it; those that the broker dropped are counted here. */
-  private void keep(List<DeadLetter> deadLetters) {
-    table.keep(deadLetters);
-    deadLetters.stream()
-        .map(DeadLetter::reason)
-        .filter(DeadLetterReason.DROPPED_BY_BROKER::equals)
-        .forEach(meters::count);
-  }
-
-  private static boolean isBarrier(GetResponse message) {
-    return Barriers.isBarrier(message.getProps());
-  }
-
-  private Channel channel() throws IOException {
-    Channel current = channel;
-    if (current != null && current.isOpen()) {
-      return current;
-    }
-    disconnect();
-    Connection opened = connections.open("drain of dead letters");
-    connection = opened;
-    Channel created = opened.createChannel();
-    BrokerTopology.declare(created);
-    channel = created;
-    return created;
-  }
-
-  /** Closes the connection; the broker requeues what is not acked. */
-  @PreDestroy
-  void disconnect() {
-    Connection open = connection;
-    if (open != null) {
-      open.abort(1_000);
-    }
-    connection = null;
-    channel = null;
+    meters.count(DeadLetterReason.DROPPED_BY_BROKER, dropped);
   }
 }

@@ -2,31 +2,28 @@ package io.seckill.consumer.deadletter;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.util.EnumMap;
-import java.util.Map;
+import java.util.Arrays;
 import org.springframework.stereotype.Component;
 
 /** Counts dead letters by reason; every reason has a counter from the start. Thread-safe. */
 @Component
 class DeadLetterMeters {
 
-  private final Map<DeadLetterReason, Counter> deadLetters = new EnumMap<>(DeadLetterReason.class);
+  private final MeterRegistry meters;
 
   DeadLetterMeters(MeterRegistry meters) {
-    for (DeadLetterReason reason : DeadLetterReason.values()) {
-      deadLetters.put(
-          reason,
-          Counter.builder("seckill.consumer.dead.letters")
-              .description("Messages given up on, by consumers or by the broker itself")
-              .tag("reason", reason.name())
-              .register(meters));
-    }
+    this.meters = meters;
+    Arrays.stream(DeadLetterReason.values()).forEach(this::counter);
   }
 
-  void count(DeadLetterReason reason) {
-    Counter counter = deadLetters.get(reason);
-    if (counter != null) {
-      counter.increment();
-    }
+  void count(DeadLetterReason reason, int deadLetters) {
+    counter(reason).increment(deadLetters);
+  }
+
+  private Counter counter(DeadLetterReason reason) {
+    return Counter.builder("seckill.consumer.dead.letters")
+        .description("Messages given up on, by consumers or by the broker itself")
+        .tag("reason", reason.name())
+        .register(meters);
   }
 }

@@ -31,7 +31,12 @@ public class DeadLetterPublisher {
             BrokerTopology.DEAD_ROUTING_KEY,
             properties(letter),
             letter.payload())
-        .whenComplete((confirmed, failure) -> count(letter, Boolean.TRUE.equals(confirmed)));
+        .whenComplete(
+            (confirmed, failure) -> {
+              if (Boolean.TRUE.equals(confirmed)) {
+                meters.count(letter.reason(), 1);
+              }
+            });
   }
 
   private static BasicProperties properties(DeadLetter letter) {
@@ -54,11 +59,5 @@ public class DeadLetterPublisher {
       headers.put(DeadLetterHeaders.ROUTING_KEY, letter.routingKey());
     }
     return headers;
-  }
-
-  private void count(DeadLetter letter, boolean confirmed) {
-    if (confirmed) {
-      meters.count(letter.reason());
-    }
   }
 }

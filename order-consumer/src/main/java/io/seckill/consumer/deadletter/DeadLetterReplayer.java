@@ -28,7 +28,7 @@ class DeadLetterReplayer {
    *     unknown; 503 when the broker has not confirmed them: it may or may not have them, and a
    *     second message is harmless
    */
-  void publish(DeadLetterRecords.Message letter) {
+  void publish(DeadLetterTable.Message letter) {
     byte[] payload = letter.payload();
     if (payload == null) {
       throw ProblemException.conflict(
@@ -52,7 +52,7 @@ class DeadLetterReplayer {
 
   @SuppressWarnings("JavaUtilDate") // the AMQP client knows no other time
   private static BasicProperties properties(
-      @Nullable OrderMessage order, DeadLetterRecords.Message letter) {
+      @Nullable OrderMessage order, DeadLetterTable.Message letter) {
     return new BasicProperties.Builder()
         .messageId(order == null ? null : order.orderId().toString())
         .contentType("application/json")

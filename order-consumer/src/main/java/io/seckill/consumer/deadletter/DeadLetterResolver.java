@@ -1,8 +1,17 @@
 package io.seckill.consumer.deadletter;
 
 import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.OrderResult;
+import io.seckill.consumer.orders.OrderResults;
+import io.seckill.consumer.storage.DatabaseUnavailableException;
+import io.seckill.consumer.storage.OrderStore;
+import io.seckill.consumer.storage.StoredBatch;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemException;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
@@ -14,19 +23,27 @@ import org.springframework.transaction.support.TransactionOperations;
 @Component
 class DeadLetterResolver {
 
-  private final DeadLetterRecords deadLetters;
+  private static final Logger log = LoggerFactory.getLogger(DeadLetterResolver.class);
+
+  private final DeadLetterTable deadLetters;
   private final DeadLetterReplayer replayer;
-  private final DeadLetterDiscarder discarder;
+  private final OrderStore store;
+  private final OrderResults results;
+  private final Compensations compensations;
   private final TransactionOperations transactions;
 
   DeadLetterResolver(
-      DeadLetterRecords deadLetters,
+      DeadLetterTable deadLetters,
       DeadLetterReplayer replayer,
-      DeadLetterDiscarder discarder,
+      OrderStore store,
+      OrderResults results,
+      Compensations compensations,
       TransactionOperations transactions) {
     this.deadLetters = deadLetters;
     this.replayer = replayer;
-    this.discarder = discarder;
+    this.store = store;
+    this.results = results;
+    this.compensations = compensations;
     this.transactions = transactions;
   }
 
@@ -39,7 +56,7 @@ class DeadLetterResolver {
   DeadLetterRecord replay(long id, Operator operator) {
     transactions.executeWithoutResult(
         tx -> {
-          DeadLetterRecords.Message letter = deadLetters.lock(id);
+          DeadLetterTable.Message letter = deadLetters.lock(id);
           if (isOpen(letter, DeadLetterState.REPLAYED)) {
             replayer.publish(letter);
             deadLetters.resolve(id, DeadLetterState.REPLAYED, operator, null);
@@ -57,11 +74,11 @@ class DeadLetterResolver {
   DeadLetterRecord discard(long id, String reason, Operator operator) {
     transactions.executeWithoutResult(
         tx -> {
-          DeadLetterRecords.Message letter = deadLetters.lock(id);
+          DeadLetterTable.Message letter = deadLetters.lock(id);
           if (isOpen(letter, DeadLetterState.DISCARDED)) {
             OrderMessage order = letter.order();
             if (order != null) {
-              discarder.reject(order);
+              reject(order);
             }
             deadLetters.resolve(id, DeadLetterState.DISCARDED, operator, reason);
           }
@@ -69,10 +86,30 @@ class DeadLetterResolver {
     return deadLetters.show(id);
   }
 
+  /** Stores the order as REJECTED and returns its units; may be repeated. */
+  private void reject(OrderMessage order) {
+    StoredBatch batch = discarded(order);
+    // Null when MySQL has a different order with this id: its result is written already.
+    OrderResult result = batch.outcomes().get(0).result();
+    results.write(
+        result == null ? List.of() : List.of(result), batch.progress(), batch.settledNow());
+    compensations.deliver(batch.compensations());
+  }
+
+  private StoredBatch discarded(OrderMessage order) {
+    try {
+      return store.discard(order);
+    } catch (DatabaseUnavailableException e) {
+      log.warn("Cannot discard order {}: {}", order.orderId(), e.toString());
+      throw ProblemException.unavailable(
+          "The database cannot decide now; send the same request again.");
+    }
+  }
+
   /**
    * @return false when there is nothing left to do
    */
-  private static boolean isOpen(DeadLetterRecords.Message letter, DeadLetterState wanted) {
+  private static boolean isOpen(DeadLetterTable.Message letter, DeadLetterState wanted) {
     if (letter.state() != DeadLetterState.OPEN && letter.state() != wanted) {
       throw ProblemException.conflict(
           "DEAD_LETTER_RESOLVED", "The dead letter is " + letter.state() + " already.");

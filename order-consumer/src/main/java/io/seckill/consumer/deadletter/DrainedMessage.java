@@ -3,9 +3,7 @@ package io.seckill.consumer.deadletter;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.GetResponse;
 import io.seckill.common.broker.BrokerTopology;
-import io.seckill.common.order.OrderMessage;
-import io.seckill.common.order.OrderMessageCodec;
-import io.seckill.common.order.UnreadableMessageException;
+import java.util.Arrays;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -23,21 +21,13 @@ final class DrainedMessage {
     long now = System.currentTimeMillis();
     return new DeadLetter(
         message.getBody(),
-        order(message.getBody()),
+        DeadLetter.orderIn(message.getBody()),
         routingKey(headers),
         reason(headers),
         detail(headers),
         (int) Math.min(MAX_ATTEMPTS, Math.max(1, number(headers, DeadLetterHeaders.ATTEMPTS, 1))),
         time(number(headers, DeadLetterHeaders.FIRST_FAILED_AT, now), now),
         time(number(headers, DeadLetterHeaders.LAST_FAILED_AT, now), now));
-  }
-
-  private static @Nullable OrderMessage order(byte[] body) {
-    try {
-      return OrderMessageCodec.decode(body);
-    } catch (UnreadableMessageException e) {
-      return null;
-    }
   }
 
   /** Null for any other key: a replay with it would not reach an order queue. */
@@ -48,12 +38,10 @@ final class DrainedMessage {
 
   private static DeadLetterReason reason(Map<String, Object> headers) {
     String text = String.valueOf(headers.get(DeadLetterHeaders.REASON));
-    for (DeadLetterReason reason : DeadLetterReason.values()) {
-      if (reason.name().equals(text)) {
-        return reason;
-      }
-    }
-    return DeadLetterReason.DROPPED_BY_BROKER;
+    return Arrays.stream(DeadLetterReason.values())
+        .filter(reason -> reason.name().equals(text))
+        .findFirst()
+        .orElse(DeadLetterReason.DROPPED_BY_BROKER);
   }
 
   private static String detail(Map<String, Object> headers) {

@@ -8,6 +8,7 @@ import io.seckill.common.broker.ProcessName;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
+import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.stereotype.Component;
 
 /**
@@ -65,6 +66,13 @@ public class BrokerConnections {
       own.setSocketFactory(sockets);
     }
     return new IntakeConnection(open(own, purpose), sockets);
+  }
+
+  /** One connection for Spring's listeners and templates, opened on first use. */
+  CachingConnectionFactory cached(String purpose) {
+    CachingConnectionFactory cached = new CachingConnectionFactory(factory.clone());
+    cached.setConnectionNameStrategy(connections -> name(purpose));
+    return cached;
   }
 
   /** A consumer tag or connection name, by which operators recognise this process at the broker. */

@@ -5,9 +5,12 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.runtime.Pause;
 import java.time.Duration;
-import java.util.Collection;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.GeneratedKeyHolder;
+import org.springframework.jdbc.support.KeyHolder;
 import org.springframework.stereotype.Component;
 
 /**
@@ -25,11 +28,11 @@ public class Barriers {
   private static final byte[] NO_BODY = new byte[0];
   private static final Duration POLL = Duration.ofMillis(50);
 
-  private final BarrierTable table;
+  private final JdbcClient jdbc;
   private final ConfirmingPublisher publisher;
 
-  Barriers(BarrierTable table, ConfirmingPublisher publisher) {
-    this.table = table;
+  Barriers(JdbcClient jdbc, ConfirmingPublisher publisher) {
+    this.jdbc = jdbc;
     this.publisher = publisher;
   }
 
@@ -58,7 +61,7 @@ public class Barriers {
    * @return its number, for {@link #hasPassed}; empty when the broker has not confirmed it
    */
   public OptionalLong send(int partition) {
-    long barrier = table.raise();
+    long barrier = raise();
     boolean confirmed =
         publisher.publishAndWait(
             BrokerTopology.ORDERS_EXCHANGE,
@@ -68,9 +71,21 @@ public class Barriers {
     return confirmed ? OptionalLong.of(barrier) : OptionalLong.empty();
   }
 
+  /** Inserts a row for a barrier; rows are of no use after a day and are then deleted. */
+  private long raise() {
+    jdbc.sql("DELETE FROM barrier WHERE raised_at < NOW(6) - INTERVAL 1 DAY").update();
+    KeyHolder key = new GeneratedKeyHolder();
+    jdbc.sql("INSERT INTO barrier (passed_at) VALUES (NULL)").update(key, "barrier_id");
+    return Objects.requireNonNull(key.getKey()).longValue();
+  }
+
   /** Whether the barrier has passed: every message before it is in MySQL. */
   public boolean hasPassed(long barrier) {
-    return table.hasPassed(barrier);
+    return jdbc.sql("SELECT COUNT(*) FROM barrier WHERE barrier_id = ? AND passed_at IS NOT NULL")
+            .param(barrier)
+            .query(Long.class)
+            .single()
+        == 1;
   }
 
   private boolean awaitPassed(long barrier, long deadline) {
@@ -95,13 +110,13 @@ public class Barriers {
         BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY, barrier, NO_BODY);
   }
 
-  /** Records that these barriers have passed through both queues. */
-  public void passed(Collection<BasicProperties> barriers) {
-    for (BasicProperties barrier : barriers) {
-      String id = barrier.getMessageId();
-      if (id != null && id.matches("\\d{1,18}")) {
-        table.passed(Long.parseLong(id));
-      }
+  /** Records that this barrier has passed through both queues. */
+  public void passed(BasicProperties barrier) {
+    String id = barrier.getMessageId();
+    if (id != null && id.matches("\\d{1,18}")) {
+      jdbc.sql("UPDATE barrier SET passed_at = NOW(6) WHERE barrier_id = ? AND passed_at IS NULL")
+          .param(Long.parseLong(id))
+          .update();
     }
   }
 }

@@ -111,7 +111,7 @@ class StoreFromQueueIT {
                 assertThat(consumer.vhost().connectionNames())
                     .contains(
                         instance + " intake of " + BrokerTopology.orderQueue(0),
-                        instance + " payment time-outs"));
+                        instance + " payment time-outs, dead letters"));
   }
 
   private static long count(String sql) {
