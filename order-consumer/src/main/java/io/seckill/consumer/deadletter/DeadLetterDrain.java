@@ -144,7 +144,7 @@ class DeadLetterDrain {
       if (Barriers.isBarrier(message.getProps())) {
         barriers.passed(message.getProps());
       } else {
-        DeadLetter letter = DrainedMessage.of(message);
+        DeadLetter letter = DeadLetterHeaders.read(message);
         table.keep(letter);
         dropped += letter.reason() == DeadLetterReason.DROPPED_BY_BROKER ? 1 : 0;
       }

@@ -1,5 +1,12 @@
 package io.seckill.consumer.deadletter;
 
+import com.rabbitmq.client.GetResponse;
+import io.seckill.common.broker.BrokerTopology;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
 /** Headers of messages in the dead queue, and of a replayed order. */
 public final class DeadLetterHeaders {
 
@@ -24,5 +31,67 @@ public final class DeadLetterHeaders {
   /** Text: the routing key with which the message was published to {@code seckill.orders}. */
   public static final String ROUTING_KEY = "x-seckill-routing-key";
 
+  private static final int MAX_ATTEMPTS = 1_000_000;
+
   private DeadLetterHeaders() {}
+
+  static Map<String, Object> of(DeadLetter letter) {
+    Map<String, Object> headers = new HashMap<>();
+    headers.put(REASON, letter.reason().name());
+    headers.put(DETAIL, letter.detail());
+    headers.put(ATTEMPTS, letter.attempts());
+    headers.put(FIRST_FAILED_AT, letter.firstFailedAt());
+    headers.put(LAST_FAILED_AT, letter.lastFailedAt());
+    if (letter.routingKey() != null) {
+      headers.put(ROUTING_KEY, letter.routingKey());
+    }
+    return headers;
+  }
+
+  /** Reads a message of the dead queue; its headers may be missing or wrong. */
+  static DeadLetter read(GetResponse message) {
+    Map<String, Object> headers = message.getProps().getHeaders();
+    if (headers == null) {
+      headers = Map.of();
+    }
+    long now = System.currentTimeMillis();
+    return new DeadLetter(
+        message.getBody(),
+        DeadLetter.orderIn(message.getBody()),
+        routingKey(headers),
+        reason(headers),
+        detail(headers),
+        (int) Math.min(MAX_ATTEMPTS, Math.max(1, number(headers, ATTEMPTS, 1))),
+        time(number(headers, FIRST_FAILED_AT, now), now),
+        time(number(headers, LAST_FAILED_AT, now), now));
+  }
+
+  /** Null for any other key: a replay with it would not reach an order queue. */
+  private static @Nullable String routingKey(Map<String, Object> headers) {
+    String key = String.valueOf(headers.get(ROUTING_KEY));
+    return BrokerTopology.isRoutingKey(key) ? key : null;
+  }
+
+  private static DeadLetterReason reason(Map<String, Object> headers) {
+    String text = String.valueOf(headers.get(REASON));
+    return Arrays.stream(DeadLetterReason.values())
+        .filter(reason -> reason.name().equals(text))
+        .findFirst()
+        .orElse(DeadLetterReason.DROPPED_BY_BROKER);
+  }
+
+  private static String detail(Map<String, Object> headers) {
+    Object detail = headers.get(DETAIL);
+    return String.valueOf(
+        detail != null ? detail : headers.getOrDefault("x-first-death-reason", ""));
+  }
+
+  private static long number(Map<String, Object> headers, String name, long otherwise) {
+    return headers.get(name) instanceof Number number ? number.longValue() : otherwise;
+  }
+
+  /** A time that a DATETIME can hold: one before 1970, or over a day ahead, is replaced by now. */
+  private static long time(long epochMs, long now) {
+    return epochMs < 0 || epochMs > now + 86_400_000L ? now : epochMs;
+  }
 }

@@ -2,13 +2,16 @@ package io.seckill.consumer.deadletter;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
-import java.util.HashMap;
+import io.seckill.support.web.ProblemException;
+import java.util.Date;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Sends messages to the dead queue. Thread-safe. */
+/** Sends messages to the dead queue, and from it back to the order queues. Thread-safe. */
 @Component
 public class DeadLetterPublisher {
 
@@ -40,24 +43,58 @@ public class DeadLetterPublisher {
   }
 
   private static BasicProperties properties(DeadLetter letter) {
-    BasicProperties.Builder properties =
-        new BasicProperties.Builder().contentType("application/json").headers(headers(letter));
-    if (letter.order() != null) {
-      properties.messageId(letter.order().orderId().toString());
-    }
-    return properties.build();
+    OrderMessage order = letter.order();
+    return new BasicProperties.Builder()
+        .messageId(order == null ? null : order.orderId().toString())
+        .contentType("application/json")
+        .headers(DeadLetterHeaders.of(letter))
+        .build();
   }
 
-  private static Map<String, Object> headers(DeadLetter letter) {
-    Map<String, Object> headers = new HashMap<>();
-    headers.put(DeadLetterHeaders.REASON, letter.reason().name());
-    headers.put(DeadLetterHeaders.DETAIL, letter.detail());
-    headers.put(DeadLetterHeaders.ATTEMPTS, letter.attempts());
-    headers.put(DeadLetterHeaders.FIRST_FAILED_AT, letter.firstFailedAt());
-    headers.put(DeadLetterHeaders.LAST_FAILED_AT, letter.lastFailedAt());
-    if (letter.routingKey() != null) {
-      headers.put(DeadLetterHeaders.ROUTING_KEY, letter.routingKey());
+  /**
+   * Publishes exactly the bytes that were received. The count of attempts starts again; the headers
+   * only preserve the history that operators see.
+   *
+   * @throws ProblemException 409 CUT when bytes are lost; 409 UNREADABLE when their routing key is
+   *     unknown; 503 when the broker has not confirmed them: it may or may not have them, and a
+   *     second message is harmless
+   */
+  void replay(DeadLetterTable.Message letter) {
+    byte[] payload = letter.payload();
+    if (payload == null) {
+      throw ProblemException.conflict(
+          "CUT", "An older version kept only the beginning of the message; only discard it.");
     }
-    return headers;
+    OrderMessage order = letter.order();
+    String routingKey =
+        order == null
+            ? letter.routingKey()
+            : BrokerTopology.routingKey(order.orderId().partition());
+    if (routingKey == null) {
+      throw ProblemException.conflict(
+          "UNREADABLE", "The message cannot be read and nobody knows its queue; only discard it.");
+    }
+    if (!publisher.publishAndWait(
+        BrokerTopology.ORDERS_EXCHANGE, routingKey, replayed(order, letter), payload)) {
+      throw ProblemException.unavailable(
+          "The broker has not confirmed the message; send the same request again.");
+    }
+  }
+
+  @SuppressWarnings("JavaUtilDate") // the AMQP client knows no other time
+  private static BasicProperties replayed(
+      @Nullable OrderMessage order, DeadLetterTable.Message letter) {
+    return new BasicProperties.Builder()
+        .messageId(order == null ? null : order.orderId().toString())
+        .contentType("application/json")
+        .timestamp(new Date())
+        .appId("order-consumer")
+        .headers(
+            Map.of(
+                DeadLetterHeaders.ATTEMPTS,
+                letter.attempts(),
+                DeadLetterHeaders.FIRST_FAILED_AT,
+                letter.firstFailedAtMs()))
+        .build();
   }
 }

@@ -26,7 +26,7 @@ class DeadLetterResolver {
   private static final Logger log = LoggerFactory.getLogger(DeadLetterResolver.class);
 
   private final DeadLetterTable deadLetters;
-  private final DeadLetterReplayer replayer;
+  private final DeadLetterPublisher publisher;
   private final OrderStore store;
   private final OrderResults results;
   private final Compensations compensations;
@@ -34,13 +34,13 @@ class DeadLetterResolver {
 
   DeadLetterResolver(
       DeadLetterTable deadLetters,
-      DeadLetterReplayer replayer,
+      DeadLetterPublisher publisher,
       OrderStore store,
       OrderResults results,
       Compensations compensations,
       TransactionOperations transactions) {
     this.deadLetters = deadLetters;
-    this.replayer = replayer;
+    this.publisher = publisher;
     this.store = store;
     this.results = results;
     this.compensations = compensations;
@@ -51,14 +51,14 @@ class DeadLetterResolver {
    * Sends the message through all guards again; repeating the call sends nothing.
    *
    * @throws ProblemException 404, 409 DEAD_LETTER_RESOLVED when it was discarded, and as {@link
-   *     DeadLetterReplayer#publish}
+   *     DeadLetterPublisher#replay}
    */
   DeadLetterRecord replay(long id, Operator operator) {
     transactions.executeWithoutResult(
         tx -> {
           DeadLetterTable.Message letter = deadLetters.lock(id);
           if (isOpen(letter, DeadLetterState.REPLAYED)) {
-            replayer.publish(letter);
+            publisher.replay(letter);
             deadLetters.resolve(id, DeadLetterState.REPLAYED, operator, null);
           }
         });
