@@ -8,23 +8,32 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
- * A script from the class path, called by its SHA-1. Redis loses loaded scripts at restart,
- * failover and SCRIPT FLUSH. NOSCRIPT means that nothing ran; the script is then sent with EVAL,
- * which also loads it.
+ * A script from the class path, called by its SHA-1. A line {@code -- include bucket_of.lua} stands
+ * for the file of that name in this package. Redis loses loaded scripts at restart, failover and
+ * SCRIPT FLUSH. NOSCRIPT means that nothing ran; the script is then sent with EVAL, which also
+ * loads it.
  */
 public final class LuaScript {
+
+  private static final Pattern INCLUDE = Pattern.compile("(?m)^-- include (\\S+)\\n");
 
   private final String body;
   private final String sha;
 
-  private LuaScript(String body) {
-    this.body = body;
+  /**
+   * @param text the script as written, with include lines
+   */
+  public LuaScript(String text) {
+    this.body = INCLUDE.matcher(text).replaceAll(LuaScript::included);
     this.sha = sha1(body);
   }
 
@@ -34,11 +43,19 @@ public final class LuaScript {
    * @throws IllegalArgumentException when there is no such resource
    */
   public static LuaScript from(Class<?> owner, String name) {
+    return new LuaScript(read(owner, name));
+  }
+
+  private static String included(MatchResult include) {
+    return Matcher.quoteReplacement(read(LuaScript.class, include.group(1)));
+  }
+
+  private static String read(Class<?> owner, String name) {
     try (InputStream in = owner.getResourceAsStream(name)) {
       if (in == null) {
         throw new IllegalArgumentException("no script " + name + " beside " + owner.getName());
       }
-      return new LuaScript(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -78,7 +95,7 @@ public final class LuaScript {
     return sha;
   }
 
-  /** The Lua source. */
+  /** The Lua source, with the included files. */
   public String body() {
     return body;
   }

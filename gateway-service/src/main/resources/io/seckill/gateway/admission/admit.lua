@@ -26,7 +26,7 @@
 local prefix, expected, waits = ARGV[1], ARGV[2], ARGV[3]
 local FIELDS = 6
 local FIRST = 4
-local call, pcall, find, match, sub = redis.call, redis.pcall, string.find, string.match, string.sub
+local call, pcall, find, match = redis.call, redis.pcall, string.find, string.match
 
 if match(call('INFO', 'replication'), 'master_replid:(%x+)') ~= expected then
   return 0
@@ -49,14 +49,7 @@ local function failed(answer)
   return type(answer) == 'table' and answer.err
 end
 
--- user mod buckets, for users up to 2^63-1.
-local function bucketOf(user, buckets)
-  if #user <= 15 then
-    return tonumber(user) % buckets
-  end
-  local high, low = tonumber(sub(user, 1, -10)), tonumber(sub(user, -9))
-  return ((high % buckets) * (1000000000 % buckets) + low) % buckets
-end
+-- include bucket_of.lua
 
 local POLICIES = { ONE_PER_USER = true, LIMITED = true, UNLIMITED = true }
 

@@ -13,13 +13,7 @@ local prefix = ARGV[1]
 local clock = redis.call('TIME')
 local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)) }
 
-local function bucketOf(user, buckets)
-  if #user <= 15 then
-    return tonumber(user) % buckets
-  end
-  local high, low = tonumber(string.sub(user, 1, -10)), tonumber(string.sub(user, -9))
-  return ((high % buckets) * (1000000000 % buckets) + low) % buckets
-end
+-- include bucket_of.lua
 
 local known = {}
 local function sale(sku)

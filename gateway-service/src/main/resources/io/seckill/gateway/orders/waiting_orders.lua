@@ -15,13 +15,7 @@ local USERS, READ = 3, 8
 local clock = redis.call('TIME')
 local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), 0 }
 
-local function bucketOf(user, buckets)
-  if #user <= 15 then
-    return tonumber(user) % buckets
-  end
-  local high, low = tonumber(string.sub(user, 1, -10)), tonumber(string.sub(user, -9))
-  return ((high % buckets) * (1000000000 % buckets) + low) % buckets
-end
+-- include bucket_of.lua
 
 local sales = {}
 for _, sku in ipairs(redis.call('SMEMBERS', KEYS[1])) do

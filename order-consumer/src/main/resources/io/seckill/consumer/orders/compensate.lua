@@ -27,14 +27,7 @@ local function isOrAbsent(key, kind)
   return found == kind or found == 'none'
 end
 
--- user mod buckets, for users up to 2^63-1.
-local function bucketOf(buckets)
-  if #user <= 15 then
-    return tonumber(user) % buckets
-  end
-  local high, low = tonumber(string.sub(user, 1, -10)), tonumber(string.sub(user, -9))
-  return ((high % buckets) * (1000000000 % buckets) + low) % buckets
-end
+-- include bucket_of.lua
 
 local kind = redis.call('TYPE', KEYS[1]).ok
 if kind == 'none' then
@@ -52,7 +45,7 @@ elseif current < epoch then
   return -1
 end
 
-local bucket = sku .. ':' .. string.format('%.0f', bucketOf(buckets))
+local bucket = sku .. ':' .. bucketOf(user, buckets)
 local stockKey, quotaKey, compensatedKey =
   prefix .. 'stock:' .. sku, prefix .. 'quota:' .. bucket, prefix .. 'compensated:' .. bucket
 local stock = is(stockKey, 'string') and tonumber(redis.call('GET', stockKey))

@@ -19,14 +19,7 @@ local FIRST, FIELDS = 7, 4
 
 local prefix, sku, now = ARGV[1], ARGV[2], ARGV[3]
 
--- user mod buckets, for users up to 2^63-1.
-local function bucketOf(user, buckets)
-  if #user <= 15 then
-    return tonumber(user) % buckets
-  end
-  local high, low = tonumber(string.sub(user, 1, -10)), tonumber(string.sub(user, -9))
-  return ((high % buckets) * (1000000000 % buckets) + low) % buckets
-end
+-- include bucket_of.lua
 
 if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then
   return -1
@@ -48,7 +41,7 @@ end
 local changed = 0
 for i = FIRST, #ARGV, FIELDS do
   local id, user, letters, stored = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
-  local key = prefix .. 'order:' .. sku .. ':' .. string.format('%.0f', bucketOf(user, buckets))
+  local key = prefix .. 'order:' .. sku .. ':' .. bucketOf(user, buckets)
   local record = redis.pcall('HGET', key, id)
   if type(record) == 'string' then
     local admission, status = string.match(record, '^([^|]*|[^|]*|[^|]*|[^|]*|[^|]*|[^|]*)|(%a)')

@@ -1,6 +1,7 @@
 package io.seckill.bench.baseline;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.process.Service;
 import java.io.IOException;
@@ -75,7 +76,7 @@ final class AdmitScript {
   private static String body() {
     try (ZipFile jar = new ZipFile(Service.GATEWAY.jar().toFile());
         InputStream in = jar.getInputStream(jar.getEntry(ENTRY))) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      return new LuaScript(new String(in.readAllBytes(), StandardCharsets.UTF_8)).body();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

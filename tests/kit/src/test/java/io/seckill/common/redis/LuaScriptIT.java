@@ -10,6 +10,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
@@ -53,8 +55,28 @@ class LuaScriptIT {
     assertThat(redis.lrange(KEY.get(0), 0, -1)).containsExactly("a", "b");
   }
 
+  @ParameterizedTest
+  @CsvSource({"7", "999999999999999", "1000000000000000", "9223372036854775807"})
+  void includesTheBucketOfAUserAsJavaComputesIt(long user) {
+    LuaScript script =
+        new LuaScript(
+            """
+            #!lua flags=no-writes
+            -- include bucket_of.lua
+            return bucketOf(ARGV[1], tonumber(ARGV[2]))
+            """);
+
+    for (int buckets : new int[] {1, 2, 1_563, 1_000_003}) {
+      assertThat(script.call(redis, KEY, List.of("" + user, "" + buckets)))
+          .isEqualTo((long) RedisKeys.bucket(user, buckets));
+    }
+  }
+
   @Test
   void refusesAScriptThatIsNotThere() {
+    assertThatThrownBy(() -> new LuaScript("-- include missing_too.lua\n"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("missing_too.lua");
     assertThatThrownBy(() -> LuaScript.from(LuaScriptIT.class, "missing.lua"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("missing.lua");
