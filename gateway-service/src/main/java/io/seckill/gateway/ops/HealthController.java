@@ -4,17 +4,13 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.gateway.backends.BlockingCalls;
-import io.seckill.gateway.backends.ConsumerClient;
-import io.seckill.gateway.backends.ServerSettings;
 import io.seckill.gateway.ops.HealthReport.Component;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.http.ResponseEntity;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
@@ -23,66 +19,45 @@ import reactor.core.publisher.Mono;
 @RestController
 final class HealthController {
 
-  private final JdbcClient mysql;
-  private final BlockingCalls mysqlCalls;
+  private final BackendHealth backends;
   private final LaneRegistry registry;
   private final BlockingCalls redisCalls;
-  private final ServerSettings redisSettings;
-  private final ConsumerClient consumer;
   private final MeterRegistry meters;
 
   HealthController(
-      JdbcClient mysql,
-      @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
+      BackendHealth backends,
       LaneRegistry registry,
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
-      ServerSettings redisSettings,
-      ConsumerClient consumer,
       MeterRegistry meters) {
-    this.mysql = mysql;
-    this.mysqlCalls = mysqlCalls;
+    this.backends = backends;
     this.registry = registry;
     this.redisCalls = redisCalls;
-    this.redisSettings = redisSettings;
-    this.consumer = consumer;
     this.meters = meters;
   }
 
   @GetMapping("/api/v1/health")
   Mono<ResponseEntity<HealthReport>> health() {
-    return Mono.zip(redisAndRelay(), mysql(), consumer())
+    return Mono.zip(backends.redis(), backends.mysql(), backends.consumer(), relay())
         .map(
-            parts -> {
-              Map<String, Component> all = new TreeMap<>(parts.getT1());
-              all.put("mysql", parts.getT2());
-              all.put("consumer", parts.getT3());
-              all.put("admission", admission());
-              return HealthReport.of(all);
-            })
+            parts ->
+                HealthReport.of(
+                    Map.of(
+                        "redis", parts.getT1(),
+                        "mysql", parts.getT2(),
+                        "consumer", parts.getT3(),
+                        "relay", parts.getT4(),
+                        "admission", admission())))
         .map(
             report ->
                 ResponseEntity.status(report.status() == HealthReport.State.DOWN ? 503 : 200)
                     .body(report));
   }
 
-  /** One read of the lane registry covers both. */
-  private Mono<Map<String, Component>> redisAndRelay() {
+  private Mono<Component> relay() {
     return redisCalls
         .call(registry::read)
-        .map(lanes -> Map.of("redis", redis(), "relay", relay(lanes)))
-        .onErrorReturn(
-            Map.of(
-                "redis",
-                Component.down("Redis does not answer."),
-                "relay",
-                Component.degraded("Unknown while Redis does not answer.")));
-  }
-
-  private Component redis() {
-    List<String> dangers = redisSettings.dangers();
-    return dangers.isEmpty()
-        ? Component.UP
-        : Component.degraded("Redis may forget orders: " + String.join("; ", dangers) + ".");
+        .map(HealthController::relay)
+        .onErrorReturn(Component.degraded("Unknown while Redis does not answer."));
   }
 
   private static Component relay(Lanes lanes) {
@@ -99,23 +74,6 @@ final class HealthController {
     return without.isEmpty()
         ? Component.UP
         : Component.degraded("No lane holds a lease for partitions " + without + ".");
-  }
-
-  private Mono<Component> mysql() {
-    return mysqlCalls
-        .call(() -> mysql.sql("SELECT 1").query(Integer.class).single())
-        .map(one -> Component.UP)
-        .onErrorReturn(Component.degraded("MySQL does not answer."));
-  }
-
-  private Mono<Component> consumer() {
-    return consumer
-        .isReady()
-        .map(
-            ready ->
-                ready
-                    ? Component.UP
-                    : Component.degraded("order-consumer is unavailable or not ready."));
   }
 
   private Component admission() {

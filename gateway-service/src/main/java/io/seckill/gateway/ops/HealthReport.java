@@ -1,12 +1,14 @@
 package io.seckill.gateway.ops;
 
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The health of the pipeline as this gateway sees it.
  *
  * @param status the worst of the components
+ * @param components by name, in alphabetical order
  */
 record HealthReport(State status, Map<String, Component> components) {
 
@@ -40,6 +42,6 @@ record HealthReport(State status, Map<String, Component> components) {
   static HealthReport of(Map<String, Component> components) {
     State worst =
         components.values().stream().map(Component::status).max(State::compareTo).orElse(State.UP);
-    return new HealthReport(worst, components);
+    return new HealthReport(worst, new TreeMap<>(components));
   }
 }

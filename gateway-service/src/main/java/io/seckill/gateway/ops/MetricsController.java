@@ -1,5 +1,8 @@
 package io.seckill.gateway.ops;
 
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.distribution.CountAtBucket;
@@ -7,12 +10,14 @@ import io.micrometer.core.instrument.distribution.HistogramSnapshot;
 import io.seckill.gateway.backends.BlockingCalls;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -52,7 +57,7 @@ final class MetricsController {
         latency(meters.get("seckill.admission.latency").timer()),
         new MetricsSummary.Shield(count("seckill.shield.hits"), count("seckill.shield.misses")),
         redis(),
-        waiting(),
+        byTag("queue", meters.get("seckill.queue.depth").gauges(), Gauge::value),
         outbox(lanes),
         lanes(lanes));
   }
@@ -101,29 +106,21 @@ final class MetricsController {
     return byState;
   }
 
-  private Map<String, Long> waiting() {
-    Map<String, Long> depths = new TreeMap<>();
-    meters
-        .get("seckill.queue.depth")
-        .gauges()
-        .forEach(
-            gauge ->
-                depths.put(String.valueOf(gauge.getId().getTag("queue")), (long) gauge.value()));
-    return depths;
-  }
-
   private long count(String name) {
     return (long) meters.get(name).counter().count();
   }
 
   private Map<String, Long> counts(String name, String tag) {
-    Map<String, Long> counts = new TreeMap<>();
-    meters
-        .get(name)
-        .counters()
-        .forEach(
-            counter ->
-                counts.put(String.valueOf(counter.getId().getTag(tag)), (long) counter.count()));
-    return counts;
+    return byTag(tag, meters.get(name).counters(), Counter::count);
+  }
+
+  private static <M extends Meter> Map<String, Long> byTag(
+      String tag, Collection<M> meters, ToDoubleFunction<M> value) {
+    Map<String, Long> values = new TreeMap<>();
+    meters.forEach(
+        meter ->
+            values.put(
+                String.valueOf(meter.getId().getTag(tag)), (long) value.applyAsDouble(meter)));
+    return values;
   }
 }

@@ -44,7 +44,11 @@ class AdmissionClusterIT {
 
   @BeforeAll
   static void start() {
-    cluster = RedisCluster.start("appendonly yes", "appendfsync always");
+    cluster =
+        RedisCluster.start(
+            "appendonly yes",
+            "appendfsync always",
+            "user default on nopass allkeys allchannels allcommands -exists"); // as users.acl
     String nodes = String.join(",", cluster.nodes());
     RedisDatabase nobody = new RedisDatabase("127.0.0.1", 1, 0); // unused: nodes report the slots
     MySqlDatabase mysql = TestServers.mysql().newDatabase();
@@ -199,6 +203,10 @@ class AdmissionClusterIT {
       assertThat(admitted).as("admitted of %d purchases", bought).isGreaterThan(bought * 9 / 10);
       assertThat(gateway.send(gateway.admin("/actuator/health/readiness").GET()).status())
           .isEqualTo(200);
+      GatewayAnswer health = gateway.send(gateway.admin("/api/v1/health").GET());
+      assertThat(health.status()).as(health.toString()).isEqualTo(200);
+      assertThat(health.json().at("/components/redis/reason").stringValue())
+          .startsWith("Redis does not answer for partitions [");
     } finally {
       done.set(true);
       shoppers.shutdown();

@@ -1,0 +1,123 @@
+package io.seckill.gateway.ops;
+
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.gateway.backends.ConsumerClient;
+import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.gateway.backends.ServerSettings;
+import io.seckill.gateway.ops.HealthReport.Component;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Service;
+import reactor.core.publisher.Mono;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/** Checks the servers and services that the gateway calls. No check fails, and each has a bound. */
+@Service
+final class BackendHealth {
+
+  private final UnifiedJedis redis;
+  private final RedisBreaker breaker;
+  private final ServerSettings redisSettings;
+  private final BlockingCalls redisCalls;
+  private final JdbcClient mysql;
+  private final BlockingCalls mysqlCalls;
+  private final ConsumerClient consumer;
+
+  BackendHealth(
+      UnifiedJedis redis,
+      RedisBreaker breaker,
+      ServerSettings redisSettings,
+      @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
+      JdbcClient mysql,
+      @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
+      ConsumerClient consumer) {
+    this.redis = redis;
+    this.breaker = breaker;
+    this.redisSettings = redisSettings;
+    this.redisCalls = redisCalls;
+    this.mysql = mysql;
+    this.mysqlCalls = mysqlCalls;
+    this.consumer = consumer;
+  }
+
+  /**
+   * DOWN while Redis does not answer: no purchase can be admitted. DEGRADED while it may lose
+   * orders: no sale can begin, running sales continue. DEGRADED also while some nodes of a cluster
+   * do not answer: the partitions on the other nodes are still sold.
+   */
+  Mono<Component> redis() {
+    return redisCalls.call(this::askRedis).onErrorReturn(Component.down("Redis does not answer."));
+  }
+
+  /** DEGRADED while MySQL does not answer: purchases continue, old orders cannot be shown. */
+  Mono<Component> mysql() {
+    return mysqlCalls
+        .call(() -> mysql.sql("SELECT 1").query(Integer.class).single())
+        .map(one -> Component.UP)
+        .onErrorReturn(Component.degraded("MySQL does not answer."));
+  }
+
+  /**
+   * DEGRADED while order-consumer is not ready: purchases are still admitted and orders still
+   * shown.
+   */
+  Mono<Component> consumer() {
+    return consumer
+        .isReady()
+        .map(
+            ready ->
+                ready
+                    ? Component.UP
+                    : Component.degraded("order-consumer is unavailable or not ready."));
+  }
+
+  private Component askRedis() {
+    List<Integer> unavailable = List.of();
+    if (RedisBreaker.areApart(redis)) {
+      unavailable = askAnyPartition();
+    } else {
+      redis.ping();
+    }
+    List<String> dangers = redisSettings.dangers();
+    if (!dangers.isEmpty()) {
+      return Component.degraded("Redis may forget orders: " + String.join("; ", dangers) + ".");
+    }
+    return unavailable.isEmpty()
+        ? Component.UP
+        : Component.degraded("Redis does not answer for partitions " + unavailable + ".");
+  }
+
+  /**
+   * A cluster PING is sent to every node and fails when any node fails; here one answering node is
+   * enough. Starts at a random partition, so that an unavailable node is not always queried first.
+   *
+   * @return partitions that are known to be unavailable
+   * @throws JedisException when no partition answers
+   */
+  private List<Integer> askAnyPartition() {
+    List<Integer> partitions =
+        new ArrayList<>(IntStream.range(0, Partition.COUNT).boxed().toList());
+    Collections.shuffle(partitions);
+    if (partitions.stream().noneMatch(this::answers)) {
+      throw new JedisException("no node of the cluster answers");
+    }
+    return partitions.stream().filter(breaker::isOpen).sorted().toList();
+  }
+
+  private boolean answers(int partition) {
+    try {
+      breaker.call(partition, () -> redis.llen(RedisKeys.outbox(partition)));
+      return true;
+    } catch (JedisException | CallNotPermittedException e) {
+      return false;
+    }
+  }
+}
