@@ -13,6 +13,7 @@ import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -127,6 +128,11 @@ public final class ProductCache implements SmartLifecycle {
    */
   public Collection<ProductRow> all() {
     return reading().bySku().values();
+  }
+
+  /** The products of the last read, however old; empty before the first read. */
+  public Optional<Collection<ProductRow>> lastRead() {
+    return Optional.ofNullable(latest).map(reading -> reading.bySku().values());
   }
 
   private Reading reading() {

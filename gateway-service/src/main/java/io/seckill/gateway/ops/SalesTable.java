@@ -11,7 +11,7 @@ import org.springframework.stereotype.Component;
 @Component
 class SalesTable {
 
-  private static final int MAX_PRODUCTS = 200;
+  static final int MAX_PRODUCTS = 200;
   private static final int LATEST_ORDERS = 500;
 
   private final JdbcClient mysql;

@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
  * What the operations page shows, read from several stores at nearly the same moment. A value that
  * could not be read is null or missing, and its service is reported as DOWN.
  *
- * @param skus running sales first
+ * @param skus running sales first; while MySQL does not answer, as the gateway last read them
  * @param ledgers as order-consumer returns them, of at most {@value SnapshotReader#MAX_LEDGERS}
  *     SKUs
  * @param stops that Redis applies and MySQL has not stored yet

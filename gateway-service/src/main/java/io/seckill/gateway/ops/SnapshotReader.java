@@ -1,11 +1,14 @@
 package io.seckill.gateway.ops;
 
+import static io.seckill.gateway.ops.SalesTable.MAX_PRODUCTS;
+
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.ops.SalesTable.ClickToRow;
 import io.seckill.gateway.ops.Snapshot.Links;
 import io.seckill.gateway.ops.Snapshot.Services;
@@ -14,6 +17,7 @@ import io.seckill.support.web.ProductRow;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -29,10 +33,14 @@ class SnapshotReader {
   static final int MAX_LEDGERS = 20;
 
   private static final int AT_ONCE = 4;
+  private static final Comparator<ProductRow> RUNNING_FIRST =
+      Comparator.comparing((ProductRow product) -> !product.state().isRunning())
+          .thenComparing(ProductRow::skuId);
   private static final Duration PATIENCE = Duration.ofMillis(1500);
 
   private final SalesTable mysql;
   private final BlockingCalls mysqlCalls;
+  private final ProductCache products;
   private final LaneRegistry lanes;
   private final SaleStates states;
   private final BlockingCalls redisCalls;
@@ -43,6 +51,7 @@ class SnapshotReader {
   SnapshotReader(
       SalesTable mysql,
       @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
+      ProductCache products,
       LaneRegistry lanes,
       SaleStates states,
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
@@ -50,6 +59,7 @@ class SnapshotReader {
       OpsProperties settings) {
     this.mysql = mysql;
     this.mysqlCalls = mysqlCalls;
+    this.products = products;
     this.lanes = lanes;
     this.states = states;
     this.redisCalls = redisCalls;
@@ -120,12 +130,19 @@ class SnapshotReader {
             State.of(consumerUp),
             redis.map(read -> State.of(read.lanes().anyAlive())).orElse(State.UNKNOWN)),
         links,
-        sales.map(Sales::products).orElse(null),
+        sales.map(Sales::products).or(this::lastRead).orElse(null),
         ledgers,
         redis.map(InRedis::lanes).orElse(null),
         redis.map(InRedis::stops).orElse(null),
         sales.map(Sales::deadLetters).orElse(null),
         sales.flatMap(Sales::clickToRow).orElse(null));
+  }
+
+  /** States do not change in MySQL while it is unavailable, so the last read shows what to stop. */
+  private Optional<List<ProductRow>> lastRead() {
+    return products
+        .lastRead()
+        .map(all -> all.stream().sorted(RUNNING_FIRST).limit(MAX_PRODUCTS).toList());
   }
 
   private static State broker(List<JsonNode> ledgers) {

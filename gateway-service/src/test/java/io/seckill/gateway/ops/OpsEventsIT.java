@@ -7,6 +7,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -79,6 +80,30 @@ class OpsEventsIT {
       assertThat(snapshot.at("/services/redis").stringValue()).isEqualTo("UP");
       assertThat(snapshot.path("ledgers").isEmpty()).isTrue();
       assertThat(snapshot.path("skus").isArray()).isTrue();
+    }
+  }
+
+  @Test
+  void showsTheProductsThatCanBeStoppedWhileMySqlIsAway() throws Exception {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    try (TcpProxy link = TcpProxy.to(stage.mysqlDatabase().host(), stage.mysqlDatabase().port());
+        TestGateway own =
+            TestGateway.start(
+                stage.redisDatabase(), stage.mysqlDatabase().via(link), "http://127.0.0.1:1")) {
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .until(() -> own.send(own.shop("/api/v1/skus/" + sku)).status() == 200);
+      link.cut();
+
+      try (Watching watching = Watching.of(own)) {
+        JsonNode snapshot = watching.next();
+
+        assertThat(snapshot.at("/services/mysql").stringValue()).isEqualTo("DOWN");
+        assertThat(snapshot.path("skus").valueStream())
+            .filteredOn(row -> row.path("skuId").longValue() == sku)
+            .extracting(row -> row.path("state").stringValue())
+            .containsExactly("OPEN");
+      }
     }
   }
 
