@@ -4,7 +4,8 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 
 /** Outcome of one purchase attempt. */
-sealed interface Admission {
+sealed interface Admission
+    permits Admission.Admitted, Admission.Repeated, Refusal, Admission.Busy, Admission.Unknown {
 
   /**
    * Units were taken and the order is in the outbox.
@@ -22,19 +23,13 @@ sealed interface Admission {
    */
   record Repeated(OrderId orderId, OrderStatus status, long position) implements Admission {}
 
-  /** The purchase was refused. */
-  record Refused(Refusal reason) implements Admission {}
-
   /**
    * Never sent to Redis. This attempt took nothing; an earlier attempt with the same key may have.
    */
   record Busy() implements Admission {}
 
   /** Not known whether the purchase was admitted; a repeat with the same key finds out. */
-  record Unknown(Cause cause) implements Admission {}
-
-  /** Why an outcome is unknown. */
-  enum Cause {
+  enum Unknown implements Admission {
     /** Redis did not answer, or answered with an error. */
     REDIS,
     /** The circuit breaker is open. */

@@ -42,20 +42,12 @@ class AdmissionConfiguration {
     return servers;
   }
 
+  /** Closed after all beans that take ids or renew. */
   @Bean
-  HighWaterMarks highWaterMarks() {
-    return new HighWaterMarks();
-  }
-
-  @Bean(destroyMethod = "release") // after all beans that take ids or renew
   WorkerLeases workerLeases(UnifiedJedis redis, RedisBreaker breaker) {
     return new WorkerLeases(
-        partition -> new WorkerLease(redis, breaker, partition, Clock.systemUTC(), WORKER_LEASE));
-  }
-
-  @Bean
-  WorkerLeaseRenewer leaseRenewer(WorkerLeases leases) {
-    return new WorkerLeaseRenewer(leases, WORKER_LEASE);
+        partition -> new WorkerLease(redis, breaker, partition, Clock.systemUTC(), WORKER_LEASE),
+        WORKER_LEASE);
   }
 
   @Bean
@@ -79,11 +71,6 @@ class AdmissionConfiguration {
   }
 
   @Bean
-  AdmissionMetrics admissionMetrics(MeterRegistry meters) {
-    return new AdmissionMetrics(meters);
-  }
-
-  @Bean
   RequestBatcher<Purchase> admitQueue(
       UnifiedJedis redis,
       RedisBreaker breaker,
@@ -100,7 +87,7 @@ class AdmissionConfiguration {
             breaker,
             servers,
             marks,
-            leases,
+            leases::nextId,
             watch::wake,
             shield,
             settings.replicas(),
@@ -112,15 +99,5 @@ class AdmissionConfiguration {
         .tag("queue", "admit")
         .register(meters);
     return queue;
-  }
-
-  @Bean
-  Admissions admissions(
-      VerifiedServers servers,
-      RedisBreaker breaker,
-      SoldOutShield shield,
-      AdmissionMetrics metrics,
-      RequestBatcher<Purchase> admitQueue) {
-    return new Admissions(servers, breaker, shield, metrics, admitQueue);
   }
 }

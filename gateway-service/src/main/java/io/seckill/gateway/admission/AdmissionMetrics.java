@@ -3,14 +3,17 @@ package io.seckill.gateway.admission;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import io.seckill.gateway.admission.Admission.Cause;
+import io.seckill.gateway.admission.Admission.Unknown;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.springframework.stereotype.Component;
 
 /** Metrics of the purchase path. No tag has a value per SKU or per shopper. */
+@Component
 final class AdmissionMetrics {
 
   private final Counter requests;
@@ -20,7 +23,7 @@ final class AdmissionMetrics {
   private final Counter shieldHits;
   private final Counter shieldMisses;
   private final Map<Refusal, Counter> refused = new EnumMap<>(Refusal.class);
-  private final Map<Cause, Counter> unknown = new EnumMap<>(Cause.class);
+  private final Map<Unknown, Counter> unknown = new EnumMap<>(Unknown.class);
   private final Timer latency;
 
   AdmissionMetrics(MeterRegistry meters) {
@@ -48,7 +51,7 @@ final class AdmissionMetrics {
           counter(
               meters, "seckill.refused", "Purchases refused, by reason", "reason", tag(reason)));
     }
-    for (Cause cause : Cause.values()) {
+    for (Unknown cause : Unknown.values()) {
       unknown.put(
           cause,
           counter(
@@ -62,14 +65,9 @@ final class AdmissionMetrics {
         Timer.builder("seckill.admission.latency")
             .description("From a checked purchase to its outcome")
             .serviceLevelObjectives(
-                Duration.ofMillis(1),
-                Duration.ofMillis(2),
-                Duration.ofMillis(5),
-                Duration.ofMillis(10),
-                Duration.ofMillis(20),
-                Duration.ofMillis(50),
-                Duration.ofMillis(100),
-                Duration.ofMillis(300))
+                LongStream.of(1, 2, 5, 10, 20, 50, 100, 300)
+                    .mapToObj(Duration::ofMillis)
+                    .toArray(Duration[]::new))
             .register(meters);
   }
 
@@ -101,10 +99,10 @@ final class AdmissionMetrics {
       return admitted;
     } else if (outcome instanceof Admission.Repeated) {
       return repeated;
-    } else if (outcome instanceof Admission.Refused no) {
-      return refused.get(no.reason());
-    } else if (outcome instanceof Admission.Unknown open) {
-      return unknown.get(open.cause());
+    } else if (outcome instanceof Refusal reason) {
+      return refused.get(reason);
+    } else if (outcome instanceof Unknown cause) {
+      return unknown.get(cause);
     }
     return busy;
   }

@@ -1,24 +1,19 @@
 package io.seckill.gateway.admission;
 
-import io.seckill.gateway.admission.Admission.Cause;
-import io.seckill.gateway.admission.Admission.Refused;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.PendingRequest.Failure;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RequestBatcher;
 import java.util.function.Consumer;
+import org.springframework.stereotype.Component;
 
 /**
  * Entry point for purchases. Purchases of an unverified partition or a quarantined SKU, and those
  * stopped by the open breaker, are answered at once; so are those without a key from the shopper
  * that the sold-out shield covers. All others go to Redis in batches. Never blocks.
  */
+@Component
 final class Admissions {
-
-  private static final Admission SOLD_OUT = new Refused(Refusal.SOLD_OUT);
-  private static final Admission UNVERIFIED = new Unknown(Cause.UNVERIFIED);
-  private static final Admission QUARANTINED = new Unknown(Cause.QUARANTINED);
-  private static final Admission BREAKER = new Unknown(Cause.BREAKER);
 
   private final VerifiedServers servers;
   private final RedisBreaker breaker;
@@ -47,14 +42,14 @@ final class Admissions {
   void submit(PurchaseAttempt attempt, Consumer<Admission> answer) {
     Purchase purchase = new Purchase(attempt, answer);
     if (servers.replicationId(attempt.partition()) == null) {
-      purchase.answer(UNVERIFIED);
+      purchase.answer(Unknown.UNVERIFIED);
     } else if (servers.isQuarantined(attempt.skuId())) {
-      purchase.answer(QUARANTINED);
+      purchase.answer(Unknown.QUARANTINED);
     } else if (breaker.isOpen(attempt.partition())) {
-      purchase.answer(BREAKER);
+      purchase.answer(Unknown.BREAKER);
     } else if (!attempt.keyFromShopper() && shield.covers(attempt.skuId())) {
       metrics.shieldHit();
-      purchase.answer(SOLD_OUT);
+      purchase.answer(Refusal.SOLD_OUT);
     } else {
       metrics.shieldMiss();
       enqueue(admit, purchase);

@@ -6,7 +6,6 @@ import io.seckill.common.order.OrderTrail;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RequestBatcher;
@@ -14,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
@@ -29,22 +29,20 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   private static final LuaScript SCRIPT = LuaScript.from(AdmitCall.class, "admit.lua");
   private static final int FIELDS = 6;
   private static final int HEAD = 3;
-  private static final Admission NO_WORKER = new Unknown(Cause.NO_WORKER);
-  private static final Admission UNVERIFIED = new Unknown(Cause.UNVERIFIED);
-  private static final Admission BREAKER = new Unknown(Cause.BREAKER);
-  private static final Admission REPLICAS = new Unknown(Cause.REPLICAS);
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
   private final VerifiedServers servers;
   private final HighWaterMarks marks;
-  private final OrderIds orderIds;
+  private final IntFunction<@Nullable OrderId> orderIds;
   private final Runnable onOtherServer;
   private final SoldOutShield shield;
   private final int replicas;
   private final long replicasTimeoutMs;
 
   /**
+   * @param orderIds returns a new id of a partition, unique over all gateways; null while this
+   *     gateway holds no worker number
    * @param onOtherServer called when a batch reaches a server that is not verified
    * @param replicas replicas that must confirm, 0 for none
    */
@@ -53,7 +51,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       RedisBreaker breaker,
       VerifiedServers servers,
       HighWaterMarks marks,
-      OrderIds orderIds,
+      IntFunction<@Nullable OrderId> orderIds,
       Runnable onOtherServer,
       SoldOutShield shield,
       int replicas,
@@ -80,7 +78,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     String server = servers.replicationId(partition);
     List<OrderId> ids = server == null ? List.of() : ids(partition, purchases.size());
     if (server == null || ids.isEmpty()) {
-      answerAll(purchases, server == null ? UNVERIFIED : NO_WORKER);
+      answerAll(purchases, server == null ? Unknown.UNVERIFIED : Unknown.NO_WORKER);
       return;
     }
     List<String> keys = List.of(RedisKeys.outbox(partition));
@@ -91,7 +89,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
           breaker.call(partition, () -> replicas == 0 ? call(keys, args) : callAndWait(keys, args));
       answer(partition, server, purchases, ids, reply, askedNanos);
     } catch (CallNotPermittedException e) {
-      answerAll(purchases, BREAKER);
+      answerAll(purchases, Unknown.BREAKER);
       throw e;
     }
   }
@@ -100,7 +98,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   private List<OrderId> ids(int partition, int count) {
     List<OrderId> ids = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
-      @Nullable OrderId id = orderIds.next(partition);
+      @Nullable OrderId id = orderIds.apply(partition);
       if (id == null) {
         return List.of();
       }
@@ -161,14 +159,14 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     if (reply.value() instanceof Long) {
       servers.otherServer(partition, server);
       onOtherServer.run();
-      answerAll(purchases, UNVERIFIED);
+      answerAll(purchases, Unknown.UNVERIFIED);
       return;
     }
     List<?> texts = (List<?>) reply.value();
     texts.subList(purchases.size(), texts.size()).forEach(text -> note(server, (String) text));
     for (int i = 0; i < purchases.size(); i++) {
       Admission outcome = ScriptReplies.read((String) texts.get(i), ids.get(i));
-      if (outcome instanceof Admission.Refused no && no.reason() == Refusal.SOLD_OUT) {
+      if (outcome == Refusal.SOLD_OUT) {
         shield.raise(purchases.get(i).attempt().skuId(), askedNanos);
       }
       boolean promise =
@@ -177,7 +175,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
         PurchaseAttempt attempt = purchases.get(i).attempt();
         OrderTrail.mark(ids.get(i), attempt.skuId(), attempt.traceparent(), "admitted");
       }
-      purchases.get(i).answer(promise && !reply.confirmed() ? REPLICAS : outcome);
+      purchases.get(i).answer(promise && !reply.confirmed() ? Unknown.REPLICAS : outcome);
     }
   }
 

@@ -4,6 +4,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
 
 /**
  * The highest admission sequence of each SKU that this gateway knows, and the Redis server that
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <p>No conclusion is drawn while the server stays the same: data are lost only when another server
  * takes over, and a restart counts as another server.
  */
+@Component
 final class HighWaterMarks {
 
   private final ConcurrentMap<Long, Mark> marks = new ConcurrentHashMap<>();

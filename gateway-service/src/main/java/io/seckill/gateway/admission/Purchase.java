@@ -1,19 +1,19 @@
 package io.seckill.gateway.admission;
 
 import io.seckill.gateway.admission.Admission.Busy;
-import io.seckill.gateway.admission.Admission.Cause;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.PendingRequest;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /** A purchase attempt that waits for its outcome; answered once. */
 final class Purchase extends PendingRequest {
 
   private static final Admission BUSY = new Busy();
-  private static final Admission UNKNOWN = new Unknown(Cause.REDIS);
 
   private final PurchaseAttempt attempt;
   private final Consumer<Admission> answer;
+  private final AtomicBoolean answered = new AtomicBoolean();
 
   /**
    * @param answer called once, by any thread
@@ -28,13 +28,13 @@ final class Purchase extends PendingRequest {
   }
 
   void answer(Admission outcome) {
-    if (settle()) {
+    if (answered.compareAndSet(false, true)) {
       answer.accept(outcome);
     }
   }
 
   @Override
   public void fail(Failure failure) {
-    answer(failure == Failure.NOT_SENT ? BUSY : UNKNOWN);
+    answer(failure == Failure.NOT_SENT ? BUSY : Unknown.REDIS);
   }
 }

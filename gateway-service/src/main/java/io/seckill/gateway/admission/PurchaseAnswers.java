@@ -3,7 +3,6 @@ package io.seckill.gateway.admission;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.admission.Admission.Admitted;
-import io.seckill.gateway.admission.Admission.Refused;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.web.HttpAnswer;
@@ -24,8 +23,8 @@ final class PurchaseAnswers {
       return accepted(attempt, yes.orderId(), OrderStatus.QUEUED, yes.position());
     } else if (outcome instanceof Repeated again) {
       return accepted(attempt, again.orderId(), again.status(), again.position());
-    } else if (outcome instanceof Refused no) {
-      return refused(no.reason(), correlationId);
+    } else if (outcome instanceof Refusal reason) {
+      return refused(reason, correlationId);
     } else if (outcome instanceof Unknown) {
       return unknown(attempt, correlationId);
     }

@@ -105,7 +105,7 @@ final class PurchaseRoute implements NettyRouteProvider {
       return invalid(BAD_SKU, correlationId);
     } else if (!keys.isEmpty() && !isKey(keys)) {
       return invalid(BAD_KEY, correlationId);
-    } else if (quantity == 0 || quantity > OrderMessage.MAX_QUANTITY) {
+    } else if (quantity == 0) {
       return invalid(BAD_BODY, correlationId);
     }
     return submit(attempt(skuId, identity.userId(), keys, quantity, headers), correlationId);

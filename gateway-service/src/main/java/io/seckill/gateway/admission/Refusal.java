@@ -3,7 +3,7 @@ package io.seckill.gateway.admission;
 import io.seckill.gateway.web.ProblemCode;
 
 /** Reason for refusing a purchase: nothing was written, and the same key may be tried again. */
-enum Refusal {
+enum Refusal implements Admission {
   UNKNOWN_SKU(ProblemCode.UNKNOWN_SKU),
   NOT_OPEN(ProblemCode.NOT_OPEN),
   PAUSED(ProblemCode.PAUSED),

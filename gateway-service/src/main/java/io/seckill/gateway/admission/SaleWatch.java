@@ -8,7 +8,7 @@ import io.seckill.gateway.admission.HighWaterMarks.Mark;
 import io.seckill.gateway.admission.HighWaterMarks.Verdict;
 import io.seckill.gateway.admission.StoredSales.Sale;
 import io.seckill.gateway.backends.RedisBreaker;
-import io.seckill.support.thread.DaemonThreads;
+import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -17,12 +17,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -46,7 +43,7 @@ final class SaleWatch implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(SaleWatch.class);
   private static final LuaScript INSPECT = LuaScript.from(SaleWatch.class, "inspect.lua");
-  private static final long TICK_MS = 50;
+  private static final Duration TICK = Duration.ofMillis(50);
   private static final int FIELDS = 3;
 
   private final UnifiedJedis redis;
@@ -57,9 +54,7 @@ final class SaleWatch implements AutoCloseable {
   private final LossReports reports;
   private final WorkerLeases leases;
   private final long intervalNanos;
-  private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sale-watch"));
-  private final ScheduledFuture<?> ticking;
+  private final RepeatingTask watching;
   private long comparedNanos;
   private boolean mysqlUnavailable;
 
@@ -71,8 +66,13 @@ final class SaleWatch implements AutoCloseable {
     static final Observation ABSENT = new Observation("", 0, 0);
   }
 
-  /** One partition as read from Redis. */
-  private record Partitioned(String replicationId, Map<Long, Observation> sales) {}
+  /**
+   * What could be read from Redis.
+   *
+   * @param servers replication id of each partition that answered
+   * @param sales by SKU, of these partitions
+   */
+  private record View(Map<Integer, String> servers, Map<Long, Observation> sales) {}
 
   /** Receives reports of losses that the data in MySQL do not show. */
   @FunctionalInterface
@@ -100,7 +100,7 @@ final class SaleWatch implements AutoCloseable {
     this.leases = leases;
     this.intervalNanos = interval.toNanos();
     this.comparedNanos = System.nanoTime() - intervalNanos;
-    this.ticking = thread.scheduleWithFixedDelay(this::tick, 0, TICK_MS, TimeUnit.MILLISECONDS);
+    this.watching = new RepeatingTask("sale-watch", TICK, this::tick);
   }
 
   /**
@@ -108,9 +108,7 @@ final class SaleWatch implements AutoCloseable {
    * server.
    */
   void wake() {
-    if (!thread.isShutdown()) {
-      thread.execute(this::tick);
-    }
+    watching.runSoon();
   }
 
   /** While MySQL is unavailable, every comparison waits for its interval. */
@@ -129,8 +127,6 @@ final class SaleWatch implements AutoCloseable {
       }
       mysqlUnavailable = true;
       comparedNanos = System.nanoTime();
-    } catch (RuntimeException e) { // a throw would end the schedule
-      log.error("comparing redis with mysql failed", e);
     }
   }
 
@@ -143,23 +139,28 @@ final class SaleWatch implements AutoCloseable {
     Map<Integer, String> proven = database.provenServers();
     List<Sale> sales = database.all();
     mysqlUnavailable = false;
+    View redis = inspect(sales);
+    mark(sales, redis, proven);
+    boolean anew = quarantine(sales, redis);
+    verify(redis.servers());
+    comparedNanos = System.nanoTime() - (anew ? intervalNanos : 0);
+  }
+
+  private View inspect(List<Sale> sales) {
     Map<Integer, List<Sale>> byPartition =
         sales.stream().collect(Collectors.groupingBy(sale -> Partition.ofSku(sale.skuId())));
-    Map<Integer, Partitioned> seen = new TreeMap<>();
+    View view = new View(new TreeMap<>(), new HashMap<>());
     for (int p = 0; p < Partition.COUNT; p++) {
       try {
-        seen.put(p, inspect(p, byPartition.getOrDefault(p, List.of())));
+        inspect(p, byPartition.getOrDefault(p, List.of()), view);
       } catch (JedisException | CallNotPermittedException e) { // a cluster node may be down
         log.debug("partition {} cannot be inspected: {}", p, e.toString());
       }
     }
-    mark(sales, seen, proven);
-    boolean anew = quarantine(sales, suspects(sales, seen), seen);
-    verify(seen);
-    comparedNanos = System.nanoTime() - (anew ? intervalNanos : 0);
+    return view;
   }
 
-  private Partitioned inspect(int partition, List<Sale> sales) {
+  private void inspect(int partition, List<Sale> sales, View view) {
     List<String> args =
         Stream.concat(
                 Stream.of(RedisKeys.prefix(partition)),
@@ -167,12 +168,10 @@ final class SaleWatch implements AutoCloseable {
             .toList();
     List<String> keys = List.of(RedisKeys.outbox(partition));
     List<?> reply = (List<?>) breaker.call(partition, () -> INSPECT.call(redis, keys, args));
-    Map<Long, Observation> data = new HashMap<>();
+    view.servers().put(partition, (String) reply.get(0));
     for (int i = 0; i < sales.size(); i++) {
-      int at = 1 + i * FIELDS;
-      data.put(sales.get(i).skuId(), data(reply, at));
+      view.sales().put(sales.get(i).skuId(), data(reply, 1 + i * FIELDS));
     }
-    return new Partitioned((String) reply.get(0), data);
   }
 
   private static Observation data(List<?> reply, int at) {
@@ -187,14 +186,13 @@ final class SaleWatch implements AutoCloseable {
     return digits.matches("\\d{1,18}") ? Long.parseLong(digits) : 0;
   }
 
-  private void mark(List<Sale> sales, Map<Integer, Partitioned> seen, Map<Integer, String> proven) {
+  private void mark(List<Sale> sales, View redis, Map<Integer, String> proven) {
     marks.retain(sales.stream().map(Sale::skuId).collect(Collectors.toSet()));
     for (Sale sale : sales) {
-      int p = Partition.ofSku(sale.skuId());
-      Partitioned partition = seen.get(p);
-      if (partition != null && data(seen, sale.skuId()).epoch() > 0) {
-        Observation data = data(seen, sale.skuId());
-        String server = partition.replicationId();
+      Observation data = redis.sales().get(sale.skuId());
+      if (data != null && data.epoch() > 0) {
+        int p = Partition.ofSku(sale.skuId());
+        String server = Objects.requireNonNull(redis.servers().get(p));
         Mark mark =
             marks.found(
                 server,
@@ -224,30 +222,25 @@ final class SaleWatch implements AutoCloseable {
             failure -> log.warn("sku {}: reporting the loss failed: {}", sale.skuId(), failure));
   }
 
-  private Set<Long> suspects(List<Sale> sales, Map<Integer, Partitioned> seen) {
+  private Set<Long> suspects(List<Sale> sales, View redis) {
     return sales.stream()
-        .filter(sale -> seen.containsKey(Partition.ofSku(sale.skuId())))
-        .filter(sale -> isSuspect(sale, data(seen, sale.skuId())))
+        .filter(sale -> isSuspect(sale, redis.sales().get(sale.skuId())))
         .map(Sale::skuId)
         .collect(Collectors.toSet());
   }
 
-  private static Observation data(Map<Integer, Partitioned> seen, long skuId) {
-    Partitioned partition = Objects.requireNonNull(seen.get(Partition.ofSku(skuId)));
-    return partition.sales().getOrDefault(skuId, Observation.ABSENT);
-  }
-
   /**
-   * Whether the data in Redis may lack admissions. Includes sales that are not open: a repeat of an
-   * admitted purchase must not be refused from data that have lost it. While a sale is being
-   * loaded, the scripts themselves answer that the outcome is unknown.
+   * Whether the data in Redis may lack admissions; false when they could not be read. Includes
+   * sales that are not open: a repeat of an admitted purchase must not be refused from data that
+   * have lost it. While a sale is being loaded, the scripts themselves answer that the outcome is
+   * unknown.
    */
-  private boolean isSuspect(Sale sale, Observation data) {
+  private boolean isSuspect(Sale sale, @Nullable Observation data) {
     Mark mark = marks.of(sale.skuId());
-    if (data.equals(Observation.ABSENT)) {
-      return sale.hasSold() || (mark != null && mark.seq() > 0);
-    } else if (data.state().equals("PREHEATING")) {
+    if (data == null || data.state().equals("PREHEATING")) {
       return false;
+    } else if (data.equals(Observation.ABSENT)) {
+      return sale.hasSold() || (mark != null && mark.seq() > 0);
     }
     boolean behind = data.epoch() < sale.epoch() || data.seq() < sale.lastSeq();
     boolean sellsAlone = data.state().equals("OPEN") && !sale.sells();
@@ -263,11 +256,12 @@ final class SaleWatch implements AutoCloseable {
    * @return whether a SKU is newly quarantined: a preheat may have changed it between the two
    *     reads, so it is compared again at once
    */
-  private boolean quarantine(List<Sale> sales, Set<Long> suspects, Map<Integer, Partitioned> seen) {
+  private boolean quarantine(List<Sale> sales, View redis) {
     Set<Long> quarantined = new HashSet<>(servers.quarantined());
-    quarantined.removeIf(skuId -> seen.containsKey(Partition.ofSku(skuId)));
+    quarantined.removeIf(skuId -> redis.servers().containsKey(Partition.ofSku(skuId)));
+    Set<Long> suspects = suspects(sales, redis);
     if (!suspects.isEmpty()) {
-      quarantined.addAll(suspects(inPresentState(sales, suspects), seen));
+      quarantined.addAll(suspects(inPresentState(sales, suspects), redis));
     }
     boolean anew = !servers.quarantined().containsAll(quarantined);
     report(quarantined);
@@ -293,14 +287,11 @@ final class SaleWatch implements AutoCloseable {
   }
 
   private void report(Set<Long> quarantined) {
-    quarantined.stream()
-        .filter(skuId -> !servers.isQuarantined(skuId))
-        .forEach(this::reportQuarantine);
-    for (Long skuId : servers.quarantined()) {
-      if (!quarantined.contains(skuId)) {
-        log.info("sku {} is no longer quarantined", skuId);
-      }
-    }
+    Set<Long> before = servers.quarantined();
+    quarantined.stream().filter(skuId -> !before.contains(skuId)).forEach(this::reportQuarantine);
+    before.stream()
+        .filter(skuId -> !quarantined.contains(skuId))
+        .forEach(skuId -> log.info("sku {} is no longer quarantined", skuId));
   }
 
   private void reportQuarantine(long skuId) {
@@ -319,10 +310,9 @@ final class SaleWatch implements AutoCloseable {
    * Marks servers as verified. Called after the quarantines are in force; a server is verified only
    * if its data confirm the worker lease.
    */
-  private void verify(Map<Integer, Partitioned> seen) {
-    seen.forEach(
-        (p, partition) -> {
-          String replicationId = partition.replicationId();
+  private void verify(Map<Integer, String> found) {
+    found.forEach(
+        (p, replicationId) -> {
           if (!replicationId.equals(servers.replicationId(p)) && leases.of(p).renew()) {
             servers.verified(p, replicationId);
             log.info("data of partition {} verified: replication id {}", p, replicationId);
@@ -333,14 +323,6 @@ final class SaleWatch implements AutoCloseable {
   /** Ends the thread; if it is blocked in MySQL, the driver's timeout ends it later. */
   @Override
   public void close() {
-    ticking.cancel(false);
-    thread.shutdown();
-    try {
-      if (!thread.awaitTermination(2, TimeUnit.SECONDS)) {
-        log.warn("the sale watch has not stopped: it still waits for redis or mysql");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    watching.close();
   }
 }

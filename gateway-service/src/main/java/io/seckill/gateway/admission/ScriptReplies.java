@@ -4,8 +4,6 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.admission.Admission.Admitted;
-import io.seckill.gateway.admission.Admission.Cause;
-import io.seckill.gateway.admission.Admission.Refused;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
 import org.slf4j.Logger;
@@ -15,16 +13,6 @@ import org.slf4j.LoggerFactory;
 final class ScriptReplies {
 
   private static final Logger log = LoggerFactory.getLogger(ScriptReplies.class);
-  private static final Admission UNKNOWN_SKU = new Refused(Refusal.UNKNOWN_SKU);
-  private static final Admission NOT_OPEN = new Refused(Refusal.NOT_OPEN);
-  private static final Admission PAUSED = new Refused(Refusal.PAUSED);
-  private static final Admission CLOSED = new Refused(Refusal.CLOSED);
-  private static final Admission QUANTITY = new Refused(Refusal.QUANTITY);
-  private static final Admission QUOTA_EXCEEDED = new Refused(Refusal.QUOTA_EXCEEDED);
-  private static final Admission SOLD_OUT = new Refused(Refusal.SOLD_OUT);
-  private static final Admission TOO_FEW_LEFT = new Refused(Refusal.TOO_FEW_LEFT);
-  private static final Admission KEY_REUSED = new Refused(Refusal.IDEMPOTENCY_KEY_REUSED);
-  private static final Admission BROKEN_DATA = new Unknown(Cause.BROKEN_DATA);
 
   private ScriptReplies() {}
 
@@ -35,16 +23,16 @@ final class ScriptReplies {
     return switch (reply.charAt(0)) {
       case 'A' -> new Admitted(sent, Long.parseLong(reply, 2, reply.length(), 10));
       case 'S' -> repeated(reply);
-      case 'K' -> KEY_REUSED;
-      case 'U' -> UNKNOWN_SKU;
-      case 'N' -> NOT_OPEN;
-      case 'P' -> PAUSED;
-      case 'C' -> CLOSED;
-      case 'I' -> QUANTITY;
-      case 'Q' -> QUOTA_EXCEEDED;
-      case 'O' -> SOLD_OUT;
-      case 'F' -> TOO_FEW_LEFT;
-      case 'B' -> BROKEN_DATA;
+      case 'K' -> Refusal.IDEMPOTENCY_KEY_REUSED;
+      case 'U' -> Refusal.UNKNOWN_SKU;
+      case 'N' -> Refusal.NOT_OPEN;
+      case 'P' -> Refusal.PAUSED;
+      case 'C' -> Refusal.CLOSED;
+      case 'I' -> Refusal.QUANTITY;
+      case 'Q' -> Refusal.QUOTA_EXCEEDED;
+      case 'O' -> Refusal.SOLD_OUT;
+      case 'F' -> Refusal.TOO_FEW_LEFT;
+      case 'B' -> Unknown.BROKEN_DATA;
       default -> throw new IllegalStateException("admit.lua and its caller disagree: " + reply);
     };
   }
@@ -56,27 +44,20 @@ final class ScriptReplies {
    */
   private static Admission repeated(String reply) {
     try {
-      return readRepeated(reply);
+      int idEnd = reply.indexOf('|', 2);
+      int settledEnd = reply.indexOf('|', idEnd + 1);
+      OrderId orderId = OrderId.parse(reply.substring(2, idEnd));
+      if (settledEnd + 1 == reply.length()) {
+        return new Repeated(orderId, OrderStatus.QUEUED, 1);
+      }
+      AdmissionRecord record = AdmissionRecord.parse(reply.substring(settledEnd + 1));
+      OrderStatus status = record.status();
+      boolean waits = status == OrderStatus.QUEUED || status == OrderStatus.DELAYED;
+      long settled = Long.parseLong(reply, idEnd + 1, settledEnd, 10);
+      return new Repeated(orderId, status, waits ? Math.max(1, record.seq() - settled) : 0);
     } catch (IllegalArgumentException e) {
       log.error("the record of an order is unreadable: {}", reply, e);
-      return BROKEN_DATA;
+      return Unknown.BROKEN_DATA;
     }
-  }
-
-  /**
-   * @throws IllegalArgumentException when id, settled or record is unreadable
-   */
-  private static Admission readRepeated(String reply) {
-    int idEnd = reply.indexOf('|', 2);
-    int settledEnd = reply.indexOf('|', idEnd + 1);
-    OrderId orderId = OrderId.parse(reply.substring(2, idEnd));
-    if (settledEnd + 1 == reply.length()) {
-      return new Repeated(orderId, OrderStatus.QUEUED, 1);
-    }
-    AdmissionRecord record = AdmissionRecord.parse(reply.substring(settledEnd + 1));
-    OrderStatus status = record.status();
-    boolean waits = status == OrderStatus.QUEUED || status == OrderStatus.DELAYED;
-    long settled = Long.parseLong(reply, idEnd + 1, settledEnd, 10);
-    return new Repeated(orderId, status, waits ? Math.max(1, record.seq() - settled) : 0);
   }
 }

@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import io.seckill.common.order.Partition;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,11 +62,6 @@ final class VerifiedServers {
   }
 
   boolean allVerified() {
-    for (int p = 0; p < Partition.COUNT; p++) {
-      if (replicationIds.get(p) == null) {
-        return false;
-      }
-    }
-    return true;
+    return IntStream.range(0, Partition.COUNT).noneMatch(p -> replicationIds.get(p) == null);
   }
 }

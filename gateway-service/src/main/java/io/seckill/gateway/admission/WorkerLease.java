@@ -74,18 +74,23 @@ final class WorkerLease {
 
   /** Returns the next id of the partition, or null without a lease that is known to be valid. */
   @Nullable OrderId next() {
-    Held now = held;
-    if (now == null || System.nanoTime() - now.untilNanos() >= 0) {
+    Held now = valid();
+    if (now == null) {
       return null;
     }
     OrderId id = now.ids().next(partition);
     return id.timeMs() <= now.horizonMs() ? id : null;
   }
 
-  /** The leased worker number, or -1 without a lease. */
+  /** The leased worker number, or -1 without a lease that is known to be valid. */
   int worker() {
+    Held now = valid();
+    return now == null ? -1 : now.ids().worker();
+  }
+
+  private @Nullable Held valid() {
     Held now = held;
-    return now == null || System.nanoTime() - now.untilNanos() >= 0 ? -1 : now.ids().worker();
+    return now == null || System.nanoTime() - now.untilNanos() >= 0 ? null : now;
   }
 
   /**

@@ -2,25 +2,40 @@ package io.seckill.gateway.admission;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
+import io.seckill.support.thread.RepeatingTask;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** The worker lease of every partition. */
-final class WorkerLeases implements OrderIds {
+/**
+ * The worker lease of every partition, each renewed in time. The thread that renews them calls only
+ * Redis: a blocked MySQL must not leave a running sale without order ids.
+ */
+final class WorkerLeases implements AutoCloseable {
+
+  private static final Duration TICK = Duration.ofMillis(50);
 
   private final List<WorkerLease> leases;
+  private final long renewNanos;
+  private final long[] renewedNanos = new long[Partition.COUNT];
+  private final RepeatingTask renewing;
 
   /**
    * @param lease creates the lease of a partition
+   * @param duration time after which a lease expires unless it is renewed
    */
-  WorkerLeases(IntFunction<WorkerLease> lease) {
+  WorkerLeases(IntFunction<WorkerLease> lease, Duration duration) {
     this.leases = IntStream.range(0, Partition.COUNT).mapToObj(lease).toList();
+    this.renewNanos = duration.toNanos() / 4;
+    Arrays.fill(renewedNanos, System.nanoTime() - renewNanos);
+    this.renewing = new RepeatingTask("worker-lease", TICK, this::renewDue);
   }
 
-  @Override
-  public @Nullable OrderId next(int partition) {
+  /** Returns a new order id; null while this gateway holds no worker number of the partition. */
+  @Nullable OrderId nextId(int partition) {
     return of(partition).next();
   }
 
@@ -28,8 +43,20 @@ final class WorkerLeases implements OrderIds {
     return leases.get(partition);
   }
 
-  /** Returns every number permanently. */
-  void release() {
+  /** Also takes a number for each partition that has none. */
+  private void renewDue() {
+    for (int p = 0; p < Partition.COUNT; p++) {
+      if (of(p).worker() < 0 || System.nanoTime() - renewedNanos[p] >= renewNanos) {
+        renewedNanos[p] = System.nanoTime();
+        of(p).renew();
+      }
+    }
+  }
+
+  /** Ends the renewals and returns every number permanently. */
+  @Override
+  public void close() {
+    renewing.close();
     leases.forEach(WorkerLease::release);
   }
 }

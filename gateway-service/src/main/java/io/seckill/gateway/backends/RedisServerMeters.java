@@ -2,12 +2,11 @@ package io.seckill.gateway.backends;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.seckill.support.thread.DaemonThreads;
+import io.seckill.support.thread.RepeatingTask;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
@@ -25,12 +24,11 @@ import redis.clients.jedis.exceptions.JedisException;
 final class RedisServerMeters implements DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(RedisServerMeters.class);
-  private static final long EVERY_SECONDS = 5;
+  private static final Duration EVERY = Duration.ofSeconds(5);
 
   private final UnifiedJedis redis;
   private final ServerSettings settings;
-  private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("redis-server-meters"));
+  private final RepeatingTask looking;
   private volatile double writeFailed;
   private volatile double delayedFsyncs;
   private volatile double replicas;
@@ -47,7 +45,7 @@ final class RedisServerMeters implements DisposableBean {
     Gauge.builder("seckill.redis.replicas", () -> replicas)
         .description("Replicas that follow Redis")
         .register(meters);
-    var unused = thread.scheduleWithFixedDelay(this::look, 0, EVERY_SECONDS, TimeUnit.SECONDS);
+    this.looking = new RepeatingTask("redis-server-meters", EVERY, this::look);
   }
 
   private void look() {
@@ -61,12 +59,10 @@ final class RedisServerMeters implements DisposableBean {
       settings.check();
     } catch (JedisException e) {
       log.debug("redis cannot be queried for its state", e);
-    } catch (RuntimeException e) { // a throw would end the schedule
-      log.error("the state reported by redis cannot be read", e);
     }
   }
 
-  private static double number(@org.jspecify.annotations.Nullable String text) {
+  private static double number(@Nullable String text) {
     return text == null ? 0 : Double.parseDouble(text);
   }
 
@@ -81,6 +77,6 @@ final class RedisServerMeters implements DisposableBean {
 
   @Override
   public void destroy() {
-    thread.shutdownNow();
+    looking.close();
   }
 }

@@ -3,16 +3,16 @@ package io.seckill.gateway.backends;
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.Partition;
 import io.seckill.support.thread.DaemonThreads;
+import io.seckill.support.thread.RepeatingTask;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +32,7 @@ import redis.clients.jedis.exceptions.JedisException;
 public final class RequestBatcher<T extends PendingRequest> implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(RequestBatcher.class);
-  private static final long WATCH_PERIOD_MS = 10;
+  private static final Duration WATCH_PERIOD = Duration.ofMillis(10);
   private static final long STOP_WAIT_MS = 2_000;
 
   /** Executes one batch; called by one of the batcher's threads, may block. */
@@ -53,15 +53,12 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   private final Executor<T> executor;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition workToDo = lock.newCondition();
-  private final List<ArrayDeque<T>> queues = new ArrayList<>(Partition.COUNT);
-  private final ArrayDeque<Integer> ready = new ArrayDeque<>(Partition.COUNT);
-  private final ArrayDeque<Integer> failingReady = new ArrayDeque<>(Partition.COUNT);
-  private final boolean[] failing = new boolean[Partition.COUNT];
-  private final boolean[] inReady = new boolean[Partition.COUNT];
-  private final int[] executing = new int[Partition.COUNT];
+  private final List<Queue<T>> queues;
+  private final ArrayDeque<Queue<T>> ready = new ArrayDeque<>(Partition.COUNT);
+  private final ArrayDeque<Queue<T>> failingReady = new ArrayDeque<>(Partition.COUNT);
 
-  /** Whether a thread is in a call for a failing partition. */
-  private boolean trying;
+  /** The thread that is in a call for a failing partition, or -1. */
+  private int trying = -1;
 
   /**
    * Whether the last call that began was for a failing partition. Ready partitions then come first,
@@ -71,13 +68,28 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
 
   private boolean stopping;
 
-  /** Threads that are in a call for a failing partition. */
-  private final boolean[] tries;
-
   private final AtomicReferenceArray<@Nullable List<T>> underway;
   private final List<Thread> threads = new ArrayList<>();
-  private final ScheduledExecutorService timeoutMonitor;
-  private final ScheduledFuture<?> watching;
+  private final RepeatingTask timeoutMonitor;
+
+  /** The requests of a partition; guarded by the lock. */
+  private static final class Queue<T> {
+    final int partition;
+    final ArrayDeque<T> waiting = new ArrayDeque<>();
+
+    /** Batches in progress. */
+    int executing;
+
+    /** Whether it is in {@code ready} or {@code failingReady}. */
+    boolean announced;
+
+    /** Whether the last call did not reach its server. */
+    boolean failing;
+
+    Queue(int partition) {
+      this.partition = partition;
+    }
+  }
 
   /**
    * Starts the threads.
@@ -90,16 +102,9 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
     this.settings = settings;
     this.apart = apart;
     this.executor = executor;
-    for (int p = 0; p < Partition.COUNT; p++) {
-      queues.add(new ArrayDeque<>());
-    }
-    this.tries = new boolean[settings.threads()];
+    this.queues = IntStream.range(0, Partition.COUNT).mapToObj(p -> new Queue<T>(p)).toList();
     this.underway = new AtomicReferenceArray<>(settings.threads());
-    this.timeoutMonitor =
-        Executors.newSingleThreadScheduledExecutor(DaemonThreads.named(name + "-watch"));
-    this.watching =
-        timeoutMonitor.scheduleWithFixedDelay(
-            this::failOverdue, WATCH_PERIOD_MS, WATCH_PERIOD_MS, TimeUnit.MILLISECONDS);
+    this.timeoutMonitor = new RepeatingTask(name + "-watch", WATCH_PERIOD, this::failOverdue);
     for (int i = 0; i < settings.threads(); i++) {
       int slot = i;
       Thread thread = DaemonThreads.named(name + "-" + i).newThread(() -> run(slot));
@@ -117,12 +122,12 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   public boolean offer(int partition, T request) {
     lock.lock();
     try {
-      ArrayDeque<T> queue = queues.get(partition);
-      if (stopping || queue.size() >= settings.queueCapacity()) {
+      Queue<T> queue = queues.get(partition);
+      if (stopping || queue.waiting.size() >= settings.queueCapacity()) {
         return false;
       }
-      queue.add(request);
-      announce(partition);
+      queue.waiting.add(request);
+      announce(queue);
       return true;
     } finally {
       lock.unlock();
@@ -133,7 +138,7 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   public int depth() {
     lock.lock();
     try {
-      return queues.stream().mapToInt(ArrayDeque::size).sum();
+      return queues.stream().mapToInt(queue -> queue.waiting.size()).sum();
     } finally {
       lock.unlock();
     }
@@ -143,69 +148,68 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
    * Called under the lock. Wakes a thread when the partition has work and is below its limit of
    * batches in progress.
    */
-  private void announce(int partition) {
-    if (!inReady[partition]
-        && !queues.get(partition).isEmpty()
-        && executing[partition] < settings.batchesPerPartition()) {
-      inReady[partition] = true;
-      (failing[partition] ? failingReady : ready).add(partition);
+  private void announce(Queue<T> queue) {
+    if (!queue.announced
+        && !queue.waiting.isEmpty()
+        && queue.executing < settings.batchesPerPartition()) {
+      queue.announced = true;
+      (queue.failing ? failingReady : ready).add(queue);
       workToDo.signal();
     }
   }
 
   private void run(int slot) {
     List<T> batch = new ArrayList<>(settings.maxBatch());
-    int partition;
-    while ((partition = take(slot, batch)) >= 0) {
+    for (Queue<T> queue = take(slot, batch); queue != null; queue = take(slot, batch)) {
+      int partition = queue.partition;
       try {
         executor.execute(partition, batch);
-        worked(partition, true);
+        worked(queue, true);
       } catch (CallNotPermittedException e) {
         log.debug("partition {}: nothing was sent: {}", partition, e.toString());
       } catch (JedisException e) { // expected while Redis is down; the breaker bounds how often
         log.warn(
             "partition {}: a batch of {} has no answer: {}", partition, batch.size(), e.toString());
-        worked(partition, e instanceof JedisDataException);
+        worked(queue, e instanceof JedisDataException);
       } catch (RuntimeException e) {
         log.error("partition {}: a batch of {} was not executed", partition, batch.size(), e);
       } finally {
         batch.forEach(request -> request.fail(PendingRequest.Failure.UNKNOWN));
-        putBack(slot, partition);
+        putBack(slot, queue);
       }
     }
   }
 
-  /**
-   * Waits for work; returns its partition, or -1 when the batcher is stopping and no work is left.
-   */
-  private int take(int slot, List<T> batch) {
+  /** Waits for work; returns null when the batcher is stopping and no work is left. */
+  private @Nullable Queue<T> take(int slot, List<T> batch) {
     batch.clear();
     lock.lock();
     try {
       while (true) {
-        boolean mayTry = !failingReady.isEmpty() && !trying;
+        boolean mayTry = !failingReady.isEmpty() && trying < 0;
         if (ready.isEmpty() && !mayTry) {
           if (stopping) {
-            return -1;
+            return null;
           }
           workToDo.awaitUninterruptibly();
           continue;
         }
         triedLast = mayTry && (ready.isEmpty() || !triedLast);
-        int partition = (triedLast ? failingReady : ready).remove();
-        inReady[partition] = false;
-        if (failing[partition] && !triedLast) { // it began to fail while it waited in ready
-          announce(partition);
+        Queue<T> queue = (triedLast ? failingReady : ready).remove();
+        queue.announced = false;
+        if (queue.failing && !triedLast) { // it began to fail while it waited in ready
+          announce(queue);
           continue;
         }
-        drain(queues.get(partition), batch);
+        while (batch.size() < settings.maxBatch() && !queue.waiting.isEmpty()) {
+          batch.add(queue.waiting.remove());
+        }
         if (!batch.isEmpty()) { // else the timeout monitor has emptied the queue
-          executing[partition]++;
-          trying |= triedLast;
-          tries[slot] = triedLast;
-          announce(partition);
+          queue.executing++;
+          trying = triedLast ? slot : trying;
+          announce(queue);
           underway.set(slot, List.copyOf(batch));
-          return partition;
+          return queue;
         }
       }
     } finally {
@@ -214,32 +218,25 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   }
 
   /** Whether the last call for a partition reached its server. */
-  private void worked(int partition, boolean reached) {
+  private void worked(Queue<T> queue, boolean reached) {
     lock.lock();
     try {
-      failing[partition] = apart && !reached;
+      queue.failing = apart && !reached;
     } finally {
       lock.unlock();
     }
   }
 
-  private void drain(ArrayDeque<T> queue, List<T> batch) {
-    while (batch.size() < settings.maxBatch() && !queue.isEmpty()) {
-      batch.add(queue.remove());
-    }
-  }
-
-  private void putBack(int slot, int partition) {
+  private void putBack(int slot, Queue<T> queue) {
     underway.set(slot, null);
     lock.lock();
     try {
-      executing[partition]--;
-      if (tries[slot]) {
-        tries[slot] = false;
-        trying = false;
+      queue.executing--;
+      if (trying == slot) {
+        trying = -1;
         workToDo.signal();
       }
-      announce(partition);
+      announce(queue);
     } finally {
       lock.unlock();
     }
@@ -248,8 +245,8 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   private void failOverdue() {
     long now = System.nanoTime();
     long lastUnsent = now - settings.queueWait().toNanos();
-    for (int p = 0; p < Partition.COUNT; p++) {
-      overdue(p, lastUnsent).forEach(request -> request.fail(PendingRequest.Failure.NOT_SENT));
+    for (Queue<T> queue : queues) {
+      overdue(queue, lastUnsent).forEach(request -> request.fail(PendingRequest.Failure.NOT_SENT));
     }
     long lastSent = now - settings.answerWithin().toNanos();
     for (int slot = 0; slot < settings.threads(); slot++) {
@@ -262,15 +259,13 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
     }
   }
 
-  private List<T> overdue(int partition, long bornBefore) {
+  private List<T> overdue(Queue<T> queue, long bornBefore) {
     List<T> overdue = new ArrayList<>();
     lock.lock();
     try {
-      ArrayDeque<T> queue = queues.get(partition);
-      for (T head = queue.peek();
-          head != null && head.bornNanos() - bornBefore <= 0;
-          head = queue.peek()) {
-        overdue.add(queue.remove());
+      ArrayDeque<T> waiting = queue.waiting;
+      while (!waiting.isEmpty() && waiting.element().bornNanos() - bornBefore <= 0) {
+        overdue.add(waiting.remove());
       }
     } finally {
       lock.unlock();
@@ -294,8 +289,7 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
     for (Thread thread : threads) {
       joinUntil(thread, deadline);
     }
-    watching.cancel(false);
-    timeoutMonitor.shutdown();
+    timeoutMonitor.close();
   }
 
   private static void joinUntil(Thread thread, long deadline) {

@@ -1,11 +1,8 @@
 package io.seckill.gateway.orders;
 
-import io.seckill.support.thread.DaemonThreads;
+import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,16 +20,15 @@ import org.springframework.stereotype.Component;
 final class PaymentTimeout implements DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(PaymentTimeout.class);
-  private static final long EVERY_SECONDS = 5;
+  private static final Duration EVERY = Duration.ofSeconds(5);
 
   private final JdbcClient mysql;
-  private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("payment-timeout"));
+  private final RepeatingTask reading;
   private volatile @Nullable Duration latest;
 
   PaymentTimeout(JdbcClient mysql) {
     this.mysql = mysql;
-    var unused = thread.scheduleWithFixedDelay(this::read, 0, EVERY_SECONDS, TimeUnit.SECONDS);
+    this.reading = new RepeatingTask("payment-timeout", EVERY, this::read);
   }
 
   /** Empty until it has been read from MySQL. */
@@ -50,8 +46,6 @@ final class PaymentTimeout implements DisposableBean {
           .ifPresent(this::learn);
     } catch (DataAccessException e) {
       log.debug("payment time-out cannot be read from mysql", e);
-    } catch (RuntimeException e) { // an exception would end the schedule
-      log.error("reading the payment time-out failed", e);
     }
   }
 
@@ -64,6 +58,6 @@ final class PaymentTimeout implements DisposableBean {
 
   @Override
   public void destroy() {
-    thread.shutdownNow();
+    reading.close();
   }
 }

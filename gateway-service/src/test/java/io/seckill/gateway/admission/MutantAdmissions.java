@@ -7,7 +7,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class MutantAdmissions {
 
   private static final int EVERY = 25;
-  private static final Admission SOLD_OUT = new Admission.Refused(Refusal.SOLD_OUT);
   private static final AtomicInteger ASKED = new AtomicInteger();
 
   private MutantAdmissions() {}
@@ -15,7 +14,7 @@ public final class MutantAdmissions {
   /** Answers one purchase in 25 with SOLD_OUT. */
   static void enqueue(RequestBatcher<Purchase> queue, Purchase purchase) {
     if (ASKED.incrementAndGet() % EVERY == 0) {
-      purchase.answer(SOLD_OUT);
+      purchase.answer(Refusal.SOLD_OUT);
     } else {
       Admissions.enqueue(queue, purchase);
     }

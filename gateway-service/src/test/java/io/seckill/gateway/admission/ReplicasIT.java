@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.admission.Admission.Admitted;
-import io.seckill.gateway.admission.Admission.Cause;
-import io.seckill.gateway.admission.Admission.Refused;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.testing.ChildProcessesOnly;
@@ -70,14 +68,14 @@ class ReplicasIT {
     TestSale sale = TestSale.unlimited(redis, 10);
     replica.freeze();
 
-    assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(new Unknown(Cause.REPLICAS));
+    assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.REPLICAS);
     assertThat(sale.outbox()).as("it is admitted and a relay can take it").hasSize(1);
     assertThat(calls.one(attempt(sale, 1, "key-0001", 1)))
         .as("a repeat promises as much as the first answer, so it waits for as many replicas")
-        .isEqualTo(new Unknown(Cause.REPLICAS));
+        .isEqualTo(Unknown.REPLICAS);
     assertThat(calls.one(attempt(sale, 2, "key-0001", 11)))
         .as("a refusal promises nothing, so it does not wait")
-        .isInstanceOf(Refused.class);
+        .isInstanceOf(Refusal.class);
 
     replica.thaw();
     Promise.soon(() -> calls.one(attempt(sale, 1, "key-0001", 1)) instanceof Repeated);
@@ -90,12 +88,12 @@ class ReplicasIT {
     TestSale sale = TestSale.unlimited(redis, 1);
     replica.freeze();
     PurchaseAttempt bought = attempt(sale, 1, "key-0001", 1);
-    assertThat(calls.one(bought)).isEqualTo(new Unknown(Cause.REPLICAS));
+    assertThat(calls.one(bought)).isEqualTo(Unknown.REPLICAS);
 
     List<Admission> outcomes = calls.together(bought, attempt(sale, 2, "key-0002", 1));
 
     assertThat(outcomes.get(0)).as("no replica has the order yet").isNotInstanceOf(Repeated.class);
-    assertThat(outcomes.get(1)).isEqualTo(new Refused(Refusal.SOLD_OUT));
+    assertThat(outcomes.get(1)).isEqualTo(Refusal.SOLD_OUT);
     replica.thaw();
   }
 

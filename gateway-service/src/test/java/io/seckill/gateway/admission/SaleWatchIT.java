@@ -51,7 +51,8 @@ class SaleWatchIT {
               });
       VerifiedServers servers = new VerifiedServers();
 
-      try (SaleWatch watch = watch(redis, mysql, servers)) {
+      try (WorkerLeases leases = leases(redis);
+          SaleWatch watch = watch(redis, mysql, servers, leases)) {
         watch.wake();
         await().atMost(Duration.ofSeconds(30)).until(servers::allVerified);
 
@@ -90,17 +91,23 @@ class SaleWatchIT {
     }
   }
 
-  private static SaleWatch watch(UnifiedJedis redis, JdbcTemplate mysql, VerifiedServers servers) {
+  private static WorkerLeases leases(UnifiedJedis redis) {
     RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
+    Duration lease = Duration.ofSeconds(10);
+    return new WorkerLeases(
+        p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), lease), lease);
+  }
+
+  private static SaleWatch watch(
+      UnifiedJedis redis, JdbcTemplate mysql, VerifiedServers servers, WorkerLeases leases) {
     return new SaleWatch(
         redis,
-        breaker,
+        RedisBreakers.of(redis, new SimpleMeterRegistry()),
         new StoredSales(mysql),
         servers,
         new HighWaterMarks(),
         (sku, epoch, seq) -> Mono.error(new AssertionError("nothing is lost")),
-        new WorkerLeases(
-            p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), Duration.ofSeconds(10))),
+        leases,
         ONE_LOOK);
   }
 
