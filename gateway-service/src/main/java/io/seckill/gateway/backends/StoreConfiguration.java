@@ -21,8 +21,9 @@ class StoreConfiguration {
 
   private static final Duration MYSQL_TIMEOUT = Duration.ofSeconds(3);
 
-  private static final int PREHEATS_AT_ONCE = 2;
   private static final int LOOK_UPS_AT_ONCE = 3;
+  private static final int LOOK_UPS_IN_ONE_STATEMENT = 64;
+  private static final int LOOK_UPS_WAITING = 10_000;
 
   /** Operators and probes are few; none of them may wait for a shopper's call. */
   private static final int OPERATORS_AT_ONCE = 3;
@@ -47,14 +48,16 @@ class StoreConfiguration {
         "operator-mysql", "MYSQL_UNAVAILABLE", OPERATORS_AT_ONCE, WAITING, MYSQL_TIMEOUT);
   }
 
-  /**
-   * Lookups of orders that Redis cannot answer for, many with one statement; lists do not delay
-   * them.
-   */
+  /** Lookups in MySQL of orders that Redis cannot answer for, many with one statement. */
   @Bean
-  BlockingCalls lookUpCalls() {
-    return new BlockingCalls(
-        "look-up", "MYSQL_UNAVAILABLE", LOOK_UPS_AT_ONCE, LOOK_UPS_AT_ONCE, MYSQL_TIMEOUT);
+  RequestBatcherProperties lookUpBounds() {
+    return new RequestBatcherProperties(
+        LOOK_UPS_AT_ONCE,
+        LOOK_UPS_AT_ONCE,
+        LOOK_UPS_IN_ONE_STATEMENT,
+        LOOK_UPS_WAITING,
+        MYSQL_TIMEOUT,
+        MYSQL_TIMEOUT);
   }
 
   /** Shoppers' lists in MySQL. */

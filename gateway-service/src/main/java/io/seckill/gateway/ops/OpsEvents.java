@@ -6,7 +6,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -19,7 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
  * when the gateway stops.
  */
 @Component
-final class OpsEvents implements SmartLifecycle {
+final class OpsEvents {
 
   private static final Logger log = LoggerFactory.getLogger(OpsEvents.class);
 
@@ -34,8 +35,7 @@ final class OpsEvents implements SmartLifecycle {
 
   private final AtomicInteger viewers = new AtomicInteger();
   private final Flux<String> snapshots;
-  private volatile Sinks.Empty<Void> stopped = Sinks.empty();
-  private volatile boolean running;
+  private final Sinks.Empty<Void> stopped = Sinks.empty();
 
   OpsEvents(SnapshotReader reader) {
     this.snapshots =
@@ -78,26 +78,9 @@ final class OpsEvents implements SmartLifecycle {
             });
   }
 
-  @Override
-  public void start() {
-    stopped = Sinks.empty();
-    running = true;
-  }
-
-  @Override
-  public void stop() {
-    running = false;
+  /** Runs before the servers begin to wait for active requests: open streams would delay them. */
+  @EventListener(ContextClosedEvent.class)
+  void endStreams() {
     stopped.tryEmitEmpty();
-  }
-
-  @Override
-  public boolean isRunning() {
-    return running;
-  }
-
-  /** Stops before the servers begin to wait for active requests: open streams would delay them. */
-  @Override
-  public int getPhase() {
-    return SmartLifecycle.DEFAULT_PHASE;
   }
 }

@@ -5,17 +5,18 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
-import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.gateway.backends.PendingRequest;
+import io.seckill.gateway.backends.RequestBatcher;
+import io.seckill.gateway.backends.RequestBatcherProperties;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
 /**
@@ -24,53 +25,55 @@ import org.springframework.stereotype.Component;
  * results are bounded in number.
  */
 @Component
-final class DatabaseLookup {
+final class DatabaseLookup implements DisposableBean {
 
-  private static final int MAX_BATCH = 200;
-  private static final int MAX_WAITING = 10_000;
-
-  /** As many as {@code lookUpCalls} has threads, so that it never refuses one. */
-  private static final int MAX_STATEMENTS = 3;
-
+  private static final Logger log = LoggerFactory.getLogger(DatabaseLookup.class);
   private static final long REMEMBERED = 50_000;
 
+  /** All lookups wait in one queue, whichever partitions their orders are in. */
+  private static final int QUEUE = 0;
+
   private final StoredOrders mysql;
-  private final BlockingCalls calls;
   private final Counter asked;
-  private final BlockingQueue<Wait> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
-  private final Semaphore statements = new Semaphore(MAX_STATEMENTS);
-  private final Cache<OrderId, CompletableFuture<Answer>> recent =
+  private final RequestBatcher<Lookup> lookups;
+  private final Cache<OrderId, CompletableFuture<LookupResult<StoredOrder>>> recent =
       Caffeine.newBuilder().expireAfterWrite(Duration.ofSeconds(1)).maximumSize(REMEMBERED).build();
 
   DatabaseLookup(
-      StoredOrders mysql, @Qualifier("lookUpCalls") BlockingCalls calls, MeterRegistry meters) {
+      StoredOrders mysql,
+      @Qualifier("lookUpBounds") RequestBatcherProperties bounds,
+      MeterRegistry meters) {
     this.mysql = mysql;
-    this.calls = calls;
+    this.lookups = new RequestBatcher<>("look-up", bounds, false, (queue, batch) -> find(batch));
     this.asked =
         Counter.builder("seckill.order.lookups")
             .description("Orders looked up in MySQL because Redis could not answer for them")
             .register(meters);
   }
 
-  /**
-   * The result of a lookup in MySQL.
-   *
-   * @param order empty when MySQL does not have the order, or did not answer
-   * @param known false when MySQL did not answer
-   */
-  record Answer(Optional<StoredOrder> order, boolean known) {
+  private static final class Lookup extends PendingRequest {
+    private final OrderId id;
+    private final CompletableFuture<LookupResult<StoredOrder>> result = new CompletableFuture<>();
 
-    static final Answer UNKNOWN = new Answer(Optional.empty(), false);
+    Lookup(OrderId id) {
+      this.id = id;
+    }
+
+    @Override
+    public void fail(Failure failure) {
+      result.complete(LookupResult.unknown());
+    }
   }
 
-  private record Wait(OrderId id, CompletableFuture<Answer> answer) {}
-
   /** Returns MySQL's result for the order, up to a second old. The future never fails. */
-  CompletableFuture<Answer> find(OrderId id) {
-    CompletableFuture<Answer> mine = new CompletableFuture<>();
-    CompletableFuture<Answer> shared = recent.get(id, ignored -> mine);
-    if (shared == mine) {
-      submit(new Wait(id, mine));
+  CompletableFuture<LookupResult<StoredOrder>> find(OrderId id) {
+    Lookup mine = new Lookup(id);
+    CompletableFuture<LookupResult<StoredOrder>> shared = recent.get(id, key -> mine.result);
+    if (shared == mine.result) {
+      asked.increment();
+      if (!lookups.offer(QUEUE, mine)) {
+        mine.fail(PendingRequest.Failure.NOT_SENT);
+      }
     }
     return shared;
   }
@@ -80,44 +83,17 @@ final class DatabaseLookup {
     recent.invalidate(id);
   }
 
-  private void submit(Wait wait) {
-    asked.increment();
-    if (waiting.offer(wait)) {
-      readMore();
-    } else {
-      wait.answer.complete(Answer.UNKNOWN);
+  private void find(List<Lookup> batch) {
+    try {
+      Map<OrderId, StoredOrder> found = mysql.find(batch.stream().map(one -> one.id).toList());
+      batch.forEach(one -> one.result.complete(LookupResult.of(found.get(one.id))));
+    } catch (DataAccessException e) {
+      log.warn("orders were not looked up in mysql: {}", e.toString()); // the batcher fails them
     }
   }
 
-  /**
-   * Starts statements while permits are free. Without a permit, the waiting requests are left to
-   * the running statements: each checks the queue again when it ends.
-   */
-  private void readMore() {
-    while (!waiting.isEmpty() && statements.tryAcquire()) {
-      List<Wait> batch = new ArrayList<>();
-      waiting.drainTo(batch, MAX_BATCH);
-      if (batch.isEmpty()) {
-        statements.release();
-      } else {
-        calls
-            .call(() -> mysql.find(batch.stream().map(Wait::id).toList()))
-            .subscribe(found -> answer(batch, found), failure -> fail(batch));
-      }
-    }
-  }
-
-  private void answer(List<Wait> batch, Map<OrderId, StoredOrder> found) {
-    statements.release();
-    for (Wait wait : batch) {
-      wait.answer.complete(new Answer(Optional.ofNullable(found.get(wait.id)), true));
-    }
-    readMore();
-  }
-
-  private void fail(List<Wait> batch) {
-    statements.release();
-    batch.forEach(wait -> wait.answer.complete(Answer.UNKNOWN));
-    readMore();
+  @Override
+  public void destroy() {
+    lookups.close();
   }
 }

@@ -50,14 +50,14 @@ final class OrderActions {
       return Mono.error(new ProblemException(Problem.TOO_MANY));
     }
     return call(action, id, userId)
-        .onErrorResume(ProblemException.class, e -> secondThought(e, action, id, userId));
+        .onErrorResume(ProblemException.class, e -> afterNotFound(e, action, id, userId));
   }
 
   /**
    * MySQL has no order with this id: the order may still be queued, or the id may be an alias of a
    * stored order.
    */
-  private Mono<OrderView> secondThought(
+  private Mono<OrderView> afterNotFound(
       ProblemException e, Action action, OrderId id, long userId) {
     if (e.problem().status() != 404) {
       return Mono.error(e);

@@ -3,37 +3,35 @@ package io.seckill.gateway.orders;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
-import io.seckill.support.thread.DaemonThreads;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
- * Watches orders for clients with an open event stream. One thread reads all watched orders every
- * period; these reads share calls to Redis with the other status reads, 64 to a call. They never
- * take more than a quarter of the space in a partition's read queue, so that polling clients find
- * room. A slow client gets the latest state only. The number of streams is bounded, in all and per
- * user, and all streams end when the gateway stops.
+ * Watches orders for clients with an open event stream. All watched orders are read every period;
+ * these reads share calls to Redis with the other status reads, 64 to a call. They never take more
+ * than a quarter of the space in a partition's read queue, so that polling clients find room. A
+ * slow client gets the latest state only. The number of streams is bounded, in all and per user,
+ * and all streams end when the gateway stops.
  */
 @Component
-final class OrderEvents implements SmartLifecycle {
+final class OrderEvents {
 
   private static final Logger log = LoggerFactory.getLogger(OrderEvents.class);
   private static final Duration LONGEST = Duration.ofHours(1);
@@ -45,24 +43,30 @@ final class OrderEvents implements SmartLifecycle {
   static final int MAX_STREAMS_PER_USER = 5;
 
   /** How often watched orders are read: a shopper does not notice the delay. */
-  private static final long PERIOD_MS = 250;
+  private static final Duration PERIOD = Duration.ofMillis(250);
 
   private final OrderStatuses statuses;
   private final OrderProperties settings;
-  private final Semaphore reads;
   private final Map<OrderId, Watched> watched = new ConcurrentHashMap<>();
   private final Map<Long, Integer> streamsOfUser = new ConcurrentHashMap<>();
   private final AtomicInteger streams = new AtomicInteger();
-  private volatile @Nullable ScheduledExecutorService poller;
+  private final Sinks.Empty<Void> stopped = Sinks.empty();
+  private final Disposable polling;
 
   OrderEvents(OrderStatuses statuses, OrderProperties settings, MeterRegistry meters) {
     this.statuses = statuses;
     this.settings = settings;
-    this.reads =
-        new Semaphore(Math.max(1, Math.min(settings.queueCapacity() / 4, MOST_READS_AT_ONCE)));
     Gauge.builder("seckill.order.streams", streams, AtomicInteger::get)
         .description("Event streams of orders that are open")
         .register(meters);
+    this.polling =
+        Flux.interval(PERIOD)
+            .onBackpressureDrop()
+            .concatMapIterable(tick -> watched.values(), 1)
+            .filter(Watched::beginRead)
+            .flatMap(
+                this::read, Math.max(1, Math.min(settings.queueCapacity() / 4, MOST_READS_AT_ONCE)))
+            .subscribe();
   }
 
   /** One order and the streams that watch it. */
@@ -70,23 +74,32 @@ final class OrderEvents implements SmartLifecycle {
     private final OrderId id;
     private final long userId;
     private final Set<FluxSink<OrderView>> sinks = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean asked = new AtomicBoolean();
+    private final AtomicBoolean reading = new AtomicBoolean();
 
     Watched(OrderId id, long userId) {
       this.id = id;
       this.userId = userId;
     }
 
-    /** Called for one answer at a time. */
-    void show(OrderView order) {
-      sinks.forEach(sink -> sink.next(order)); // each stream drops a repeated state
-      if (order.status().isFinal()) {
-        end();
-      }
+    /** Returns false while an earlier read of this order has not ended. */
+    boolean beginRead() {
+      return reading.compareAndSet(false, true);
     }
 
-    void end() {
-      sinks.forEach(FluxSink::complete);
+    void endRead() {
+      reading.set(false);
+    }
+
+    void show(OrderStatuses.Status status) {
+      if (status instanceof OrderStatuses.Status.Known known) {
+        sinks.forEach(sink -> sink.next(known.order())); // each stream drops a repeated state
+        if (known.order().status().isFinal()) {
+          sinks.forEach(FluxSink::complete);
+        }
+      } else if (status instanceof OrderStatuses.Status.NotFound) {
+        // The sale's data is no longer in Redis, and MySQL never had the order.
+        sinks.forEach(FluxSink::complete);
+      }
     }
   }
 
@@ -115,7 +128,8 @@ final class OrderEvents implements SmartLifecycle {
             sink -> register(sink, id, userId), FluxSink.OverflowStrategy.LATEST)
         .startWith(now)
         .distinctUntilChanged()
-        .take(LONGEST);
+        .take(LONGEST)
+        .takeUntilOther(stopped.asMono());
   }
 
   private void register(FluxSink<OrderView> sink, OrderId id, long userId) {
@@ -127,9 +141,15 @@ final class OrderEvents implements SmartLifecycle {
           return one;
         });
     sink.onDispose(() -> unregister(sink, id));
-    if (poller == null) {
-      sink.complete();
-    }
+  }
+
+  private void unregister(FluxSink<OrderView> sink, OrderId id) {
+    watched.computeIfPresent(
+        id,
+        (key, one) -> {
+          one.sinks.remove(sink);
+          return one.sinks.isEmpty() ? null : one;
+        });
   }
 
   private @Nullable ProblemException takePlace(long userId) {
@@ -149,77 +169,22 @@ final class OrderEvents implements SmartLifecycle {
     streamsOfUser.computeIfPresent(userId, (user, n) -> n == 1 ? null : n - 1);
   }
 
-  private void unregister(FluxSink<OrderView> sink, OrderId id) {
-    watched.computeIfPresent(
-        id,
-        (key, one) -> {
-          one.sinks.remove(sink);
-          return one.sinks.isEmpty() ? null : one;
-        });
+  /** Never fails: a failure would end the polling. */
+  private Mono<OrderStatuses.Status> read(Watched one) {
+    return Mono.defer(() -> Mono.fromFuture(statuses.of(one.id, one.userId)))
+        .doOnNext(one::show)
+        .onErrorResume(
+            failure -> {
+              log.error("the watched order {} was not read", one.id, failure);
+              return Mono.empty();
+            })
+        .doFinally(signal -> one.endRead());
   }
 
-  private void poll() {
-    try {
-      for (Watched one : watched.values()) {
-        ask(one);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (RuntimeException e) { // an exception would end the schedule
-      log.error("watched orders were not read", e);
-    }
-  }
-
-  /** Waits for an earlier read to end while too many reads are in flight. */
-  private void ask(Watched one) throws InterruptedException {
-    if (!one.asked.get()) {
-      reads.acquire();
-      one.asked.set(true);
-      Mono.fromFuture(statuses.of(one.id, one.userId))
-          .doFinally(
-              signal -> {
-                one.asked.set(false);
-                reads.release();
-              })
-          .subscribe(status -> answer(one, status));
-    }
-  }
-
-  private static void answer(Watched one, OrderStatuses.Status status) {
-    if (status instanceof OrderStatuses.Status.Known known) {
-      one.show(known.order());
-    } else if (status instanceof OrderStatuses.Status.NotFound) {
-      one.end(); // the sale's data is no longer in Redis, and MySQL never had the order
-    }
-  }
-
-  @Override
-  public void start() {
-    ScheduledExecutorService started =
-        Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("order-events"));
-    var unused =
-        started.scheduleWithFixedDelay(this::poll, PERIOD_MS, PERIOD_MS, TimeUnit.MILLISECONDS);
-    poller = started;
-  }
-
-  @Override
-  public void stop() {
-    ScheduledExecutorService running = poller;
-    poller = null;
-    if (running != null) {
-      running.shutdownNow();
-    }
-    watched.values().forEach(Watched::end);
-  }
-
-  @Override
-  public boolean isRunning() {
-    return poller != null;
-  }
-
-  /** Stops before the servers begin to wait for active requests: open streams would delay them. */
-  @Override
-  public int getPhase() {
-    return SmartLifecycle.DEFAULT_PHASE;
+  /** Runs before the servers begin to wait for active requests: open streams would delay them. */
+  @EventListener(ContextClosedEvent.class)
+  void stop() {
+    polling.dispose();
+    stopped.tryEmitEmpty();
   }
 }

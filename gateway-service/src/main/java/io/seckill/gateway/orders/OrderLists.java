@@ -7,9 +7,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
+import tools.jackson.databind.annotation.JsonSerialize;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.ser.std.ToStringSerializer;
 
 /**
  * A user's orders, newest first: stored ones from MySQL and waiting ones from Redis. Fails when
@@ -17,6 +21,8 @@ import reactor.core.publisher.Mono;
  */
 @Component
 final class OrderLists {
+
+  private static final JsonMapper JSON = JsonMapper.shared();
 
   private final WaitingOrders redis;
   private final StoredOrders mysql;
@@ -37,24 +43,14 @@ final class OrderLists {
   /**
    * One page.
    *
-   * @param more whether older orders follow the last one
+   * @param next id of the last order when older ones follow it
    */
-  record Page(List<OrderView> orders, boolean more) {
+  record Page(
+      List<OrderView> orders,
+      @JsonSerialize(using = ToStringSerializer.class) @Nullable OrderId next) {
 
     String json() {
-      StringBuilder json = new StringBuilder(64 + 256 * orders.size());
-      json.append("{\"orders\":[");
-      for (int i = 0; i < orders.size(); i++) {
-        json.append(i == 0 ? "" : ",");
-        orders.get(i).appendTo(json);
-      }
-      json.append("],\"next\":");
-      if (more) {
-        json.append('"').append(orders.get(orders.size() - 1).orderId()).append('"');
-      } else {
-        json.append("null");
-      }
-      return json.append('}').toString();
+      return JSON.writeValueAsString(this);
     }
   }
 
@@ -80,7 +76,8 @@ final class OrderLists {
         .forEach(order -> byId.put(order.id(), statuses.view(order)));
     stored.forEach(order -> byId.put(order.id(), statuses.view(order)));
     List<OrderView> orders = new ArrayList<>(byId.values());
-    boolean more = orders.size() > limit;
-    return new Page(more ? orders.subList(0, limit) : orders, more);
+    return orders.size() <= limit
+        ? new Page(orders, null)
+        : new Page(orders.subList(0, limit), orders.get(limit - 1).orderId());
   }
 }

@@ -24,7 +24,7 @@ import org.springframework.stereotype.Component;
  * user.
  */
 @Component
-final class OrderStatuses {
+class OrderStatuses {
 
   private static final long SKUS_REMEMBERED = 100_000;
 
@@ -108,14 +108,16 @@ final class OrderStatuses {
     return redis
         .read(id, userId, sku)
         .thenCompose(
-            answer -> {
-              if (answer instanceof RedisOrders.Answer.Found found
-                  && found.order().record().userId() == userId) {
-                return hot(found.order(), userId);
-              }
-              boolean redisIsSilent = answer instanceof RedisOrders.Answer.Unavailable;
-              return mysql.find(id).thenApply(stored -> cold(stored, userId, redisIsSilent));
-            });
+            inRedis ->
+                inRedis
+                    .order()
+                    .filter(order -> order.record().userId() == userId)
+                    .map(order -> hot(order, userId))
+                    .orElseGet(
+                        () ->
+                            mysql
+                                .find(id)
+                                .thenApply(stored -> cold(stored, userId, inRedis.known()))));
   }
 
   /** The view of an order stored in MySQL. */
@@ -219,51 +221,40 @@ final class OrderStatuses {
     return Math.max(STALE_AFTER_MS, 2 * expectedMs);
   }
 
+  /**
+   * An alias is shown as the stored order, and rejected in Redis. Does not wait for the write to
+   * Redis: when it fails, the next poll finds the same difference and tries again.
+   */
   private Status better(RedisOrder hot, StoredOrder stored, Status asRedisSays) {
     boolean alias = !stored.id().equals(hot.id());
-    if (alias) {
-      writeBack(hot, stored);
-      return new Status.Known(view(stored));
-    }
-    if (!stored.status().replaces(hot.record().status())) {
+    AdmissionRecord seen = hot.record();
+    OrderStatus status = alias ? OrderStatus.REJECTED : stored.status();
+    if (status.replaces(seen.status())) {
+      AdmissionRecord known =
+          new AdmissionRecord(
+              seen.userId(),
+              seen.requestId(),
+              seen.quantity(),
+              seen.seq(),
+              seen.admittedAt(),
+              seen.epoch(),
+              status,
+              alias ? null : stored.reason(),
+              stored.updatedAt().toEpochMilli(),
+              alias ? stored.id() : null);
+      redisCalls.call(() -> redis.writeBack(hot, known.format())).onErrorComplete().subscribe();
+    } else if (!alias) {
       return asRedisSays;
     }
-    writeBack(hot, stored);
     return new Status.Known(view(stored));
   }
 
-  /**
-   * Does not wait for the write: when it fails, the next poll finds the same difference and tries
-   * again.
-   */
-  private void writeBack(RedisOrder hot, StoredOrder stored) {
-    AdmissionRecord seen = hot.record();
-    boolean alias = !stored.id().equals(hot.id());
-    OrderStatus status = alias ? OrderStatus.REJECTED : stored.status();
-    if (!status.replaces(seen.status())) {
-      return;
-    }
-    AdmissionRecord known =
-        new AdmissionRecord(
-            seen.userId(),
-            seen.requestId(),
-            seen.quantity(),
-            seen.seq(),
-            seen.admittedAt(),
-            seen.epoch(),
-            status,
-            alias ? null : stored.reason(),
-            stored.updatedAt().toEpochMilli(),
-            alias ? stored.id() : null);
-    redisCalls.call(() -> redis.writeBack(hot, known.format())).onErrorComplete().subscribe();
-  }
-
-  private Status cold(DatabaseLookup.Answer answer, long userId, boolean redisIsSilent) {
-    if (answer.order().isPresent()) {
-      StoredOrder order = answer.order().get();
+  private Status cold(LookupResult<StoredOrder> inMySql, long userId, boolean redisKnows) {
+    if (inMySql.order().isPresent()) {
+      StoredOrder order = inMySql.order().get();
       return order.userId() == userId ? new Status.Known(view(order)) : NOT_FOUND;
     }
     // A queued order exists only in Redis: without Redis, "not found" would be a guess.
-    return answer.known() && !redisIsSilent ? NOT_FOUND : UNAVAILABLE;
+    return inMySql.known() && redisKnows ? NOT_FOUND : UNAVAILABLE;
   }
 }

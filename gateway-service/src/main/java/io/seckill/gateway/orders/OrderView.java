@@ -5,6 +5,9 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.RejectReason;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.annotation.JsonSerialize;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.ser.std.ToStringSerializer;
 
 /**
  * An order as its owner sees it.
@@ -16,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param payBy only with CONFIRMED, and when the payment time-out is known
  */
 record OrderView(
-    OrderId orderId,
+    @JsonSerialize(using = ToStringSerializer.class) OrderId orderId,
     long skuId,
     int quantity,
     OrderStatus status,
@@ -27,33 +30,9 @@ record OrderView(
     Instant updatedAt,
     @Nullable Instant payBy) {
 
-  /** JSON without reflection; no member needs escaping. */
+  private static final JsonMapper JSON = JsonMapper.shared();
+
   String json() {
-    StringBuilder json = new StringBuilder(256);
-    appendTo(json);
-    return json.toString();
-  }
-
-  void appendTo(StringBuilder json) {
-    json.append("{\"orderId\":\"").append(orderId);
-    json.append("\",\"skuId\":").append(skuId);
-    json.append(",\"quantity\":").append(quantity);
-    json.append(",\"status\":\"").append(status).append('"');
-    text(json, "reason", reason);
-    json.append(",\"position\":").append(position);
-    json.append(",\"expectedSeconds\":").append(expectedSeconds);
-    text(json, "admittedAt", admittedAt);
-    text(json, "updatedAt", updatedAt);
-    text(json, "payBy", payBy);
-    json.append('}');
-  }
-
-  private static void text(StringBuilder json, String name, @Nullable Object value) {
-    json.append(",\"").append(name).append("\":");
-    if (value == null) {
-      json.append("null");
-    } else {
-      json.append('"').append(value).append('"');
-    }
+    return JSON.writeValueAsString(this);
   }
 }

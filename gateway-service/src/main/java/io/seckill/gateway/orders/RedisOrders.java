@@ -63,27 +63,12 @@ final class RedisOrders implements DisposableBean {
             this::execute);
   }
 
-  /** The result of a read. */
-  sealed interface Answer {
-    /** Redis has the order. */
-    record Found(RedisOrder order) implements Answer {}
-
-    /** Redis holds no such order for this user. */
-    record Absent() implements Answer {}
-
-    /** Redis did not answer. */
-    record Unavailable() implements Answer {}
-  }
-
-  private static final Answer ABSENT = new Answer.Absent();
-  private static final Answer UNAVAILABLE = new Answer.Unavailable();
-
   /** One caller's read within a batch. */
   private static final class Read extends PendingRequest {
     private final OrderId id;
     private final String user;
     private final String skuHint;
-    private final CompletableFuture<Answer> answer = new CompletableFuture<>();
+    private final CompletableFuture<LookupResult<RedisOrder>> result = new CompletableFuture<>();
 
     Read(OrderId id, long userId, @Nullable Long skuHint) {
       this.id = id;
@@ -91,15 +76,9 @@ final class RedisOrders implements DisposableBean {
       this.skuHint = skuHint == null ? "" : skuHint.toString();
     }
 
-    void answer(Answer found) {
-      if (settle()) {
-        answer.complete(found);
-      }
-    }
-
     @Override
     public void fail(Failure failure) {
-      answer(UNAVAILABLE);
+      result.complete(LookupResult.unknown());
     }
   }
 
@@ -109,12 +88,13 @@ final class RedisOrders implements DisposableBean {
    *
    * @param skuHint SKU to search first, or null
    */
-  CompletableFuture<Answer> read(OrderId id, long userId, @Nullable Long skuHint) {
+  CompletableFuture<LookupResult<RedisOrder>> read(
+      OrderId id, long userId, @Nullable Long skuHint) {
     Read read = new Read(id, userId, skuHint);
     if (breaker.isOpen(id.partition()) || !reads.offer(id.partition(), read)) {
-      return CompletableFuture.completedFuture(UNAVAILABLE);
+      read.fail(PendingRequest.Failure.NOT_SENT);
     }
-    return read.answer;
+    return read.result;
   }
 
   /**
@@ -135,24 +115,21 @@ final class RedisOrders implements DisposableBean {
   private void execute(int partition, List<Read> batch) {
     List<String> keys = List.of(RedisKeys.skus(partition));
     List<String> args = args(partition, batch);
-    answer(batch, (List<?>) breaker.call(partition, () -> STATUS.call(redis, keys, args)));
-  }
-
-  private static void answer(List<Read> batch, List<?> reply) {
+    List<?> reply = (List<?>) breaker.call(partition, () -> STATUS.call(redis, keys, args));
     long now = Long.parseLong(String.valueOf(reply.get(0)));
     for (int i = 0; i < batch.size(); i++) {
-      batch.get(i).answer(found(batch.get(i).id, String.valueOf(reply.get(i + 1)), now));
+      Read read = batch.get(i);
+      read.result.complete(result(read.id, String.valueOf(reply.get(i + 1)), now));
     }
   }
 
-  /** A record that cannot be decoded makes its own order unavailable, and no other. */
-  private static Answer found(OrderId id, String reply, long now) {
+  /** A record that cannot be decoded makes its own order unknown, and no other. */
+  private static LookupResult<RedisOrder> result(OrderId id, String reply, long now) {
     try {
-      RedisOrder found = RedisOrder.parse(id, reply, now);
-      return found == null ? ABSENT : new Answer.Found(found);
+      return LookupResult.of(RedisOrder.parse(id, reply, now));
     } catch (IllegalArgumentException e) {
       log.warn("the record of order {} in redis cannot be read", id);
-      return UNAVAILABLE;
+      return LookupResult.unknown();
     }
   }
 

@@ -12,13 +12,13 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -42,11 +42,11 @@ class StoredOrders {
    * Returns the orders with these ids, by requested id: the stored order, the stored order of an
    * alias, or the order waiting among the dead letters. Ids that MySQL does not have are absent.
    *
-   * @param ids 1..200
+   * @param ids 1..64
    */
   Map<OrderId, StoredOrder> find(Collection<OrderId> ids) {
     Map<OrderId, StoredOrder> found = new HashMap<>();
-    Set<Long> missing = values(ids);
+    Set<Long> missing = ids.stream().map(OrderId::value).collect(Collectors.toSet());
     stored(missing).forEach(order -> found.put(order.id(), order));
     found.keySet().forEach(id -> missing.remove(id.value()));
     if (!missing.isEmpty()) {
@@ -71,9 +71,9 @@ class StoredOrders {
             "SELECT "
                 + COLUMNS
                 + """
-                FROM orders o WHERE o.user_id = ? AND o.order_id < ?
-                ORDER BY o.order_id DESC LIMIT ?
-                """)
+                  FROM orders o WHERE o.user_id = ? AND o.order_id < ?
+                  ORDER BY o.order_id DESC LIMIT ?
+                  """)
         .params(userId, before, limit)
         .query((row, n) -> order(row))
         .list();
@@ -94,9 +94,9 @@ class StoredOrders {
             "SELECT a.order_id AS alias_id, "
                 + COLUMNS
                 + """
-                FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id
-                WHERE a.order_id IN (:ids)
-                """)
+                  FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id
+                  WHERE a.order_id IN (:ids)
+                  """)
         .param("ids", ids)
         .query(
             row -> {
@@ -107,29 +107,29 @@ class StoredOrders {
 
   /** Reads the payload too: it has values that the table's columns lack. */
   private List<StoredOrder> delayed(Set<Long> ids) {
-    List<StoredOrder> found = new ArrayList<>();
-    mysql
+    return mysql
         .sql(
             """
             SELECT payload, first_failed_at, last_failed_at FROM dead_letter
             WHERE order_id IN (:ids) AND state = 'OPEN'
             """)
         .param("ids", ids)
-        .query(
-            row -> {
-              addDelayed(row, found);
-            });
-    return found;
+        .query((row, n) -> delayed(row))
+        .list()
+        .stream()
+        .flatMap(Optional::stream)
+        .toList();
   }
 
-  private static void addDelayed(ResultSet row, List<StoredOrder> found) throws SQLException {
+  /** Empty for an unreadable payload: it does not name the order's owner. */
+  private static Optional<StoredOrder> delayed(ResultSet row) throws SQLException {
     OrderMessage message;
     try {
       message = OrderMessageCodec.decode(row.getBytes("payload"));
     } catch (UnreadableMessageException e) {
-      return; // an unreadable payload does not name the order's owner
+      return Optional.empty();
     }
-    found.add(
+    return Optional.of(
         new StoredOrder(
             message.orderId(),
             message.userId(),
@@ -160,11 +160,5 @@ class StoredOrders {
   private static Instant instant(ResultSet row, String column) throws SQLException {
     Instant exact = row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
     return exact.truncatedTo(ChronoUnit.MILLIS);
-  }
-
-  private static Set<Long> values(Collection<OrderId> ids) {
-    Set<Long> values = new HashSet<>();
-    ids.forEach(id -> values.add(id.value()));
-    return values;
   }
 }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
@@ -20,7 +21,6 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Reads a user's orders that have no result yet, from all partitions of Redis. Concurrent requests
@@ -64,29 +64,22 @@ final class WaitingOrders implements DisposableBean {
                 RedisOrders.ANSWER_WITHIN,
                 RedisOrders.ANSWER_WITHIN),
             false,
-            (queue, users) -> read(users));
+            (queue, users) -> new Reading(users).run());
   }
 
   /** One user's request within a batch. */
   private static final class Request extends PendingRequest {
     private final String user;
+    private final List<RedisOrder> found = new ArrayList<>(); // used by the batcher's thread
     private final CompletableFuture<List<RedisOrder>> answer = new CompletableFuture<>();
 
     Request(long userId) {
       this.user = Long.toString(userId);
     }
 
-    void answer(List<RedisOrder> found) {
-      if (settle()) {
-        answer.complete(found);
-      }
-    }
-
     @Override
     public void fail(Failure failure) {
-      if (settle()) {
-        answer.completeExceptionally(new ProblemException(StatusProblems.UNAVAILABLE));
-      }
+      answer.completeExceptionally(new ProblemException(StatusProblems.UNAVAILABLE));
     }
   }
 
@@ -103,43 +96,28 @@ final class WaitingOrders implements DisposableBean {
     return request.answer;
   }
 
-  private void read(List<Request> users) {
-    try {
-      new Reading(users).run();
-    } catch (JedisException e) {
-      log.debug("waiting orders were not read: {}", e.toString()); // the batcher fails the requests
-    }
-  }
-
   /** The read of one batch, in as many rounds as its busiest partition needs. */
   private final class Reading {
     private final List<Request> users;
-    private final List<List<RedisOrder>> found = new ArrayList<>();
     private final int[] done = new int[Partition.COUNT];
 
     Reading(List<Request> users) {
       this.users = users;
-      users.forEach(user -> found.add(new ArrayList<>()));
     }
 
     void run() {
       for (List<Integer> open = open(); !open.isEmpty(); open = open()) {
         round(open);
       }
-      for (int i = 0; i < users.size(); i++) {
-        users.get(i).answer(found.get(i));
-      }
+      users.forEach(user -> user.answer.complete(user.found));
     }
 
     /** Partitions that have not been read for every user yet. */
     private List<Integer> open() {
-      List<Integer> open = new ArrayList<>();
-      for (int p = 0; p < Partition.COUNT; p++) {
-        if (done[p] < users.size()) {
-          open.add(p);
-        }
-      }
-      return open;
+      return IntStream.range(0, Partition.COUNT)
+          .filter(p -> done[p] < users.size())
+          .boxed()
+          .toList();
     }
 
     private void round(List<Integer> partitions) {
@@ -170,7 +148,7 @@ final class WaitingOrders implements DisposableBean {
       long now = Long.parseLong(String.valueOf(reply.get(0)));
       int first = done[partition];
       for (int i = 2; i + 2 < reply.size(); i += 3) {
-        int user = first + Integer.parseInt(String.valueOf(reply.get(i))) - 1;
+        Request user = users.get(first + Integer.parseInt(String.valueOf(reply.get(i))) - 1);
         add(user, String.valueOf(reply.get(i + 1)), String.valueOf(reply.get(i + 2)), now);
       }
       done[partition] = first + Integer.parseInt(String.valueOf(reply.get(1)));
@@ -180,15 +158,15 @@ final class WaitingOrders implements DisposableBean {
      * Fails the request when an order cannot be decoded: a list without it would claim that it does
      * not exist.
      */
-    private void add(int user, String id, String text, long now) {
+    private void add(Request user, String id, String text, long now) {
       try {
         RedisOrder order = RedisOrder.parse(OrderId.parse(id), text, now);
         if (order != null) {
-          found.get(user).add(order);
+          user.found.add(order);
         }
       } catch (IllegalArgumentException e) {
         log.warn("the record of a waiting order in redis cannot be read");
-        users.get(user).fail(PendingRequest.Failure.UNKNOWN);
+        user.fail(PendingRequest.Failure.UNKNOWN);
       }
     }
   }

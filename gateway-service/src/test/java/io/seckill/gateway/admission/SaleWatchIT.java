@@ -81,10 +81,12 @@ class SaleWatchIT {
     try (UnifiedJedis redis =
         RedisClients.open(RedisSettings.single(redisServer.newDatabase().url()), "test")) {
 
-      try (SaleWatch watch = watch(redis, unavailable, new VerifiedServers())) {
+      try (WorkerLeases leases = leases(redis);
+          SaleWatch watch = watch(redis, unavailable, new VerifiedServers(), leases)) {
         watch.wake();
         watch.wake();
         watch.wake();
+        await().until(() -> asked.get() > 0);
       } // waits until the thread has ended
 
       assertThat(asked).hasValue(1);

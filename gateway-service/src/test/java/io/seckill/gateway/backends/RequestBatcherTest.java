@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -179,6 +180,7 @@ class RequestBatcherTest {
 
   private static final class TestRequest extends PendingRequest {
     private final int partition;
+    private final AtomicBoolean settled = new AtomicBoolean();
     private volatile boolean delivered;
     private volatile int deliveredAs;
     private volatile @Nullable Failure failure;
@@ -188,7 +190,7 @@ class RequestBatcherTest {
     }
 
     void deliver(int as) {
-      if (settle()) {
+      if (settled.compareAndSet(false, true)) {
         deliveredAs = as;
         delivered = true;
       }
@@ -196,7 +198,7 @@ class RequestBatcherTest {
 
     @Override
     public void fail(Failure why) {
-      if (settle()) {
+      if (settled.compareAndSet(false, true)) {
         failure = why;
       }
     }

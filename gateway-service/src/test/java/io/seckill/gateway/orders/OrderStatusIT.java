@@ -234,8 +234,7 @@ class OrderStatusIT {
     stage.store(order, 1, "CONFIRMED", null);
     grow(order, Duration.ofMinutes(5));
     RedisOrders hot = gateway.bean(RedisOrders.class);
-    RedisOrder seen =
-        ((RedisOrders.Answer.Found) hot.read(order.id(), order.user(), null).join()).order();
+    RedisOrder seen = hot.read(order.id(), order.user(), null).join().order().orElseThrow();
     AdmissionRecord record = record(order);
     write(order, result(record, OrderStatus.PAID, null, record.changedAt() + 5, null));
 
@@ -252,8 +251,7 @@ class OrderStatusIT {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed order = stage.buy(sku, 1);
     RedisOrders hot = gateway.bean(RedisOrders.class);
-    RedisOrder seen =
-        ((RedisOrders.Answer.Found) hot.read(order.id(), order.user(), null).join()).order();
+    RedisOrder seen = hot.read(order.id(), order.user(), null).join().order().orElseThrow();
     stage.redis().del(ordersKey(order));
 
     assertThat(hot.writeBack(seen, seen.text())).isFalse();

@@ -1,0 +1,21 @@
+package io.seckill.gateway.orders;
+
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The result of looking an order up in Redis or MySQL.
+ *
+ * @param order empty when the store does not have the order, or did not answer
+ * @param known false when the store did not answer, or what it has cannot be read
+ */
+record LookupResult<T>(Optional<T> order, boolean known) {
+
+  static <T> LookupResult<T> of(@Nullable T order) {
+    return new LookupResult<>(Optional.ofNullable(order), true);
+  }
+
+  static <T> LookupResult<T> unknown() {
+    return new LookupResult<>(Optional.empty(), false);
+  }
+}

@@ -1,0 +1,69 @@
+package io.seckill.gateway.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.gateway.backends.RequestBatcherProperties;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class DatabaseLookupTest {
+
+  private static final int STATEMENTS = 2;
+  private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+  @Test
+  void answersInTimeAndStartsNoFurtherStatementWhileThoseItMayRunHang() {
+    HangingOrders mysql = new HangingOrders();
+    DatabaseLookup lookup =
+        new DatabaseLookup(
+            mysql,
+            new RequestBatcherProperties(STATEMENTS, STATEMENTS, 1, 100, PATIENCE, PATIENCE),
+            new SimpleMeterRegistry());
+    try {
+      List<CompletableFuture<LookupResult<StoredOrder>>> results = new ArrayList<>();
+      for (int i = 0; i < 20; i++) {
+        results.add(lookup.find(OrderId.of(1_790_000_000_000L, 5, 1, i)));
+      }
+
+      assertThat(results).allSatisfy(one -> assertThat(one.join().known()).isFalse());
+      assertThat(mysql.begun).hasValueLessThanOrEqualTo(STATEMENTS);
+      mysql.answer.countDown();
+      assertThat(lookup.find(OrderId.of(1_790_000_000_001L, 5, 1, 1)).join())
+          .isEqualTo(LookupResult.of(null));
+    } finally {
+      mysql.answer.countDown();
+      lookup.destroy();
+    }
+  }
+
+  private static final class HangingOrders extends StoredOrders {
+
+    private final AtomicInteger begun = new AtomicInteger();
+    private final CountDownLatch answer = new CountDownLatch(1);
+
+    @SuppressWarnings("NullAway") // not called
+    HangingOrders() {
+      super(null);
+    }
+
+    @Override
+    Map<OrderId, StoredOrder> find(Collection<OrderId> ids) {
+      begun.incrementAndGet();
+      try {
+        answer.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      return Map.of();
+    }
+  }
+}
