@@ -50,7 +50,6 @@ class DatabaseLookupTest {
     private final AtomicInteger begun = new AtomicInteger();
     private final CountDownLatch answer = new CountDownLatch(1);
 
-    @SuppressWarnings("NullAway") // not called
     HangingOrders() {
       super(null);
     }

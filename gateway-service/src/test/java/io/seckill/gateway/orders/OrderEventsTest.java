@@ -43,7 +43,6 @@ class OrderEventsTest {
 
     private final AtomicInteger reads = new AtomicInteger();
 
-    @SuppressWarnings("NullAway") // none of its parts is called
     FailsTwice() {
       super(null, null, null, null, null, null);
     }
