@@ -6,8 +6,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * Creates the beans that verify tokens, which need a secret or a key set, and those that issue
- * tokens.
+ * Creates the beans that verify tokens, which need a secret or a key set, those that issue tokens,
+ * and the rate limits.
  */
 @Configuration(proxyBeanMethods = false)
 class SecurityConfiguration {
@@ -26,5 +26,10 @@ class SecurityConfiguration {
   @Bean
   WarmUpTokens warmUpTokens(SecurityProperties settings) {
     return new WarmUpTokens(settings, Clock.systemUTC());
+  }
+
+  @Bean
+  RateLimits rateLimits(RateLimitProperties settings) {
+    return new RateLimits(settings, System::nanoTime);
   }
 }

@@ -1,22 +1,24 @@
 package io.seckill.gateway.security;
 
-import java.nio.charset.StandardCharsets;
+import com.nimbusds.jose.JOSEException;
+import com.nimbusds.jose.JOSEObjectType;
+import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.crypto.MACSigner;
+import com.nimbusds.jwt.JWTClaimsSet;
+import com.nimbusds.jwt.SignedJWT;
 import java.time.Instant;
-import java.util.Base64;
-import javax.crypto.Mac;
+import java.util.Date;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Signs tokens that this gateway itself accepts, with the secret it verifies them with (HS256,
- * compact form of RFC 7515). With a key set there is no secret to sign with. Thread-safe.
+ * Signs tokens that this gateway itself accepts, with the secret it verifies them with (HS256).
+ * With a key set there is no secret to sign with. Thread-safe.
  */
 final class TokenSigner {
 
-  private static final JsonMapper JSON = JsonMapper.shared();
-  private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
-  private static final String HEADER = "{\"alg\":\"HS256\",\"typ\":\"JWT\"}";
+  private static final JWSHeader HEADER =
+      new JWSHeader.Builder(JWSAlgorithm.HS256).type(JOSEObjectType.JWT).build();
 
   private final SecurityProperties settings;
 
@@ -36,29 +38,20 @@ final class TokenSigner {
    * @param expiresAt expiry; fractions of a second are dropped
    */
   String sign(String subject, @Nullable String scope, Instant expiresAt) {
-    ObjectNode claims = JSON.createObjectNode();
-    claims.put("sub", subject);
-    claims.put("exp", expiresAt.getEpochSecond());
-    putIfPresent(claims, "scope", scope);
-    putIfPresent(claims, "iss", settings.requiredIssuer());
-    putIfPresent(claims, "aud", settings.requiredAudience());
-    return sign(claims.toString());
-  }
-
-  private static void putIfPresent(ObjectNode claims, String name, @Nullable String value) {
-    if (value != null) {
-      claims.put(name, value);
+    JWTClaimsSet claims =
+        new JWTClaimsSet.Builder()
+            .subject(subject)
+            .expirationTime(Date.from(expiresAt))
+            .claim("scope", scope)
+            .issuer(settings.requiredIssuer())
+            .audience(settings.requiredAudience())
+            .build();
+    SignedJWT token = new SignedJWT(HEADER, claims);
+    try {
+      token.sign(new MACSigner(settings.secretBytes()));
+    } catch (JOSEException e) {
+      throw new IllegalStateException("every Java platform has HMAC-SHA-256", e);
     }
-  }
-
-  private String sign(String claims) {
-    String input = base64(HEADER) + "." + base64(claims);
-    Mac mac = Hs256SignatureCheck.mac(settings.secretBytes());
-    byte[] signature = mac.doFinal(input.getBytes(StandardCharsets.US_ASCII));
-    return input + "." + BASE64.encodeToString(signature);
-  }
-
-  private static String base64(String text) {
-    return BASE64.encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    return token.serialize();
   }
 }

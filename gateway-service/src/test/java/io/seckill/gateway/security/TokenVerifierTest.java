@@ -94,6 +94,7 @@ class TokenVerifierTest {
         "{\"alg\":\"HS256\",\"alg\":\"none\"}",
         "{\"alg\":\"HS256\",\"crit\":[\"b64\"],\"b64\":false}",
         "[\"HS256\"]",
+        "null",
         "not json"
       })
   void refusesEveryAlgorithmButItsOwn(String header) {
@@ -116,6 +117,7 @@ class TokenVerifierTest {
         "{\"sub\":\"1\",\"sub\":\"2\",\"exp\":1900000000}",
         "{\"sub\":\"1\",\"exp\":1900000000} trailing",
         "\"1\"",
+        "null",
         ""
       })
   void refusesClaimsItCannotRelyOn(String claims) {
@@ -132,6 +134,8 @@ class TokenVerifierTest {
     assertThat(verifier.verify(good.substring(0, good.length() - 1))).isNull();
     assertThat(verifier.verify(good + "A")).isNull();
     assertThat(verifier.verify(good + "=")).isNull();
+    assertThat(verifier.verify(good + " ")).isNull();
+    assertThat(verifier.verify(" " + good)).isNull();
     assertThat(verifier.verify(good + ".x")).isNull();
     assertThat(verifier.verify(good.substring(0, good.lastIndexOf('.') + 1))).isNull();
     assertThat(verifier.verify("..")).isNull();

@@ -25,11 +25,12 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class JwkSetSignatureCheckTest {
+class IssuerKeysTest {
 
   private HttpServer issuer;
   private RSAKey rsa;
@@ -68,6 +69,13 @@ class JwkSetSignatureCheckTest {
   }
 
   @Test
+  void takesATokenWithoutKeyIdWhenOneKeyFits() throws JOSEException {
+    try (TokenVerifier verifier = verifier()) {
+      assertThat(verifier.verify(token(JWSAlgorithm.ES256, null, new ECDSASigner(ec)))).isNotNull();
+    }
+  }
+
+  @Test
   void refusesOtherAlgorithmsAndOtherKeys() throws JOSEException {
     RSAKey stranger = new RSAKeyGenerator(2048).generate();
     try (TokenVerifier verifier = verifier()) {
@@ -100,7 +108,7 @@ class JwkSetSignatureCheckTest {
     return new TokenVerifier(new SecurityProperties("", uri, "", ""), Clock.systemUTC());
   }
 
-  private static String token(JWSAlgorithm algorithm, String keyId, JWSSigner signer)
+  private static String token(JWSAlgorithm algorithm, @Nullable String keyId, JWSSigner signer)
       throws JOSEException {
     JWSObject jws =
         new JWSObject(
