@@ -73,8 +73,8 @@ public final class TokenVerifier implements AutoCloseable {
 
   private record Verified(Identity identity, long expiresAtMs, long notBeforeMs) {
 
-    boolean isValidAt(long nowMs, long skewMs) {
-      return nowMs - skewMs < expiresAtMs && nowMs + skewMs >= notBeforeMs;
+    boolean isValidAt(long nowMs) {
+      return nowMs - SKEW_MS < expiresAtMs && nowMs + SKEW_MS >= notBeforeMs;
     }
   }
 
@@ -133,7 +133,7 @@ public final class TokenVerifier implements AutoCloseable {
       }
       verified.put(token, known);
     }
-    return known.isValidAt(clock.millis(), SKEW_MS) ? known.identity() : null;
+    return known.isValidAt(clock.millis()) ? known.identity() : null;
   }
 
   @Override
@@ -155,7 +155,7 @@ public final class TokenVerifier implements AutoCloseable {
       String payload = new String(DECODER.decode(parts[1].toString()), StandardCharsets.UTF_8);
       Map<String, Object> claims = JSONObjectUtils.parse(payload);
       Verified read = isForUs(claims) ? read(claims) : null;
-      return read == null || !read.isValidAt(clock.millis(), SKEW_MS) ? null : read;
+      return read == null || !read.isValidAt(clock.millis()) ? null : read;
     } catch (ParseException | JOSEException | RuntimeException e) {
       return null; // Nimbus throws NullPointerException for the JSON text null
     }

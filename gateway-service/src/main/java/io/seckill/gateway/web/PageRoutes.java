@@ -9,6 +9,7 @@ import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -27,6 +28,10 @@ import reactor.core.publisher.Mono;
  * the admin port. Pages contain no data and need no token; what they read does. Browsers revalidate
  * the page itself each time, with its ETag; the assets that it loads have their version in the
  * address and are cached by browsers.
+ *
+ * <p>Spring's chain of resource resolvers is not used: it sends gzip to callers that refuse it
+ * ({@code gzip;q=0}), omits Cache-Control from 304, finds no file at the address of an old version,
+ * and needs compressed copies of all files in the jar.
  */
 @Configuration(proxyBeanMethods = false)
 class PageRoutes {
@@ -40,6 +45,10 @@ class PageRoutes {
   private static final CacheControl ASK_EACH_TIME = CacheControl.noCache();
   private static final CacheControl KEEP =
       CacheControl.maxAge(Duration.ofDays(365)).cachePublic().immutable();
+
+  /** RFC 9110, section 12.5.3: a weight of 0 refuses a coding. */
+  private static final Pattern ACCEPTS_GZIP =
+      Pattern.compile("\\bgzip\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))", Pattern.CASE_INSENSITIVE);
 
   @Bean
   RouterFunction<ServerResponse> shopPage(DemoTokens demo, PagesProperties settings) {
@@ -76,33 +85,30 @@ class PageRoutes {
    * update.
    */
   private static Mono<ServerResponse> asset(ServerRequest request, PageSet files) {
-    PageFile file = files.asset(request.pathVariable("name"));
+    PageSet.File file = files.asset(request.pathVariable("name"));
     boolean current = request.pathVariable("version").equals(files.version());
     return send(request, file, current ? KEEP : ASK_EACH_TIME);
   }
 
   private static Mono<ServerResponse> send(
-      ServerRequest request, @Nullable PageFile file, CacheControl caching) {
+      ServerRequest request, PageSet.@Nullable File file, CacheControl caching) {
     if (file == null) {
       return Mono.error(
           ProblemException.notFound(Problem.NOT_FOUND, "There is nothing at this address."));
     }
-    // Also with 304 Not Modified, whose headers replace those of the browser's cached copy.
-    HttpHeaders headers = request.exchange().getResponse().getHeaders();
-    headers.setCacheControl(caching);
-    headers.set(HttpHeaders.VARY, HttpHeaders.ACCEPT_ENCODING);
-    headers.set("Content-Security-Policy", POLICY);
-    return request.checkNotModified(file.etag()).switchIfEmpty(whole(request, file));
-  }
-
-  private static Mono<ServerResponse> whole(ServerRequest request, PageFile file) {
     boolean gzip =
-        request.headers().header(HttpHeaders.ACCEPT_ENCODING).toString().contains("gzip");
+        ACCEPTS_GZIP
+            .matcher(String.join(",", request.headers().header(HttpHeaders.ACCEPT_ENCODING)))
+            .find();
     ServerResponse.BodyBuilder answer =
-        ServerResponse.ok().contentType(file.type()).eTag(file.etag());
-    if (gzip) {
-      answer.header(HttpHeaders.CONTENT_ENCODING, "gzip");
-    }
-    return answer.bodyValue(gzip ? file.gzip() : file.plain());
+        ServerResponse.ok()
+            .contentType(file.type())
+            .cacheControl(caching)
+            .varyBy(HttpHeaders.ACCEPT_ENCODING)
+            .header("Content-Security-Policy", POLICY)
+            .eTag(file.etag()); // answered with 304 when the browser has it
+    return gzip
+        ? answer.header(HttpHeaders.CONTENT_ENCODING, "gzip").bodyValue(file.gzip())
+        : answer.bodyValue(file.plain());
   }
 }

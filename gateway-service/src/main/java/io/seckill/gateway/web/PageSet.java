@@ -8,19 +8,48 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
+import org.springframework.http.MediaType;
+import org.springframework.http.MediaTypeFactory;
+import org.springframework.util.DigestUtils;
 
 /**
- * A page and the assets that it loads, read once at start. The version in the assets' addresses
- * changes with any of them, so that browsers may cache them for ever.
+ * A page and the assets that it loads, read and compressed once at start. The version in the
+ * assets' addresses changes with any of them, so that browsers may cache them for ever.
  */
 final class PageSet {
 
   private final String version;
-  private final PageFile page;
-  private final Map<String, PageFile> assets = new HashMap<>();
+  private final File page;
+  private final Map<String, File> assets = new HashMap<>();
+
+  /**
+   * One file, ready to be sent.
+   *
+   * @param etag weak, because it is the same for both representations
+   */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
+  record File(MediaType type, byte[] plain, byte[] gzip, String etag) {
+
+    static File of(String name, byte[] text) {
+      MediaType type = MediaTypeFactory.getMediaType(name).orElseThrow();
+      String etag = "W/\"" + DigestUtils.md5DigestAsHex(text) + '"';
+      return new File(new MediaType(type, StandardCharsets.UTF_8), text, compressed(text), etag);
+    }
+
+    private static byte[] compressed(byte[] text) {
+      ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+      try (GZIPOutputStream out = new GZIPOutputStream(compressed)) {
+        out.write(text);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      return compressed.toByteArray();
+    }
+  }
 
   /**
    * @param folders on the class path; all their files but the page are assets
@@ -34,21 +63,23 @@ final class PageSet {
     if (html == null) {
       throw new IllegalStateException(pageName + " is missing in " + folders);
     }
-    this.version = version(files);
-    files.forEach((name, text) -> assets.put(name, PageFile.of(name, text)));
-    this.page = PageFile.of(pageName, filled(html, values));
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    files.values().forEach(all::writeBytes);
+    this.version = DigestUtils.md5DigestAsHex(all.toByteArray());
+    files.forEach((name, text) -> assets.put(name, File.of(name, text)));
+    this.page = File.of(pageName, filled(html, values));
   }
 
   String version() {
     return version;
   }
 
-  PageFile page() {
+  File page() {
     return page;
   }
 
   /** Null when there is no asset of this name. */
-  @Nullable PageFile asset(String name) {
+  @Nullable File asset(String name) {
     return assets.get(name);
   }
 
@@ -58,12 +89,6 @@ final class PageSet {
       text = text.replace('@' + value.getKey() + '@', value.getValue());
     }
     return text.getBytes(StandardCharsets.UTF_8);
-  }
-
-  private static String version(Map<String, byte[]> files) {
-    ByteArrayOutputStream all = new ByteArrayOutputStream();
-    files.values().forEach(all::writeBytes);
-    return PageFile.hash(all.toByteArray());
   }
 
   private static void read(String folder, Map<String, byte[]> into) {

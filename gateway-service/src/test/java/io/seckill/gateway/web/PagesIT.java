@@ -115,6 +115,33 @@ class PagesIT {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"gzip;q=0", "br, GZIP ; q=0.000, identity", "identity", "br"})
+  void sendsNoGzipToThoseWhoRefuseIt(String accepted) {
+    GatewayAnswer page = gateway.send(gateway.shop("/").header("Accept-Encoding", accepted));
+
+    assertThat(page.header("Content-Encoding")).isEmpty();
+    assertThat(page.header("Vary")).isEqualTo("Accept-Encoding");
+    assertThat(page.body()).contains("<html");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gzip;q=0.5", "br;q=0, gzip", "gzip;q=1, br;q=0"})
+  void compressesWhateverTheWeight(String accepted) {
+    GatewayAnswer page = gateway.send(gateway.shop("/").header("Accept-Encoding", accepted));
+
+    assertThat(page.header("Content-Encoding")).isEqualTo("gzip");
+  }
+
+  @Test
+  void servesTheCurrentFileAtTheAddressOfAnOldVersion() {
+    GatewayAnswer file = gateway.send(gateway.shop("/assets/0/shop.js"));
+
+    assertThat(file.status()).isEqualTo(200);
+    assertThat(file.header("Content-Type")).isEqualTo("text/javascript;charset=UTF-8");
+    assertThat(file.header("Cache-Control")).isEqualTo("no-cache");
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {
         "/assets/x/nothing.js",
