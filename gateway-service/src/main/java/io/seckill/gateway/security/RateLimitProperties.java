@@ -2,6 +2,10 @@ package io.seckill.gateway.security;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
+import io.netty.handler.ipfilter.IpFilterRuleType;
+import io.netty.handler.ipfilter.IpSubnetFilterRule;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
 import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -38,11 +42,22 @@ record RateLimitProperties(
         "seckill.limits.address-per-second must be 0..1000000");
     check(userBurst >= 1, "seckill.limits.user-burst must be at least 1");
     check(addressBurst >= 1, "seckill.limits.address-burst must be at least 1");
-    trustedProxies.forEach(Network::parse);
+    trustedProxies.forEach(RateLimitProperties::network);
     trustedProxies = List.copyOf(trustedProxies);
   }
 
-  List<Network> proxies() {
-    return trustedProxies.stream().map(Network::parse).toList();
+  List<IpSubnetFilterRule> proxies() {
+    return trustedProxies.stream().map(RateLimitProperties::network).toList();
+  }
+
+  /** Parses {@code address} or {@code address/bits}; host names are never resolved. */
+  private static IpSubnetFilterRule network(String text) {
+    String[] parts = text.split("/", 2);
+    InetAddress address = NetUtil.createInetAddressFromIpAddressString(parts[0]);
+    if (address == null) {
+      throw new IllegalArgumentException("seckill.limits.trusted-proxies: not a network: " + text);
+    }
+    int bits = parts.length == 2 ? Integer.parseInt(parts[1]) : address.getAddress().length * 8;
+    return new IpSubnetFilterRule(address, bits, IpFilterRuleType.ACCEPT);
   }
 }

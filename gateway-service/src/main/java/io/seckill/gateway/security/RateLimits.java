@@ -1,8 +1,11 @@
 package io.seckill.gateway.security;
 
+import io.netty.handler.ipfilter.IpSubnetFilterRule;
+import io.netty.util.NetUtil;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +31,7 @@ public final class RateLimits {
   private final @Nullable TokenBuckets users;
   private final TokenBuckets searches;
   private final @Nullable TokenBuckets addresses;
-  private final List<Network> proxies;
+  private final List<IpSubnetFilterRule> proxies;
 
   RateLimits(RateLimitProperties settings, LongSupplier nanoTime) {
     this.users = buckets(settings.userPerSecond(), settings.userBurst(), nanoTime);
@@ -84,7 +87,7 @@ public final class RateLimits {
     InetAddress client = peer;
     String[] hops = String.join(",", forwardedFor).split(",", -1);
     for (int i = hops.length - 1; i >= 0 && isTrusted(client); i--) {
-      InetAddress hop = Network.address(hops[i].trim());
+      InetAddress hop = NetUtil.createInetAddressFromIpAddressString(hops[i].trim());
       if (hop == null) {
         return client;
       }
@@ -94,24 +97,14 @@ public final class RateLimits {
   }
 
   private boolean isTrusted(InetAddress address) {
-    for (Network proxy : proxies) {
-      if (proxy.contains(address)) {
-        return true;
-      }
-    }
-    return false;
+    InetSocketAddress peer = new InetSocketAddress(address, 0);
+    return proxies.stream().anyMatch(proxy -> proxy.matches(peer));
   }
 
   /** Uses the /64 prefix of an IPv6 address: one household has a whole /64. */
   private static Object key(InetAddress address) {
-    if (!(address instanceof Inet6Address)) {
-      return address;
-    }
-    long prefix = 0;
-    byte[] bytes = address.getAddress();
-    for (int i = 0; i < 8; i++) {
-      prefix = prefix << 8 | (bytes[i] & 0xff);
-    }
-    return prefix;
+    return address instanceof Inet6Address
+        ? ByteBuffer.wrap(address.getAddress()).getLong()
+        : address;
   }
 }

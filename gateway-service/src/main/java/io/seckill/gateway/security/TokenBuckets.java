@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  * One token bucket per key: {@code burst} calls at once, refilled at {@code perSecond}. Memory is
  * bounded: a key is removed once it has been unused long enough for its bucket to be full again.
  * Beyond {@code maxKeys} the least used keys are removed early, which can only give them more
- * tokens. Thread-safe.
+ * tokens. Thread-safe. Bucket4j would replace {@link Bucket} only: keys would still need Caffeine.
  */
 final class TokenBuckets {
 

@@ -3,6 +3,7 @@ package io.seckill.gateway.security;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -109,7 +110,7 @@ class RateLimitsTest {
   }
 
   private static InetSocketAddress peer(String address) {
-    InetAddress parsed = Network.address(address);
+    InetAddress parsed = NetUtil.createInetAddressFromIpAddressString(address);
     assertThat(parsed).isNotNull();
     return new InetSocketAddress(parsed, 1);
   }
