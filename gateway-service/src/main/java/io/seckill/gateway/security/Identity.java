@@ -1,6 +1,7 @@
 package io.seckill.gateway.security;
 
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * The caller named by a verified token. Never taken from a request's body.
@@ -14,7 +15,7 @@ public record Identity(long userId, String subject, Set<String> scopes) {
   /** Scope that operators' calls require. */
   public static final String ADMIN_SCOPE = "seckill.admin";
 
-  private static final int MAX_DIGITS = 19;
+  private static final Pattern SHOPPER = Pattern.compile("[1-9][0-9]{0,18}");
 
   /** The identity of a subject; {@code userId} is derived from it. */
   static Identity of(String subject, Set<String> scopes) {
@@ -33,17 +34,10 @@ public record Identity(long userId, String subject, Set<String> scopes) {
 
   /** Returns 0 unless the text is a decimal 1..2^63-1 without sign or leading zero. */
   private static long shopperId(String subject) {
-    if (subject.isEmpty() || subject.length() > MAX_DIGITS || subject.charAt(0) == '0') {
+    try {
+      return SHOPPER.matcher(subject).matches() ? Long.parseLong(subject) : 0;
+    } catch (NumberFormatException e) { // 2^63 and more
       return 0;
     }
-    long value = 0;
-    for (int i = 0; i < subject.length(); i++) {
-      char c = subject.charAt(i);
-      if (c < '0' || c > '9') {
-        return 0;
-      }
-      value = value * 10 + (c - '0'); // 19 digits overflow to a negative value, refused below
-    }
-    return Math.max(value, 0);
   }
 }

@@ -26,11 +26,8 @@ public final class Caller {
    */
   public static String operatorOf(ServerWebExchange exchange) {
     String subject = of(exchange).subject();
-    StringBuilder name = new StringBuilder(subject.length());
-    for (int i = 0; i < Math.min(subject.length(), MAX_OPERATOR_CHARS); i++) {
-      char c = subject.charAt(i);
-      name.append(c > ' ' && c < 127 ? c : '?');
-    }
-    return name.toString();
+    return subject
+        .substring(0, Math.min(subject.length(), MAX_OPERATOR_CHARS))
+        .replaceAll("[^!-~]", "?");
   }
 }

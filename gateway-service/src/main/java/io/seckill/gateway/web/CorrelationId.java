@@ -1,5 +1,6 @@
 package io.seckill.gateway.web;
 
+import java.util.HexFormat;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.http.server.HttpServerRequest;
@@ -12,8 +13,6 @@ public final class CorrelationId {
 
   private static final int MIN_CHARS = 8;
   private static final int MAX_CHARS = 64;
-  private static final char[] HEX = "0123456789abcdef".toCharArray();
-  private static final int CHARS = 16;
 
   private CorrelationId() {}
 
@@ -28,11 +27,6 @@ public final class CorrelationId {
   }
 
   private static String random() {
-    long bits = ThreadLocalRandom.current().nextLong();
-    char[] text = new char[CHARS];
-    for (int i = 0; i < CHARS; i++) {
-      text[i] = HEX[(int) (bits >>> (4 * i)) & 0xf];
-    }
-    return new String(text);
+    return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
   }
 }

@@ -3,11 +3,6 @@ package io.seckill.gateway.web;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
-import io.netty.handler.codec.http.HttpResponseStatus;
-import java.util.Map;
-import java.util.function.Function;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -15,10 +10,6 @@ import reactor.netty.http.server.HttpServerResponse;
 
 /** Writes an {@link HttpAnswer} to Reactor Netty as one message. */
 public final class HttpAnswerWriter {
-
-  private static final Map<Integer, HttpResponseStatus> STATUS =
-      Stream.of(200, 202, 400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 503)
-          .collect(Collectors.toUnmodifiableMap(Function.identity(), HttpResponseStatus::valueOf));
 
   private HttpAnswerWriter() {}
 
@@ -36,8 +27,7 @@ public final class HttpAnswerWriter {
 
   private static Publisher<Void> write(
       HttpServerResponse response, HttpAnswer answer, String correlationId) {
-    HttpResponseStatus known = STATUS.get(answer.status());
-    response.status(known == null ? HttpResponseStatus.valueOf(answer.status()) : known);
+    response.status(answer.status());
     byte[] body = answer.bodyBytes();
     HttpHeaders headers = response.responseHeaders();
     headers.set(CorrelationId.HEADER, correlationId);
