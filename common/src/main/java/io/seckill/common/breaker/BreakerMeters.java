@@ -8,7 +8,11 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
 import java.util.Locale;
 
-/** State and transitions of a breaker, under the names all services use. */
+/**
+ * State and transitions of a breaker, under the names all services use. resilience4j-micrometer
+ * does not count transitions, and its gauges miss a breaker that opens and closes between two
+ * scrapes.
+ */
 public final class BreakerMeters {
 
   private static final List<State> STATES = List.of(State.CLOSED, State.OPEN, State.HALF_OPEN);
