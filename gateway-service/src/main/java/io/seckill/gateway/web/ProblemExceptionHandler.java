@@ -5,7 +5,6 @@ import io.seckill.support.web.ProblemException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.annotation.Order;
-import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.stereotype.Component;
 import org.springframework.web.ErrorResponse;
@@ -38,9 +37,6 @@ final class ProblemExceptionHandler implements WebExceptionHandler {
     if (failure instanceof ProblemException known) {
       return known.problem();
     }
-    if (causedByLimit(failure)) {
-      return Problem.ofStatus(413);
-    }
     if (failure instanceof ErrorResponse error && error.getStatusCode().value() < 500) {
       return Problem.ofStatus(error.getStatusCode().value());
     }
@@ -49,15 +45,6 @@ final class ProblemExceptionHandler implements WebExceptionHandler {
         exchange.getAttributes().get(CorrelationFilter.ATTRIBUTE),
         failure);
     return Problem.ofStatus(500);
-  }
-
-  private static boolean causedByLimit(Throwable failure) {
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof DataBufferLimitException) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private static void copyAllow(ErrorResponse error, ServerWebExchange exchange) {
