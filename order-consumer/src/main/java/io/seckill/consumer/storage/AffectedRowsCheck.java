@@ -40,7 +40,7 @@ class AffectedRowsCheck implements InitializingBean {
         });
   }
 
-  /** FACTS 28: without useAffectedRows a refused quota counts 1, the same as an insert. */
+  /** facts.md 28: without useAffectedRows a refused quota counts 1, the same as an insert. */
   private static void checkAffectedRows(JdbcOperations jdbc) {
     int inserted = QuotaTable.raise(jdbc, NOBODY, NOBODY, 1, 2);
     int raised = QuotaTable.raise(jdbc, NOBODY, NOBODY, 1, 2);
@@ -53,7 +53,7 @@ class AffectedRowsCheck implements InitializingBean {
     }
   }
 
-  /** FACTS 31: rewritten batches count -2 whatever happened. */
+  /** facts.md 31: rewritten batches count -2 whatever happened. */
   private static void checkBatchCounts(JdbcOperations jdbc) {
     int[] counts =
         jdbc.batchUpdate(

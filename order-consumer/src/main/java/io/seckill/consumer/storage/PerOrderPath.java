@@ -167,7 +167,7 @@ final class PerOrderPath {
     }
   }
 
-  /** One statement per order: its affected-row count tells whether it was refused (FACTS 28). */
+  /** One statement per order: its affected-row count tells whether it was refused (facts.md 28). */
   private List<OrderMessage> raiseQuotas() {
     List<OrderMessage> raised = new ArrayList<>(candidates.size());
     List<OrderMessage> refused = new ArrayList<>();
