@@ -1,5 +1,6 @@
 package io.seckill.gateway.backends;
 
+import java.time.Duration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 

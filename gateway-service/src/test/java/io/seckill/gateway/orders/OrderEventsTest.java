@@ -17,8 +17,7 @@ class OrderEventsTest {
   private static final OrderId ID = OrderId.of(1_790_000_000_000L, 5, 1, 1);
 
   /** With room for four reads in a queue, one read at a time is allowed. */
-  private static final OrderProperties ONE_READ_AT_ONCE =
-      new OrderProperties(4, 1);
+  private static final OrderProperties ONE_READ_AT_ONCE = new OrderProperties(4, 1);
 
   @Test
   void readsOnAfterReadsThatFailed() {
@@ -44,7 +43,7 @@ class OrderEventsTest {
     private final AtomicInteger reads = new AtomicInteger();
 
     FailsTwice() {
-      super(null, null, null, null, null, null);
+      super(null, null, null, null, null);
     }
 
     @Override

@@ -12,8 +12,6 @@ import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

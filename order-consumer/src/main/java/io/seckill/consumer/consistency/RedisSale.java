@@ -5,7 +5,6 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.sale.SaleExpiry;
 import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.RedisPart.Units;
 import java.util.ArrayList;
