@@ -127,11 +127,12 @@ class UnsafeRedisIT {
   void tellsHealthAndMetricsAndStaysReady() {
     redis.configSet("maxmemory-policy", "allkeys-lru");
 
-    await().atMost(SOON).until(() -> misconfigured(gateway, "danger") == 1);
-
-    GatewayAnswer health = gateway.adminGet("/api/v1/health");
-    assertThat(health.status()).isEqualTo(200);
-    assertThat(health.toString()).contains("maxmemory-policy is allkeys-lru");
+    // Another test may have made Redis unsafe in another way, which the gateway still reports.
+    await()
+        .atMost(SOON)
+        .until(() -> gateway.adminGet("/api/v1/health").toString(), health -> health.contains("maxmemory-policy is allkeys-lru"));
+    assertThat(gateway.adminGet("/api/v1/health").status()).isEqualTo(200);
+    assertThat(misconfigured(gateway, "danger")).isEqualTo(1);
     GatewayAnswer readiness = gateway.send(gateway.admin("/actuator/health/readiness").GET());
     assertThat(readiness.status()).isEqualTo(200);
     assertThat(readiness.text("status")).isEqualTo("DEGRADED");
@@ -149,7 +150,7 @@ class UnsafeRedisIT {
     assertThat(act(sku, "preheat").status()).isEqualTo(200);
     assertThat(act(sku, "open").status()).isEqualTo(200);
     await().atMost(SOON).until(() -> misconfigured(gateway, "cost") == 1);
-    assertThat(misconfigured(gateway, "danger")).isZero();
+    await().atMost(SOON).until(() -> misconfigured(gateway, "danger") == 0);
   }
 
   @Test
