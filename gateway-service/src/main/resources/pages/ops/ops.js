@@ -45,7 +45,7 @@ async function watch() {
 
 /** Before the first snapshot there is nothing else on the board. */
 function sayWhyEmpty({status, code, json}) {
-  const why = status === 0 ? 'no answer' : status === 200 ? 'none came in time' : `${code || status}: ${json.detail || 'refused'}`;
+  const why = status === 0 ? 'no answer' : status === 200 ? 'none came in time' : `${code || status}: ${json.detail || json.title || 'refused'}`;
   write($('away'), `The gateway sends no figures (${why}). Trying again…`);
   show($('away'), true);
 }
@@ -82,7 +82,7 @@ function signedIn() {
 async function trySignIn(token) {
   const answer = await call('GET', 'admin/v1/skus', {token});
   if (answer.status === 401 || answer.status === 403) {
-    write($('sign-in-problem'), answer.json.detail || 'The token does not hold.');
+    write($('sign-in-problem'), answer.json.detail || answer.json.title || 'The token does not hold.');
     return;
   }
   if (answer.status === 0) {

@@ -6,6 +6,7 @@ import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerClient;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
 import java.util.Optional;
@@ -114,8 +115,8 @@ class SaleStopper {
   }
 
   private static ProblemException notTaken() {
-    return ProblemException.unavailable(
-        "STORES_UNAVAILABLE",
+    return ProblemException.of(
+        ProblemCode.STORES_UNAVAILABLE,
         "Neither Redis nor MySQL is known to have taken it; repeat it. The sale may go on.");
   }
 }

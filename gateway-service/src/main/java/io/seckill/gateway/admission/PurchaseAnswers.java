@@ -7,13 +7,15 @@ import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.web.HttpAnswer;
 import io.seckill.gateway.web.HttpAnswer.Header;
-import io.seckill.gateway.web.ProblemCode;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 
 /** Converts outcomes to HTTP answers. */
 final class PurchaseAnswers {
 
-  private static final String TOO_MANY_FOR_ONE_ORDER =
-      "The quantity is above what one order of this sale may have.";
+  private static final Problem BUSY =
+      Problem.of(ProblemCode.BUSY, "Repeat with the same idempotency key.");
+  private static final Problem UNKNOWN = Problem.of(ProblemCode.ADMISSION_UNAVAILABLE);
   private static final int ACCEPTED = 202;
 
   private PurchaseAnswers() {}
@@ -24,17 +26,11 @@ final class PurchaseAnswers {
     } else if (outcome instanceof Repeated again) {
       return accepted(attempt, again.orderId(), again.status(), again.position());
     } else if (outcome instanceof Refusal reason) {
-      return refused(reason, correlationId);
+      return HttpAnswer.problem(reason.problem(), correlationId);
     } else if (outcome instanceof Unknown) {
       return unknown(attempt, correlationId);
     }
-    return HttpAnswer.problem(ProblemCode.BUSY, correlationId);
-  }
-
-  private static HttpAnswer refused(Refusal reason, String correlationId) {
-    return reason == Refusal.QUANTITY
-        ? HttpAnswer.problem(reason.problem(), TOO_MANY_FOR_ONE_ORDER, correlationId)
-        : HttpAnswer.problem(reason.problem(), correlationId);
+    return HttpAnswer.problem(BUSY, correlationId);
   }
 
   private static HttpAnswer accepted(
@@ -54,7 +50,7 @@ final class PurchaseAnswers {
 
   /** Also returns the idempotency key: a shopper who sent none needs it to repeat the purchase. */
   private static HttpAnswer unknown(PurchaseAttempt attempt, String correlationId) {
-    HttpAnswer problem = HttpAnswer.problem(ProblemCode.ADMISSION_UNAVAILABLE, correlationId);
+    HttpAnswer problem = HttpAnswer.problem(UNKNOWN, correlationId);
     return problem.with(new Header("Idempotency-Key", attempt.requestId()));
   }
 }

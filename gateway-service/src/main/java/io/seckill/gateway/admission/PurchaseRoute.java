@@ -11,8 +11,9 @@ import io.seckill.gateway.web.BodyReader;
 import io.seckill.gateway.web.CorrelationId;
 import io.seckill.gateway.web.HttpAnswer;
 import io.seckill.gateway.web.HttpAnswerWriter;
-import io.seckill.gateway.web.ProblemCode;
 import io.seckill.gateway.web.SafeText;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -141,11 +142,12 @@ final class PurchaseRoute implements NettyRouteProvider {
   }
 
   private static Mono<HttpAnswer> invalid(String detail, String correlationId) {
-    return Mono.just(HttpAnswer.problem(ProblemCode.INVALID_REQUEST, detail, correlationId));
+    return Mono.just(
+        HttpAnswer.problem(Problem.of(ProblemCode.INVALID_REQUEST, detail), correlationId));
   }
 
   private static Mono<HttpAnswer> refused(ProblemCode code, String correlationId) {
-    return Mono.just(HttpAnswer.problem(code, correlationId));
+    return Mono.just(HttpAnswer.problem(Problem.of(code), correlationId));
   }
 
   /** Returns the SKU in the path, not checked yet; null when the path is another one. */

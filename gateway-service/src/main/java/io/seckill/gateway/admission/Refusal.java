@@ -1,6 +1,8 @@
 package io.seckill.gateway.admission;
 
-import io.seckill.gateway.web.ProblemCode;
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
+import org.jspecify.annotations.Nullable;
 
 /** Reason for refusing a purchase: nothing was written, and the same key may be tried again. */
 enum Refusal implements Admission {
@@ -9,7 +11,8 @@ enum Refusal implements Admission {
   PAUSED(ProblemCode.PAUSED),
   CLOSED(ProblemCode.CLOSED),
   /** The quantity is above the SKU's bound for one order. */
-  QUANTITY(ProblemCode.INVALID_REQUEST),
+  QUANTITY(
+      ProblemCode.INVALID_REQUEST, "The quantity is above what one order of this sale may have."),
   QUOTA_EXCEEDED(ProblemCode.QUOTA_EXCEEDED),
   /** Stock is 0. */
   SOLD_OUT(ProblemCode.SOLD_OUT),
@@ -17,13 +20,19 @@ enum Refusal implements Admission {
   TOO_FEW_LEFT(ProblemCode.SOLD_OUT),
   IDEMPOTENCY_KEY_REUSED(ProblemCode.IDEMPOTENCY_KEY_REUSED);
 
-  private final ProblemCode problem;
+  private final ProblemCode code;
+  private final @Nullable String detail;
 
-  Refusal(ProblemCode problem) {
-    this.problem = problem;
+  Refusal(ProblemCode code) {
+    this(code, null);
   }
 
-  ProblemCode problem() {
-    return problem;
+  Refusal(ProblemCode code, @Nullable String detail) {
+    this.code = code;
+    this.detail = detail;
+  }
+
+  Problem problem() {
+    return new Problem(code, detail, null, null, null);
   }
 }

@@ -1,7 +1,7 @@
 package io.seckill.gateway.backends;
 
 import io.seckill.support.thread.DaemonThreads;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -30,7 +30,7 @@ public final class BlockingCalls implements DisposableBean {
   private static final long IDLE_SECONDS = 60;
 
   private final String store;
-  private final String unavailableCode;
+  private final ProblemCode unavailableCode;
   private final Duration timeout;
   private final Scheduler threads;
 
@@ -40,7 +40,8 @@ public final class BlockingCalls implements DisposableBean {
    * @param threads calls at once
    * @param waiting calls that may wait for a thread, in all
    */
-  BlockingCalls(String store, String unavailableCode, int threads, int waiting, Duration timeout) {
+  BlockingCalls(
+      String store, ProblemCode unavailableCode, int threads, int waiting, Duration timeout) {
     this.store = store;
     this.unavailableCode = unavailableCode;
     this.timeout = timeout;
@@ -83,14 +84,14 @@ public final class BlockingCalls implements DisposableBean {
 
   private ProblemException problem(Throwable failure) {
     if (failure instanceof RejectedExecutionException) {
-      return ProblemException.unavailable(Problem.BUSY, "Too many requests at the same time.");
+      return ProblemException.of(ProblemCode.BUSY);
     }
     if (failure instanceof TimeoutException) {
       log.warn("{} did not answer within {}", store, timeout);
     } else {
       log.warn("{} failed", store, failure);
     }
-    return ProblemException.unavailable(
+    return ProblemException.of(
         unavailableCode,
         "What this request needs is unavailable at the moment; it may be repeated.");
   }

@@ -5,6 +5,7 @@ import io.seckill.common.sale.SaleState;
 import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
 import java.net.URI;
@@ -35,18 +36,15 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Calls order-consumer's internal port. Its refusals (4xx) are returned as problems with its codes;
- * every other failure becomes 503 {@value #UNAVAILABLE}: the outcome of a write is then unknown,
- * and the same call may be repeated. Never blocks.
+ * every other failure becomes 503 DATABASE_UNAVAILABLE: the outcome of a write is then unknown, and
+ * the same call may be repeated. Never blocks.
  */
 @Component
 public final class ConsumerClient implements DisposableBean {
 
-  /** Problem code: order-consumer is unavailable, too slow, or sent an invalid response. */
-  public static final String UNAVAILABLE = "DATABASE_UNAVAILABLE";
-
   private static final Logger log = LoggerFactory.getLogger(ConsumerClient.class);
   private static final int MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-  private static final Pattern CODE = Pattern.compile("[A-Z][A-Z0-9_]{1,63}");
+  private static final Pattern WORD = Pattern.compile("[A-Z][A-Z0-9_]{1,63}");
   private static final Pattern SENTENCE = Pattern.compile("[\\x20-\\x7e]{1,300}");
   private static final Pattern MEMBER = Pattern.compile("[A-Za-z0-9_-]{1,64}");
 
@@ -238,7 +236,7 @@ public final class ConsumerClient implements DisposableBean {
   private static ProblemException unanswered(
       HttpMethod method, String path, Requester requester, Throwable failure) {
     log.warn("order-consumer did not answer {} {}: {}", method, path, failure.toString());
-    return ProblemException.unavailable(UNAVAILABLE, requester.unavailable);
+    return ProblemException.of(ProblemCode.DATABASE_UNAVAILABLE, requester.unavailable);
   }
 
   private static Mono<ConsumerAnswer> read(ClientResponse response, Requester requester) {
@@ -260,7 +258,7 @@ public final class ConsumerClient implements DisposableBean {
     }
     if (status == 503
         && requester == Requester.OPERATOR
-        && textOrNull(body, "code", CODE) != null) {
+        && text(body, "code", WORD) != null) {
       throw new ProblemException(refusal(status, body));
     }
     throw new IllegalStateException("answered " + status);
@@ -268,22 +266,15 @@ public final class ConsumerClient implements DisposableBean {
 
   private static Problem refusal(int status, JsonNode body) {
     return new Problem(
-        status,
-        text(body, "code", CODE, "REFUSED"),
-        text(body, "detail", SENTENCE, "The database refuses."),
-        textOrNull(body, "field", MEMBER),
-        textOrNull(body, "orderStatus", CODE),
-        textOrNull(body, "saleState", CODE),
-        status == 503 ? Duration.ofSeconds(1) : null);
-  }
-
-  private static String text(JsonNode body, String name, Pattern accepted, String otherwise) {
-    String value = textOrNull(body, name, accepted);
-    return value == null ? otherwise : value;
+        ProblemCode.of(status, text(body, "code", WORD)),
+        text(body, "detail", SENTENCE),
+        text(body, "field", MEMBER),
+        text(body, "orderStatus", WORD),
+        text(body, "saleState", WORD));
   }
 
   /** Text from another service is passed on to callers only when it matches the pattern. */
-  private static @Nullable String textOrNull(JsonNode body, String name, Pattern accepted) {
+  private static @Nullable String text(JsonNode body, String name, Pattern accepted) {
     JsonNode value = body.path(name);
     return value.isString() && accepted.matcher(value.stringValue()).matches()
         ? value.stringValue()
@@ -296,7 +287,7 @@ public final class ConsumerClient implements DisposableBean {
       return JSON.treeToValue(answer.body(), ProductRow.class);
     } catch (JacksonException e) {
       log.warn("order-consumer's response is not a product row: {}", e.getOriginalMessage());
-      throw ProblemException.unavailable(UNAVAILABLE, Requester.OPERATOR.unavailable);
+      throw ProblemException.of(ProblemCode.DATABASE_UNAVAILABLE, Requester.OPERATOR.unavailable);
     }
   }
 }

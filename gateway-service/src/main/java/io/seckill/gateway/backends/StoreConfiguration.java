@@ -1,5 +1,6 @@
 package io.seckill.gateway.backends;
 
+import io.seckill.support.web.ProblemCode;
 import java.time.Duration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -32,21 +33,21 @@ class StoreConfiguration {
   /** Short reads of Redis for shoppers, outside the purchase, status and list paths. */
   @Bean
   BlockingCalls redisCalls() {
-    return new BlockingCalls("redis", "REDIS_UNAVAILABLE", REDIS_THREADS, WAITING, REDIS_TIMEOUT);
+    return new BlockingCalls("redis", ProblemCode.REDIS_UNAVAILABLE, REDIS_THREADS, WAITING, REDIS_TIMEOUT);
   }
 
   /** Redis for probes and operators. */
   @Bean
   BlockingCalls operatorRedisCalls() {
     return new BlockingCalls(
-        "operator-redis", "REDIS_UNAVAILABLE", OPERATORS_AT_ONCE, WAITING, REDIS_TIMEOUT);
+        "operator-redis", ProblemCode.REDIS_UNAVAILABLE, OPERATORS_AT_ONCE, WAITING, REDIS_TIMEOUT);
   }
 
   /** MySQL for probes and operators. */
   @Bean
   BlockingCalls operatorMysqlCalls() {
     return new BlockingCalls(
-        "operator-mysql", "MYSQL_UNAVAILABLE", OPERATORS_AT_ONCE, WAITING, MYSQL_TIMEOUT);
+        "operator-mysql", ProblemCode.MYSQL_UNAVAILABLE, OPERATORS_AT_ONCE, WAITING, MYSQL_TIMEOUT);
   }
 
   /** Lookups in MySQL of orders that Redis cannot answer for, many with one statement. */
@@ -64,6 +65,6 @@ class StoreConfiguration {
   /** Shoppers' lists in MySQL. */
   @Bean
   BlockingCalls mysqlCalls() {
-    return new BlockingCalls("mysql", "MYSQL_UNAVAILABLE", MYSQL_THREADS, WAITING, MYSQL_TIMEOUT);
+    return new BlockingCalls("mysql", ProblemCode.MYSQL_UNAVAILABLE, MYSQL_THREADS, WAITING, MYSQL_TIMEOUT);
   }
 }

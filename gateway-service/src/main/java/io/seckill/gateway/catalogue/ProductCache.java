@@ -3,6 +3,7 @@ package io.seckill.gateway.catalogue;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.thread.DaemonThreads;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
 import java.sql.ResultSet;
@@ -47,7 +48,6 @@ public final class ProductCache implements SmartLifecycle {
       """;
 
   private static final Logger log = LoggerFactory.getLogger(ProductCache.class);
-  private static final String MYSQL_UNAVAILABLE = "MYSQL_UNAVAILABLE";
   private static final long READ_EVERY_MS = 1_000;
   private static final long READ_EARLIEST_MS = 250;
 
@@ -144,8 +144,8 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   private static ProblemException unavailable() {
-    return ProblemException.unavailable(
-        MYSQL_UNAVAILABLE, "Products cannot be shown at the moment.");
+    return ProblemException.of(
+        ProblemCode.MYSQL_UNAVAILABLE, "Products cannot be shown at the moment.");
   }
 
   private void read() {

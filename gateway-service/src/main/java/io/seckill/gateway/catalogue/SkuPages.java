@@ -1,7 +1,7 @@
 package io.seckill.gateway.catalogue;
 
 import io.seckill.common.sale.SaleState;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
 import java.util.List;
@@ -33,9 +33,7 @@ final class SkuPages {
   Mono<SkuPage> of(long skuId) {
     return products
         .find(skuId)
-        .switchIfEmpty(
-            Mono.error(
-                () -> ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product.")))
+        .switchIfEmpty(Mono.error(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU)))
         .flatMap(
             product ->
                 sales

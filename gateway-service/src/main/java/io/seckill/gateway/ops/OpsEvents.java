@@ -1,6 +1,6 @@
 package io.seckill.gateway.ops;
 
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -57,7 +57,7 @@ final class OpsEvents {
           if (viewers.incrementAndGet() > MAX_VIEWERS) {
             viewers.decrementAndGet();
             return Flux.error(
-                ProblemException.unavailable(Problem.BUSY, "Too many operators are watching."));
+                ProblemException.of(ProblemCode.BUSY, "Too many operators are watching."));
           }
           return snapshots
               .onBackpressureLatest()

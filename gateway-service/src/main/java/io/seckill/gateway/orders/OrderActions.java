@@ -5,7 +5,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.RejectReason;
 import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -29,13 +29,13 @@ final class OrderActions {
 
   /** An action, its name on the internal port, and the code of its refusal. */
   enum Action {
-    PAY("payment", "NOT_PAYABLE"),
-    CANCEL("cancel", "NOT_CANCELLABLE");
+    PAY("payment", ProblemCode.NOT_PAYABLE),
+    CANCEL("cancel", ProblemCode.NOT_CANCELLABLE);
 
     private final String path;
-    private final String refusal;
+    private final ProblemCode refusal;
 
-    Action(String path, String refusal) {
+    Action(String path, ProblemCode refusal) {
       this.path = path;
       this.refusal = refusal;
     }
@@ -47,7 +47,7 @@ final class OrderActions {
    */
   Mono<OrderView> run(Action action, OrderId id, long userId) {
     if (statuses.isOneTooMany(id, userId)) {
-      return Mono.error(new ProblemException(Problem.TOO_MANY));
+      return Mono.error(ProblemException.of(ProblemCode.TOO_MANY_REQUESTS));
     }
     return call(action, id, userId)
         .onErrorResume(ProblemException.class, e -> afterNotFound(e, action, id, userId));
@@ -80,17 +80,15 @@ final class OrderActions {
   }
 
   private static ProblemException tooEarly(Action action, OrderStatus status) {
-    return new ProblemException(
-        new Problem(
-            409, action.refusal, "The order is " + status + ".", null, status.name(), null, null));
+    return ProblemException.ofOrder(action.refusal, "The order is " + status + ".", status.name());
   }
 
   private OrderView order(ConsumerAnswer answer) {
     try {
       return statuses.view(row(answer.body()));
     } catch (JacksonException | IllegalArgumentException | DateTimeException e) {
-      throw ProblemException.unavailable(
-          ConsumerClient.UNAVAILABLE, "The order service's answer cannot be read.");
+      throw ProblemException.of(
+          ProblemCode.DATABASE_UNAVAILABLE, "The order service's answer cannot be read.");
     }
   }
 

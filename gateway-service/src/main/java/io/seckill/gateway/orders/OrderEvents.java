@@ -3,7 +3,7 @@ package io.seckill.gateway.orders;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.Map;
@@ -155,11 +155,11 @@ final class OrderEvents {
   private @Nullable ProblemException takePlace(long userId) {
     if (streams.incrementAndGet() > settings.maxStreams()) {
       streams.decrementAndGet();
-      return ProblemException.unavailable(Problem.BUSY, "Too many open streams.");
+      return ProblemException.of(ProblemCode.BUSY, "Too many open streams.");
     }
     if (streamsOfUser.merge(userId, 1, Integer::sum) > MAX_STREAMS_PER_USER) {
       givePlaceBack(userId);
-      return ProblemException.of(429, Problem.TOO_MANY_REQUESTS, "Too many open streams of yours.");
+      return ProblemException.of(ProblemCode.TOO_MANY_REQUESTS, "Too many open streams of yours.");
     }
     return null;
   }

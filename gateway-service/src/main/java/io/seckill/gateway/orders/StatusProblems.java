@@ -1,32 +1,21 @@
 package io.seckill.gateway.orders;
 
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import java.time.Duration;
 
 /** The problems that are returned when there is no status to show. */
 final class StatusProblems {
 
-  static final Problem UNKNOWN = Problem.of(404, Problem.UNKNOWN_ORDER, "There is no such order.");
-
-  static final Problem UNAVAILABLE =
-      new Problem(
-          503,
-          "STATUS_UNAVAILABLE",
-          "The order cannot be looked up at the moment.",
-          null,
-          null,
-          null,
-          Duration.ofSeconds(1));
-
   private StatusProblems() {}
 
   /** Returns the problem for a status other than {@code Known}. */
-  static Problem of(OrderStatuses.Status status) {
+  static ProblemCode of(OrderStatuses.Status status) {
     if (status instanceof OrderStatuses.Status.TooMany) {
-      return Problem.TOO_MANY;
+      return ProblemCode.TOO_MANY_REQUESTS;
     }
-    return status instanceof OrderStatuses.Status.NotFound ? UNKNOWN : UNAVAILABLE;
+    return status instanceof OrderStatuses.Status.NotFound
+        ? ProblemCode.UNKNOWN_ORDER
+        : ProblemCode.STATUS_UNAVAILABLE;
   }
 
   /**
@@ -38,6 +27,6 @@ final class StatusProblems {
     if (status instanceof OrderStatuses.Status.Known known) {
       return known.order();
     }
-    throw new ProblemException(of(status));
+    throw ProblemException.of(of(status));
   }
 }

@@ -10,6 +10,7 @@ import io.seckill.gateway.web.CorrelationId;
 import io.seckill.gateway.web.HttpAnswer;
 import io.seckill.gateway.web.HttpAnswerWriter;
 import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.boot.reactor.netty.NettyRouteProvider;
@@ -56,22 +57,22 @@ final class StatusRoute implements NettyRouteProvider {
 
   private Mono<HttpAnswer> answer(HttpServerRequest request, String correlationId) {
     if (!limits.admitsAddress(request)) {
-      return Mono.just(problem(Problem.TOO_MANY, correlationId));
+      return Mono.just(problem(ProblemCode.TOO_MANY_REQUESTS, correlationId));
     }
     Identity identity =
         tokens.identify(request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION));
     if (identity == null) {
-      return Mono.just(problem(Problem.UNAUTHENTICATED, correlationId));
+      return Mono.just(problem(ProblemCode.UNAUTHORIZED, correlationId));
     }
     if (!identity.isShopper()) {
-      return Mono.just(problem(Problem.NOT_A_SHOPPER, correlationId));
+      return Mono.just(problem(ProblemCode.FORBIDDEN, correlationId));
     }
     if (!limits.admitsUser(identity.userId())) {
-      return Mono.just(problem(Problem.TOO_MANY, correlationId));
+      return Mono.just(problem(ProblemCode.TOO_MANY_REQUESTS, correlationId));
     }
     OrderId id = id(request.uri());
     if (id == null) {
-      return Mono.just(problem(StatusProblems.UNKNOWN, correlationId));
+      return Mono.just(problem(ProblemCode.UNKNOWN_ORDER, correlationId));
     }
     return Mono.fromFuture(statuses.of(id, identity.userId()))
         .map(status -> answer(status, correlationId));
@@ -84,14 +85,8 @@ final class StatusRoute implements NettyRouteProvider {
     return problem(StatusProblems.of(status), correlationId);
   }
 
-  private static HttpAnswer problem(Problem problem, String correlationId) {
-    return new HttpAnswer(
-        problem.status(),
-        HttpAnswer.PROBLEM_JSON,
-        problem.json(correlationId),
-        problem.headers().entrySet().stream()
-            .map(header -> new HttpAnswer.Header(header.getKey(), header.getValue()))
-            .toList());
+  private static HttpAnswer problem(ProblemCode code, String correlationId) {
+    return HttpAnswer.problem(Problem.of(code), correlationId);
   }
 
   private static @Nullable OrderId id(String uri) {

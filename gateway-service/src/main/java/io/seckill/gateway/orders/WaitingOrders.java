@@ -8,6 +8,7 @@ import io.seckill.gateway.backends.PendingRequest;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RequestBatcher;
 import io.seckill.gateway.backends.RequestBatcherProperties;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,7 +80,7 @@ final class WaitingOrders implements DisposableBean {
 
     @Override
     public void fail(Failure failure) {
-      answer.completeExceptionally(new ProblemException(StatusProblems.UNAVAILABLE));
+      answer.completeExceptionally(ProblemException.of(ProblemCode.STATUS_UNAVAILABLE));
     }
   }
 

@@ -4,6 +4,7 @@ import io.seckill.gateway.security.Identity;
 import io.seckill.gateway.security.RateLimits;
 import io.seckill.gateway.security.TokenVerifier;
 import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +41,7 @@ final class AuthenticationFilter implements WebFilter {
       patterns("/api/v1/demo/token", "/admin/v1/demo/token");
 
   private static final Problem NO_OPERATOR =
-      Problem.of(403, Problem.FORBIDDEN, "The token lacks the operators' scope.");
+      Problem.of(ProblemCode.FORBIDDEN, "The token lacks the operators' scope.");
 
   private final TokenVerifier tokens;
   private final RateLimits limits;
@@ -55,14 +56,14 @@ final class AuthenticationFilter implements WebFilter {
     ServerHttpRequest request = exchange.getRequest();
     Port port = Port.of(exchange);
     if (port == Port.SHOPPER && !admitsAddress(request)) {
-      return ProblemWriter.write(exchange, Problem.TOO_MANY);
+      return ProblemWriter.write(exchange, Problem.of(ProblemCode.TOO_MANY_REQUESTS));
     }
     if (isOpen(port, request)) {
       return chain.filter(exchange);
     }
     Identity identity = tokens.identify(request.getHeaders().getFirst(HttpHeaders.AUTHORIZATION));
     if (identity == null) {
-      return ProblemWriter.write(exchange, Problem.UNAUTHENTICATED);
+      return ProblemWriter.write(exchange, Problem.of(ProblemCode.UNAUTHORIZED));
     }
     Problem refusal = refusal(port, identity);
     if (refusal != null) {
@@ -82,9 +83,9 @@ final class AuthenticationFilter implements WebFilter {
       return identity.isOperator() ? null : NO_OPERATOR;
     }
     if (!identity.isShopper()) {
-      return Problem.NOT_A_SHOPPER;
+      return Problem.of(ProblemCode.FORBIDDEN);
     }
-    return limits.admitsUser(identity.userId()) ? null : Problem.TOO_MANY;
+    return limits.admitsUser(identity.userId()) ? null : Problem.of(ProblemCode.TOO_MANY_REQUESTS);
   }
 
   private static boolean isOpen(Port port, ServerHttpRequest request) {

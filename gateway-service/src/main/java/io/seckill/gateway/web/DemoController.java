@@ -2,8 +2,9 @@ package io.seckill.gateway.web;
 
 import io.seckill.gateway.security.DemoTokens;
 import io.seckill.gateway.security.DemoTokens.DemoToken;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.RequestChecks;
 import io.seckill.support.web.StrictJson;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -28,14 +29,19 @@ final class DemoController {
    *
    * @param userId 1..10^18-1
    */
-  record SignIn(@Nullable Long userId) {}
+  record SignIn(long userId) {
+
+    SignIn {
+      RequestChecks.integer("userId", userId, 1, MAX_USER_ID);
+    }
+  }
 
   /** The token; {@code expiresAt} in ISO-8601, UTC. */
   record Granted(String token, String expiresAt) {
 
     static Granted of(@Nullable DemoToken demo) {
       if (demo == null) {
-        throw ProblemException.notFound(Problem.NOT_FOUND, "There is nothing at this address.");
+        throw ProblemException.of(ProblemCode.NOT_FOUND);
       }
       Instant expiresAt = demo.expiresAt();
       return new Granted(demo.token(), expiresAt.toString());
@@ -44,19 +50,12 @@ final class DemoController {
 
   @PostMapping("/api/v1/demo/token")
   Granted shopper(@RequestBody(required = false) byte @Nullable [] body) {
-    return Granted.of(tokens.isOn() ? tokens.shopper(userId(body)) : null);
+    return Granted.of(
+        tokens.isOn() ? tokens.shopper(StrictJson.read(body, SignIn.class).userId()) : null);
   }
 
   @PostMapping("/admin/v1/demo/token")
   Granted operator() {
     return Granted.of(tokens.operator());
-  }
-
-  private static long userId(byte @Nullable [] body) {
-    Long userId = StrictJson.read(body == null ? new byte[0] : body, SignIn.class).userId();
-    if (userId == null || userId < 1 || userId > MAX_USER_ID) {
-      throw ProblemException.invalid("userId", "userId must be 1.." + MAX_USER_ID + ".");
-    }
-    return userId;
   }
 }

@@ -4,7 +4,7 @@ import static org.springframework.web.reactive.function.server.RequestPredicates
 import static org.springframework.web.reactive.function.server.RequestPredicates.path;
 
 import io.seckill.gateway.security.DemoTokens;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.List;
@@ -93,8 +93,7 @@ class PageRoutes {
   private static Mono<ServerResponse> send(
       ServerRequest request, PageSet.@Nullable File file, CacheControl caching) {
     if (file == null) {
-      return Mono.error(
-          ProblemException.notFound(Problem.NOT_FOUND, "There is nothing at this address."));
+      return Mono.error(ProblemException.of(ProblemCode.NOT_FOUND));
     }
     boolean gzip =
         ACCEPTS_GZIP

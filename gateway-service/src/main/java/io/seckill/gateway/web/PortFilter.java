@@ -1,6 +1,7 @@
 package io.seckill.gateway.web;
 
 import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
@@ -23,7 +24,6 @@ final class PortFilter implements WebFilter {
     port.remember(exchange);
     return port.serves(exchange.getRequest().getPath().pathWithinApplication())
         ? chain.filter(exchange)
-        : ProblemWriter.write(
-            exchange, Problem.of(404, Problem.NOT_FOUND, "There is nothing at this address."));
+        : ProblemWriter.write(exchange, Problem.of(ProblemCode.NOT_FOUND));
   }
 }

@@ -1,6 +1,7 @@
 package io.seckill.gateway.web;
 
 import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,13 +39,13 @@ final class ProblemExceptionHandler implements WebExceptionHandler {
       return known.problem();
     }
     if (failure instanceof ErrorResponse error && error.getStatusCode().value() < 500) {
-      return Problem.ofStatus(error.getStatusCode().value());
+      return Problem.of(ProblemCode.ofStatus(error.getStatusCode().value()));
     }
     log.error(
         "request failed, correlation id {}",
         exchange.getAttributes().get(CorrelationFilter.ATTRIBUTE),
         failure);
-    return Problem.ofStatus(500);
+    return Problem.of(ProblemCode.INTERNAL_ERROR);
   }
 
   private static void copyAllow(ErrorResponse error, ServerWebExchange exchange) {

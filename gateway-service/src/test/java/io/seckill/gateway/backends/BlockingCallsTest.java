@@ -3,6 +3,7 @@ package io.seckill.gateway.backends;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ class BlockingCallsTest {
   @Test
   void refusesWhatIsMoreThanTheThreadsAndTheOneQueueTake() throws InterruptedException {
     BlockingCalls calls =
-        new BlockingCalls("test", "UNAVAILABLE", THREADS, WAITING, Duration.ofMinutes(1));
+        new BlockingCalls("test", ProblemCode.UNAVAILABLE, THREADS, WAITING, Duration.ofMinutes(1));
     CountDownLatch running = new CountDownLatch(THREADS);
     CountDownLatch end = new CountDownLatch(1);
     List<CompletableFuture<Integer>> taken = new ArrayList<>();
@@ -34,7 +35,8 @@ class BlockingCallsTest {
 
       assertThatThrownBy(oneTooMany::block)
           .isInstanceOfSatisfying(
-              ProblemException.class, e -> assertThat(e.problem().code()).isEqualTo("BUSY"));
+              ProblemException.class,
+              e -> assertThat(e.problem().code()).isEqualTo(ProblemCode.BUSY));
       end.countDown();
       assertThat(taken).allSatisfy(call -> assertThat(call.join()).isEqualTo(1));
     } finally {

@@ -2,7 +2,7 @@ package io.seckill.consumer.catalogue;
 
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
 import jakarta.persistence.EntityManager;
@@ -20,8 +20,6 @@ import redis.clients.jedis.exceptions.JedisException;
 class Catalogue {
 
   private static final Logger log = LoggerFactory.getLogger(Catalogue.class);
-
-  static final String IMMUTABLE = "IMMUTABLE_AFTER_PREHEAT";
 
   private final Products products;
   private final EntityManager entities;
@@ -127,8 +125,8 @@ class Catalogue {
               products.move(skuId, target, version, SaleState.before(target));
               ProductRow row = find(skuId);
               if (row.state() != target) {
-                throw ProblemException.saleConflict(
-                    "ILLEGAL_TRANSITION",
+                throw ProblemException.ofSale(
+                    ProblemCode.ILLEGAL_TRANSITION,
                     "A sale that is " + row.state() + " cannot become " + target + ".",
                     row.state().name());
               }
@@ -137,7 +135,7 @@ class Catalogue {
   }
 
   static ProblemException unknown() {
-    return ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product.");
+    return ProblemException.of(ProblemCode.UNKNOWN_SKU);
   }
 
   /** Empty when another request has created it meanwhile; that makes JPA's transaction unusable. */
@@ -184,8 +182,10 @@ class Catalogue {
 
   private static void refuse(boolean changed, String field, String rule) {
     if (changed) {
-      throw ProblemException.fieldConflict(
-          IMMUTABLE, field + " " + rule + " after the first preheat.", field);
+      throw ProblemException.ofField(
+          ProblemCode.IMMUTABLE_AFTER_PREHEAT,
+          field + " " + rule + " after the first preheat.",
+          field);
     }
   }
 

@@ -6,6 +6,8 @@ import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProductRow;
+import io.seckill.support.web.RequestChecks;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -37,9 +39,10 @@ class CatalogueController {
   }
 
   @PutMapping
-  ResponseEntity<ProductRow> put(@PathVariable String sku, Operator operator, JsonBody body) {
+  ResponseEntity<ProductRow> put(
+      @PathVariable String sku, Operator operator, @JsonBody ProductEntry body) {
     long skuId = PathIds.sku(sku);
-    ProductRules rules = ProductRules.of(body);
+    ProductRules rules = body.rules();
     Catalogue.Upserted upserted =
         audit.audited(
             operator,
@@ -81,15 +84,17 @@ class CatalogueController {
         row -> "state=" + row.state());
   }
 
+  /** The state that a sale shall have. */
+  record StateRequest(@Nullable String state) {}
+
   /**
    * MySQL's half of a change of state: of a stop, which the gateway has written to Redis before,
    * and of an opening by a gateway of the previous release, which writes it to Redis itself.
    */
   @PostMapping("/state")
-  ProductRow state(@PathVariable String sku, Operator operator, JsonBody body) {
+  ProductRow state(@PathVariable String sku, Operator operator, @JsonBody StateRequest body) {
     long skuId = PathIds.sku(sku);
-    SaleState target = body.oneOf("state", SaleState.REQUESTABLE);
-    body.end();
+    SaleState target = RequestChecks.oneOf("state", body.state(), SaleState.REQUESTABLE);
     return audit.audited(
         operator,
         "state",

@@ -4,7 +4,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.catalogue.SaleLoader.Replacing;
 import io.seckill.consumer.runtime.ConnectionPools;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
 import java.time.Duration;
@@ -69,7 +69,7 @@ class Preheat {
     opening.refuseUnsafeRedis();
     refuseWhileRunningInRedis(product);
     if (!isConnectionFree()) {
-      throw ProblemException.unavailable(Problem.BUSY, "Other sales are being loaded.");
+      throw ProblemException.of(ProblemCode.BUSY, "Other sales are being loaded.");
     }
     try {
       return load(skuId);

@@ -5,6 +5,7 @@ import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleExpiry;
 import io.seckill.consumer.catalogue.SaleLoader.Replacing;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,8 +68,8 @@ final class SaleLoading {
       case "ORDERS_IN_FLIGHT" ->
           throw inFlight("Orders of this SKU are still on their way to MySQL.");
       case "WRONG_TYPE" ->
-          throw ProblemException.conflict(
-              "FOREIGN_KEY",
+          throw ProblemException.of(
+              ProblemCode.FOREIGN_KEY,
               "Redis holds something else at " + reply.get(1) + "; remove it first.");
       case "STALE_EPOCH" -> throw overtaken();
       default ->
@@ -80,17 +81,17 @@ final class SaleLoading {
    * @param state OPEN or PAUSED
    */
   static ProblemException running(String state) {
-    return ProblemException.saleConflict(
-        "SALE_RUNNING", "Close the sale before it is preheated again.", state);
+    return ProblemException.ofSale(
+        ProblemCode.SALE_RUNNING, "Close the sale before it is preheated again.", state);
   }
 
   static ProblemException inFlight(String detail) {
-    return ProblemException.conflict("ORDERS_IN_FLIGHT", detail);
+    return ProblemException.of(ProblemCode.ORDERS_IN_FLIGHT, detail);
   }
 
   /** A later loading of the same sale has begun; this loading has written nothing since then. */
   static ProblemException overtaken() {
-    return ProblemException.conflict("PREHEAT_OVERTAKEN", "Another loading of this SKU has begun.");
+    return ProblemException.of(ProblemCode.PREHEAT_OVERTAKEN);
   }
 
   private Map<String, String> rules() {

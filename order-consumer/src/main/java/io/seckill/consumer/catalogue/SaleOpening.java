@@ -4,6 +4,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisServerSettings;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
 import java.util.List;
@@ -66,8 +67,8 @@ class SaleOpening {
   void refuseUnsafeRedis() {
     List<String> dangers = RedisServerSettings.of(redis).dangers();
     if (!dangers.isEmpty() && !settings.allowUnsafeRedis()) {
-      throw ProblemException.conflict(
-          "UNSAFE_REDIS", "Redis may forget orders: " + String.join("; ", dangers) + ".");
+      throw ProblemException.of(
+          ProblemCode.UNSAFE_REDIS, "Redis may forget orders: " + String.join("; ", dangers) + ".");
     }
   }
 
@@ -82,8 +83,8 @@ class SaleOpening {
     }
     String seq = sale.get(2);
     if ((seq == null ? 0 : Long.parseLong(seq)) < product.lastSeq()) {
-      throw ProblemException.conflict(
-          "REDIS_BEHIND", "Redis has lost orders of this sale; reconcile it first.");
+      throw ProblemException.of(
+          ProblemCode.REDIS_BEHIND, "Redis has lost orders of this sale; reconcile it first.");
     }
   }
 
@@ -97,13 +98,13 @@ class SaleOpening {
   }
 
   private static ProblemException notPreheated() {
-    return ProblemException.conflict(
-        "NOT_PREHEATED", "Redis does not hold this sale; preheat it first.");
+    return ProblemException.of(
+        ProblemCode.NOT_PREHEATED, "Redis does not hold this sale; preheat it first.");
   }
 
   private static ProblemException illegal(SaleState state) {
-    return ProblemException.saleConflict(
-        "ILLEGAL_TRANSITION",
+    return ProblemException.ofSale(
+        ProblemCode.ILLEGAL_TRANSITION,
         "The sale is " + state + "; this call does not open it.",
         state.name());
   }

@@ -6,6 +6,8 @@ import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.RequestChecks;
+import io.seckill.support.web.SingleLine;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -34,25 +36,34 @@ class StockChangeController {
    */
   record Outcome(String changeId, long delta, ChangeState state, long stock) {}
 
+  /**
+   * @param delta units to add, or to withdraw when negative; never 0
+   * @param reason on one line
+   */
+  record Request(long delta, String reason) {
+
+    Request {
+      RequestChecks.integer("delta", delta, -StockChanges.MAX_STOCK, StockChanges.MAX_STOCK);
+      if (delta == 0) {
+        throw ProblemException.invalid("delta", "delta must not be 0.");
+      }
+      SingleLine.checked("reason", reason, MAX_REASON);
+    }
+  }
+
   @PostMapping("/internal/v1/skus/{sku}/stock")
   Outcome change(
       @PathVariable String sku,
       @RequestHeader(name = KEY, required = false) @Nullable String key,
       Operator operator,
-      JsonBody body) {
+      @JsonBody Request body) {
     long skuId = PathIds.sku(sku);
     String changeId = changeId(key);
-    long delta = body.integer("delta", -StockChanges.MAX_STOCK, StockChanges.MAX_STOCK);
-    String reason = body.text("reason", MAX_REASON);
-    body.end();
-    if (delta == 0) {
-      throw ProblemException.invalid("delta", "delta must not be 0.");
-    }
     return audit.audited(
         operator,
         "stock",
-        "sku=" + skuId + " change=" + changeId + " delta=" + delta,
-        () -> outcome(changes.change(skuId, changeId, delta, reason, operator)),
+        "sku=" + skuId + " change=" + changeId + " delta=" + body.delta(),
+        () -> outcome(changes.change(skuId, changeId, body.delta(), body.reason(), operator)),
         outcome -> "state=" + outcome.state() + " stock=" + outcome.stock());
   }
 

@@ -2,7 +2,7 @@ package io.seckill.consumer.catalogue;
 
 import io.seckill.consumer.catalogue.StockChangeTable.Sale;
 import io.seckill.support.web.Operator;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,16 +69,17 @@ class StockChanges {
    */
   StockChange change(long skuId, String changeId, long delta, String reason, Operator operator) {
     if (!table.insert(skuId, changeId, delta, reason, operator)) {
-      throw ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product.");
+      throw ProblemException.of(ProblemCode.UNKNOWN_SKU);
     }
     StockChange change = read(skuId, changeId);
     if (change.delta() != delta) {
       throw ProblemException.of(
-          422, Problem.IDEMPOTENCY_KEY_REUSED, "The key was used for another number of units.");
+          ProblemCode.IDEMPOTENCY_KEY_REUSED, "The key was used for another number of units.");
     }
     StockChange driven = drive(change);
     if (!driven.state().isFinal()) {
-      throw ProblemException.unavailable(
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE,
           "The change is recorded and waits for the sale in Redis; send the same request again.");
     }
     return driven;

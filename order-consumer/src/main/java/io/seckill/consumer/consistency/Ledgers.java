@@ -4,7 +4,7 @@ import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toSet;
 
 import io.seckill.common.broker.BrokerTopology;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Clock;
 import java.time.Duration;
@@ -89,8 +89,7 @@ class Ledgers {
       }
       return read(queue, Set.of(skuId)).stream()
           .findFirst()
-          .orElseThrow(
-              () -> ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product."));
+          .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
     }
   }
 

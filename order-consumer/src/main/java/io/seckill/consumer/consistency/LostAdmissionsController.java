@@ -2,6 +2,7 @@ package io.seckill.consumer.consistency;
 
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.PathIds;
+import io.seckill.support.web.RequestChecks;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpStatus;
@@ -34,19 +35,29 @@ class LostAdmissionsController {
   }
 
   /**
+   * What Redis had before.
+   *
+   * @param seq of the latest admission
+   */
+  record LostAdmissions(long epoch, long seq) {
+
+    LostAdmissions {
+      RequestChecks.integer("epoch", epoch, 1, Long.MAX_VALUE);
+      RequestChecks.integer("seq", seq, 1, Long.MAX_VALUE / 2);
+    }
+  }
+
+  /**
    * Redis had admitted orders up to this sequence number and has lost some of them. From now on it
    * is behind MySQL until the sale is rebuilt.
    */
   @PostMapping
   @ResponseStatus(HttpStatus.NO_CONTENT)
-  void lost(@PathVariable String sku, JsonBody body) {
+  void lost(@PathVariable String sku, @JsonBody LostAdmissions body) {
     long skuId = PathIds.sku(sku);
-    long epoch = body.integer("epoch", 1, Long.MAX_VALUE);
-    long seq = body.integer("seq", 1, Long.MAX_VALUE / 2);
-    body.end();
-    int raised = jdbc.sql(RAISE).params(seq, skuId, epoch).update();
+    int raised = jdbc.sql(RAISE).params(body.seq(), skuId, body.epoch()).update();
     if (raised > 0) {
-      log.error("sku {}: a gateway reports lost admissions, up to number {}", skuId, seq);
+      log.error("sku {}: a gateway reports lost admissions, up to number {}", skuId, body.seq());
     }
   }
 }

@@ -142,7 +142,7 @@ class Rebuild {
     } catch (NotRebuiltException e) {
       return new Rebuilt(false, e.detail, repairs);
     } catch (ProblemException e) {
-      return new Rebuilt(false, e.problem().detail(), repairs);
+      return new Rebuilt(false, e.problem().text(), repairs);
     }
   }
 

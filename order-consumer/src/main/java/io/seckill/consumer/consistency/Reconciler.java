@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.consistency.SaleReconciliation.Found;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.SqlFailure;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Clock;
 import java.time.Duration;
@@ -64,7 +65,8 @@ class Reconciler {
    */
   Report run(long skuId, Order order) {
     if (!runs.tryAcquire()) {
-      throw ProblemException.unavailable(
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE,
           "Other SKUs are being reconciled already; send the same request again.");
     }
     try {
@@ -79,8 +81,9 @@ class Reconciler {
         RunLock.take(dataSource, "reconcile-" + skuId, lockSilence)
             .orElseThrow(
                 () ->
-                    ProblemException.conflict(
-                        "RECONCILIATION_RUNNING", "This SKU is being reconciled already."))) {
+                    ProblemException.of(
+                        ProblemCode.RECONCILIATION_RUNNING,
+                        "This SKU is being reconciled already."))) {
       Report report = locked(skuId, order, lock);
       log.debug("{}: {} under {}", report, report.outcome(), lock);
       return report;
@@ -89,8 +92,8 @@ class Reconciler {
         throw e; // a defect, not MySQL's absence
       }
       log.warn("sku {}: MySQL is unavailable: {}", skuId, e.toString());
-      throw ProblemException.unavailable(
-          "MySQL or Redis does not answer; send the same request again.");
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE, "MySQL or Redis does not answer; send the same request again.");
     }
   }
 

@@ -5,6 +5,7 @@ import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import org.slf4j.Logger;
@@ -36,11 +37,15 @@ class ReconciliationController {
   /** The latest reports of a SKU, newest first. */
   record Reports(List<Report> reconciliations) {}
 
+  /**
+   * @param dryRun whether differences are only reported
+   */
+  record Request(boolean dryRun) {}
+
   @PostMapping
-  Report run(@PathVariable String sku, Operator operator, JsonBody body) {
+  Report run(@PathVariable String sku, Operator operator, @JsonBody Request body) {
     long skuId = PathIds.sku(sku);
-    boolean dryRun = body.bool("dryRun");
-    body.end();
+    boolean dryRun = body.dryRun();
     return audit.audited(
         operator,
         "reconcile",
@@ -53,10 +58,11 @@ class ReconciliationController {
     try {
       return reconciler.run(skuId, order);
     } catch (UnreadableFieldException e) {
-      throw ProblemException.conflict("UNREADABLE_IN_REDIS", e.detail());
+      throw ProblemException.of(ProblemCode.UNREADABLE_IN_REDIS, e.detail());
     } catch (JedisException e) {
       log.warn("sku {}: cannot be reconciled now: {}", skuId, e.toString());
-      throw ProblemException.unavailable("Redis does not answer; send the same request again.");
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE, "Redis does not answer; send the same request again.");
     }
   }
 

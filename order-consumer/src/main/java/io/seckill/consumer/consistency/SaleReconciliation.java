@@ -7,7 +7,7 @@ import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.Comparisons.Read;
 import io.seckill.consumer.consistency.Rebuild.Rebuilt;
 import io.seckill.consumer.consistency.Reconciler.Order;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -83,10 +83,7 @@ class SaleReconciliation {
   }
 
   private Read read(long skuId) {
-    return comparisons
-        .read(skuId)
-        .orElseThrow(
-            () -> ProblemException.notFound(Problem.UNKNOWN_SKU, "There is no such product."));
+    return comparisons.read(skuId).orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }
 
   private static Found found(Read read, Outcome outcome, String detail, Repair... repairs) {

@@ -4,9 +4,11 @@ import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
-import io.seckill.support.web.ProblemException;
-import java.util.Arrays;
+import io.seckill.support.web.RequestChecks;
+import io.seckill.support.web.SingleLine;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -20,6 +22,7 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping("/internal/v1/dead-letters")
 class DeadLetterAdminController {
 
+  private static final Set<DeadLetterState> STATES = EnumSet.allOf(DeadLetterState.class);
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 200;
   private static final int MAX_REASON = 200;
@@ -48,7 +51,7 @@ class DeadLetterAdminController {
     int size = PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT);
     List<DeadLetterRecord> page =
         deadLetters.page(
-            state == null ? null : state(state),
+            state == null ? null : RequestChecks.oneOf("state", state, STATES),
             after == null ? 0 : PathIds.number("after", after),
             size);
     return new Page(page, page.size() == size ? page.get(size - 1).id() : null);
@@ -70,24 +73,24 @@ class DeadLetterAdminController {
         done -> "order=" + done.orderId());
   }
 
+  /**
+   * @param reason why the order will never be stored, on one line
+   */
+  record Discard(String reason) {
+
+    Discard {
+      SingleLine.checked("reason", reason, MAX_REASON);
+    }
+  }
+
   @PostMapping("/{id}/discard")
-  DeadLetterRecord discard(@PathVariable String id, Operator operator, JsonBody body) {
+  DeadLetterRecord discard(@PathVariable String id, Operator operator, @JsonBody Discard body) {
     long letter = PathIds.number("id", id);
-    String reason = body.text("reason", MAX_REASON);
-    body.end();
     return audit.audited(
         operator,
         "discard",
         "deadLetter=" + letter,
-        () -> resolver.discard(letter, reason, operator),
+        () -> resolver.discard(letter, body.reason(), operator),
         done -> "order=" + done.orderId());
-  }
-
-  private static DeadLetterState state(String text) {
-    return Arrays.stream(DeadLetterState.values())
-        .filter(state -> state.name().equals(text))
-        .findFirst()
-        .orElseThrow(
-            () -> ProblemException.invalid("state", "state must be OPEN, REPLAYED or DISCARDED."));
   }
 }

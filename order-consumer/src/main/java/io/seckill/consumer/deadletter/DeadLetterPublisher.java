@@ -4,6 +4,7 @@ import com.rabbitmq.client.AMQP.BasicProperties;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.Date;
 import java.util.Map;
@@ -62,8 +63,9 @@ public class DeadLetterPublisher {
   void replay(DeadLetterTable.Message letter) {
     byte[] payload = letter.payload();
     if (payload == null) {
-      throw ProblemException.conflict(
-          "CUT", "An older version kept only the beginning of the message; only discard it.");
+      throw ProblemException.of(
+          ProblemCode.CUT,
+          "An older version kept only the beginning of the message; only discard it.");
     }
     OrderMessage order = letter.order();
     String routingKey =
@@ -71,12 +73,14 @@ public class DeadLetterPublisher {
             ? letter.routingKey()
             : BrokerTopology.routingKey(order.orderId().partition());
     if (routingKey == null) {
-      throw ProblemException.conflict(
-          "UNREADABLE", "The message cannot be read and nobody knows its queue; only discard it.");
+      throw ProblemException.of(
+          ProblemCode.UNREADABLE,
+          "The message cannot be read and nobody knows its queue; only discard it.");
     }
     if (!publisher.publishAndWait(
         BrokerTopology.ORDERS_EXCHANGE, routingKey, replayed(order, letter), payload)) {
-      throw ProblemException.unavailable(
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE,
           "The broker has not confirmed the message; send the same request again.");
     }
   }

@@ -8,6 +8,7 @@ import io.seckill.consumer.storage.DatabaseUnavailableException;
 import io.seckill.consumer.storage.OrderStore;
 import io.seckill.consumer.storage.StoredBatch;
 import io.seckill.support.web.Operator;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import org.slf4j.Logger;
@@ -101,8 +102,8 @@ class DeadLetterResolver {
       return store.discard(order);
     } catch (DatabaseUnavailableException e) {
       log.warn("Cannot discard order {}: {}", order.orderId(), e.toString());
-      throw ProblemException.unavailable(
-          "The database cannot decide now; send the same request again.");
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE, "The database cannot decide now; send the same request again.");
     }
   }
 
@@ -111,8 +112,8 @@ class DeadLetterResolver {
    */
   private static boolean isOpen(DeadLetterTable.Message letter, DeadLetterState wanted) {
     if (letter.state() != DeadLetterState.OPEN && letter.state() != wanted) {
-      throw ProblemException.conflict(
-          "DEAD_LETTER_RESOLVED", "The dead letter is " + letter.state() + " already.");
+      throw ProblemException.of(
+          ProblemCode.DEAD_LETTER_RESOLVED, "The dead letter is " + letter.state() + " already.");
     }
     return letter.state() == DeadLetterState.OPEN;
   }

@@ -3,7 +3,7 @@ package io.seckill.consumer.deadletter;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.storage.UtcText;
 import io.seckill.support.web.Operator;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.io.ByteArrayOutputStream;
 import java.security.MessageDigest;
@@ -221,6 +221,6 @@ class DeadLetterTable {
   }
 
   private static ProblemException unknown() {
-    return ProblemException.notFound(Problem.UNKNOWN_DEAD_LETTER, "There is no such dead letter.");
+    return ProblemException.of(ProblemCode.UNKNOWN_DEAD_LETTER);
   }
 }

@@ -2,7 +2,7 @@ package io.seckill.consumer.orders;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -56,6 +56,6 @@ public class Orders {
   }
 
   public static ProblemException unknown() {
-    return ProblemException.notFound(Problem.UNKNOWN_ORDER, "There is no such order.");
+    return ProblemException.of(ProblemCode.UNKNOWN_ORDER);
   }
 }

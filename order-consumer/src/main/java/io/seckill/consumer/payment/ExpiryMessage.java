@@ -1,15 +1,13 @@
 package io.seckill.consumer.payment;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.support.web.StrictJson;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
 
 /**
  * The orders of one stored batch, to be checked when their payment time-out is over: {@code
@@ -34,14 +32,20 @@ public record ExpiryMessage(long skuId, List<OrderId> orderIds) {
     orderIds = List.copyOf(orderIds);
   }
 
+  /** The message as JSON; members of a later release are ignored. */
+  @JsonPropertyOrder({"v", "skuId", "orderIds"})
+  @JsonIgnoreProperties(ignoreUnknown = true)
+  private record Content(int v, long skuId, List<String> orderIds) {
+
+    Content {
+      orderIds = List.copyOf(orderIds);
+    }
+  }
+
   /** JSON, UTF-8. */
   public byte[] encode() {
-    return orderIds.stream()
-        .map(id -> "\"" + id + "\"")
-        .collect(
-            Collectors.joining(
-                ",", "{\"v\":" + VERSION + ",\"skuId\":" + skuId + ",\"orderIds\":[", "]}"))
-        .getBytes(StandardCharsets.UTF_8);
+    List<String> ids = orderIds.stream().map(OrderId::toString).toList();
+    return StrictJson.MAPPER.writeValueAsBytes(new Content(VERSION, skuId, ids));
   }
 
   /**
@@ -52,26 +56,16 @@ public record ExpiryMessage(long skuId, List<OrderId> orderIds) {
       throw new UnreadableMessageException("message of " + body.length + " bytes");
     }
     try {
-      JsonNode node = StrictJson.MAPPER.readTree(body);
-      if (!node.isObject() || node.path("v").asInt(0) != VERSION) {
+      Content content = StrictJson.MAPPER.readValue(body, Content.class);
+      if (content == null || content.v != VERSION) {
         throw new UnreadableMessageException("not a message of version " + VERSION);
       }
-      return new ExpiryMessage(node.path("skuId").asLong(0), ids(node.path("orderIds")));
+      return new ExpiryMessage(
+          content.skuId, content.orderIds.stream().map(OrderId::parse).toList());
     } catch (JacksonException e) {
-      throw new UnreadableMessageException("not JSON");
+      throw new UnreadableMessageException("not the JSON of an expiry message");
     } catch (IllegalArgumentException e) {
       throw new UnreadableMessageException(String.valueOf(e.getMessage()));
     }
-  }
-
-  private static List<OrderId> ids(JsonNode array) throws UnreadableMessageException {
-    List<OrderId> ids = new ArrayList<>();
-    for (JsonNode id : array) {
-      if (!id.isString()) {
-        throw new UnreadableMessageException("an order id is not a string");
-      }
-      ids.add(OrderId.parse(id.stringValue()));
-    }
-    return ids;
   }
 }

@@ -6,7 +6,9 @@ import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.RequestChecks;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -27,30 +29,30 @@ class LifecycleController {
     this.cancellations = cancellations;
   }
 
+  /** Who asks, as verified by the gateway. */
+  record Shopper(long userId) {
+
+    Shopper {
+      RequestChecks.integer("userId", userId, 1, Long.MAX_VALUE);
+    }
+  }
+
   @PostMapping("/payment")
-  OrderRow pay(@PathVariable String id, JsonBody body) {
-    long userId = user(body);
-    return payments.pay(PathIds.order(id), userId);
+  OrderRow pay(@PathVariable String id, @JsonBody Shopper shopper) {
+    return payments.pay(PathIds.order(id), shopper.userId());
   }
 
   @PostMapping("/cancel")
-  OrderRow cancel(@PathVariable String id, JsonBody body) {
-    long userId = user(body);
+  OrderRow cancel(@PathVariable String id, @JsonBody Shopper shopper) {
     OrderId orderId = PathIds.order(id);
-    cancellations.cancel(orderId, userId);
-    OrderRow now = orders.ofUser(orderId, userId);
+    cancellations.cancel(orderId, shopper.userId());
+    OrderRow now = orders.ofUser(orderId, shopper.userId());
     if (now.status() != OrderStatus.CANCELLED) {
-      throw ProblemException.orderConflict(
-          "NOT_CANCELLABLE",
+      throw ProblemException.ofOrder(
+          ProblemCode.NOT_CANCELLABLE,
           "An order that is " + now.status() + " cannot be cancelled.",
           now.status().name());
     }
     return now;
-  }
-
-  private static long user(JsonBody body) {
-    long userId = body.integer("userId", 1, Long.MAX_VALUE);
-    body.end();
-    return userId;
   }
 }

@@ -4,11 +4,12 @@ import io.seckill.common.order.OrderId;
 import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.web.JsonBody;
-import io.seckill.consumer.web.SignedBody;
 import io.seckill.support.web.PathIds;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import java.util.EnumSet;
+import io.seckill.support.web.RequestChecks;
+import io.seckill.support.web.SingleLine;
+import io.seckill.support.web.StrictJson;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -22,6 +23,7 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 class PaymentCallbackController {
 
+  private static final String CHARGED = "CHARGED";
   private static final int MAX_ID = 64;
 
   private final Optional<CallbackSignature> signatures;
@@ -40,45 +42,52 @@ class PaymentCallbackController {
     this.payments = payments;
   }
 
-  private enum Event {
-    CHARGED
+  /**
+   * The provider has charged an order.
+   *
+   * @param eventId 1..64 printable ASCII characters without spaces, as chargeId
+   */
+  record Charge(String eventId, String type, String orderId, String chargeId, Long amountCents) {
+
+    Charge {
+      checkId("eventId", eventId);
+      if (!CHARGED.equals(type)) {
+        throw ProblemException.invalid("type", "type must be " + CHARGED + ".");
+      }
+      SingleLine.checked("orderId", orderId, MAX_ID);
+      checkId("chargeId", chargeId);
+      RequestChecks.integer("amountCents", amountCents, 0, Long.MAX_VALUE);
+    }
+
+    private static void checkId(String field, String id) {
+      if (!SingleLine.checked(field, id, MAX_ID).chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+        throw ProblemException.invalid(field, field + " must be printable ASCII without spaces.");
+      }
+    }
   }
 
   @PostMapping("/internal/v1/payments/callback")
   OrderRow callback(
       @RequestHeader(name = "X-Payment-Timestamp", required = false) @Nullable String timestamp,
       @RequestHeader(name = "X-Payment-Signature", required = false) @Nullable String signature,
-      SignedBody signed) {
+      @JsonBody byte[] signed) {
     CallbackSignature signatureCheck =
         signatures.orElseThrow(
-            () -> ProblemException.notFound(Problem.NOT_FOUND, "No callback is expected here."));
-    if (!signatureCheck.isValid(timestamp, signature, signed.bytes())) {
-      throw ProblemException.of(401, "BAD_SIGNATURE", "The signature does not fit.");
+            () -> ProblemException.of(ProblemCode.NOT_FOUND, "No callback is expected here."));
+    if (!signatureCheck.isValid(timestamp, signature, signed)) {
+      throw ProblemException.of(ProblemCode.BAD_SIGNATURE);
     }
-    return charged(signed.asJson());
+    return charged(StrictJson.read(signed, Charge.class));
   }
 
-  private OrderRow charged(JsonBody body) {
-    String eventId = asciiId(body, "eventId");
-    body.oneOf("type", EnumSet.of(Event.CHARGED));
-    OrderId orderId = PathIds.order(body.text("orderId", MAX_ID));
-    String chargeId = asciiId(body, "chargeId");
-    long amount = body.integer("amountCents", 0, Long.MAX_VALUE);
-    body.end();
+  private OrderRow charged(Charge charge) {
+    OrderId orderId = PathIds.order(charge.orderId());
     OrderRow order = orders.find(orderId).orElseThrow(Orders::unknown);
-    if (amount != order.amountCents()) {
-      throw ProblemException.fieldConflict(
-          "AMOUNT_MISMATCH", "The order costs another amount.", "amountCents");
+    if (charge.amountCents() != order.amountCents()) {
+      throw ProblemException.ofField(
+          ProblemCode.AMOUNT_MISMATCH, "The order costs another amount.", "amountCents");
     }
-    payments.settle(order, chargeId, () -> table.firstTime(eventId, orderId));
+    payments.settle(order, charge.chargeId(), () -> table.firstTime(charge.eventId(), orderId));
     return orders.find(orderId).orElseThrow(Orders::unknown);
-  }
-
-  private static String asciiId(JsonBody body, String field) {
-    String id = body.text(field, MAX_ID);
-    if (!id.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-      throw ProblemException.invalid(field, field + " must be printable ASCII without spaces.");
-    }
-    return id;
   }
 }

@@ -9,6 +9,7 @@ import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.List;
@@ -81,8 +82,8 @@ class Payments {
       return;
     }
     if (declined(order.id()) == OrderStatus.CONFIRMED) {
-      throw ProblemException.orderConflict(
-          "PAYMENT_DECLINED", "The payment was declined.", OrderStatus.CONFIRMED.name());
+      throw ProblemException.ofOrder(
+          ProblemCode.PAYMENT_DECLINED, "The payment was declined.", OrderStatus.CONFIRMED.name());
     }
   }
 
@@ -110,7 +111,8 @@ class Payments {
       return answer(() -> provider.charge(order.id(), order.amountCents()));
     } catch (PaymentUnavailableException e) {
       log.warn("order {}: whether it was charged is unknown", order.orderId(), e);
-      throw ProblemException.unavailable(
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE,
           "The payment provider does not answer; send the same request again.");
     }
   }
@@ -235,7 +237,7 @@ class Payments {
   }
 
   private static ProblemException notPayable(OrderStatus status) {
-    return ProblemException.orderConflict(
-        "NOT_PAYABLE", "An order that is " + status + " cannot be paid.", status.name());
+    return ProblemException.ofOrder(
+        ProblemCode.NOT_PAYABLE, "An order that is " + status + " cannot be paid.", status.name());
   }
 }

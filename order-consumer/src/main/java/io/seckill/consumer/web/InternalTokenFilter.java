@@ -2,6 +2,7 @@ package io.seckill.consumer.web;
 
 import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -65,7 +66,7 @@ class InternalTokenFilter extends OncePerRequestFilter {
 
   private static void refuse(HttpServletResponse response) throws IOException {
     Problem problem =
-        Problem.of(401, Problem.UNAUTHORIZED, "The internal token is missing or wrong.");
+        Problem.of(ProblemCode.UNAUTHORIZED, "The internal token is missing or wrong.");
     response.setStatus(problem.status());
     problem.headers().forEach(response::setHeader);
     response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);

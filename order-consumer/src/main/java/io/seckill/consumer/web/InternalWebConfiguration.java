@@ -1,11 +1,13 @@
 package io.seckill.consumer.web;
 
 import io.seckill.support.web.Operator;
-import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.StrictJson;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.MethodParameter;
@@ -16,7 +18,7 @@ import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.method.support.ModelAndViewContainer;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/** Resolves {@link JsonBody}, {@link SignedBody} and {@link Operator} arguments of handlers. */
+/** Resolves {@link JsonBody} and {@link Operator} arguments of handlers. */
 @Configuration(proxyBeanMethods = false)
 class InternalWebConfiguration implements WebMvcConfigurer {
 
@@ -25,20 +27,18 @@ class InternalWebConfiguration implements WebMvcConfigurer {
 
   @Override
   public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
-    resolvers.add(resolver(JsonBody.class, this::jsonBody));
-    resolvers.add(resolver(SignedBody.class, this::signedBody));
     resolvers.add(
-        resolver(Operator.class, request -> Operator.of(request.getHeader(Operator.HEADER))));
-  }
-
-  private JsonBody jsonBody(HttpServletRequest request) throws Exception {
-    requireJson(request);
-    return JsonBody.parse(read(request));
-  }
-
-  private SignedBody signedBody(HttpServletRequest request) throws Exception {
-    requireJson(request);
-    return new SignedBody(read(request));
+        resolver(
+            parameter -> parameter.hasParameterAnnotation(JsonBody.class),
+            (request, type) -> {
+              requireJson(request);
+              byte[] body = read(request);
+              return type == byte[].class ? body : StrictJson.read(body, type);
+            }));
+    resolvers.add(
+        resolver(
+            parameter -> parameter.getParameterType() == Operator.class,
+            (request, type) -> Operator.of(request.getHeader(Operator.HEADER))));
   }
 
   private static void requireJson(HttpServletRequest request)
@@ -57,16 +57,17 @@ class InternalWebConfiguration implements WebMvcConfigurer {
     byte[] body = request.getInputStream().readNBytes(MAX_BODY + 1);
     if (body.length > MAX_BODY) {
       throw ProblemException.of(
-          413, Problem.PAYLOAD_TOO_LARGE, "The body is longer than " + MAX_BODY + " bytes.");
+          ProblemCode.PAYLOAD_TOO_LARGE, "The body is longer than " + MAX_BODY + " bytes.");
     }
     return body;
   }
 
-  private static HandlerMethodArgumentResolver resolver(Class<?> type, Reading reading) {
+  private static HandlerMethodArgumentResolver resolver(
+      Predicate<MethodParameter> supported, Reading reading) {
     return new HandlerMethodArgumentResolver() {
       @Override
       public boolean supportsParameter(MethodParameter parameter) {
-        return parameter.getParameterType() == type;
+        return supported.test(parameter);
       }
 
       @Override
@@ -80,12 +81,12 @@ class InternalWebConfiguration implements WebMvcConfigurer {
         if (servlet == null) {
           throw new IllegalStateException("not a servlet request");
         }
-        return reading.of(servlet);
+        return reading.of(servlet, parameter.getParameterType());
       }
     };
   }
 
   private interface Reading {
-    Object of(HttpServletRequest request) throws Exception;
+    Object of(HttpServletRequest request, Class<?> type) throws Exception;
   }
 }

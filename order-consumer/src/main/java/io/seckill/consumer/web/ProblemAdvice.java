@@ -1,6 +1,7 @@
 package io.seckill.consumer.web;
 
 import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,15 +37,15 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
   ResponseEntity<Object> onStoreFailure(RuntimeException e) {
     log.warn("MySQL or Redis failed during a request to the internal port: {}", e.toString());
     return response(
-        ProblemException.unavailable("A store does not answer; send the same request again.")
-            .problem(),
+        Problem.of(
+            ProblemCode.UNAVAILABLE, "A store does not answer; send the same request again."),
         HttpHeaders.EMPTY);
   }
 
   @ExceptionHandler
   ResponseEntity<Object> onDefect(RuntimeException e) {
     log.error("A request of the internal port failed", e);
-    return response(Problem.ofStatus(500), HttpHeaders.EMPTY);
+    return response(Problem.of(ProblemCode.INTERNAL_ERROR), HttpHeaders.EMPTY);
   }
 
   /** Handles requests that the web framework itself rejects: wrong path, method or media type. */
@@ -55,7 +56,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
       HttpHeaders headers,
       HttpStatusCode status,
       WebRequest request) {
-    return response(Problem.ofStatus(status.value()), headers);
+    return response(Problem.of(ProblemCode.ofStatus(status.value())), headers);
   }
 
   private static ResponseEntity<Object> response(Problem problem, HttpHeaders headers) {

@@ -40,7 +40,7 @@ public final class PathIds {
     try {
       return OrderId.parse(text);
     } catch (IllegalArgumentException e) {
-      throw ProblemException.notFound(Problem.UNKNOWN_ORDER, "There is no such order.");
+      throw ProblemException.of(ProblemCode.UNKNOWN_ORDER);
     }
   }
 

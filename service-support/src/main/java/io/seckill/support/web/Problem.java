@@ -1,12 +1,8 @@
 package io.seckill.support.web;
 
-import java.net.URI;
-import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpStatus;
-import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.converter.json.ProblemDetailJacksonMixin;
 import tools.jackson.databind.json.JsonMapper;
@@ -14,81 +10,48 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * The response to a request that is refused or fails (RFC 9457).
  *
- * @param status HTTP status, 400..599
- * @param code stable, for programs: upper case letters, digits and underscores
- * @param detail one sentence for people; never the text of an exception
+ * @param detail what the code's title does not say, for people; never the text of an exception
  * @param field the member of body, path, query or header that is at fault, or null
  * @param orderStatus status of the order that prevents the request, or null
  * @param saleState state of the sale that prevents the request, or null
- * @param retryAfter delay after which a retry makes sense, or null when none does
  */
 public record Problem(
-    int status,
-    String code,
-    String detail,
+    ProblemCode code,
+    @Nullable String detail,
     @Nullable String field,
     @Nullable String orderStatus,
-    @Nullable String saleState,
-    @Nullable Duration retryAfter) {
-
-  public static final String INVALID_REQUEST = "INVALID_REQUEST";
-  public static final String UNAUTHORIZED = "UNAUTHORIZED";
-  public static final String FORBIDDEN = "FORBIDDEN";
-  public static final String NOT_FOUND = "NOT_FOUND";
-  public static final String UNKNOWN_SKU = "UNKNOWN_SKU";
-  public static final String UNKNOWN_ORDER = "UNKNOWN_ORDER";
-  public static final String UNKNOWN_DEAD_LETTER = "UNKNOWN_DEAD_LETTER";
-  public static final String IDEMPOTENCY_KEY_REUSED = "IDEMPOTENCY_KEY_REUSED";
-  public static final String PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE";
-  public static final String TOO_MANY_REQUESTS = "TOO_MANY_REQUESTS";
-  public static final String BUSY = "BUSY";
-  public static final String UNAVAILABLE = "UNAVAILABLE";
-  public static final String INTERNAL_ERROR = "INTERNAL_ERROR";
-
-  /** 401: no token, or an invalid one. */
-  public static final Problem UNAUTHENTICATED =
-      of(401, UNAUTHORIZED, "A valid bearer token is needed.");
-
-  /** 403: a valid token that is not a shopper's. */
-  public static final Problem NOT_A_SHOPPER = of(403, FORBIDDEN, "The token is not a shopper's.");
-
-  /** 429: more requests than the limits of a user or an address allow. */
-  public static final Problem TOO_MANY =
-      new Problem(
-          429, TOO_MANY_REQUESTS, "Too many requests.", null, null, null, Duration.ofSeconds(1));
+    @Nullable String saleState) {
 
   private static final JsonMapper JSON =
       JsonMapper.builder().addMixIn(ProblemDetail.class, ProblemDetailJacksonMixin.class).build();
 
-  /** A problem with status, code and detail only. */
-  public static Problem of(int status, String code, String detail) {
-    return new Problem(status, code, detail, null, null, null, null);
+  /** A problem about which its code says everything. */
+  public static Problem of(ProblemCode code) {
+    return new Problem(code, null, null, null, null);
   }
 
-  /** The problem of a request that the web framework refuses, or fails to answer, itself. */
-  public static Problem ofStatus(int status) {
-    return switch (status) {
-      case 400 -> of(status, INVALID_REQUEST, "The request cannot be read.");
-      case 404 -> of(status, NOT_FOUND, "There is nothing at this address.");
-      case 405 -> of(status, "METHOD_NOT_ALLOWED", "The address does not take this method.");
-      case 406 -> of(status, "NOT_ACCEPTABLE", "The answer has none of the accepted types.");
-      case 413 -> of(status, PAYLOAD_TOO_LARGE, "The body is larger than accepted.");
-      case 415 -> of(status, "UNSUPPORTED_MEDIA_TYPE", "The body must be application/json.");
-      case 503 -> of(status, UNAVAILABLE, "The request cannot be handled at the moment.");
-      default ->
-          status < 500
-              ? of(status, "REFUSED", "The request is refused.")
-              : of(status, INTERNAL_ERROR, "The request failed.");
-    };
+  /** A problem with code and detail only. */
+  public static Problem of(ProblemCode code, String detail) {
+    return new Problem(code, detail, null, null, null);
+  }
+
+  /** HTTP status, 400..599. */
+  public int status() {
+    return code.status();
+  }
+
+  /** For people: the detail, or the code's title when there is none. */
+  public String text() {
+    return detail == null ? code.title() : detail;
   }
 
   /** The body of {@code application/problem+json}. */
   public ProblemDetail body() {
-    ProblemDetail body = ProblemDetail.forStatusAndDetail(HttpStatusCode.valueOf(status), detail);
-    HttpStatus known = HttpStatus.resolve(status);
-    body.setType(URI.create("urn:seckill:problem:" + code));
-    body.setTitle(known == null ? "Error" : known.getReasonPhrase());
-    body.setProperty("code", code);
+    ProblemDetail body = ProblemDetail.forStatus(code.status());
+    body.setType(code.type());
+    body.setTitle(code.title());
+    body.setDetail(detail);
+    body.setProperty("code", code.name());
     setIfPresent(body, "field", field);
     setIfPresent(body, "orderStatus", orderStatus);
     setIfPresent(body, "saleState", saleState);
@@ -108,10 +71,11 @@ public record Problem(
 
   /** Further headers of the response. */
   public Map<String, String> headers() {
-    if (retryAfter != null) {
-      return Map.of(HttpHeaders.RETRY_AFTER, Long.toString(Math.max(1, retryAfter.toSeconds())));
-    }
-    return status == 401 ? Map.of(HttpHeaders.WWW_AUTHENTICATE, "Bearer") : Map.of();
+    return switch (code.status()) {
+      case 401 -> Map.of(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
+      case 429, 503 -> Map.of(HttpHeaders.RETRY_AFTER, "1");
+      default -> Map.of();
+    };
   }
 
   private static void setIfPresent(ProblemDetail body, String name, @Nullable String value) {

@@ -2,11 +2,13 @@ package io.seckill.support.web;
 
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.cfg.CoercionAction;
 import tools.jackson.databind.cfg.CoercionInputShape;
@@ -44,19 +46,24 @@ public final class StrictJson {
   private StrictJson() {}
 
   /**
-   * Reads the body into a record whose components are nullable boxed types; the caller checks their
-   * presence.
+   * Reads the body into a record. A component of a primitive type must be present; the record's
+   * constructor checks the others, which are null when absent, and throws a {@link
+   * ProblemException}.
    *
+   * @param body null when there is none
    * @throws ProblemException 400, naming the invalid member when there is one
    */
-  public static <T> T read(byte[] body, Class<T> type) {
+  public static <T> T read(byte @Nullable [] body, Class<T> type) {
     try {
-      T value = MAPPER.readValue(body, type);
-      if (value == null) {
+      JsonNode tree = MAPPER.readTree(body == null ? new byte[0] : body);
+      if (!tree.isObject()) {
         throw ProblemException.invalid("body", "The body must be a JSON object.");
       }
-      return value;
+      return MAPPER.treeToValue(tree, type); // after all of the body has proved to be JSON
     } catch (DatabindException e) {
+      if (NestedExceptionUtils.getRootCause(e) instanceof ProblemException refusal) {
+        throw refusal;
+      }
       throw unfit(
           e.getPath().isEmpty() ? null : e.getPath().get(e.getPath().size() - 1).getPropertyName());
     } catch (InputCoercionException e) { // a number outside the range of long
@@ -67,12 +74,7 @@ public final class StrictJson {
   }
 
   private static ProblemException unfit(@Nullable String member) {
-    String shown = member == null ? "body" : shown(member);
+    String shown = member != null && NAME.matcher(member).matches() ? member : "body";
     return ProblemException.invalid(shown, "Not as described: " + shown + '.');
-  }
-
-  /** Returns the name of a body's member if it is safe to repeat, else {@code body}. */
-  public static String shown(String member) {
-    return NAME.matcher(member).matches() ? member : "body";
   }
 }

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.json.JsonMapper;
 
 class ProblemTest {
@@ -12,28 +15,54 @@ class ProblemTest {
 
   @Test
   void isOneFlatJsonObject() {
-    Problem problem = ProblemException.fieldConflict("TOO_LATE", "Not now.", "closesAt").problem();
+    Problem problem =
+        ProblemException.ofField(ProblemCode.IMMUTABLE_AFTER_PREHEAT, "Not now.", "closesAt")
+            .problem();
 
     assertThat(JSON.readTree(problem.json("correlated")))
         .isEqualTo(
             JSON.readTree(
                 """
-                {"type": "urn:seckill:problem:TOO_LATE", "title": "Conflict", "status": 409,
-                 "code": "TOO_LATE", "detail": "Not now.", "field": "closesAt",
+                {"type": "urn:seckill:problem:IMMUTABLE_AFTER_PREHEAT",
+                 "title": "This cannot change after the first preheat", "status": 409,
+                 "code": "IMMUTABLE_AFTER_PREHEAT", "detail": "Not now.", "field": "closesAt",
                  "correlationId": "correlated"}
                 """));
   }
 
   @Test
-  void saysWhenToAskAgain() {
-    Problem problem = ProblemException.unavailable("Nobody is there.").problem();
+  void omitsWhatThereIsNotToSay() {
+    assertThat(JSON.readTree(Problem.of(ProblemCode.SOLD_OUT).json(null)))
+        .isEqualTo(
+            JSON.readTree(
+                """
+                {"type": "urn:seckill:problem:SOLD_OUT", "title": "Not enough units are left",
+                 "status": 409, "code": "SOLD_OUT"}
+                """));
+  }
 
-    assertThat(problem.headers()).isEqualTo(Map.of("Retry-After", "1"));
-    assertThat(problem.code()).isEqualTo("UNAVAILABLE");
+  @ParameterizedTest
+  @EnumSource(names = {"UNAVAILABLE", "BUSY", "TOO_MANY_REQUESTS"})
+  void saysWhenToAskAgain(ProblemCode code) {
+    assertThat(Problem.of(code).headers()).isEqualTo(Map.of("Retry-After", "1"));
   }
 
   @Test
   void asksForATokenWhenThereIsNone() {
-    assertThat(Problem.UNAUTHENTICATED.headers()).isEqualTo(Map.of("WWW-Authenticate", "Bearer"));
+    assertThat(Problem.of(ProblemCode.UNAUTHORIZED).headers())
+        .isEqualTo(Map.of("WWW-Authenticate", "Bearer"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "404, UNKNOWN_ORDER, UNKNOWN_ORDER",
+    "409, FROM_A_LATER_RELEASE, REFUSED",
+    "404, FROM_A_LATER_RELEASE, NOT_FOUND",
+    "409, INTERNAL_ERROR, REFUSED",
+    "400,, INVALID_REQUEST",
+    "502,, INTERNAL_ERROR"
+  })
+  void keepsTheStatusOfACodeThatIsUnknownHere(int status, String name, ProblemCode expected) {
+    assertThat(ProblemCode.of(status, name)).isEqualTo(expected);
   }
 }

@@ -1,0 +1,34 @@
+package io.seckill.support.web;
+
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Checks values of requests; each refusal is a 400 that names the field. */
+public final class RequestChecks {
+
+  private RequestChecks() {}
+
+  /**
+   * @return the value, from min to max, both included
+   * @throws ProblemException 400 when it is absent or out of bounds
+   */
+  public static long integer(String field, @Nullable Long value, long min, long max) {
+    if (value == null || value < min || value > max) {
+      throw ProblemException.invalid(
+          field, field + " must be an integer from " + min + " to " + max + ".");
+    }
+    return value;
+  }
+
+  /**
+   * @return the constant of that name; the comparison is case-sensitive
+   * @throws ProblemException 400 when none of the allowed constants has it
+   */
+  public static <E extends Enum<E>> E oneOf(String field, @Nullable String name, Set<E> allowed) {
+    return allowed.stream()
+        .filter(constant -> constant.name().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () -> ProblemException.invalid(field, field + " must be one of " + allowed + "."));
+  }
+}
