@@ -256,9 +256,7 @@ public final class ConsumerClient implements DisposableBean {
     if (status >= 400 && status < 500 && status != 401 && status != 403) {
       throw new ProblemException(refusal(status, body));
     }
-    if (status == 503
-        && requester == Requester.OPERATOR
-        && text(body, "code", WORD) != null) {
+    if (status == 503 && requester == Requester.OPERATOR && text(body, "code", WORD) != null) {
       throw new ProblemException(refusal(status, body));
     }
     throw new IllegalStateException("answered " + status);

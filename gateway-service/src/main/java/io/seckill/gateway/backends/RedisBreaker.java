@@ -98,6 +98,11 @@ public final class RedisBreaker {
     return breaker(partition).getState() == State.OPEN;
   }
 
+  /** Whether the latest calls for the partition were answered; false also during trial calls. */
+  public boolean isClosed(int partition) {
+    return breaker(partition).getState() == State.CLOSED;
+  }
+
   /** Whether no partition would be called now. */
   public boolean isOpenForAll() {
     return breakers.stream().allMatch(breaker -> breaker.getState() == State.OPEN);

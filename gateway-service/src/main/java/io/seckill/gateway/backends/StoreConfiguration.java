@@ -33,7 +33,8 @@ class StoreConfiguration {
   /** Short reads of Redis for shoppers, outside the purchase, status and list paths. */
   @Bean
   BlockingCalls redisCalls() {
-    return new BlockingCalls("redis", ProblemCode.REDIS_UNAVAILABLE, REDIS_THREADS, WAITING, REDIS_TIMEOUT);
+    return new BlockingCalls(
+        "redis", ProblemCode.REDIS_UNAVAILABLE, REDIS_THREADS, WAITING, REDIS_TIMEOUT);
   }
 
   /** Redis for probes and operators. */
@@ -65,6 +66,7 @@ class StoreConfiguration {
   /** Shoppers' lists in MySQL. */
   @Bean
   BlockingCalls mysqlCalls() {
-    return new BlockingCalls("mysql", ProblemCode.MYSQL_UNAVAILABLE, MYSQL_THREADS, WAITING, MYSQL_TIMEOUT);
+    return new BlockingCalls(
+        "mysql", ProblemCode.MYSQL_UNAVAILABLE, MYSQL_THREADS, WAITING, MYSQL_TIMEOUT);
   }
 }

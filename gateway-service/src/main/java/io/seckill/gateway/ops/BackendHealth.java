@@ -109,7 +109,7 @@ final class BackendHealth {
     if (partitions.stream().noneMatch(this::answers)) {
       throw new JedisException("no node of the cluster answers");
     }
-    return partitions.stream().filter(breaker::isOpen).sorted().toList();
+    return partitions.stream().filter(p -> !breaker.isClosed(p)).sorted().toList();
   }
 
   private boolean answers(int partition) {

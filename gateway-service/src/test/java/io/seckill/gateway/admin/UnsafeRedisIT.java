@@ -130,7 +130,9 @@ class UnsafeRedisIT {
     // Another test may have made Redis unsafe in another way, which the gateway still reports.
     await()
         .atMost(SOON)
-        .until(() -> gateway.adminGet("/api/v1/health").toString(), health -> health.contains("maxmemory-policy is allkeys-lru"));
+        .until(
+            () -> gateway.adminGet("/api/v1/health").toString(),
+            health -> health.contains("maxmemory-policy is allkeys-lru"));
     assertThat(gateway.adminGet("/api/v1/health").status()).isEqualTo(200);
     assertThat(misconfigured(gateway, "danger")).isEqualTo(1);
     GatewayAnswer readiness = gateway.send(gateway.admin("/actuator/health/readiness").GET());

@@ -304,7 +304,7 @@ class AdmissionFaultsIT {
         HttpResponse<String> answer = gateway.buy(sale.sku(), 1, "key-number-" + i, 1);
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(202);
       }
-      assertThat(database.isWaitedFor()).as("MySQL hung all the time").isTrue();
+      Promise.soon(database::isWaitedFor); // a comparison that MySQL leaves unanswered is repeated
     } finally {
       lock.close();
     }
