@@ -16,6 +16,7 @@ import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
@@ -81,7 +82,7 @@ class SaleLoadingIT {
     assertThatExceptionOfType(ProblemException.class)
         .isThrownBy(step::run)
         .extracting(e -> e.problem().code())
-        .isEqualTo("PREHEAT_OVERTAKEN");
+        .isEqualTo(ProblemCode.PREHEAT_OVERTAKEN);
   }
 
   @ParameterizedTest

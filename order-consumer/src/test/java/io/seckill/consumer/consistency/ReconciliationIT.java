@@ -530,9 +530,17 @@ class ReconciliationIT {
 
     assertThat(sale.result(counted)).isEqualTo("C");
     assertThat(sale.field("seq")).isEqualTo(Long.toString(ledger.settled(sale.sku)));
-    JsonNode equation = consumer.api().get("/internal/v1/skus/" + sale.sku + "/ledger").body();
-    assertThat(equation.path("balanced").booleanValue()).as(equation.toString()).isTrue();
-    assertThat(equation.at("/orders/admitted").longValue()).as(equation.toString()).isEqualTo(2);
+    String ledgerPath = "/internal/v1/skus/" + sale.sku + "/ledger";
+    await() // the answer may be a ledger that was read shortly before
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              JsonNode equation = consumer.api().get(ledgerPath).body();
+              assertThat(equation.path("balanced").booleanValue()).as("%s", equation).isTrue();
+              assertThat(equation.at("/orders/admitted").longValue())
+                  .as("%s", equation)
+                  .isEqualTo(2);
+            });
     consumer.api().post("/internal/v1/skus/" + sale.sku + "/state", "{\"state\":\"CLOSED\"}");
     assertThat(consumer.api().post("/internal/v1/skus/" + sale.sku + "/preheat", "{}").status())
         .isEqualTo(200);
