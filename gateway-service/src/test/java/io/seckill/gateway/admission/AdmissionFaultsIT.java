@@ -350,7 +350,7 @@ class AdmissionFaultsIT {
         assertThat(answer.get().headers().firstValue("Retry-After")).isPresent();
         assertThat(answer.get().body())
             .as("the outcome of an earlier attempt with the same key is unknown")
-            .contains("repeat with the same idempotency key")
+            .containsIgnoringCase("repeat with the same idempotency key")
             .doesNotContain("nothing was taken");
         busy.add(answer.get().body());
       }
