@@ -190,11 +190,11 @@ public final class Lab implements AutoCloseable {
     }
   }
 
-  /** Reserves {@code count} consecutive user ids and returns the first. */
-  public synchronized long newUsers(long count) {
+  /** Reserves the ids of {@code count} users. */
+  public synchronized Users newUsers(long count) {
     long first = nextUser;
     nextUser += count;
-    return first;
+    return new Users(first, count);
   }
 
   /** Puts a new SKU on sale; gateway and consumer must run. */

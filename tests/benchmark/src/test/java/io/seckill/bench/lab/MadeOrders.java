@@ -15,9 +15,9 @@ import java.util.stream.Stream;
  * in turn.
  *
  * @param sales on sale, each with enough stock for its share of the orders
- * @param firstUser the first of {@code count} user ids
+ * @param users one for each order
  */
-public record MadeOrders(List<BenchSale> sales, long firstUser, int count) {
+public record MadeOrders(List<BenchSale> sales, Users users) {
 
   /** Not used by the lab's gateways, which take the lowest free numbers. */
   private static final int WORKER = 255;
@@ -26,12 +26,13 @@ public record MadeOrders(List<BenchSale> sales, long firstUser, int count) {
 
   /** Each call creates new orders with other ids, so consume it only once. */
   public Stream<OrderMessage> stream() {
-    return IntStream.range(0, count).mapToObj((IntFunction<OrderMessage>) this::order);
+    return IntStream.range(0, (int) users.count())
+        .mapToObj((IntFunction<OrderMessage>) this::order);
   }
 
   private OrderMessage order(int index) {
     BenchSale sale = sales.get(index % sales.size());
-    long userId = firstUser + index;
+    long userId = users.id(index);
     return new OrderMessage(
         IDS.next(sale.partition()),
         userId,

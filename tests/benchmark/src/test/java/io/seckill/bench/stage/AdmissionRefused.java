@@ -5,6 +5,7 @@ import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Outbox;
+import io.seckill.bench.lab.Users;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.Row.Against;
@@ -40,7 +41,7 @@ final class AdmissionRefused implements Stage {
       ReadyPurchases purchases = new ReadyPurchases(lab, sale, BUYERS);
       List<String> orderIds = sellOut(purchases);
       PurchaseLoad load = PurchaseLoad.onGateway(lab);
-      new SoldOut(lab, figures, sale, purchases.firstUser(), orderIds, load, baseline).measure();
+      new SoldOut(lab, figures, sale, purchases.users(), orderIds, load, baseline).measure();
       Outbox outbox = new Outbox(lab.redis());
       outbox.clear();
       outbox.forget(sale);
@@ -59,14 +60,14 @@ final class AdmissionRefused implements Stage {
   /**
    * A sale without stock.
    *
-   * @param firstUser the first of its buyers; the others have the following ids
+   * @param users its buyers
    * @param orderIds of these buyers, in the same order
    */
   private record SoldOut(
       Lab lab,
       Figures figures,
       BenchSale sale,
-      long firstUser,
+      Users users,
       List<String> orderIds,
       PurchaseLoad load,
       BaselineServer baseline) {
@@ -98,13 +99,13 @@ final class AdmissionRefused implements Stage {
     private void repeats(Figures into, Duration run) throws Exception {
       lab.progress().now("refused: repeats of admitted purchases");
       Requests requests = new Requests(lab.pipeline().tokens());
-      answered(into, REPEATS, run, i -> requests.purchase(firstUser + i, sale.skuId()));
+      answered(into, REPEATS, run, i -> requests.purchase(users.id(i), sale.skuId()));
     }
 
     private void polls(Figures into, Duration run) throws Exception {
       lab.progress().now("refused: status polls");
       Requests requests = new Requests(lab.pipeline().tokens());
-      answered(into, POLLS, run, i -> requests.status(firstUser + i, orderIds.get((int) i)));
+      answered(into, POLLS, run, i -> requests.status(users.id(i), orderIds.get((int) i)));
     }
 
     /** Sends requests of all buyers repeatedly. */

@@ -5,6 +5,7 @@ import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Outbox;
 import io.seckill.bench.lab.StoredRows;
+import io.seckill.bench.lab.Users;
 import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
@@ -50,7 +51,7 @@ final class Burst implements Stage {
     lab.progress().now("burst: 100 000 purchases for 10 000 units");
     BenchSale sale = lab.newSale(UNITS);
     ReadyPurchases purchases = new ReadyPurchases(lab, sale, PURCHASES);
-    Judge judge = new Judge(sale, purchases.firstUser());
+    Judge judge = new Judge(sale, purchases.users());
     PatientShoppers shoppers = new PatientShoppers(purchases, judge::take);
     CpuTimes before = CpuTimes.now();
     long start = System.nanoTime();
@@ -82,22 +83,22 @@ final class Burst implements Stage {
   private static final class Judge {
 
     private final BenchSale sale;
-    private final long firstUser;
+    private final Users users;
     private final Purchases purchases = new Purchases();
     private long accepted;
     private long wrong;
 
-    Judge(BenchSale sale, long firstUser) {
+    Judge(BenchSale sale, Users users) {
       this.sale = sale;
-      this.firstUser = firstUser;
+      this.users = users;
       for (int i = 0; i < PURCHASES; i++) {
-        long userId = firstUser + i;
+        long userId = users.id(i);
         purchases.attempt(sale.skuId(), userId, Requests.key(userId), 1);
       }
     }
 
     void take(LoadAnswer answer) {
-      long userId = firstUser + answer.index();
+      long userId = users.id(answer.index());
       String key = Requests.key(userId);
       if (answer.status() == 202) {
         accepted++;

@@ -84,8 +84,8 @@ final class ConsumerDrain implements Stage {
     int ahead = count / 2;
     List<BenchSale> aheadOf = lab.newSales(skus, ahead);
     List<BenchSale> sales = lab.newSalesBeside(aheadOf, count);
-    List<OrderMessage> first = recorded(lab, new MadeOrders(aheadOf, lab.newUsers(ahead), ahead));
-    List<OrderMessage> measured = recorded(lab, new MadeOrders(sales, lab.newUsers(count), count));
+    List<OrderMessage> first = recorded(lab, new MadeOrders(aheadOf, lab.newUsers(ahead)));
+    List<OrderMessage> measured = recorded(lab, new MadeOrders(sales, lab.newUsers(count)));
     try (OrderQueues queues = OrderQueues.open(lab.vhost())) {
       lab.whileFrozen(
           Service.CONSUMER,
@@ -147,7 +147,7 @@ final class ConsumerDrain implements Stage {
   }
 
   private static MadeOrders orders(Lab lab, int count) {
-    return new MadeOrders(List.of(lab.newSale(count)), lab.newUsers(count), count);
+    return new MadeOrders(List.of(lab.newSale(count)), lab.newUsers(count));
   }
 
   @Override

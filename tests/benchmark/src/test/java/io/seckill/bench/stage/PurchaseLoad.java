@@ -4,6 +4,7 @@ import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Outbox;
+import io.seckill.bench.lab.Users;
 import io.seckill.bench.report.Figures;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.load.RequestFile;
@@ -89,12 +90,12 @@ final class PurchaseLoad {
   private Measured run(int connections, Duration run, List<BenchSale> sales)
       throws IOException, InterruptedException {
     long count = mostPerSecond * run.toSeconds();
-    long firstUser = lab.newUsers(count);
+    Users users = lab.newUsers(count);
     Requests requests = new Requests(tokens);
     try (RequestFile file =
         RequestFile.write(
             count,
-            i -> requests.purchase(firstUser + i, sales.get((int) (i % sales.size())).skuId()))) {
+            i -> requests.purchase(users.id(i), sales.get((int) (i % sales.size())).skuId()))) {
       CpuTimes before = CpuTimes.now();
       Wrk.Result result = Wrk.run(port, connections, run, file);
       if (warm && result.rounds() > 0) {

@@ -2,6 +2,7 @@ package io.seckill.bench.stage;
 
 import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.Lab;
+import io.seckill.bench.lab.Users;
 import io.seckill.system.load.LoadPlan;
 import io.seckill.system.load.Requests;
 import java.util.List;
@@ -12,16 +13,16 @@ final class ReadyPurchases {
   private static final int CONNECTIONS = 256;
 
   private final int port;
-  private final long firstUser;
+  private final Users users;
   private final byte[][] requests;
 
   ReadyPurchases(Lab lab, BenchSale sale, int count) {
     this.port = lab.pipeline().shopPort();
     this.requests = new byte[count][];
     Requests signed = new Requests(lab.pipeline().tokens());
-    this.firstUser = lab.newUsers(count);
+    this.users = lab.newUsers(count);
     for (int i = 0; i < count; i++) {
-      requests[i] = signed.purchase(firstUser + i, sale.skuId());
+      requests[i] = signed.purchase(users.id(i), sale.skuId());
     }
   }
 
@@ -29,9 +30,9 @@ final class ReadyPurchases {
     return requests.length;
   }
 
-  /** The user of the first request; the others have the following ids. */
-  long firstUser() {
-    return firstUser;
+  /** The user of each request. */
+  Users users() {
+    return users;
   }
 
   /** Returns a plan that sends some of the requests again, as fast as possible. */

@@ -108,7 +108,7 @@ final class RelayDrain implements Stage {
         throws Exception {
       lab.progress().now("relay: filling the outbox with " + count + " orders");
       Outbox outbox = new Outbox(lab.redis());
-      outbox.prepare(new MadeOrders(from, lab.newUsers(count), count));
+      outbox.prepare(new MadeOrders(from, lab.newUsers(count)));
       lab.progress().now("relay: draining them, " + from.size() + " lanes");
       CpuTimes before = CpuTimes.now();
       long start = System.nanoTime();
@@ -124,7 +124,7 @@ final class RelayDrain implements Stage {
       lab.progress().now("relay: PerfTest with " + publishers + " publishers");
       int bytes =
           OrderMessageCodec.encode(
-                  new MadeOrders(sales, lab.newUsers(1), 1).stream().findFirst().orElseThrow())
+                  new MadeOrders(sales, lab.newUsers(1)).stream().findFirst().orElseThrow())
               .length();
       PerfTest.measure(lab, figures, publishers, WINDOW, bytes, goals);
     }
@@ -133,7 +133,7 @@ final class RelayDrain implements Stage {
       lab.progress().now("relay: one confirm at a time, 20 threads");
       Outbox outbox = new Outbox(lab.redis());
       int enough = (int) (20_000 * run.toSeconds());
-      outbox.prepare(new MadeOrders(sales, lab.newUsers(enough), enough));
+      outbox.prepare(new MadeOrders(sales, lab.newUsers(enough)));
       CpuTimes before = CpuTimes.now();
       ManyThreads.Result result =
           new OneByOneRelay(lab.redis(), sales.stream().map(BenchSale::partition).toList())

@@ -4,6 +4,7 @@ import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.MadeOrders;
+import io.seckill.bench.lab.Users;
 import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.report.CpuCost;
 import io.seckill.bench.report.Figures;
@@ -47,19 +48,19 @@ final class RelayIdle {
 
   private static Histogram singleOrders(Lab lab, List<BenchSale> sales, int count) {
     Histogram micros = new Histogram(3);
-    long firstUser = lab.newUsers(count);
+    Users users = lab.newUsers(count);
     long start = System.nanoTime();
     for (int i = 0; i < count; i++) {
       BenchSale sale = sales.get(i % sales.size());
       sleepUntil(start + i * INTERVAL_NANOS);
-      micros.recordValue(micros(lab.redis(), sale, message(sale, firstUser + i)));
+      micros.recordValue(micros(lab.redis(), sale, message(sale, users.id(i))));
     }
     return micros;
   }
 
   private static String message(BenchSale sale, long user) {
     return OrderMessageCodec.encode(
-        new MadeOrders(List.of(sale), user, 1).stream().findFirst().orElseThrow());
+        new MadeOrders(List.of(sale), new Users(user, 1)).stream().findFirst().orElseThrow());
   }
 
   /**
