@@ -41,6 +41,7 @@ final class IntakeSession implements AutoCloseable {
   private final AtomicLong delivered = new AtomicLong();
 
   private final AtomicLong acked = new AtomicLong();
+  private final SettledTags settled = new SettledTags();
 
   private IntakeSession(IntakeConnection link, Channel channel, String queue, int prefetch) {
     this.link = link;
@@ -129,8 +130,9 @@ final class IntakeSession implements AutoCloseable {
   }
 
   /**
-   * Acks each of these deliveries by itself and no other (facts.md 22): one frame each, but not one
-   * write to the network each.
+   * Acks these deliveries and no other (facts.md 22): with one frame for those below which nothing
+   * is unsettled, and one each for the others, in the order of tags, which the broker finds
+   * fastest.
    *
    * @throws IOException or ShutdownSignalException when the session has ended: the broker
    *     redelivers
@@ -138,8 +140,13 @@ final class IntakeSession implements AutoCloseable {
   void ack(List<Delivery> deliveries) throws IOException {
     link.holdBack();
     try {
-      for (Delivery delivery : deliveries) {
-        channel.basicAck(delivery.tag(), false);
+      long[] tags = deliveries.stream().mapToLong(Delivery::tag).sorted().toArray();
+      int together = settled.add(tags);
+      if (together > 0) {
+        channel.basicAck(tags[together - 1], true);
+      }
+      for (int i = together; i < tags.length; i++) {
+        channel.basicAck(tags[i], false);
       }
       acked.lazySet(acked.get() + deliveries.size());
       inbox.settled(deliveries);

@@ -30,6 +30,6 @@ public final class MutantIntake {
 
   /** Acks all deliveries up to this one. */
   static void basicAck(Channel channel, long tag, boolean multiple) throws IOException {
-    channel.basicAck(tag, !multiple);
+    channel.basicAck(tag, true);
   }
 }
