@@ -28,12 +28,15 @@ final class QueueIntake {
 
   private static final Logger log = LoggerFactory.getLogger(QueueIntake.class);
 
+  /** Orders in a batch from which the next one waits for more: fewer are stored at once. */
+  private static final int BUSY = 8;
+
   private static final Duration IDLE_POLL = Duration.ofMillis(50);
   private static final Duration GATE_POLL = Duration.ofMillis(200);
   private static final Duration RECONNECT_PAUSE = Duration.ofMillis(500);
 
-  /** Longest wait for more orders when there are fewer than a batch: not noticed by shoppers. */
-  private static final Duration LINGER = Duration.ofMillis(2);
+  /** Longest wait for more orders while many arrive: fewer and larger transactions. */
+  private static final Duration LINGER = Duration.ofMillis(8);
 
   /** Longest time at stop to settle the batches already taken; Spring stops waiting after 20 s. */
   static final Duration STOP_TIMEOUT = Duration.ofSeconds(12);
@@ -189,9 +192,11 @@ final class QueueIntake {
 
   /** Stores batches until the session ends, MySQL is unavailable, or a stop is requested. */
   private void consume(IntakeSession session) throws InterruptedException {
+    Duration linger = Duration.ZERO;
     while (isWanted() && session.isOpen()) {
       progress.moved();
-      List<Delivery> batch = session.inbox().take(settings.batch(), LINGER, IDLE_POLL);
+      List<Delivery> batch = session.inbox().take(settings.batch(), linger, IDLE_POLL);
+      linger = batch.size() < BUSY ? Duration.ZERO : LINGER;
       if (!batch.isEmpty()) {
         try {
           settling.settle(new Settler.Work(session, batch, store(batch)));
