@@ -15,7 +15,7 @@ class GatewayFeaturesTest {
           .feature("web", "security")
           .feature("backends")
           .feature("admission", "backends", "web", "security")
-          .feature("orders", "backends", "web", "security")
+          .feature("orders", "catalogue", "backends", "web", "security")
           .feature("catalogue", "backends")
           .feature("admin", "backends", "web")
           .feature("ops", "catalogue", "backends")

@@ -60,6 +60,9 @@ public final class ProductCache implements SmartLifecycle {
    */
   private static final Duration LONGEST_AGE = Duration.ofMinutes(5);
 
+  /** Two reads. */
+  private static final Duration FRESH = Duration.ofSeconds(2);
+
   private final JdbcClient mysql;
   private volatile @Nullable Reading latest;
   private volatile @Nullable ScheduledExecutorService reader;
@@ -133,6 +136,19 @@ public final class ProductCache implements SmartLifecycle {
   /** The products of the last read, however old; empty before the first read. */
   public Optional<Collection<ProductRow>> lastRead() {
     return Optional.ofNullable(latest).map(reading -> reading.bySku().values());
+  }
+
+  /**
+   * Whether MySQL may have stored an admission: not if a product read in the last two seconds shows
+   * a lower sequence number, which rises in the transaction that stores an order.
+   */
+  public boolean mayHaveStored(long skuId, long seq) {
+    Reading now = latest;
+    if (now == null || System.nanoTime() - now.atNanos() > FRESH.toNanos()) {
+      return true;
+    }
+    ProductRow product = now.bySku().get(skuId);
+    return product == null || seq <= product.lastSeq();
   }
 
   private Reading reading() {

@@ -6,6 +6,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.security.RateLimits;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
@@ -39,6 +40,7 @@ class OrderStatuses {
   private final BlockingCalls redisCalls;
   private final RateLimits limits;
   private final PaymentTimeout paymentTimeout;
+  private final ProductCache products;
   private final Cache<OrderId, Long> skus =
       Caffeine.newBuilder().maximumSize(SKUS_REMEMBERED).build();
 
@@ -47,12 +49,14 @@ class OrderStatuses {
       DatabaseLookup mysql,
       @Qualifier("redisCalls") BlockingCalls redisCalls,
       RateLimits limits,
-      PaymentTimeout paymentTimeout) {
+      PaymentTimeout paymentTimeout,
+      ProductCache products) {
     this.redis = redis;
     this.mysql = mysql;
     this.redisCalls = redisCalls;
     this.limits = limits;
     this.paymentTimeout = paymentTimeout;
+    this.products = products;
   }
 
   /** The result of a status query. */
@@ -201,7 +205,8 @@ class OrderStatuses {
     }
     AdmissionRecord record = order.record();
     return switch (record.status()) {
-      case QUEUED -> order.ageMs() > staleAfterMs(order);
+      case QUEUED ->
+          order.ageMs() > staleAfterMs(order) && products.mayHaveStored(order.skuId(), record.seq());
       case DELAYED -> true;
       case CONFIRMED -> isOverdue(order);
       case PAID, CANCELLED, EXPIRED, REJECTED -> false;

@@ -43,7 +43,7 @@ class OrderEventsTest {
     private final AtomicInteger reads = new AtomicInteger();
 
     FailsTwice() {
-      super(null, null, null, null, null);
+      super(null, null, null, null, null, null);
     }
 
     @Override

@@ -216,6 +216,7 @@ class OrderStatusIT {
   void asksMySqlAtMostOnceASecondForTheSameOrder() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed order = stage.buy(sku, 2);
+    stage.storedUpTo(sku, 1);
     grow(order, Duration.ofMinutes(5));
     long start = System.nanoTime();
     double before = lookups();
@@ -225,6 +226,19 @@ class OrderStatusIT {
     long seconds = 1 + Duration.ofNanos(System.nanoTime() - start).toSeconds();
 
     assertThat(lookups() - before).isBetween(1.0, (double) seconds);
+  }
+
+  @Test
+  void asksMySqlNothingAboutAnOrderBeyondThoseItHasStored() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed stored = stage.buy(sku, 1);
+    Placed order = stage.buy(sku, 2);
+    stage.store(stored, 1, "CONFIRMED", null);
+    grow(order, Duration.ofMinutes(5));
+    double before = lookups();
+
+    assertThat(show(order).text("status")).isEqualTo("QUEUED");
+    assertThat(lookups()).isEqualTo(before);
   }
 
   @Test

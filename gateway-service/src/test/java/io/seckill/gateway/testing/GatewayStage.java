@@ -1,7 +1,10 @@
 package io.seckill.gateway.testing;
 
+import static org.awaitility.Awaitility.await;
+
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
@@ -150,6 +153,14 @@ public final class GatewayStage {
   /** Stores a queued order in MySQL as order-consumer would, without the result in Redis. */
   public void store(Placed order, int quantity, String status, @Nullable String reason) {
     store(order, quantity, status, reason, 1);
+    storedUpTo(order.sku(), 1);
+  }
+
+  /** Makes MySQL say that it stores orders up to this sequence, and waits until the gateway knows. */
+  public void storedUpTo(long sku, long seq) {
+    mysql.sql("UPDATE products SET last_seq = ? WHERE sku_id = ?").params(seq, sku).update();
+    ProductCache products = gateway.bean(ProductCache.class);
+    await().until(() -> products.mayHaveStored(sku, seq) && !products.mayHaveStored(sku, seq + 1));
   }
 
   private void store(Placed order, int quantity, String status, @Nullable String reason, long seq) {
