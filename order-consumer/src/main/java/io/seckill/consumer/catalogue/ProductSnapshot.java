@@ -50,7 +50,7 @@ public record ProductSnapshot(
   }
 
   /** Whether the sale was not preheated, rebuilt or closed between the two. */
-  public boolean isSameLifeAs(ProductSnapshot other) {
+  public boolean isSameLoadingAs(ProductSnapshot other) {
     return epoch == other.epoch && other.isWanted();
   }
 

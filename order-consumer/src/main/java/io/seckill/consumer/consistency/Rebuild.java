@@ -163,7 +163,7 @@ class Rebuild {
       List<Repair> repairs) {
     long deadline = System.nanoTime() + atMost.toNanos();
     long sku = sale.skuId();
-    require(DatabaseSnapshot.sale(jdbc, sku).filter(sale::isSameLifeAs).isPresent(), CHANGED);
+    require(DatabaseSnapshot.sale(jdbc, sku).filter(sale::isSameLoadingAs).isPresent(), CHANGED);
     require(
         seen.isLoading() || sales.setState(sale, seen, RedisSaleState.LOADING), CHANGED_IN_REDIS);
     require(

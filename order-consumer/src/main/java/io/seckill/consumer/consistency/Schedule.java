@@ -118,8 +118,8 @@ class Schedule {
   }
 
   private boolean isLeader() {
-    RunLock held = leadership;
-    return held != null && held.isHeld();
+    RunLock lock = leadership;
+    return lock != null && lock.isHeld();
   }
 
   private boolean leads() {
@@ -206,11 +206,11 @@ class Schedule {
   /** Releases the lock, so that another process can lead. */
   @PreDestroy
   void stop() {
-    RunLock held = leadership;
+    RunLock lock = leadership;
     leadership = null;
     leading = false;
-    if (held != null) {
-      held.close();
+    if (lock != null) {
+      lock.close();
     }
   }
 }

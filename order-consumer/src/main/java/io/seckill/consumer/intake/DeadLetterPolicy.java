@@ -40,7 +40,7 @@ class DeadLetterPolicy {
         why instanceof UnsupportedVersionException
             ? DeadLetterReason.UNSUPPORTED_VERSION
             : DeadLetterReason.UNREADABLE;
-    return letter(delivery, reason, why == null ? "" : String.valueOf(why.getMessage()), atOnce());
+    return deadLetter(delivery, reason, why == null ? "" : String.valueOf(why.getMessage()), atOnce());
   }
 
   /** A message that can never be stored. */
@@ -51,14 +51,14 @@ class DeadLetterPolicy {
           case OTHER_POLICY -> DeadLetterReason.OTHER_POLICY;
           case OTHER_CONTENT -> DeadLetterReason.OTHER_CONTENT;
         };
-    return letter(delivery, reason, verdict.detail(), atOnce());
+    return deadLetter(delivery, reason, verdict.detail(), atOnce());
   }
 
   /** Null while the order may be tried again. */
   @Nullable DeadLetter failed(Delivery delivery, Failed failure, Attempts counted) {
     return counted.count() < settings.maxAttempts()
         ? null
-        : letter(delivery, DeadLetterReason.FAILED_TOO_OFTEN, failure.detail(), counted);
+        : deadLetter(delivery, DeadLetterReason.FAILED_TOO_OFTEN, failure.detail(), counted);
   }
 
   Attempts count(OrderMessage order) {
@@ -81,7 +81,7 @@ class DeadLetterPolicy {
   }
 
   /** Adds the attempts before a replay, which a replayed order has in its headers. */
-  private static DeadLetter letter(
+  private static DeadLetter deadLetter(
       Delivery delivery, DeadLetterReason reason, String detail, Attempts counted) {
     long before = delivery.header(DeadLetterHeaders.ATTEMPTS, 0);
     long firstAt = delivery.header(DeadLetterHeaders.FIRST_FAILED_AT, counted.firstAt());

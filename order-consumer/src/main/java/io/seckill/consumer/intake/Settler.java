@@ -45,7 +45,7 @@ class Settler {
   private final OrderResults results;
   private final Compensations compensations;
   private final DeadLetterPublisher deadLetters;
-  private final DeadLetterPolicy givingUp;
+  private final DeadLetterPolicy policy;
   private final Barriers barriers;
 
   Settler(
@@ -53,13 +53,13 @@ class Settler {
       OrderResults results,
       Compensations compensations,
       DeadLetterPublisher deadLetters,
-      DeadLetterPolicy givingUp,
+      DeadLetterPolicy policy,
       Barriers barriers) {
     this.paymentDelays = paymentDelays;
     this.results = results;
     this.compensations = compensations;
     this.deadLetters = deadLetters;
-    this.givingUp = givingUp;
+    this.policy = policy;
     this.barriers = barriers;
   }
 
@@ -159,7 +159,7 @@ class Settler {
 
   private void forget(Delivery delivery) {
     if (delivery.order() != null) {
-      givingUp.forget(delivery.order());
+      policy.forget(delivery.order());
     }
   }
 
@@ -178,7 +178,7 @@ class Settler {
       if (Barriers.isBarrier(delivery.properties())) {
         plan.barriers.add(delivery);
       } else if (delivery.order() == null) {
-        doom(plan, delivery, givingUp.unreadable(delivery));
+        giveUp(plan, delivery, policy.unreadable(delivery));
       } else {
         byOrder.put(delivery.order(), delivery);
       }
@@ -198,24 +198,24 @@ class Settler {
 
   private void plan(Plan plan, IntakeSession session, Delivery delivery, StoreOutcome outcome) {
     if (outcome instanceof Failed failure) {
-      Attempts counted = givingUp.count(failure.order());
-      DeadLetter letter = givingUp.failed(delivery, failure, counted);
-      if (letter == null) {
-        session.inbox().retryLater(delivery, givingUp.pauseAfter(counted));
+      Attempts counted = policy.count(failure.order());
+      DeadLetter deadLetter = policy.failed(delivery, failure, counted);
+      if (deadLetter == null) {
+        session.inbox().retryLater(delivery, policy.pauseAfter(counted));
       } else {
-        doom(plan, delivery, letter);
+        giveUp(plan, delivery, deadLetter);
       }
     } else if (outcome instanceof Unstorable verdict) {
-      doom(plan, delivery, givingUp.unstorable(delivery, verdict));
+      giveUp(plan, delivery, policy.unstorable(delivery, verdict));
     } else {
-      givingUp.forget(outcome.order());
+      policy.forget(outcome.order());
       plan.results.add(Objects.requireNonNull(outcome.result()));
       plan.done.add(delivery);
     }
   }
 
-  private void doom(Plan plan, Delivery delivery, DeadLetter letter) {
-    plan.pending.add(new PendingDeadLetter(delivery, deadLetters.publish(letter)));
+  private void giveUp(Plan plan, Delivery delivery, DeadLetter deadLetter) {
+    plan.pending.add(new PendingDeadLetter(delivery, deadLetters.publish(deadLetter)));
     OrderMessage order = delivery.order();
     if (order != null) {
       plan.results.add(

@@ -32,15 +32,15 @@ class CompensationTable {
    * @throws DataAccessException also when one of the orders has a row already: an order is
    *     compensated once
    */
-  static void insert(JdbcOperations transaction, Collection<Compensation> owed) {
-    if (owed.isEmpty()) {
+  static void insert(JdbcOperations transaction, Collection<Compensation> compensations) {
+    if (compensations.isEmpty()) {
       return;
     }
     transaction.update(
-        "INSERT INTO compensation (" + COLUMNS + ") VALUES " + repeated(ROW, owed.size()),
+        "INSERT INTO compensation (" + COLUMNS + ") VALUES " + repeated(ROW, compensations.size()),
         insert -> {
           int at = 1;
-          for (Compensation one : owed) {
+          for (Compensation one : compensations) {
             insert.setLong(at++, one.orderId().value());
             insert.setLong(at++, one.skuId());
             insert.setLong(at++, one.userId());
@@ -107,8 +107,8 @@ class CompensationTable {
    * Results of the orders and aliases whose units are to be returned to Redis; none for an order
    * that has no row.
    */
-  List<OrderResult> results(List<Compensation> owed) {
-    if (owed.isEmpty()) {
+  List<OrderResult> results(List<Compensation> compensations) {
+    if (compensations.isEmpty()) {
       return List.of();
     }
     return jdbc.sql(
@@ -120,7 +120,7 @@ class CompensationTable {
             FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id
             WHERE a.order_id IN (:orders)
             """)
-        .param("orders", ids(owed.stream().map(Compensation::orderId).toList()))
+        .param("orders", ids(compensations.stream().map(Compensation::orderId).toList()))
         .query((row, number) -> result(row))
         .list();
   }

@@ -65,16 +65,16 @@ public class Compensations {
    *     rolls back
    * @throws IllegalStateException outside a transaction
    */
-  public void record(Collection<Compensation> owed) {
+  public void record(Collection<Compensation> pending) {
     if (!TransactionSynchronizationManager.isActualTransactionActive()) {
-      throw new IllegalStateException("a compensation is owed by a transaction");
+      throw new IllegalStateException("a compensation is recorded by a transaction");
     }
-    record(jdbc, owed);
+    record(jdbc, pending);
   }
 
   /** As {@link #record(Collection)}, in this transaction. */
-  public void record(JdbcOperations transaction, Collection<Compensation> owed) {
-    CompensationTable.insert(transaction, owed);
+  public void record(JdbcOperations transaction, Collection<Compensation> pending) {
+    CompensationTable.insert(transaction, pending);
   }
 
   /** Compensations of these orders that Redis has not confirmed. */
@@ -86,8 +86,8 @@ public class Compensations {
    * Returns the units to Redis and marks the rows done. Call it after COMMIT, never inside the
    * transaction. Does not throw when Redis or MySQL fails: the sweep delivers the rest.
    */
-  public void deliver(Collection<Compensation> owed) {
-    List<Compensation> all = List.copyOf(owed);
+  public void deliver(Collection<Compensation> pending) {
+    List<Compensation> all = List.copyOf(pending);
     for (int from = 0; from < all.size(); from += CHUNK) {
       deliverChunk(all.subList(from, Math.min(from + CHUNK, all.size())));
     }
@@ -104,9 +104,9 @@ public class Compensations {
     }
   }
 
-  private void deliverChunk(List<Compensation> owed) {
+  private void deliverChunk(List<Compensation> pending) {
     List<OrderId> settled = new ArrayList<>();
-    if (!breaker.run(() -> send(owed, settled)) || settled.isEmpty()) {
+    if (!breaker.run(() -> send(pending, settled)) || settled.isEmpty()) {
       return;
     }
     try {
@@ -117,16 +117,16 @@ public class Compensations {
     }
   }
 
-  private void send(List<Compensation> owed, List<OrderId> settled) {
-    List<Response<Object>> replies = new ArrayList<>(owed.size());
+  private void send(List<Compensation> pending, List<OrderId> settled) {
+    List<Response<Object>> replies = new ArrayList<>(pending.size());
     try (AbstractPipeline pipeline = redis.pipelined()) {
-      for (Compensation one : owed) {
+      for (Compensation one : pending) {
         replies.add(script.queue(pipeline, keys(one), arguments(one)));
       }
       pipeline.sync();
     }
-    for (int i = 0; i < owed.size(); i++) {
-      Compensation one = owed.get(i);
+    for (int i = 0; i < pending.size(); i++) {
+      Compensation one = pending.get(i);
       if (isSettled(one, script.answer(replies.get(i), redis, keys(one), arguments(one)))) {
         settled.add(one.orderId());
       }

@@ -96,7 +96,7 @@ class Cancellations {
     if (orders.isEmpty()) {
       return 0;
     }
-    List<Compensation> owed =
+    List<Compensation> recorded =
         transactions.execute(
             tx -> {
               List<EndedOrder> ended = choose(orders, sql, value);
@@ -106,16 +106,16 @@ class Cancellations {
     // compensations writes its result again.
     boolean notified =
         results.write(
-            owed.stream()
+            recorded.stream()
                 .map(back -> OrderResult.of(back.orderId(), back.skuId(), back.userId(), status))
                 .toList());
     if (notified) {
-      compensations.deliver(owed);
+      compensations.deliver(recorded);
     }
-    meters.ended(status, owed.size());
+    meters.ended(status, recorded.size());
     String stage = status.name().toLowerCase(Locale.ROOT);
-    owed.forEach(back -> OrderTrail.mark(back.orderId(), back.skuId(), null, stage));
-    return owed.size();
+    recorded.forEach(back -> OrderTrail.mark(back.orderId(), back.skuId(), null, stage));
+    return recorded.size();
   }
 
   /** Locks the orders; returns them sorted by user and SKU, the order of the quota locks. */
@@ -150,7 +150,7 @@ class Cancellations {
     Set<Long> withQuota = keepingQuota(ended);
     ended.stream().filter(order -> withQuota.contains(order.skuId())).forEach(this::lowerQuota);
     Map<Long, Long> epochs = returnStock(ended);
-    List<Compensation> owed =
+    List<Compensation> recorded =
         ended.stream()
             .map(
                 order ->
@@ -162,8 +162,8 @@ class Cancellations {
                         order.quantity(),
                         withQuota.contains(order.skuId()) ? order.quantity() : 0))
             .toList();
-    compensations.record(owed);
-    return owed;
+    compensations.record(recorded);
+    return recorded;
   }
 
   /** Read without a lock: a sale's policy never changes. */

@@ -27,8 +27,8 @@ final class BulkPath {
    *     failure
    */
   static @Nullable StoredBatch store(
-      JdbcOperations jdbc, List<OrderMessage> orders, Map<Long, SaleRules> terms) {
-    Collection<Raise> raises = raises(orders, terms);
+      JdbcOperations jdbc, List<OrderMessage> orders, Map<Long, SaleRules> rules) {
+    Collection<Raise> raises = raises(orders, rules);
     if (raises == null) {
       return null;
     }
@@ -36,7 +36,7 @@ final class BulkPath {
     List<StoreOutcome> outcomes = new ArrayList<>(orders.size());
     BatchTally tally = new BatchTally();
     for (OrderMessage order : orders) {
-      rows.add(new NewOrder(order, SaleRules.of(terms, order), null));
+      rows.add(new NewOrder(order, SaleRules.of(rules, order), null));
       outcomes.add(new StoreOutcome.Stored(order));
       tally.add(order, true);
     }
@@ -51,10 +51,10 @@ final class BulkPath {
 
   /** Units by user and SKU; null when those of one user and SKU exceed the limit (facts.md 29). */
   private static @Nullable Collection<Raise> raises(
-      List<OrderMessage> orders, Map<Long, SaleRules> terms) {
+      List<OrderMessage> orders, Map<Long, SaleRules> rules) {
     List<Raise> raises = new ArrayList<>(orders.size());
     for (OrderMessage order : orders) {
-      SaleRules sale = SaleRules.of(terms, order);
+      SaleRules sale = SaleRules.of(rules, order);
       if (!sale.keepsQuota()) {
         continue;
       }

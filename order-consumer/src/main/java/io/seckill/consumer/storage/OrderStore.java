@@ -107,7 +107,7 @@ public class OrderStore {
             discarding,
             jdbc -> {
               long sku = order.skuId();
-              SaleRules sale = ProductTable.terms(jdbc, List.of(sku)).get(sku);
+              SaleRules sale = ProductTable.rules(jdbc, List.of(sku)).get(sku);
               long price = sale == null ? 0 : sale.priceCents();
               SaleRules asAdmitted = new SaleRules(sku, price, order.policy(), order.quantity());
               return new PerOrderPath(jdbc, Map.of(sku, asAdmitted), compensations).discard(order);
@@ -130,9 +130,9 @@ public class OrderStore {
     return attempt(
         storing,
         jdbc -> {
-          Map<Long, SaleRules> terms = ProductTable.terms(jdbc, skusOf(orders));
-          boolean fit = orders.stream().allMatch(order -> unfit(order, terms) == null);
-          return fit ? BulkPath.store(jdbc, orders, terms) : null;
+          Map<Long, SaleRules> rules = ProductTable.rules(jdbc, skusOf(orders));
+          boolean fit = orders.stream().allMatch(order -> unfit(order, rules) == null);
+          return fit ? BulkPath.store(jdbc, orders, rules) : null;
         });
   }
 
@@ -152,26 +152,26 @@ public class OrderStore {
   }
 
   private StoredBatch decided(JdbcOperations jdbc, List<OrderMessage> orders) {
-    Map<Long, SaleRules> terms = ProductTable.terms(jdbc, skusOf(orders));
+    Map<Long, SaleRules> rules = ProductTable.rules(jdbc, skusOf(orders));
     List<OrderMessage> fit = new ArrayList<>(orders.size());
     List<StoreOutcome> unfit = new ArrayList<>();
     for (OrderMessage order : orders) {
-      Unstorable verdict = unfit(order, terms);
+      Unstorable verdict = unfit(order, rules);
       if (verdict == null) {
         fit.add(order);
       } else {
         unfit.add(verdict);
       }
     }
-    StoredBatch odd = new StoredBatch(unfit, List.of(), List.of(), Map.of());
-    return fit.isEmpty() ? odd : odd.and(new PerOrderPath(jdbc, terms, compensations).decide(fit));
+    StoredBatch unstorable = new StoredBatch(unfit, List.of(), List.of(), Map.of());
+    return fit.isEmpty() ? unstorable : unstorable.and(new PerOrderPath(jdbc, rules, compensations).decide(fit));
   }
 
   /**
    * A sale's policy never changes after its first preheat, so a retry finds the same difference.
    */
-  private static @Nullable Unstorable unfit(OrderMessage order, Map<Long, SaleRules> terms) {
-    SaleRules sale = terms.get(order.skuId());
+  private static @Nullable Unstorable unfit(OrderMessage order, Map<Long, SaleRules> rules) {
+    SaleRules sale = rules.get(order.skuId());
     if (sale == null) {
       return new Unstorable(order, Unfit.UNKNOWN_SKU, "no product " + order.skuId());
     }

@@ -41,10 +41,10 @@ final class OrderTable {
    *
    * @param reason null for CONFIRMED, else REJECTED
    */
-  record NewOrder(OrderMessage order, SaleRules terms, @Nullable RejectReason reason) {
+  record NewOrder(OrderMessage order, SaleRules rules, @Nullable RejectReason reason) {
 
     private boolean holdsTheOnePlace() {
-      return reason == null && terms.policy() == PurchasePolicy.ONE_PER_USER;
+      return reason == null && rules.policy() == PurchasePolicy.ONE_PER_USER;
     }
   }
 
@@ -112,7 +112,7 @@ final class OrderTable {
     insert.setLong(at++, order.userId());
     insert.setLong(at++, order.skuId());
     insert.setInt(at++, order.quantity());
-    insert.setLong(at++, row.terms().priceCents());
+    insert.setLong(at++, row.rules().priceCents());
     insert.setString(at++, order.requestId());
     insert.setString(at++, status.name());
     insert.setString(at++, row.reason() == null ? null : row.reason().name());

@@ -42,7 +42,7 @@ final class PerOrderPath {
       Comparator.comparingLong(OrderMessage::seq).thenComparing(OrderMessage::orderId);
 
   private final JdbcOperations jdbc;
-  private final Map<Long, SaleRules> terms;
+  private final Map<Long, SaleRules> rules;
   private final Compensations compensations;
 
   private final List<StoreOutcome> outcomes = new ArrayList<>();
@@ -54,9 +54,9 @@ final class PerOrderPath {
   private final BatchTally tally = new BatchTally();
   private boolean discarding;
 
-  PerOrderPath(JdbcOperations jdbc, Map<Long, SaleRules> terms, Compensations compensations) {
+  PerOrderPath(JdbcOperations jdbc, Map<Long, SaleRules> rules, Compensations compensations) {
     this.jdbc = jdbc;
-    this.terms = terms;
+    this.rules = rules;
     this.compensations = compensations;
   }
 
@@ -127,7 +127,7 @@ final class PerOrderPath {
   }
 
   private boolean isOnePerUser(OrderMessage order) {
-    return SaleRules.of(terms, order).policy() == PurchasePolicy.ONE_PER_USER;
+    return SaleRules.of(rules, order).policy() == PurchasePolicy.ONE_PER_USER;
   }
 
   private StoreOutcome known(OrderMessage order, Row row) {
@@ -149,7 +149,7 @@ final class PerOrderPath {
 
   /** Checks the limit here because no statement guards the first purchase (facts.md 29). */
   private void place(OrderMessage order, Set<Buyer> buyers) {
-    SaleRules sale = SaleRules.of(terms, order);
+    SaleRules sale = SaleRules.of(rules, order);
     if (discarding) {
       rows.add(new NewOrder(order, sale, RejectReason.DISCARDED));
       tally.add(order, false);
@@ -172,7 +172,7 @@ final class PerOrderPath {
     List<OrderMessage> raised = new ArrayList<>(candidates.size());
     List<OrderMessage> refused = new ArrayList<>();
     for (OrderMessage order : candidates) {
-      if (!SaleRules.of(terms, order).keepsQuota() || raise(order)) {
+      if (!SaleRules.of(rules, order).keepsQuota() || raise(order)) {
         raised.add(order);
       } else {
         refused.add(order);
@@ -184,7 +184,7 @@ final class PerOrderPath {
   }
 
   private boolean raise(OrderMessage order) {
-    int limit = SaleRules.of(terms, order).limit();
+    int limit = SaleRules.of(rules, order).limit();
     return QuotaTable.raise(jdbc, order.userId(), order.skuId(), order.quantity(), limit) > 0;
   }
 
@@ -230,7 +230,7 @@ final class PerOrderPath {
   }
 
   private int quotaUnits(OrderMessage order) {
-    return SaleRules.of(terms, order).keepsQuota() ? order.quantity() : 0;
+    return SaleRules.of(rules, order).keepsQuota() ? order.quantity() : 0;
   }
 
   private void compensate(OrderMessage order, int stockUnits, int quotaUnits) {

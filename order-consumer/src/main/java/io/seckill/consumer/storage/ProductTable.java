@@ -20,7 +20,7 @@ final class ProductTable {
   private ProductTable() {}
 
   /** Reads without locking; a SKU that does not exist is missing from the result. */
-  static Map<Long, SaleRules> terms(JdbcOperations jdbc, Collection<Long> skus) {
+  static Map<Long, SaleRules> rules(JdbcOperations jdbc, Collection<Long> skus) {
     String sql =
         "SELECT sku_id, price_cents, policy, limit_per_user FROM products WHERE sku_id IN ("
             + Sql.marks(skus.size())
@@ -29,13 +29,13 @@ final class ProductTable {
     jdbc.query(
         sql,
         row -> {
-          found.put(row.getLong(1), rules(row));
+          found.put(row.getLong(1), read(row));
         },
         skus.toArray());
     return found;
   }
 
-  private static SaleRules rules(ResultSet row) throws SQLException {
+  private static SaleRules read(ResultSet row) throws SQLException {
     PurchasePolicy policy = PurchasePolicy.valueOf(row.getString(3));
     int limit = policy == PurchasePolicy.ONE_PER_USER ? 1 : row.getInt(4);
     return new SaleRules(row.getLong(1), row.getLong(2), policy, limit);

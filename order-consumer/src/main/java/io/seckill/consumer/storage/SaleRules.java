@@ -16,8 +16,8 @@ record SaleRules(long skuId, long priceCents, PurchasePolicy policy, int limit) 
   }
 
   /** The rules for an order whose SKU is known to exist. */
-  static SaleRules of(Map<Long, SaleRules> terms, OrderMessage order) {
-    SaleRules found = terms.get(order.skuId());
+  static SaleRules of(Map<Long, SaleRules> rules, OrderMessage order) {
+    SaleRules found = rules.get(order.skuId());
     if (found == null) {
       throw new IllegalStateException("orders of unknown SKUs are sorted out before");
     }

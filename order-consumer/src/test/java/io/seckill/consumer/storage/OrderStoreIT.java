@@ -308,11 +308,11 @@ class OrderStoreIT {
     try (Connection connection = consumer.database().connect()) {
       connection.setAutoCommit(false);
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-      Map<Long, SaleRules> terms = ProductTable.terms(on(connection), List.of(sku));
+      Map<Long, SaleRules> rules = ProductTable.rules(on(connection), List.of(sku));
       PerOrderPath orders =
           new PerOrderPath(
               on(beforeStatement(read, connection, () -> store.store(List.of(order)))),
-              terms,
+              rules,
               consumer.bean(Compensations.class));
       try {
         assertThat(orders.decide(List.of(order)).outcomes())

@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -17,9 +16,6 @@ class ClassNamesTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
 
-  /** Preheat: the gateway's and order-consumer's become one loader. */
-  private static final Set<String> ALLOWED_TWICE = Set.of("package-info.java", "Preheat.java");
-
   @Test
   void everyClassNameExistsOnce() throws IOException {
     try (Stream<Path> files = Files.walk(ROOT)) {
@@ -27,7 +23,7 @@ class ClassNamesTest {
           files
               .filter(ClassNamesTest::isSource)
               .map(file -> file.getFileName().toString())
-              .filter(name -> !ALLOWED_TWICE.contains(name))
+              .filter(name -> !name.equals("package-info.java"))
               .collect(groupingBy(name -> name, counting()));
 
       assertThat(names).as("class names").hasSizeGreaterThan(300);
