@@ -80,6 +80,7 @@ class AdmissionConfiguration {
       SaleWatch watch,
       SoldOutShield shield,
       AdmissionProperties settings,
+      AdmissionMetrics metrics,
       MeterRegistry meters) {
     AdmitCall call =
         new AdmitCall(
@@ -93,7 +94,14 @@ class AdmissionConfiguration {
             settings.replicas(),
             REPLICAS_TIMEOUT);
     RequestBatcher<Purchase> queue =
-        new RequestBatcher<>("admit", settings.batching(), RedisBreaker.areApart(redis), call);
+        new RequestBatcher<>(
+            "admit",
+            settings.batching(),
+            RedisBreaker.areApart(redis),
+            (partition, purchases) -> {
+              metrics.sent(purchases.size());
+              call.execute(partition, purchases);
+            });
     Gauge.builder("seckill.queue.depth", queue, RequestBatcher::depth)
         .description("Purchases that wait for their script call")
         .tag("queue", "admit")

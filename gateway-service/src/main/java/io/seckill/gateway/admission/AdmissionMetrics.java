@@ -1,6 +1,7 @@
 package io.seckill.gateway.admission;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.seckill.gateway.admission.Admission.Unknown;
@@ -25,6 +26,7 @@ final class AdmissionMetrics {
   private final Map<Refusal, Counter> refused = new EnumMap<>(Refusal.class);
   private final Map<Unknown, Counter> unknown = new EnumMap<>(Unknown.class);
   private final Timer latency;
+  private final DistributionSummary batchSize;
 
   AdmissionMetrics(MeterRegistry meters) {
     this.requests = counter(meters, "seckill.purchases", "Purchases received with a readable body");
@@ -69,11 +71,20 @@ final class AdmissionMetrics {
                     .mapToObj(Duration::ofMillis)
                     .toArray(Duration[]::new))
             .register(meters);
+    this.batchSize =
+        DistributionSummary.builder("seckill.admission.batch.size")
+            .description("Purchases of a script call")
+            .serviceLevelObjectives(1, 2, 4, 8, 16, 32, 64)
+            .register(meters);
   }
 
   private static Counter counter(
       MeterRegistry meters, String name, String description, String... tags) {
     return Counter.builder(name).description(description).tags(tags).register(meters);
+  }
+
+  void sent(int purchases) {
+    batchSize.record(purchases);
   }
 
   void request() {

@@ -138,6 +138,7 @@ public final class PublisherChannel implements AutoCloseable {
    * @throws BrokerFailureException when the link broke; some, all or none may have been sent
    */
   public void publish(List<OutboundOrder> orders) throws BrokerFailureException {
+    meters.published(orders.size());
     try {
       socket.writes().holdBack();
       try {

@@ -1,6 +1,7 @@
 package io.seckill.relay.publish;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -31,6 +32,7 @@ public final class RelayMeters {
 
   private final MeterRegistry registry;
   private final Timer confirms;
+  private final DistributionSummary batchSize;
   private final Counter nacks;
   private final Counter returns;
   private final Counter settled;
@@ -46,6 +48,11 @@ public final class RelayMeters {
         Timer.builder("seckill.relay.confirm")
             .description("from publish to confirm, per confirmed order")
             .serviceLevelObjectives(CONFIRM_BUCKETS)
+            .register(registry);
+    this.batchSize =
+        DistributionSummary.builder("seckill.relay.batch.size")
+            .description("orders that a lane publishes at once")
+            .serviceLevelObjectives(1, 4, 16, 64, 256, 512)
             .register(registry);
     this.nacks = counter("nacks", "publishes the broker refused");
     this.returns = counter("returns", "publishes the broker could not route");
@@ -72,6 +79,10 @@ public final class RelayMeters {
         .description(description)
         .tags(tags)
         .register(registry);
+  }
+
+  void published(int orders) {
+    batchSize.record(orders);
   }
 
   /**

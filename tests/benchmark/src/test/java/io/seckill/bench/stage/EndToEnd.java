@@ -1,5 +1,6 @@
 package io.seckill.bench.stage;
 
+import io.seckill.bench.lab.BatchSizes;
 import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.StoredRows;
@@ -17,6 +18,7 @@ final class EndToEnd implements Stage {
 
   private static final String SUSTAINED = "e2e.sustained_per_s";
   static final String LOST = "e2e.lost";
+  private static final String BATCHES = "e2e.busy_";
   private static final double BUSY = 0.8;
   private static final int WARM_UP_PER_SECOND = 3_000;
   private static final Duration LOOK = Duration.ofMillis(2);
@@ -51,7 +53,9 @@ final class EndToEnd implements Stage {
       pace.add(figures, clickToRow(lab, figures, pace.perSecond, seconds));
     }
     if (sustained > 0) {
+      BatchSizes sizes = BatchSizes.now(lab);
       Pace.BUSY.add(figures, clickToRow(lab, figures, (int) (sustained * BUSY), seconds));
+      sizes.addTo(figures, BATCHES);
     }
   }
 
@@ -78,6 +82,9 @@ final class EndToEnd implements Stage {
       rows.add(Row.of("click to row at " + pace.title + ": p99", pace.p99));
       rows.add(Row.of("click to row at " + pace.title + ": not accepted", pace.failed));
     }
+    rows.add(Row.of("purchases in a script call, busy", BATCHES + "purchases_per_call"));
+    rows.add(Row.of("orders published at once, busy", BATCHES + "orders_per_publish"));
+    rows.add(Row.of("orders in a transaction, busy", BATCHES + "orders_per_transaction"));
     rows.add(Row.of("end to end: accepted and never stored", LOST));
     return rows;
   }
