@@ -206,7 +206,8 @@ class OrderStatuses {
     AdmissionRecord record = order.record();
     return switch (record.status()) {
       case QUEUED ->
-          order.ageMs() > staleAfterMs(order) && products.mayHaveStored(order.skuId(), record.seq());
+          order.ageMs() > staleAfterMs(order)
+              && products.mayHaveStored(order.skuId(), record.seq());
       case DELAYED -> true;
       case CONFIRMED -> isOverdue(order);
       case PAID, CANCELLED, EXPIRED, REJECTED -> false;

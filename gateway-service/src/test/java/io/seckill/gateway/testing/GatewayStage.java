@@ -4,10 +4,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
-import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
@@ -156,7 +156,9 @@ public final class GatewayStage {
     storedUpTo(order.sku(), 1);
   }
 
-  /** Makes MySQL say that it stores orders up to this sequence, and waits until the gateway knows. */
+  /**
+   * Makes MySQL say that it stores orders up to this sequence, and waits until the gateway knows.
+   */
   public void storedUpTo(long sku, long seq) {
     mysql.sql("UPDATE products SET last_seq = ? WHERE sku_id = ?").params(seq, sku).update();
     ProductCache products = gateway.bean(ProductCache.class);

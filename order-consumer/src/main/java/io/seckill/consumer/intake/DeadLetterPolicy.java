@@ -40,7 +40,8 @@ class DeadLetterPolicy {
         why instanceof UnsupportedVersionException
             ? DeadLetterReason.UNSUPPORTED_VERSION
             : DeadLetterReason.UNREADABLE;
-    return deadLetter(delivery, reason, why == null ? "" : String.valueOf(why.getMessage()), atOnce());
+    return deadLetter(
+        delivery, reason, why == null ? "" : String.valueOf(why.getMessage()), atOnce());
   }
 
   /** A message that can never be stored. */

@@ -164,7 +164,9 @@ public class OrderStore {
       }
     }
     StoredBatch unstorable = new StoredBatch(unfit, List.of(), List.of(), Map.of());
-    return fit.isEmpty() ? unstorable : unstorable.and(new PerOrderPath(jdbc, rules, compensations).decide(fit));
+    return fit.isEmpty()
+        ? unstorable
+        : unstorable.and(new PerOrderPath(jdbc, rules, compensations).decide(fit));
   }
 
   /**
