@@ -7,29 +7,25 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.gateway.security.Identity;
 import io.seckill.gateway.security.RateLimits;
 import io.seckill.gateway.security.TokenVerifier;
-import io.seckill.gateway.web.BodyReader;
 import io.seckill.gateway.web.CorrelationId;
+import io.seckill.gateway.web.DirectRoute;
 import io.seckill.gateway.web.HttpAnswer;
-import io.seckill.gateway.web.HttpAnswerWriter;
+import io.seckill.gateway.web.RequestHead;
 import io.seckill.gateway.web.SafeText;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Publisher;
-import org.springframework.boot.reactor.netty.NettyRouteProvider;
 import org.springframework.stereotype.Component;
-import reactor.core.publisher.Mono;
-import reactor.netty.http.server.HttpServerRequest;
-import reactor.netty.http.server.HttpServerResponse;
-import reactor.netty.http.server.HttpServerRoutes;
 
 /**
  * {@code POST /api/v1/skus/{sku}/orders}, handled on the server's event loop because it is the hot
  * path of a sale. All input is checked here, before anything is sent to Redis.
  */
 @Component
-final class PurchaseRoute implements NettyRouteProvider {
+final class PurchaseRoute implements DirectRoute {
 
   private static final String PREFIX = "/api/v1/skus/";
   private static final String SUFFIX = "/orders";
@@ -62,32 +58,21 @@ final class PurchaseRoute implements NettyRouteProvider {
   }
 
   @Override
-  public HttpServerRoutes apply(HttpServerRoutes routes) {
-    return routes.route(PurchaseRoute::isPurchase, this::purchase);
+  public boolean matches(HttpMethod method, String uri) {
+    return method.equals(HttpMethod.POST) && skuText(uri) != null;
   }
 
-  private static boolean isPurchase(HttpServerRequest request) {
-    return request.method().equals(HttpMethod.POST) && skuText(request.uri()) != null;
+  @Override
+  public int maxBodyBytes() {
+    return MAX_BODY_BYTES;
   }
 
-  private Publisher<Void> purchase(HttpServerRequest request, HttpServerResponse response) {
+  @Override
+  public CompletionStage<HttpAnswer> answer(RequestHead head, byte[] body) {
     metrics.request();
-    String correlationId = CorrelationId.of(request);
-    Mono<HttpAnswer> answer =
-        BodyReader.read(request, MAX_BODY_BYTES)
-            .flatMap(body -> decide(request, body, correlationId))
-            .onErrorResume(
-                BodyReader.TooLargeException.class,
-                e -> {
-                  response.keepAlive(false); // the rest of the body is not worth reading
-                  return refused(ProblemCode.PAYLOAD_TOO_LARGE, correlationId);
-                });
-    return HttpAnswerWriter.send(response, answer, correlationId);
-  }
-
-  private Mono<HttpAnswer> decide(HttpServerRequest request, byte[] body, String correlationId) {
-    HttpHeaders headers = request.requestHeaders();
-    if (!limits.admitsAddress(request)) {
+    HttpHeaders headers = head.headers();
+    String correlationId = head.correlationId();
+    if (!limits.admitsAddress(head.peer(), headers)) {
       return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
     }
     Identity identity = tokens.identify(headers.get(HttpHeaderNames.AUTHORIZATION));
@@ -98,7 +83,7 @@ final class PurchaseRoute implements NettyRouteProvider {
     } else if (!limits.admitsUser(identity.userId())) {
       return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
     }
-    String sku = skuText(request.uri());
+    String sku = skuText(head.uri());
     long skuId = sku == null ? 0 : SafeText.positive(sku, OrderMessage.MAX_SKU_ID);
     List<String> keys = headers.getAll(KEY_HEADER);
     int quantity = PurchaseBody.quantity(body);
@@ -128,26 +113,24 @@ final class PurchaseRoute implements NettyRouteProvider {
         trace != null && SafeText.isTraceparent(trace) ? trace : null);
   }
 
-  private Mono<HttpAnswer> submit(PurchaseAttempt attempt, String correlationId) {
-    return Mono.create(
-        sink -> {
-          long startedNanos = System.nanoTime();
-          admissions.submit(
-              attempt,
-              outcome -> {
-                metrics.outcome(outcome, System.nanoTime() - startedNanos);
-                sink.success(PurchaseAnswers.of(attempt, outcome, correlationId));
-              });
+  private CompletionStage<HttpAnswer> submit(PurchaseAttempt attempt, String correlationId) {
+    CompletableFuture<Admission> decided = new CompletableFuture<>();
+    long startedNanos = System.nanoTime();
+    admissions.submit(attempt, decided::complete);
+    return decided.thenApply(
+        outcome -> {
+          metrics.outcome(outcome, System.nanoTime() - startedNanos);
+          return PurchaseAnswers.of(attempt, outcome, correlationId);
         });
   }
 
-  private static Mono<HttpAnswer> invalid(String detail, String correlationId) {
-    return Mono.just(
+  private static CompletionStage<HttpAnswer> invalid(String detail, String correlationId) {
+    return CompletableFuture.completedFuture(
         HttpAnswer.problem(Problem.of(ProblemCode.INVALID_REQUEST, detail), correlationId));
   }
 
-  private static Mono<HttpAnswer> refused(ProblemCode code, String correlationId) {
-    return Mono.just(HttpAnswer.problem(Problem.of(code), correlationId));
+  private static CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {
+    return CompletableFuture.completedFuture(HttpAnswer.problem(Problem.of(code), correlationId));
   }
 
   /** Returns the SKU in the path, not checked yet; null when the path is another one. */

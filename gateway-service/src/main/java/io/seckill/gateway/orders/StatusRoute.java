@@ -6,30 +6,24 @@ import io.seckill.common.order.OrderId;
 import io.seckill.gateway.security.Identity;
 import io.seckill.gateway.security.RateLimits;
 import io.seckill.gateway.security.TokenVerifier;
-import io.seckill.gateway.web.CorrelationId;
+import io.seckill.gateway.web.DirectRoute;
 import io.seckill.gateway.web.HttpAnswer;
-import io.seckill.gateway.web.HttpAnswerWriter;
+import io.seckill.gateway.web.RequestHead;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Publisher;
-import org.springframework.boot.reactor.netty.NettyRouteProvider;
 import org.springframework.stereotype.Component;
-import reactor.core.publisher.Mono;
-import reactor.netty.http.server.HttpServerRequest;
-import reactor.netty.http.server.HttpServerResponse;
-import reactor.netty.http.server.HttpServerRoutes;
 
 /**
  * Serves {@code GET /api/v1/orders/{id}} on the server's own event loop: every shopper polls it, so
  * it bypasses everything that costs more than the response itself.
  */
 @Component
-final class StatusRoute implements NettyRouteProvider {
+final class StatusRoute implements DirectRoute {
 
   private static final String PREFIX = "/api/v1/orders/";
-  private static final HttpAnswer.Header NO_SNIFF =
-      new HttpAnswer.Header("X-Content-Type-Options", "nosniff");
 
   private final TokenVerifier tokens;
   private final RateLimits limits;
@@ -42,47 +36,47 @@ final class StatusRoute implements NettyRouteProvider {
   }
 
   @Override
-  public HttpServerRoutes apply(HttpServerRoutes routes) {
-    return routes.route(StatusRoute::isStatus, this::status);
+  public boolean matches(HttpMethod method, String uri) {
+    return method.equals(HttpMethod.GET) && idText(uri) != null;
   }
 
-  private static boolean isStatus(HttpServerRequest request) {
-    return request.method().equals(HttpMethod.GET) && idText(request.uri()) != null;
+  @Override
+  public int maxBodyBytes() {
+    return 0;
   }
 
-  private Publisher<Void> status(HttpServerRequest request, HttpServerResponse response) {
-    String correlationId = CorrelationId.of(request);
-    return HttpAnswerWriter.send(response, answer(request, correlationId), correlationId);
-  }
-
-  private Mono<HttpAnswer> answer(HttpServerRequest request, String correlationId) {
-    if (!limits.admitsAddress(request)) {
-      return Mono.just(problem(ProblemCode.TOO_MANY_REQUESTS, correlationId));
+  @Override
+  public CompletionStage<HttpAnswer> answer(RequestHead head, byte[] body) {
+    String correlationId = head.correlationId();
+    if (!limits.admitsAddress(head.peer(), head.headers())) {
+      return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
     }
-    Identity identity =
-        tokens.identify(request.requestHeaders().get(HttpHeaderNames.AUTHORIZATION));
+    Identity identity = tokens.identify(head.headers().get(HttpHeaderNames.AUTHORIZATION));
     if (identity == null) {
-      return Mono.just(problem(ProblemCode.UNAUTHORIZED, correlationId));
+      return refused(ProblemCode.UNAUTHORIZED, correlationId);
     }
     if (!identity.isShopper()) {
-      return Mono.just(problem(ProblemCode.FORBIDDEN, correlationId));
+      return refused(ProblemCode.FORBIDDEN, correlationId);
     }
     if (!limits.admitsUser(identity.userId())) {
-      return Mono.just(problem(ProblemCode.TOO_MANY_REQUESTS, correlationId));
+      return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
     }
-    OrderId id = id(request.uri());
+    OrderId id = id(head.uri());
     if (id == null) {
-      return Mono.just(problem(ProblemCode.UNKNOWN_ORDER, correlationId));
+      return refused(ProblemCode.UNKNOWN_ORDER, correlationId);
     }
-    return Mono.fromFuture(statuses.of(id, identity.userId()))
-        .map(status -> answer(status, correlationId));
+    return statuses.of(id, identity.userId()).thenApply(status -> answer(status, correlationId));
   }
 
   private static HttpAnswer answer(OrderStatuses.Status status, String correlationId) {
     if (status instanceof OrderStatuses.Status.Known known) {
-      return HttpAnswer.json(200, known.order().json(), NO_SNIFF);
+      return HttpAnswer.json(200, known.order().json());
     }
     return problem(StatusProblems.of(status), correlationId);
+  }
+
+  private static CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {
+    return CompletableFuture.completedFuture(problem(code, correlationId));
   }
 
   private static HttpAnswer problem(ProblemCode code, String correlationId) {

@@ -1,5 +1,6 @@
 package io.seckill.gateway.security;
 
+import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.ipfilter.IpSubnetFilterRule;
 import io.netty.util.NetUtil;
 import java.net.Inet6Address;
@@ -9,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import reactor.netty.http.server.HttpServerRequest;
 
 /** Decides whether a user, or an address, may make one more request now. Thread-safe. */
 public final class RateLimits {
@@ -69,12 +69,11 @@ public final class RateLimits {
    * Whether the client address of a request may make one more request. The address is determined
    * through trusted proxies.
    */
-  public boolean admitsAddress(HttpServerRequest request) {
-    return addresses == null
-        || admitsAddress(request.remoteAddress(), request.requestHeaders().getAll(FORWARDED_FOR));
+  public boolean admitsAddress(@Nullable InetSocketAddress peer, HttpHeaders headers) {
+    return addresses == null || admitsAddress(peer, headers.getAll(FORWARDED_FOR));
   }
 
-  /** As {@link #admitsAddress(HttpServerRequest)}, from the connection and the header's values. */
+  /** As {@link #admitsAddress(InetSocketAddress, HttpHeaders)}, from the header's values. */
   public boolean admitsAddress(@Nullable InetSocketAddress peer, List<String> forwardedFor) {
     InetAddress client = peer == null ? null : peer.getAddress();
     return addresses == null || client == null || addresses.take(key(client(client, forwardedFor)));

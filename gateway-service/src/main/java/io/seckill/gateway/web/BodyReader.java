@@ -2,12 +2,13 @@ package io.seckill.gateway.web;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
 import java.io.ByteArrayOutputStream;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.server.HttpServerRequest;
 
 /** Reads a request's body into memory, up to a bound. */
-public final class BodyReader {
+final class BodyReader {
 
   private static final int UNKNOWN_LENGTH = 64;
   private static final int MAX_DISCARDED_BYTES = 256 * 1024;
@@ -15,7 +16,7 @@ public final class BodyReader {
   private BodyReader() {}
 
   /** The body is longer than allowed; part of it may be left unread on the connection. */
-  public static final class TooLargeException extends RuntimeException {
+  static final class TooLargeException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     TooLargeException() {
@@ -30,13 +31,11 @@ public final class BodyReader {
    * @param maxBytes a longer body fails with {@link TooLargeException}; with a Content-Length it
    *     fails without being collected
    */
-  public static Mono<byte[]> read(HttpServerRequest request, int maxBytes) {
-    String announced = request.requestHeaders().get(HttpHeaderNames.CONTENT_LENGTH);
-    if (announced == null) {
+  static Mono<byte[]> read(HttpServerRequest request, int maxBytes) {
+    int length = announcedBytes(request.requestHeaders());
+    if (length < 0) {
       return collect(request, UNKNOWN_LENGTH, maxBytes);
     }
-    // The codec has checked that it is a number, and delivers no more bytes than that.
-    int length = announced.length() > 9 ? Integer.MAX_VALUE : Integer.parseInt(announced);
     if (length <= maxBytes) {
       return collect(request, length, maxBytes);
     }
@@ -45,6 +44,18 @@ public final class BodyReader {
     return length <= MAX_DISCARDED_BYTES
         ? request.receive().then(Mono.error(TooLargeException::new))
         : Mono.error(new TooLargeException());
+  }
+
+  /**
+   * Returns the Content-Length; -1 when there is none, the largest int when it is longer. The codec
+   * has checked that it is a number, and delivers no more bytes than that.
+   */
+  static int announcedBytes(HttpHeaders headers) {
+    String announced = headers.get(HttpHeaderNames.CONTENT_LENGTH);
+    if (announced == null) {
+      return -1;
+    }
+    return announced.length() > 9 ? Integer.MAX_VALUE : Integer.parseInt(announced);
   }
 
   /**

@@ -3,7 +3,6 @@ package io.seckill.gateway.web;
 import java.util.HexFormat;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
-import reactor.netty.http.server.HttpServerRequest;
 
 /** Id of a request, by which the log lines for a shopper's complaint are found. */
 public final class CorrelationId {
@@ -16,12 +15,11 @@ public final class CorrelationId {
 
   private CorrelationId() {}
 
-  /** Returns the caller's id if it matches {@code [A-Za-z0-9_-]{8,64}}, else a new one. */
-  public static String of(HttpServerRequest request) {
-    return orNew(request.requestHeaders().get(HEADER));
-  }
-
-  /** As {@link #of}, for the header's value. */
+  /**
+   * Returns the caller's id if it matches {@code [A-Za-z0-9_-]{8,64}}, else a new one.
+   *
+   * @param given the header's value
+   */
   public static String orNew(@Nullable String given) {
     return given != null && SafeText.isWord(given, MIN_CHARS, MAX_CHARS) ? given : random();
   }

@@ -1,8 +1,8 @@
 package io.seckill.gateway.web;
 
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.Executor;
-import reactor.netty.Connection;
 import reactor.netty.http.server.HttpServerResponse;
 
 /** Runs tasks on a connection's event loop. */
@@ -11,8 +11,8 @@ final class EventLoops {
   private EventLoops() {}
 
   /** Runs a task at once if called on the event loop's thread, else queues it there. */
-  static Executor of(Connection connection) {
-    EventLoop loop = connection.channel().eventLoop();
+  static Executor of(Channel channel) {
+    EventLoop loop = channel.eventLoop();
     return task -> {
       if (loop.inEventLoop()) {
         task.run();
@@ -22,8 +22,8 @@ final class EventLoops {
     };
   }
 
-  /** As {@link #of(Connection)}, for the connection that the response goes to. */
+  /** As {@link #of(Channel)}, for the connection that the response goes to. */
   static Executor of(HttpServerResponse response) {
-    return task -> response.withConnection(connection -> of(connection).execute(task));
+    return task -> response.withConnection(to -> of(to.channel()).execute(task));
   }
 }

@@ -25,7 +25,7 @@ final class ExchangeTurn implements NettyServerCustomizer {
   private static Mono<Void> inTurn(Mono<Void> exchange, Connection connection) {
     return exchange
         .subscribeOn(Schedulers.fromExecutor(start -> runLater(connection, start)))
-        .publishOn(Schedulers.fromExecutor(EventLoops.of(connection)));
+        .publishOn(Schedulers.fromExecutor(EventLoops.of(connection.channel())));
   }
 
   private static void runLater(Connection connection, Runnable start) {

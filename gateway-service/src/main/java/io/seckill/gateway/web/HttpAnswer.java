@@ -1,22 +1,19 @@
 package io.seckill.gateway.web;
 
 import io.seckill.support.web.Problem;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 
 /**
  * A complete HTTP answer. Header values are sent unchanged: callers must not pass unchecked input.
  *
  * @param status HTTP status
- * @param contentType of the body; null for an answer without one
+ * @param contentType of the body
  * @param body UTF-8
  * @param headers further headers
  */
-public record HttpAnswer(
-    int status, @Nullable String contentType, String body, List<Header> headers) {
+public record HttpAnswer(int status, String contentType, String body, List<Header> headers) {
 
   /** One header. */
   public record Header(String name, String value) {}
@@ -46,9 +43,5 @@ public record HttpAnswer(
     List<Header> all = new ArrayList<>(headers);
     all.add(header);
     return new HttpAnswer(status, contentType, body, all);
-  }
-
-  byte[] bodyBytes() {
-    return body.getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -23,7 +23,10 @@ final class GatewayProcess implements AutoCloseable {
 
   private final ConfigurableApplicationContext context;
   private final HttpClient http =
-      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1) // no Upgrade header with each request
+          .connectTimeout(Duration.ofSeconds(2))
+          .build();
 
   private GatewayProcess(ConfigurableApplicationContext context) {
     this.context = context;

@@ -1,0 +1,267 @@
+package io.seckill.gateway.web;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.GenericFutureListener;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers the requests of the {@link DirectRoute}s between the HTTP codec of a connection and
+ * Reactor Netty, which costs less than an exchange of Reactor Netty. It takes only whole, small,
+ * ordinary requests of HTTP/1.1; all other messages pass unchanged. Answers leave in the order of
+ * the requests: a request is taken only when Reactor Netty owes no answer on this connection, and
+ * what follows it waits here until its answer is written. While something waits, nothing more is
+ * read, so that at most the content of one read is kept.
+ *
+ * <p>Only the connection's event loop uses it.
+ */
+final class DirectHandler extends ChannelDuplexHandler {
+
+  private static final Logger log = LoggerFactory.getLogger(DirectHandler.class);
+
+  private final List<DirectRoute> routes;
+  private final OpenRequests open;
+  private final GenericFutureListener<Future<Void>> written = this::written;
+
+  /** Messages behind the taken request, oldest first. */
+  private final ArrayDeque<Object> waiting = new ArrayDeque<>(2);
+
+  @SuppressWarnings("NullAway.Init") // set before the first message
+  private ChannelHandlerContext context;
+
+  @SuppressWarnings("NullAway.Init")
+  private Executor eventLoop;
+
+  /** The request that is not answered yet; null when there is none. */
+  private @Nullable Taken taken;
+
+  private boolean draining;
+
+  /** Whether the last read delivered something to a taken request. */
+  private boolean consumed;
+
+  /** Requests passed on whose answer has not been written completely. */
+  private int passed;
+
+  /** Whether the rest of a request that was passed on is still to come. */
+  private boolean passing;
+
+  /** Whether an answer ends the connection: no further request may be taken. */
+  private boolean closing;
+
+  /** A request that this handler answers. */
+  private static final class Taken {
+    final DirectRoute route;
+    final RequestHead head;
+    final byte[] body;
+    int received;
+    boolean complete;
+
+    Taken(DirectRoute route, RequestHead head, int length) {
+      this.route = route;
+      this.head = head;
+      this.body = new byte[length];
+    }
+  }
+
+  DirectHandler(List<DirectRoute> routes, OpenRequests open) {
+    this.routes = routes;
+    this.open = open;
+  }
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext ctx) {
+    context = ctx;
+    eventLoop = EventLoops.of(ctx.channel());
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext ctx, Object message) {
+    if (isDeciding() || !waiting.isEmpty()) {
+      waiting.add(message);
+    } else {
+      accept(message);
+    }
+  }
+
+  private boolean isDeciding() {
+    return taken != null && taken.complete;
+  }
+
+  private void accept(Object message) {
+    if (taken != null) {
+      receive(taken, (HttpContent) message);
+    } else if (!(message instanceof HttpRequest request) || !take(request)) {
+      pass(message);
+    }
+  }
+
+  private boolean take(HttpRequest request) {
+    DirectRoute route = passed > 0 || passing || closing ? null : route(request);
+    if (route == null || !isOrdinary(request)) {
+      return false;
+    }
+    int length = BodyReader.announcedBytes(request.headers());
+    if (!fits(length, route.maxBodyBytes()) || !open.begin()) {
+      return false;
+    }
+    var peer = (InetSocketAddress) context.channel().remoteAddress();
+    RequestHead head = RequestHead.of(request.uri(), request.headers(), peer);
+    taken = new Taken(route, head, Math.max(0, length));
+    consumed = true;
+    return true;
+  }
+
+  private @Nullable DirectRoute route(HttpRequest request) {
+    for (DirectRoute route : routes) {
+      if (route.matches(request.method(), request.uri())) {
+        return route;
+      }
+    }
+    return null;
+  }
+
+  private static boolean isOrdinary(HttpRequest request) {
+    HttpHeaders headers = request.headers();
+    return request.decoderResult().isSuccess()
+        && request.protocolVersion().equals(HttpVersion.HTTP_1_1)
+        && HttpUtil.isKeepAlive(request)
+        && !headers.contains(HttpHeaderNames.TRANSFER_ENCODING)
+        && !headers.contains(HttpHeaderNames.EXPECT)
+        && !headers.contains(HttpHeaderNames.UPGRADE);
+  }
+
+  /**
+   * @param length -1 when there is no Content-Length
+   * @param max 0 when the route expects no body
+   */
+  private static boolean fits(int length, int max) {
+    return length <= max && (length >= 0 || max == 0);
+  }
+
+  private void receive(Taken request, HttpContent part) {
+    consumed = true;
+    ByteBuf bytes = part.content();
+    int length = bytes.readableBytes();
+    bytes.readBytes(request.body, request.received, length);
+    request.received += length;
+    boolean last = part instanceof LastHttpContent;
+    part.release();
+    if (last) {
+      decide(request);
+    }
+  }
+
+  private void decide(Taken request) {
+    request.complete = true;
+    var unused =
+        DirectRoutes.decide(request.route, request.head, request.body)
+            .thenAcceptAsync(answer -> send(answer, request.head.correlationId()), eventLoop);
+  }
+
+  private void send(HttpAnswer answer, String correlationId) {
+    FullHttpResponse response = HttpAnswerWriter.message(context.alloc(), answer, correlationId);
+    var unused = context.writeAndFlush(response).addListener(written);
+  }
+
+  /** Not before the answer has left: a client that does not read its answers gets no more. */
+  private void written(Future<Void> write) {
+    taken = null;
+    open.end();
+    if (!write.isSuccess()) {
+      if (!(write.cause() instanceof IOException)) {
+        log.error("an answer cannot be written, the connection is closed", write.cause());
+      }
+      var unused = context.close();
+    } else if (!draining && !waiting.isEmpty()) {
+      drain();
+    }
+  }
+
+  private void drain() {
+    draining = true;
+    while (!isDeciding() && !waiting.isEmpty()) {
+      accept(waiting.remove());
+    }
+    draining = false;
+    consumed = false;
+    readOn();
+  }
+
+  /** What Reactor Netty has begun to read, it reads itself. */
+  private void readOn() {
+    if (waiting.isEmpty() && passed == 0 && !passing) {
+      context.read();
+    }
+  }
+
+  private void pass(Object message) {
+    if (message instanceof HttpRequest) {
+      passed++;
+      passing = true;
+    }
+    if (message instanceof LastHttpContent) {
+      passing = false;
+    }
+    context.fireChannelRead(message);
+  }
+
+  /**
+   * Reading is not automatic on this server. Asked for here, before the answer, it stays enabled in
+   * epoll from one request to the next.
+   */
+  @Override
+  public void channelReadComplete(ChannelHandlerContext ctx) {
+    if (consumed) {
+      consumed = false;
+      readOn();
+    }
+    ctx.fireChannelReadComplete();
+  }
+
+  /** Follows the answers of Reactor Netty. */
+  @Override
+  public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+    boolean interim = false;
+    if (message instanceof HttpResponse response) {
+      interim = response.status().codeClass() == HttpStatusClass.INFORMATIONAL;
+      closing |= !interim && !HttpUtil.isKeepAlive(response);
+    }
+    if (message instanceof LastHttpContent && !interim) {
+      passed--;
+    }
+    var unused = ctx.write(message, promise);
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) {
+    if (taken != null && !taken.complete) {
+      taken = null;
+      open.end();
+    }
+    waiting.forEach(ReferenceCountUtil::release);
+    waiting.clear();
+    ctx.fireChannelInactive();
+  }
+}
