@@ -30,17 +30,17 @@ public final class BatchSizes {
 
   private record Total(double orders, double batches) {}
 
-  private final ServiceMetrics metrics;
+  private final Lab lab;
   private final Map<Step, Total> before;
 
-  private BatchSizes(ServiceMetrics metrics) {
-    this.metrics = metrics;
+  private BatchSizes(Lab lab) {
+    this.lab = lab;
     this.before = totals();
   }
 
   /** Begins to count. */
   public static BatchSizes now(Lab lab) {
-    return new BatchSizes(new ServiceMetrics(lab));
+    return new BatchSizes(lab);
   }
 
   /**
@@ -66,8 +66,8 @@ public final class BatchSizes {
       totals.put(
           step,
           new Total(
-              metrics.sum(step.service, step.metric + "_sum"),
-              metrics.sum(step.service, step.metric + "_count")));
+              lab.meter(step.service, step.metric + "_sum"),
+              lab.meter(step.service, step.metric + "_count")));
     }
     return totals;
   }

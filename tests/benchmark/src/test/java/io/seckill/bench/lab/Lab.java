@@ -8,6 +8,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.Pipeline;
 import io.seckill.system.process.Service;
+import io.seckill.system.process.ServiceMetrics;
 import io.seckill.system.process.ServiceProcess;
 import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
@@ -18,6 +19,7 @@ import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
+import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;
 import java.sql.Connection;
@@ -187,6 +189,19 @@ public final class Lab implements AutoCloseable {
       work.run();
     } finally {
       process.thaw();
+    }
+  }
+
+  /**
+   * Returns the sum of a meter's samples, 0 when the service does not run.
+   *
+   * @param labels texts that a sample must carry
+   */
+  public double meter(Service service, String meter, String... labels) {
+    try {
+      return ServiceMetrics.of(pipeline.healthPort(service), meter).sum(meter, labels);
+    } catch (UncheckedIOException e) {
+      return 0;
     }
   }
 

@@ -1,7 +1,6 @@
 package io.seckill.bench.stage;
 
 import io.seckill.bench.lab.Lab;
-import io.seckill.bench.lab.ServiceMetrics;
 import io.seckill.bench.lab.Work;
 import io.seckill.bench.report.Figures;
 import io.seckill.system.process.Service;
@@ -14,16 +13,15 @@ import java.util.concurrent.TimeUnit;
 /** Reads the heap of each running service every second while work is done, and keeps the peak. */
 final class HeapWatch {
 
-  private static final String METRIC = "jvm_memory_used_bytes{area=\"heap\"";
   private static final double MB = 1024 * 1024;
 
-  private final ServiceMetrics metrics;
+  private final Lab lab;
   private final Figures figures;
   private final Map<Service, Double> peaks = new EnumMap<>(Service.class);
   private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
 
   private HeapWatch(Lab lab, Figures figures) {
-    this.metrics = new ServiceMetrics(lab);
+    this.lab = lab;
     this.figures = figures;
   }
 
@@ -44,7 +42,8 @@ final class HeapWatch {
 
   private void look() {
     for (Service service : Service.values()) {
-      peaks.merge(service, metrics.sum(service, METRIC) / MB, Math::max);
+      double bytes = lab.meter(service, "jvm_memory_used_bytes", "area=\"heap\"");
+      peaks.merge(service, bytes / MB, Math::max);
     }
   }
 

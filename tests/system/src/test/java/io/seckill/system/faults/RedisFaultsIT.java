@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.process.ServiceMetrics;
 import io.seckill.testing.LoopDisk;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;

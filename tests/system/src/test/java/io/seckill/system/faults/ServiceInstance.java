@@ -3,6 +3,7 @@ package io.seckill.system.faults;
 import io.seckill.system.agent.AgentServer;
 import io.seckill.system.agent.AgentSession;
 import io.seckill.system.process.Service;
+import io.seckill.system.process.ServiceMetrics;
 import io.seckill.system.process.ServiceProcess;
 import java.io.File;
 import java.time.Duration;

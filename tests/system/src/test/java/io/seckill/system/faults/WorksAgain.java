@@ -6,6 +6,7 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.system.process.ServiceMetrics;
 import io.seckill.system.shop.Answer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -1,4 +1,4 @@
-package io.seckill.system.faults;
+package io.seckill.system.process;
 
 import static java.util.stream.Collectors.joining;
 
@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  *
  * @param date the {@code Date} header; empty if the service does not send it
  */
-record ServiceMetrics(List<String> lines, Optional<String> date) {
+public record ServiceMetrics(List<String> lines, Optional<String> date) {
 
   private static final HttpClient HTTP =
       HttpClient.newBuilder()
@@ -40,7 +40,7 @@ record ServiceMetrics(List<String> lines, Optional<String> date) {
    * @param meters their names, as in samples
    * @throws UncheckedIOException when the service does not answer
    */
-  static ServiceMetrics of(int port, String... meters) {
+  public static ServiceMetrics of(int port, String... meters) {
     String names =
         Stream.of(meters)
             .flatMap(meter -> Stream.of(meter, SUFFIX.matcher(meter).replaceFirst("")))
@@ -63,7 +63,7 @@ record ServiceMetrics(List<String> lines, Optional<String> date) {
   }
 
   /** The time of day when the service answered, by its own clock and to the second. */
-  Instant answeredAt() {
+  public Instant answeredAt() {
     return ZonedDateTime.parse(date.orElseThrow(), DateTimeFormatter.RFC_1123_DATE_TIME)
         .toInstant();
   }
@@ -73,12 +73,12 @@ record ServiceMetrics(List<String> lines, Optional<String> date) {
    *
    * @param labels texts such as {@code state="running"}, all of which a sample must carry
    */
-  double sum(String meter, String... labels) {
+  public double sum(String meter, String... labels) {
     return samples(meter, labels).sum();
   }
 
   /** As {@link #sum}, but returns each sample. */
-  DoubleStream samples(String meter, String... labels) {
+  public DoubleStream samples(String meter, String... labels) {
     return lines.stream()
         .filter(line -> line.startsWith(meter + "{") || line.startsWith(meter + " "))
         .filter(line -> Stream.of(labels).allMatch(line::contains))
