@@ -30,7 +30,7 @@ import org.springframework.stereotype.Component;
 /**
  * Does what follows a COMMIT, in this order: publishes payment delays, publishes dead letters,
  * writes the results to Redis and returns units to it, and only then, when the broker has
- * confirmed, acks each delivery by itself. A crash anywhere in between leads to a redelivery, which
+ * confirmed, acks the deliveries. A crash anywhere in between leads to a redelivery, which
  * repeats all of it. Thread-safe.
  */
 @Component
