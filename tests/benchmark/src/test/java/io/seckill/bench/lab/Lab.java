@@ -25,6 +25,7 @@ import java.security.GeneralSecurityException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -71,7 +72,7 @@ public final class Lab implements AutoCloseable {
   private long nextUser = FIRST_USER;
   private long nextSku = FIRST_SKU;
 
-  private Lab(Settings settings, Progress progress) {
+  private Lab(Settings settings, Progress progress, Map<String, String> variables) {
     this.settings = settings;
     this.progress = progress;
     progress.now("starting Redis, RabbitMQ and MariaDB");
@@ -84,7 +85,7 @@ public final class Lab implements AutoCloseable {
     this.database = mysqlServer.newDatabase();
     this.pipeline =
         Pipeline.over(
-            "bench", new Pipeline.Stores(redisDatabase.url(), vhost.url(), database), VARIABLES);
+            "bench", new Pipeline.Stores(redisDatabase.url(), vhost.url(), database), variables);
     ConnectionPoolConfig pool = new ConnectionPoolConfig();
     pool.setMaxTotal(REDIS_CONNECTIONS);
     this.redis =
@@ -108,7 +109,14 @@ public final class Lab implements AutoCloseable {
 
   /** Starts the three servers; services start when a stage needs them. */
   public static Lab open(Settings settings, Progress progress) {
-    return new Lab(settings, progress);
+    return new Lab(settings, progress, VARIABLES);
+  }
+
+  /** As {@link #open}, with additional environment variables for the services. */
+  public static Lab openWith(Settings settings, Progress progress, Map<String, String> variables) {
+    Map<String, String> all = new HashMap<>(VARIABLES);
+    all.putAll(variables);
+    return new Lab(settings, progress, all);
   }
 
   public Settings settings() {

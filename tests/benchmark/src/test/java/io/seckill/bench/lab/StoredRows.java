@@ -39,6 +39,11 @@ public final class StoredRows implements AutoCloseable {
             + ")");
   }
 
+  /** Returns the number of compensations that Redis has not confirmed. */
+  public long pendingCompensations() throws SQLException {
+    return number("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL");
+  }
+
   /** Returns the row lock waits of all sessions since the server started. */
   public long rowLockWaits() throws SQLException {
     return number("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'", 2);

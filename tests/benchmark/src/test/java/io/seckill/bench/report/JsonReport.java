@@ -40,6 +40,9 @@ public final class JsonReport {
           "burst.seconds",
           "burst.lost",
           "burst.oversold",
+          "reconciliation.cpu_us_per_order",
+          "expiry.cpu_us_per_order",
+          "payment.cpu_us_per_order",
           "redis.bytes_per_order");
 
   /** Keys that are the quotient of two figures. */
@@ -70,7 +73,15 @@ public final class JsonReport {
 
   /** Keys of figures that are recorded under another name. */
   private static final Map<String, String> SAME_AS =
-      Map.of("e2e.cpu_us_per_order", CpuCost.total("e2e.sustained_per_s"));
+      Map.of(
+          "e2e.cpu_us_per_order",
+          CpuCost.total("e2e.sustained_per_s"),
+          "reconciliation.cpu_us_per_order",
+          CpuCost.total("reconciliation.orders"),
+          "expiry.cpu_us_per_order",
+          CpuCost.total("expiry.orders"),
+          "payment.cpu_us_per_order",
+          CpuCost.total("payment.orders"));
 
   private static final JsonMapper JSON = JsonMapper.shared();
 

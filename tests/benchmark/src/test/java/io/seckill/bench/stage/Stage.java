@@ -30,7 +30,8 @@ public interface Stage {
         new Memory(),
         new EndToEnd(),
         new Burst(),
-        new RelayDrain());
+        new RelayDrain(),
+        new AfterSale());
   }
 
   /** All stages, in the order of the pipeline. */
@@ -43,6 +44,7 @@ public interface Stage {
         new ConsumerDrain(),
         new EndToEnd(),
         new Burst(),
+        new AfterSale(),
         new Memory());
   }
 }

@@ -14,6 +14,7 @@ public final class Requests {
   private static final String KEY = "\r\nIdempotency-Key: ";
   private static final String BODY =
       "\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"quantity\":1}";
+  private static final String NO_BODY = "\r\nContent-Length: 0\r\n\r\n";
   private static final String END = "\r\n\r\n";
   private static final long TWELVE_DIGITS = 1_000_000_000_000L;
 
@@ -39,6 +40,12 @@ public final class Requests {
   /** A status request for an order by its owner. */
   public byte[] status(long userId, String orderId) {
     return bytes("GET /api/v1/orders/" + orderId + HOST + tokens.shopper(userId) + END);
+  }
+
+  /** The payment of an order by its owner. */
+  public byte[] payment(long userId, String orderId) {
+    return bytes(
+        "POST /api/v1/orders/" + orderId + "/payment" + HOST + tokens.shopper(userId) + NO_BODY);
   }
 
   /** A request for the user's latest orders, as the shop page sends it. */
