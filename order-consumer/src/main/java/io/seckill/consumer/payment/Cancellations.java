@@ -9,9 +9,12 @@ import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -148,7 +151,7 @@ class Cancellations {
         .update();
     payments.ended(ended.stream().map(EndedOrder::orderId).toList());
     Set<Long> withQuota = keepingQuota(ended);
-    ended.stream().filter(order -> withQuota.contains(order.skuId())).forEach(this::lowerQuota);
+    lowerQuotas(ended.stream().filter(order -> withQuota.contains(order.skuId())).toList());
     Map<Long, Long> epochs = returnStock(ended);
     List<Compensation> recorded =
         ended.stream()
@@ -175,17 +178,33 @@ class Cancellations {
         .set();
   }
 
-  private void lowerQuota(EndedOrder order) {
+  /** One statement for all; it locks the quotas in the order of these orders. */
+  private void lowerQuotas(List<EndedOrder> ended) {
+    Map<Owner, Integer> units = new LinkedHashMap<>();
+    ended.forEach(
+        order ->
+            units.merge(new Owner(order.userId(), order.skuId()), order.quantity(), Integer::sum));
+    if (units.isEmpty()) {
+      return;
+    }
+    String row = "SELECT ? AS user_id, ? AS sku_id, ? AS units";
+    List<Object> values = new ArrayList<>();
+    units.forEach((owner, each) -> values.addAll(List.of(owner.userId(), owner.skuId(), each)));
     int lowered =
         jdbc.sql(
-                "UPDATE user_quota SET owned_count = owned_count - ?"
-                    + " WHERE user_id = ? AND sku_id = ?")
-            .params(order.quantity(), order.userId(), order.skuId())
+                "UPDATE ("
+                    + String.join(" UNION ALL ", Collections.nCopies(units.size(), row))
+                    + ") ended STRAIGHT_JOIN user_quota q"
+                    + " ON q.user_id = ended.user_id AND q.sku_id = ended.sku_id"
+                    + " SET q.owned_count = q.owned_count - ended.units")
+            .params(values)
             .update();
-    if (lowered != 1) {
-      throw new IllegalStateException("order " + order.orderId() + " has no quota to give back");
+    if (lowered != units.size()) {
+      throw new IllegalStateException("an order has no quota to give back");
     }
   }
+
+  private record Owner(long userId, long skuId) {}
 
   /**
    * @return the epoch of each sale, read while its row is locked: later preheats count these units,
