@@ -30,8 +30,8 @@ import org.springframework.stereotype.Component;
 /**
  * Does what follows a COMMIT, in this order: publishes payment delays, publishes dead letters,
  * writes the results to Redis and returns units to it, and only then, when the broker has
- * confirmed, acks the deliveries. A crash anywhere in between leads to a redelivery, which
- * repeats all of it. Thread-safe.
+ * confirmed, acks the deliveries. A crash anywhere in between leads to a redelivery, which repeats
+ * all of it. Thread-safe.
  */
 @Component
 class Settler {

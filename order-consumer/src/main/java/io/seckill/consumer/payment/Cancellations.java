@@ -200,7 +200,7 @@ class Cancellations {
             .params(values)
             .update();
     if (lowered != units.size()) {
-      throw new IllegalStateException("an order has no quota to give back");
+      throw new IllegalStateException("an order has no quota to lower");
     }
   }
 

@@ -4,7 +4,6 @@ import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.Outbox;
-import io.seckill.bench.lab.ServiceMetrics;
 import io.seckill.bench.lab.StoredRows;
 import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.report.CpuCost;
@@ -38,7 +37,7 @@ final class AfterSale implements Stage {
   private static final String RECONCILED = "reconciliation.orders";
   private static final String PAID = "payment.orders";
   private static final String EXPIRED = "expiry.orders";
-  private static final String REPORTS = "seckill_consumer_reconciliations_total{";
+  private static final String REPORTS = "seckill_consumer_reconciliations_total";
 
   /** The others are still busy with the end of the sale: RabbitMQ with its files. */
   private static final Set<CpuCost> RECONCILING =
@@ -181,7 +180,7 @@ final class AfterSale implements Stage {
     }
 
     private double reconciliations() {
-      return new ServiceMetrics(lab).sum(Service.CONSUMER, REPORTS);
+      return lab.meter(Service.CONSUMER, REPORTS);
     }
 
     /** Sends a payment of each of the first orders, and repeats those that were not answered. */
