@@ -15,6 +15,7 @@ import java.time.ZoneOffset;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -32,10 +33,10 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * Caches all products. A dedicated thread reads them once a second with one statement; callers read
- * memory. A request for a SKU that is not cached waits for the next read, which then starts
- * earlier: a new product is never reported as unknown, and any number of invented SKUs costs four
- * reads a second. While MySQL does not answer, the last read is used for five minutes.
+ * Caches all products. A dedicated thread reads them once a second; callers read memory. A request
+ * for a SKU that is not cached waits for the next read, which then starts earlier: a new product is
+ * never reported as unknown, and any number of invented SKUs costs four reads a second. While MySQL
+ * does not answer, the last read is used for five minutes.
  */
 @Component
 public final class ProductCache implements SmartLifecycle {
@@ -74,8 +75,9 @@ public final class ProductCache implements SmartLifecycle {
 
   /**
    * @param atNanos System.nanoTime() when the read began
+   * @param withDeadLetters SKUs of orders that are open dead letters
    */
-  private record Reading(long atNanos, Map<Long, ProductRow> bySku) {}
+  private record Reading(long atNanos, Map<Long, ProductRow> bySku, Set<Long> withDeadLetters) {}
 
   ProductCache(JdbcClient mysql) {
     this.mysql = mysql;
@@ -140,7 +142,8 @@ public final class ProductCache implements SmartLifecycle {
 
   /**
    * Whether MySQL may have stored an admission: not if a product read in the last two seconds shows
-   * a lower sequence number, which rises in the transaction that stores an order.
+   * a lower sequence number, which rises in the transaction that stores an order, and the SKU has
+   * no open dead letter, which raises none.
    */
   public boolean mayHaveStored(long skuId, long seq) {
     Reading now = latest;
@@ -148,7 +151,7 @@ public final class ProductCache implements SmartLifecycle {
       return true;
     }
     ProductRow product = now.bySku().get(skuId);
-    return product == null || seq <= product.lastSeq();
+    return product == null || seq <= product.lastSeq() || now.withDeadLetters().contains(skuId);
   }
 
   private Reading reading() {
@@ -167,7 +170,7 @@ public final class ProductCache implements SmartLifecycle {
   private void read() {
     CompletableFuture<Reading> asked = begin();
     try {
-      Reading now = new Reading(System.nanoTime(), bySku());
+      Reading now = new Reading(System.nanoTime(), bySku(), withDeadLetters());
       latest = now;
       failing = false;
       asked.complete(now);
@@ -200,6 +203,13 @@ public final class ProductCache implements SmartLifecycle {
         .list()
         .stream()
         .collect(Collectors.toMap(ProductRow::skuId, product -> product));
+  }
+
+  private Set<Long> withDeadLetters() {
+    return mysql
+        .sql("SELECT DISTINCT sku_id FROM dead_letter WHERE state = 'OPEN' AND sku_id IS NOT NULL")
+        .query(Long.class)
+        .set();
   }
 
   /** The product of a row with {@link #COLUMNS}. */
