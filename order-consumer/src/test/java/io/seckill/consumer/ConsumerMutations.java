@@ -50,14 +50,14 @@ public final class ConsumerMutations {
       Mutation.named("an order is compensated twice")
           .text(
               COMPENSATION,
-              "if redis.call('HEXISTS', compensatedKey, id) == 1 then",
-              "if redis.call('HEXISTS', compensatedKey, id) == 2 then");
+              "if redis.call('HEXISTS', bucketKey, compensated) == 1 then",
+              "if redis.call('HEXISTS', bucketKey, compensated) == 2 then");
 
   public static final Mutation COMPENSATION_NOT_NOTED =
       Mutation.named("Redis does not note a compensation")
           .text(
               COMPENSATION,
-              "redis.call('HSET', compensatedKey, id, ARGV[6] .. ':' .. ARGV[7])",
+              "redis.call('HSET', bucketKey, compensated, ARGV[6] .. ':' .. ARGV[7])",
               "");
 
   public static final Mutation REJECTS_ONE_IN_20 =

@@ -3,13 +3,15 @@ package io.seckill.common.order;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Redis stores of one admitted order, in the field {@code <orderId>} of the SKU's order hash:
- * {@code user|key|quantity|seq|admittedAt|epoch|status[reason]|changedAt[|storedOrderId]}, {@code
+ * What Redis stores of one admitted order, in the field {@code <orderId>} of the user's bucket:
+ * {@code user|quantity|seq|admittedAt|epoch|status[reason]|changedAt[|storedOrderId]}, {@code
  * changedAt} empty when it equals admittedAt. The record is short because a sale has one for every
- * order, and a hash stays packed only with values up to 128 bytes.
+ * order, and a hash stays packed only with values up to 128 bytes. The idempotency key is in the
+ * field of the request alone.
  *
  * @param userId the user who bought
- * @param requestId idempotency key of the purchase
+ * @param requestId idempotency key of the purchase; null for an alias, and where the field of the
+ *     request was not read, or does not exist
  * @param quantity units
  * @param seq sequence number of the admission within the SKU
  * @param admittedAt Redis's clock, Unix ms
@@ -22,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record AdmissionRecord(
     long userId,
-    String requestId,
+    @Nullable String requestId,
     int quantity,
     long seq,
     long admittedAt,
@@ -32,7 +34,7 @@ public record AdmissionRecord(
     long changedAt,
     @Nullable OrderId storedOrderId) {
 
-  private static final int PARTS = 8;
+  private static final int PARTS = 7;
   private static final char ALIAS = 'A';
 
   /** The record that {@code admit.lua} writes for a purchase. */
@@ -51,33 +53,41 @@ public record AdmissionRecord(
   }
 
   /**
+   * Returns the record without its idempotency key.
+   *
    * @throws IllegalArgumentException when the text is not a record
    */
   public static AdmissionRecord parse(String text) {
     String[] part = text.split("\\|", -1);
-    if (part.length < PARTS || part.length > PARTS + 1 || part[6].isEmpty()) {
+    if (part.length < PARTS || part.length > PARTS + 1 || part[5].isEmpty()) {
       throw new IllegalArgumentException("not an admission record");
     }
-    OrderStatus status = OrderStatus.ofLetter(part[6].charAt(0));
-    long admittedAt = Long.parseLong(part[4]);
+    OrderStatus status = OrderStatus.ofLetter(part[5].charAt(0));
+    long admittedAt = Long.parseLong(part[3]);
     boolean alias = part.length > PARTS;
     return new AdmissionRecord(
         Long.parseLong(part[0]),
-        part[1],
-        Integer.parseInt(part[2]),
-        Long.parseLong(part[3]),
+        null,
+        Integer.parseInt(part[1]),
+        Long.parseLong(part[2]),
         admittedAt,
-        Long.parseLong(part[5]),
+        Long.parseLong(part[4]),
         status,
-        part[6].length() == 1 || alias ? null : RejectReason.ofLetter(part[6].charAt(1)),
-        part[7].isEmpty() ? admittedAt : Long.parseLong(part[7]),
-        alias ? OrderId.parse(part[8]) : null);
+        part[5].length() == 1 || alias ? null : RejectReason.ofLetter(part[5].charAt(1)),
+        part[6].isEmpty() ? admittedAt : Long.parseLong(part[6]),
+        alias ? OrderId.parse(part[7]) : null);
+  }
+
+  /** Returns the same record with the idempotency key of its request. */
+  public AdmissionRecord withRequest(String key) {
+    return new AdmissionRecord(
+        userId, key, quantity, seq, admittedAt, epoch, status, reason, changedAt, storedOrderId);
   }
 
   /** The text form, as stored in Redis. */
   public String format() {
     StringBuilder text = new StringBuilder(96);
-    text.append(userId).append('|').append(requestId).append('|').append(quantity);
+    text.append(userId).append('|').append(quantity);
     text.append('|').append(seq).append('|').append(admittedAt).append('|').append(epoch);
     text.append('|').append(result()).append('|');
     if (changedAt != admittedAt) {

@@ -1,14 +1,14 @@
 package io.seckill.common.redis;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import java.time.Duration;
-import java.util.List;
 
 /**
- * Names of all Redis keys. All keys of a SKU have its partition as hash tag, so that one script
- * call uses one cluster slot.
+ * Names of all Redis keys, and of the fields in a bucket. All keys of a SKU have its partition as
+ * hash tag, so that one script call uses one cluster slot.
  *
- * <p>Per-SKU hashes are split into buckets by user, {@code userId mod buckets}; the bucket count is
+ * <p>The users of a SKU are spread over buckets by {@code userId mod bucketCount}; the count is
  * fixed at preheat and stored in the SKU's hash.
  */
 public final class RedisKeys {
@@ -18,6 +18,9 @@ public final class RedisKeys {
    * Redis's clock was set back, and does not show whether its lane is alive.
    */
   public static final Duration LONGEST_LANE_LEASE = Duration.ofMinutes(5);
+
+  /** Start of every {@link #compensationField}, and of no other field. */
+  public static final String COMPENSATED = "compensated:";
 
   private static final String PREFIX = "seckill:{";
 
@@ -33,24 +36,28 @@ public final class RedisKeys {
     return ofSku("stock:", skuId);
   }
 
-  /** Hash: user to units taken. */
-  public static String quota(long skuId, int bucket) {
-    return ofSku("quota:", skuId) + ':' + bucket;
+  /**
+   * Hash: what the users of one bucket have bought. An order id is the field of the order's {@link
+   * io.seckill.common.order.AdmissionRecord}; the other fields are {@link #requestField}, {@link
+   * #quotaField} and {@link #compensationField}.
+   */
+  public static String bucket(long skuId, int bucket) {
+    return ofSku("bucket:", skuId) + ':' + bucket;
   }
 
-  /** Hash: user and idempotency key to order id and quantity. */
-  public static String requests(long skuId, int bucket) {
-    return ofSku("req:", skuId) + ':' + bucket;
+  /** Field of a bucket whose value is {@code <order id>:<quantity>}. */
+  public static String requestField(long userId, String idempotencyKey) {
+    return userId + ":" + idempotencyKey;
   }
 
-  /** Hash: order id to {@link io.seckill.common.order.AdmissionRecord}. */
-  public static String orders(long skuId, int bucket) {
-    return ofSku("order:", skuId) + ':' + bucket;
+  /** Field of a bucket whose value is the units that a user has taken. */
+  public static String quotaField(long userId) {
+    return userId + ":";
   }
 
-  /** Hash: ids of the orders that have been compensated. */
-  public static String compensated(long skuId, int bucket) {
-    return ofSku("compensated:", skuId) + ':' + bucket;
+  /** Field of a bucket whose value is the units that a compensation has returned. */
+  public static String compensationField(OrderId id) {
+    return COMPENSATED + id;
   }
 
   /** Hash: stock change id to its outcome in Redis. */
@@ -102,18 +109,9 @@ public final class RedisKeys {
     return of(partition, "");
   }
 
-  /** Every hash of one bucket: quota, requests, orders and compensated. */
-  public static List<String> hashesOfBucket(long skuId, int bucket) {
-    return List.of(
-        quota(skuId, bucket),
-        requests(skuId, bucket),
-        orders(skuId, bucket),
-        compensated(skuId, bucket));
-  }
-
-  /** The bucket that holds a user's part of a SKU's hashes. */
-  public static int bucket(long userId, int buckets) {
-    return (int) (userId % buckets);
+  /** The bucket that holds what a user has bought of a SKU. */
+  public static int bucketOf(long userId, int bucketCount) {
+    return (int) (userId % bucketCount);
   }
 
   private static String ofSku(String kind, long skuId) {

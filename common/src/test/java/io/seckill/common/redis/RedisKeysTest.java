@@ -2,6 +2,7 @@ package io.seckill.common.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -13,10 +14,10 @@ class RedisKeysTest {
   void spellsTheKeysOfTheContract() {
     assertThat(RedisKeys.sku(1001)).isEqualTo("seckill:{9}:sku:1001");
     assertThat(RedisKeys.stock(1001)).isEqualTo("seckill:{9}:stock:1001");
-    assertThat(RedisKeys.quota(1001, 4)).isEqualTo("seckill:{9}:quota:1001:4");
-    assertThat(RedisKeys.requests(1001, 4)).isEqualTo("seckill:{9}:req:1001:4");
-    assertThat(RedisKeys.orders(1001, 4)).isEqualTo("seckill:{9}:order:1001:4");
-    assertThat(RedisKeys.compensated(1001, 4)).isEqualTo("seckill:{9}:compensated:1001:4");
+    assertThat(RedisKeys.bucket(1001, 4)).isEqualTo("seckill:{9}:bucket:1001:4");
+    assertThat(RedisKeys.requestField(42, "key-0001")).isEqualTo("42:key-0001");
+    assertThat(RedisKeys.quotaField(42)).isEqualTo("42:");
+    assertThat(RedisKeys.compensationField(OrderId.parse("17"))).isEqualTo("compensated:17");
     assertThat(RedisKeys.stockChanges(1001)).isEqualTo("seckill:{9}:changes:1001");
     assertThat(RedisKeys.outbox(9)).isEqualTo("seckill:{9}:outbox");
     assertThat(RedisKeys.lanes(9)).isEqualTo("seckill:{9}:lanes");
@@ -33,10 +34,7 @@ class RedisKeysTest {
               List.of(
                   RedisKeys.sku(sku),
                   RedisKeys.stock(sku),
-                  RedisKeys.quota(sku, 3),
-                  RedisKeys.requests(sku, 3),
-                  RedisKeys.orders(sku, 3),
-                  RedisKeys.compensated(sku, 3),
+                  RedisKeys.bucket(sku, 3),
                   RedisKeys.stockChanges(sku),
                   RedisKeys.outbox(partition),
                   RedisKeys.lanes(partition),
@@ -49,7 +47,7 @@ class RedisKeysTest {
 
   @Test
   void keepsEveryUserInABucketOfTheSale() {
-    assertThat(RedisKeys.bucket(Long.MAX_VALUE, 157)).isBetween(0, 156);
-    assertThat(RedisKeys.bucket(1, 1)).isZero();
+    assertThat(RedisKeys.bucketOf(Long.MAX_VALUE, 157)).isBetween(0, 156);
+    assertThat(RedisKeys.bucketOf(1, 1)).isZero();
   }
 }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An order read from Redis, with the progress of its SKU's queue.
  *
- * @param buckets number of buckets of the SKU's hashes
+ * @param bucketCount number of buckets of the SKU
  * @param text the record as stored in Redis
  * @param settled orders of the SKU settled, counted on the same scale as {@code record.seq()}
  * @param rate orders settled per second lately; 0 when unknown
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 record RedisOrder(
     OrderId id,
     long skuId,
-    int buckets,
+    int bucketCount,
     AdmissionRecord record,
     String text,
     long settled,
@@ -26,7 +26,7 @@ record RedisOrder(
     long nowMs) {
 
   /**
-   * Reads {@code sku|buckets|settled|rate|rateAt|record}, as the scripts reply.
+   * Reads {@code sku|bucketCount|settled|rate|rateAt|record}, as the scripts reply.
    *
    * @return null when the text is empty: Redis does not have the order
    */

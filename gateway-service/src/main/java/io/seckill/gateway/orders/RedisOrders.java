@@ -106,7 +106,8 @@ final class RedisOrders implements DisposableBean {
    */
   boolean writeBack(RedisOrder seen, String record) {
     String key =
-        RedisKeys.orders(seen.skuId(), RedisKeys.bucket(seen.record().userId(), seen.buckets()));
+        RedisKeys.bucket(
+            seen.skuId(), RedisKeys.bucketOf(seen.record().userId(), seen.bucketCount()));
     Object written =
         RESULT.call(redis, List.of(key), List.of(seen.id().toString(), seen.text(), record));
     return Long.valueOf(1).equals(written);

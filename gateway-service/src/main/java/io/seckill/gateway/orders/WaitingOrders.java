@@ -41,7 +41,7 @@ final class WaitingOrders implements DisposableBean {
 
   private static final int MOST_USERS = 64;
 
-  /** Some 16 hashes of 25 orders, a fraction of a millisecond; see the script. */
+  /** Some 16 buckets of 30 fields, a fraction of a millisecond; see the script. */
   private static final String MOST_WORK = "128";
 
   /** All users wait in one queue, whichever partitions their orders are in. */

@@ -20,7 +20,7 @@
 -- decides; pass 2 writes what was decided. A refusal writes nothing and does not affect the other
 -- purchases. A script is not rolled back, so pass 2 contains nothing that can fail halfway: when
 -- Redis is full, read-only or cannot persist, it refuses the very first write. Ids stay strings: a
--- Lua number holds 53 bits.
+-- Lua number holds 53 bits. A sale that a former release loaded has no field bucketCount: broken data.
 -- No shebang: with one, a full Redis would refuse repeats too.
 
 local prefix, expected, waits = ARGV[1], ARGV[2], ARGV[3]
@@ -72,7 +72,7 @@ end
 -- Rules and stock of a SKU, read once per call; { code = ... } if the SKU is unknown or broken.
 local function load(sku)
   local f = pcall('HMGET', prefix .. 'sku:' .. sku, 'policy', 'limit', 'maxPerOrder', 'opensAt', 'closesAt',
-    'state', 'epoch', 'buckets', 'seq', 'settled', 'expiresAt', 'admittedOrders', 'admittedUnits')
+    'state', 'epoch', 'bucketCount', 'seq', 'settled', 'expiresAt', 'admittedOrders', 'admittedUnits')
   if failed(f) then
     return { code = 'B' }
   elseif not f[1] and not f[6] and not f[8] then
@@ -93,8 +93,7 @@ local function load(sku)
     most = most, buckets = buckets, seq = seq, settled = settled, expires = expires,
     stock = not failed(stock) and integer(stock) or nil,
     epoch = epoch, orders = orders, units = units, newOrders = 0, newUnits = 0,
-    requests = prefix .. 'req:' .. sku .. ':', records = prefix .. 'order:' .. sku .. ':',
-    quotas = prefix .. 'quota:' .. sku .. ':',
+    prefix = prefix .. 'bucket:' .. sku .. ':',
     -- Parts that the messages and records of this SKU share.
     messageSku = ',"skuId":' .. sku .. ',"quantity":',
     messageSale = '","policy":"' .. policy .. '","epoch":' .. epoch .. ',"seq":',
@@ -105,12 +104,12 @@ end
 
 local outboxBroken = failed(pcall('LLEN', KEYS[1]))
 
--- Decisions of this call: writes[] holds twelve values per admission, taken[] maps a request to its
+-- Decisions of this call: writes[] holds ten values per admission, taken[] maps a request to its
 -- offset in writes[], owned[] maps a user to all units taken so far.
 local skus, taken, owned = {}, {}, {}
 local replies, messages, writes = {}, {}, {}
 local count, repeats = 0, false
-local WIDTH = 12
+local WIDTH = 10
 
 local function again(id, settled, record)
   repeats = true
@@ -127,17 +126,18 @@ local function decide(i)
   if s.code then
     return s.code
   end
-  local bucket = bucketOf(user, s.buckets)
-  local field = user .. ':' .. key
-  local requests, records = s.requests .. bucket, s.records .. bucket
+  local bucket = s.prefix .. bucketOf(user, s.buckets)
+  local request, quota = user .. ':' .. key, user .. ':'
 
   -- request
-  local first = taken[sku .. ':' .. field]
+  local first = taken[sku .. ':' .. request]
   if first then
-    return writes[first + 10] == quantity and again(writes[first + 5], s.settled, writes[first + 6]) or 'K'
+    return writes[first + 8] == quantity and again(writes[first + 4], s.settled, writes[first + 5]) or 'K'
   end
-  local seen = pcall('HGET', requests, field)
-  if failed(seen) then
+  local limited = s.quota and s.stock ~= 0
+  local found = limited and pcall('HMGET', bucket, request, quota) or pcall('HMGET', bucket, request)
+  local seen, units = found[1], found[2]
+  if failed(found) then
     return 'B'
   elseif seen then
     local seenId, seenQuantity = match(seen, '^(%d+):(%d+)$')
@@ -146,8 +146,7 @@ local function decide(i)
     elseif seenQuantity ~= quantity then
       return 'K'
     end
-    local record = pcall('HGET', records, seenId)
-    return failed(record) and 'B' or again(seenId, s.settled, record or '')
+    return again(seenId, s.settled, call('HGET', bucket, seenId) or '')
   end
 
   -- rules
@@ -162,20 +161,13 @@ local function decide(i)
   end
 
   -- quota, unless a stock of 0 decides below
-  local quotas, owner, used, newOwner = false, nil, 0, false
-  if s.quota and s.stock > 0 then
-    quotas = s.quotas .. bucket
+  local owner, used = nil, 0
+  if limited then
     owner = sku .. ':' .. user
-    used = owned[owner]
+    used = owned[owner] or integer(units or '0')
     if not used then
-      local units = pcall('HGET', quotas, user)
-      newOwner = not units
-      used = not failed(units) and integer(units or '0')
-      if not used then
-        return 'B'
-      end
-    end
-    if used + n > s.quota then
+      return 'B'
+    elseif used + n > s.quota then
       return 'Q'
     end
   end
@@ -183,10 +175,6 @@ local function decide(i)
   -- stock
   if s.stock < n then
     return s.stock == 0 and 'O' or 'F'
-  end
-  local size = pcall('HLEN', records)
-  if failed(size) then
-    return 'B'
   end
 
   local id, trace, seq = ARGV[i + 4], ARGV[i + 5], s.seq + 1
@@ -199,12 +187,11 @@ local function decide(i)
   end
   local at = count * WIDTH
   count = count + 1
-  taken[sku .. ':' .. field] = at
-  writes[at + 1], writes[at + 2], writes[at + 3] = requests, field, id .. ':' .. quantity
-  writes[at + 4], writes[at + 5], writes[at + 6] = records, id,
-    user .. '|' .. key .. '|' .. quantity .. '|' .. seq .. s.recordEnd
-  writes[at + 7], writes[at + 8], writes[at + 9] = quotas, newOwner, user
-  writes[at + 10], writes[at + 11], writes[at + 12] = quantity, size == 0, s.expires
+  taken[sku .. ':' .. request] = at
+  writes[at + 1], writes[at + 2], writes[at + 3] = bucket, request, id .. ':' .. quantity
+  writes[at + 4], writes[at + 5] = id, user .. '|' .. quantity .. '|' .. seq .. s.recordEnd
+  writes[at + 6], writes[at + 7] = limited and quota, used + n
+  writes[at + 8], writes[at + 9], writes[at + 10] = quantity, call('HLEN', bucket) == 0, s.expires
   if trace ~= '' then
     key = key .. '","traceparent":"' .. trace
   end
@@ -235,19 +222,9 @@ for sku, s in pairs(skus) do
   end
 end
 for at = 0, (count - 1) * WIDTH, WIDTH do
-  local requests, records, quotas, expires = writes[at + 1], writes[at + 4], writes[at + 7], writes[at + 12]
-  call('HSET', requests, writes[at + 2], writes[at + 3])
-  call('HSET', records, writes[at + 5], writes[at + 6])
-  if writes[at + 11] then
-    call('PEXPIREAT', requests, expires)
-    call('PEXPIREAT', records, expires)
-  end
-  if quotas then
-    call('HINCRBY', quotas, writes[at + 9], writes[at + 10])
-    -- Compensation may empty a quota hash, which removes it; a new hash needs the expiry again.
-    if writes[at + 8] and call('HLEN', quotas) == 1 then
-      call('PEXPIREAT', quotas, expires)
-    end
+  call('HSET', unpack(writes, at + 1, at + (writes[at + 6] and 7 or 5)))
+  if writes[at + 9] then
+    call('PEXPIREAT', writes[at + 1], writes[at + 10])
   end
 end
 call('LPUSH', KEYS[1], unpack(messages))

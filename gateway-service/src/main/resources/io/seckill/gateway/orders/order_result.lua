@@ -1,5 +1,5 @@
 -- order_result.lua: write a result that MySQL knows over the record it was computed from.
--- KEYS  1 order hash
+-- KEYS  1 the user's bucket
 -- ARGV  1 order id  2 record as it was seen  3 record to write
 -- reply 1 written · 0 another result was there first, or the record is gone: nothing was written
 -- The caller only writes results that may replace the record it read, so an order's status never goes back.

@@ -6,7 +6,7 @@
 --       then 3 per order: order id, user whose bucket to look in, SKU to try first or ""
 -- reply {Redis's clock in Unix ms, then one text per order}:
 --       ""  not there, or in another user's bucket
---       "sku|buckets|settled|rate|rateAt|record"  with "" for an absent rate; the record as admit.lua wrote it
+--       "sku|bucketCount|settled|rate|rateAt|record"  with "" for an absent rate; the record as admit.lua wrote it
 -- The orders of one batch share the read of the SKUs. Ids are kept as text.
 
 local prefix = ARGV[1]
@@ -19,7 +19,7 @@ local known = {}
 local function sale(sku)
   local s = known[sku]
   if not s then
-    local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'buckets', 'settled', 'rate', 'rateAt')
+    local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'bucketCount', 'settled', 'rate', 'rateAt')
     s = {}
     local buckets = not f.err and tonumber(f[1] or '')
     if buckets and buckets >= 1 then
@@ -36,7 +36,7 @@ local function find(sku, user, id)
   if not s.buckets then
     return nil
   end
-  local record = redis.pcall('HGET', prefix .. 'order:' .. sku .. ':' .. bucketOf(user, s.buckets), id)
+  local record = redis.pcall('HGET', prefix .. 'bucket:' .. sku .. ':' .. bucketOf(user, s.buckets), id)
   return type(record) == 'string' and s.progress .. record or nil
 end
 

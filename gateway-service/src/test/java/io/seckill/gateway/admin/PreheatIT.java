@@ -11,6 +11,8 @@ import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -57,12 +59,12 @@ class PreheatIT {
   }
 
   @ParameterizedTest
-  @CsvSource({"0, 1", "1, 1", "64, 1", "65, 2", "10000, 157"})
+  @CsvSource({"0, 1", "1, 1", "28, 1", "29, 2", "10000, 358"})
   void splitsHashesSoThatTheyStayPacked(long stock, String buckets) { // facts.md 13
     long sku = product(PurchasePolicy.UNLIMITED, 0, stock);
     preheat(sku);
 
-    assertThat(redis.hget(RedisKeys.sku(sku), "buckets")).isEqualTo(buckets);
+    assertThat(redis.hget(RedisKeys.sku(sku), "bucketCount")).isEqualTo(buckets);
   }
 
   @Test
@@ -79,9 +81,7 @@ class PreheatIT {
     assertThat(redis.hget(RedisKeys.sku(sku), "expiresAt")).isEqualTo(Long.toString(end));
     assertThat(redis.pexpireTime(RedisKeys.sku(sku))).isEqualTo(end - 3_600_000L);
     assertThat(redis.pexpireTime(RedisKeys.stock(sku))).isEqualTo(end);
-    assertThat(redis.pexpireTime(RedisKeys.quota(sku, bucket))).isEqualTo(end);
-    assertThat(redis.pexpireTime(RedisKeys.requests(sku, bucket))).isEqualTo(end);
-    assertThat(redis.pexpireTime(RedisKeys.orders(sku, bucket))).isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.bucket(sku, bucket))).isEqualTo(end);
     assertThat(redis.pexpireTime(RedisKeys.skus(Partition.ofSku(sku)))).isGreaterThanOrEqualTo(end);
   }
 
@@ -133,16 +133,16 @@ class PreheatIT {
     own(sku, owner, 4, 5);
     own(sku, leaver, 0, 5);
     settled(sku, 996, 3);
-    redis.hset(RedisKeys.quota(sku, 0), "999", "3"); // of the old epoch, and wrong
+    redis.hset(RedisKeys.bucket(sku, 0), "999:", "3"); // of the old epoch, and wrong
 
     GatewayAnswer answer = preheat(sku);
     open(sku);
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
     assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("996");
-    assertThat(redis.hget(RedisKeys.quota(sku, bucketOf(sku, owner)), "" + owner)).isEqualTo("4");
-    assertThat(redis.hget(RedisKeys.quota(sku, bucketOf(sku, leaver)), "" + leaver)).isNull();
-    assertThat(redis.hget(RedisKeys.quota(sku, 0), "999")).isNull();
+    assertThat(quota(sku, owner)).isEqualTo("4");
+    assertThat(quota(sku, leaver)).isNull();
+    assertThat(redis.hget(RedisKeys.bucket(sku, 0), "999:")).isNull();
     assertThat(redis.hmget(RedisKeys.sku(sku), "seq", "settled", "admittedOrders", "admittedUnits"))
         .containsExactly("3", "3", "3", "7");
     assertThat(gateway.buy(owner, sku, 2, "key-too-much").code()).isEqualTo("QUOTA_EXCEEDED");
@@ -183,31 +183,33 @@ class PreheatIT {
 
     assertThat(preheat(sku).status()).isEqualTo(200);
 
-    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "buckets"));
-    long quotas = 0;
-    long orders = 0;
-    long requests = 0;
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount"));
+    List<String> fields = new ArrayList<>();
     for (int b = 0; b < buckets; b++) {
-      quotas += redis.hlen(RedisKeys.quota(sku, b));
-      orders += redis.hlen(RedisKeys.orders(sku, b));
-      requests += redis.hlen(RedisKeys.requests(sku, b));
+      fields.addAll(redis.hkeys(RedisKeys.bucket(sku, b)));
     }
-    assertThat(new long[] {quotas, orders, requests}).containsExactly(10_000, 10_000, 10_000);
-    assertThat(redis.objectEncoding(RedisKeys.orders(sku, 1))).isEqualTo("listpack");
+    assertThat(fields).filteredOn(field -> field.matches("\\d+")).as("orders").hasSize(10_000);
+    assertThat(fields).filteredOn(field -> field.matches("\\d+:")).as("quotas").hasSize(10_000);
+    assertThat(fields)
+        .filteredOn(field -> field.matches("\\d+:request-\\d+"))
+        .as("requests")
+        .hasSize(10_000);
+    assertThat(fields).hasSize(30_000);
+    assertThat(redis.objectEncoding(RedisKeys.bucket(sku, 1))).isEqualTo("listpack");
   }
 
   @Test
-  void removesTheHashesOfBucketsThatTheNewEpochDoesNotHave() {
+  void removesTheBucketsThatTheNewEpochDoesNotHave() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     close(sku);
-    redis.hset(RedisKeys.sku(sku), "buckets", "200");
-    redis.hset(RedisKeys.orders(sku, 199), "1", "old");
-    redis.hset(RedisKeys.compensated(sku, 130), "1", "1:1");
+    redis.hset(RedisKeys.sku(sku), "bucketCount", "200");
+    redis.hset(RedisKeys.bucket(sku, 199), "1", "old");
+    redis.hset(RedisKeys.bucket(sku, 130), "compensated:1", "1:1");
 
     preheat(sku);
 
-    assertThat(redis.exists(RedisKeys.orders(sku, 199))).isFalse();
-    assertThat(redis.exists(RedisKeys.compensated(sku, 130))).isFalse();
+    assertThat(redis.exists(RedisKeys.bucket(sku, 199))).isFalse();
+    assertThat(redis.exists(RedisKeys.bucket(sku, 130))).isFalse();
   }
 
   @Test
@@ -279,9 +281,13 @@ class PreheatIT {
     return gateway.get(user, "/api/v1/orders/" + order).text("status");
   }
 
+  private static String quota(long sku, long user) {
+    return redis.hget(RedisKeys.bucket(sku, bucketOf(sku, user)), RedisKeys.quotaField(user));
+  }
+
   private static int bucketOf(long sku, long user) {
-    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "buckets"));
-    return RedisKeys.bucket(user, buckets);
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount"));
+    return RedisKeys.bucketOf(user, buckets);
   }
 
   private static long epochInMySql(long sku) {

@@ -169,12 +169,12 @@ class SaleControlIT {
   void goesOnWithALargeExtensionWhereItWasCutOff() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100_000);
     Map<String, String> sale = redis.hgetAll(RedisKeys.sku(sku));
-    int last = Integer.parseInt(sale.get("buckets")) - 1;
+    int last = Integer.parseInt(sale.get("bucketCount")) - 1;
     long end = Long.parseLong(sale.get("expiresAt"));
     long later = end + 3_600_000L;
     for (int bucket : List.of(0, 64, last)) {
-      redis.hset(RedisKeys.orders(sku, bucket), "1", "1|key-0001|1|1|1|1|C|1");
-      redis.pexpireAt(RedisKeys.orders(sku, bucket), end);
+      redis.hset(RedisKeys.bucket(sku, bucket), "1", "1|1|1|1|1|C|1");
+      redis.pexpireAt(RedisKeys.bucket(sku, bucket), end);
     }
     redis.hset(
         RedisKeys.sku(sku), Map.of("expiresAt", Long.toString(later), "extending", later + ":64"));
@@ -187,9 +187,9 @@ class SaleControlIT {
             instant(sale.get("closesAt")).plusSeconds(3600));
 
     assertThat(extended.status()).as(extended.toString()).isEqualTo(200);
-    assertThat(redis.pexpireTime(RedisKeys.orders(sku, 0))).as("extended before").isEqualTo(end);
-    assertThat(redis.pexpireTime(RedisKeys.orders(sku, 64))).isEqualTo(later);
-    assertThat(redis.pexpireTime(RedisKeys.orders(sku, last))).isEqualTo(later);
+    assertThat(redis.pexpireTime(RedisKeys.bucket(sku, 0))).as("extended before").isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.bucket(sku, 64))).isEqualTo(later);
+    assertThat(redis.pexpireTime(RedisKeys.bucket(sku, last))).isEqualTo(later);
     assertThat(redis.hget(RedisKeys.sku(sku), "extending")).isNull();
     assertThat(redis.hget(RedisKeys.sku(sku), "closesAt"))
         .isEqualTo(Long.toString(Long.parseLong(sale.get("closesAt")) + 3_600_000L));
@@ -216,14 +216,12 @@ class SaleControlIT {
 
     long end = later.plus(48, ChronoUnit.HOURS).toEpochMilli();
     int bucket =
-        RedisKeys.bucket(user, Integer.parseInt(redis.hget(RedisKeys.sku(sku), "buckets")));
+        RedisKeys.bucketOf(user, Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount")));
     assertThat(redis.hmget(RedisKeys.sku(sku), "closesAt", "expiresAt"))
         .containsExactly(Long.toString(later.toEpochMilli()), Long.toString(end));
     assertThat(redis.pexpireTime(RedisKeys.sku(sku))).isEqualTo(end - 3_600_000L);
     assertThat(redis.pexpireTime(RedisKeys.stock(sku))).isEqualTo(end);
-    assertThat(redis.pexpireTime(RedisKeys.orders(sku, bucket))).isEqualTo(end);
-    assertThat(redis.pexpireTime(RedisKeys.requests(sku, bucket))).isEqualTo(end);
-    assertThat(redis.pexpireTime(RedisKeys.quota(sku, bucket))).isEqualTo(end);
+    assertThat(redis.pexpireTime(RedisKeys.bucket(sku, bucket))).isEqualTo(end);
     assertThat(put(sku, opens, later).status()).isEqualTo(200);
     assertThat(put(sku, opens, closes).code()).isEqualTo("IMMUTABLE_AFTER_PREHEAT");
   }
@@ -243,8 +241,8 @@ class SaleControlIT {
     put(sku, opens, closes.plus(1, ChronoUnit.HOURS));
 
     int bucket =
-        RedisKeys.bucket(user, Integer.parseInt(redis.hget(RedisKeys.sku(sku), "buckets")));
-    assertThat(redis.pexpireTime(RedisKeys.orders(sku, bucket))).isEqualTo(later);
+        RedisKeys.bucketOf(user, Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount")));
+    assertThat(redis.pexpireTime(RedisKeys.bucket(sku, bucket))).isEqualTo(later);
     assertThat(redis.pexpireTime(RedisKeys.stock(sku))).isEqualTo(later);
     assertThat(redis.pexpireTime(RedisKeys.sku(sku))).isEqualTo(later - 3_600_000L);
   }

@@ -84,29 +84,32 @@ class AdmitCallIT {
     assertThat(order.admittedAt()).isCloseTo(Instant.now().toEpochMilli(), within10Minutes());
     assertThat(sale.stock()).isEqualTo(8);
     assertThat(sale.quota(Long.MAX_VALUE)).isEqualTo("2");
-    assertThat(AdmissionRecord.parse(sale.record(Long.MAX_VALUE, order.orderId().toString())))
+    String record = sale.record(Long.MAX_VALUE, order.orderId().toString());
+    assertThat(AdmissionRecord.parse(record).withRequest(KEY))
         .isEqualTo(AdmissionRecord.queued(order));
-    assertThat(redis.hget(RedisKeys.requests(sale.sku(), 3), Long.MAX_VALUE + ":" + KEY))
-        .isEqualTo(order.orderId() + ":2");
+    assertThat(redis.hgetAll(RedisKeys.bucket(sale.sku(), 3)))
+        .containsOnly(
+            Map.entry(Long.MAX_VALUE + ":" + KEY, order.orderId() + ":2"),
+            Map.entry(Long.MAX_VALUE + ":", "2"),
+            Map.entry(order.orderId().toString(), record));
     assertThat(sale.counter("seq")).isEqualTo(42);
     assertThat(sale.counter("admittedOrders")).isEqualTo(1);
     assertThat(sale.counter("admittedUnits")).isEqualTo(2);
   }
 
   @Test
-  @DisplayName(
-      "Keys of a sale expire with it, also a quota hash that was emptied before (facts.md 11)")
+  @DisplayName("Keys of a sale expire with it, also a bucket that was removed before (facts.md 11)")
   void givesEveryKeyTheExpiryOfTheSale() {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 100);
-    long expiresAt = sale.counter("expiresAt");
+    String bucket = RedisKeys.bucket(sale.sku(), 0);
     calls.one(attempt(sale, 4, KEY, 1));
-    redis.hdel(RedisKeys.quota(sale.sku(), 0), "4");
-    calls.together(attempt(sale, 8, KEY, 1), attempt(sale, 12, KEY, 1));
+    assertThat(redis.pexpireTime(bucket)).isEqualTo(sale.counter("expiresAt"));
 
-    for (String kind : List.of("quota", "req", "order")) {
-      String key = RedisKeys.prefix(sale.partition()) + kind + ":" + sale.sku() + ":0";
-      assertThat(redis.pexpireTime(key)).as(key).isEqualTo(expiresAt);
-    }
+    redis.del(bucket);
+    calls.together(attempt(sale, 8, KEY, 1), attempt(sale, 12, KEY, 1));
+    calls.one(attempt(sale, 16, KEY, 1));
+
+    assertThat(redis.pexpireTime(bucket)).isEqualTo(sale.counter("expiresAt"));
   }
 
   @ParameterizedTest
@@ -122,14 +125,13 @@ class AdmitCallIT {
         Long.MAX_VALUE
       })
   void choosesTheBucketAsJavaDoes(long user) {
-    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10).with("buckets", 1_000_003);
+    TestSale sale =
+        TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10).with("bucketCount", 1_000_003);
 
     calls.one(attempt(sale, user, KEY, 1));
 
-    int bucket = RedisKeys.bucket(user, 1_000_003);
-    assertThat(redis.hget(RedisKeys.quota(sale.sku(), bucket), Long.toString(user))).isEqualTo("1");
-    assertThat(redis.exists(RedisKeys.requests(sale.sku(), bucket))).isTrue();
-    assertThat(redis.exists(RedisKeys.orders(sale.sku(), bucket))).isTrue();
+    int bucket = RedisKeys.bucketOf(user, 1_000_003);
+    assertThat(redis.hget(RedisKeys.bucket(sale.sku(), bucket), user + ":")).isEqualTo("1");
   }
 
   @Test
@@ -188,7 +190,7 @@ class AdmitCallIT {
 
     assertThat(calls.one(attempt(sale, 1, "key-0001", 100))).isInstanceOf(Admitted.class);
     assertThat(calls.one(attempt(sale, 1, "key-0002", 100))).isInstanceOf(Admitted.class);
-    assertThat(redis.keys("*quota*")).isEmpty();
+    assertThat(redis.hkeys(sale.bucket(1))).hasSize(4).doesNotContain("1:");
   }
 
   @Test
@@ -280,7 +282,7 @@ class AdmitCallIT {
     assertThat(calls.one(again)).isEqualTo(new Repeated(order, OrderStatus.QUEUED, 2));
     sale.with("settled", 40);
     assertThat(calls.one(again)).isEqualTo(new Repeated(order, OrderStatus.QUEUED, 1));
-    sale.writeRecord(9, order.toString(), "9|" + KEY + "|1|11|5|1|RS|6");
+    sale.writeRecord(9, order.toString(), "9|1|11|5|1|RS|6");
     assertThat(calls.one(again)).isEqualTo(new Repeated(order, OrderStatus.REJECTED, 0));
     sale.with("state", "CLOSED");
     assertThat(calls.one(again))
@@ -311,7 +313,7 @@ class AdmitCallIT {
         .isEqualTo(Refusal.QUOTA_EXCEEDED);
     sale.stock(0);
     assertThat(calls.one(attempt(sale, 1, "key-0002", 1))).isEqualTo(Refusal.SOLD_OUT);
-    redis.set(RedisKeys.quota(sale.sku(), 1), "of the wrong type");
+    redis.hset(sale.bucket(5), "5:", "two");
     assertThat(calls.one(attempt(sale, 5, KEY, 1)))
         .as("the quota is not read")
         .isEqualTo(Refusal.SOLD_OUT);
@@ -358,13 +360,24 @@ class AdmitCallIT {
         "closesAt",
         "state",
         "epoch",
-        "buckets",
+        "bucketCount",
         "expiresAt",
         "limit"
       })
   @DisplayName("Missing preheat data cause a refusal, they never mean 'unlimited' (facts.md 1)")
   void refusesWhenAFieldOfTheRulesIsMissing(String field) {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10).without(field);
+
+    assertRefusedUnwritten(Unknown.BROKEN_DATA, attempt(sale, 1, KEY, 1));
+  }
+
+  /** It had other keys: nobody would have bought yet, and no key would be a repeat. */
+  @Test
+  void admitsNothingOnASaleThatAFormerReleaseLoaded() {
+    TestSale sale =
+        TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10)
+            .without("bucketCount")
+            .with("buckets", TestSale.BUCKETS);
 
     assertRefusedUnwritten(Unknown.BROKEN_DATA, attempt(sale, 1, KEY, 1));
   }
@@ -385,8 +398,8 @@ class AdmitCallIT {
     "limit,x",
     "limit,-1",
     "maxPerOrder,1e3",
-    "buckets,0",
-    "buckets,-4",
+    "bucketCount,0",
+    "bucketCount,-4",
     "seq,nan",
     "epoch,1.5",
     "state,OPENED",
@@ -400,8 +413,7 @@ class AdmitCallIT {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"sku:1001", "stock:1001", "quota:1001:1", "req:1001:1", "order:1001:1", "outbox"})
+  @ValueSource(strings = {"sku:1001", "stock:1001", "bucket:1001:1", "outbox"})
   @DisplayName("A key of the wrong type causes a refusal before any write (facts.md 1, fault 9)")
   void refusesAWrongTypeBeforeAnyWriteAndServesTheNeighbours(String name) {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10);
@@ -428,8 +440,7 @@ class AdmitCallIT {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"torn", "1|key-0001|1|x|1|1|Q|", "1|key-0001|1|1|1|1||", "1|k|1|1|1|1|?|"})
+  @ValueSource(strings = {"torn", "1|1|x|1|1|Q|", "1|1|1|1|1||", "1|1|1|1|1|?|"})
   void answersTheNeighboursOfARepeatWhoseOrderIsUnreadable(String garbled) {
     TestSale sale = TestSale.unlimited(redis, 2);
     OrderId broken = ((Admitted) calls.one(attempt(sale, 1, KEY, 1))).orderId();
@@ -475,7 +486,7 @@ class AdmitCallIT {
   @Test
   void refusesAQuotaThatIsNoNumber() {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10);
-    redis.hset(RedisKeys.quota(sale.sku(), 1), "1", "two");
+    redis.hset(sale.bucket(1), "1:", "two");
 
     assertRefusedUnwritten(Unknown.BROKEN_DATA, attempt(sale, 1, KEY, 1));
   }
@@ -501,7 +512,7 @@ class AdmitCallIT {
   void keepsAnOrderInLittleMemory() {
     int orders = 6_400;
     TestSale sale =
-        TestSale.open(redis, PurchasePolicy.LIMITED, 2, orders).with("buckets", orders / 64);
+        TestSale.open(redis, PurchasePolicy.LIMITED, 2, orders).with("bucketCount", orders / 28);
     redis.configSet("hash-max-listpack-value", "128");
     long before = usedMemory();
 

@@ -135,7 +135,7 @@ class LostAdmissionsIT {
     comesBack(
         () -> {
           sale.with("seq", 0).stock(10);
-          redis.del(RedisKeys.requests(SKU, RedisKeys.bucket(1, TestSale.BUCKETS)));
+          redis.del(RedisKeys.bucket(SKU, RedisKeys.bucketOf(1, TestSale.BUCKETS)));
         });
 
     Promise.soon(this::isQuarantined);

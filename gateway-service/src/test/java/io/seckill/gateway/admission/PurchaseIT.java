@@ -95,7 +95,7 @@ class PurchaseIT {
     String id = sale.outbox().get(0).orderId().toString();
 
     assertThat(gateway.buy(sale.sku(), 7, "key-0001", 1).body()).isEqualTo(first.body());
-    sale.writeRecord(7, id, "7|key-0001|1|1|5|1|C|6");
+    sale.writeRecord(7, id, "7|1|1|5|1|C|6");
     assertThat(gateway.buy(sale.sku(), 7, "key-0001", 1).body())
         .isEqualTo("{\"orderId\":\"" + id + "\",\"status\":\"CONFIRMED\",\"position\":null}");
   }
@@ -129,7 +129,7 @@ class PurchaseIT {
     "state,PAUSED,409,PAUSED",
     "state,CLOSED,409,CLOSED",
     "maxPerOrder,1,400,INVALID_REQUEST",
-    "buckets,x,503,ADMISSION_UNAVAILABLE"
+    "bucketCount,x,503,ADMISSION_UNAVAILABLE"
   })
   void saysWhyNotWithAStableCode(String field, String value, int status, String code) {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10).with(field, value);

@@ -42,7 +42,7 @@ final class TestSale {
     rules.put("expiresAt", Long.toString(now.plus(3, ChronoUnit.DAYS).toEpochMilli()));
     rules.put("state", "OPEN");
     rules.put("epoch", "1");
-    rules.put("buckets", Integer.toString(BUCKETS));
+    rules.put("bucketCount", Integer.toString(BUCKETS));
     rules.put("seq", "0");
     rules.put("settled", "0");
     rules.put("admittedOrders", "0");
@@ -88,15 +88,19 @@ final class TestSale {
   }
 
   String quota(long user) {
-    return redis.hget(RedisKeys.quota(sku, RedisKeys.bucket(user, BUCKETS)), Long.toString(user));
+    return redis.hget(bucket(user), RedisKeys.quotaField(user));
   }
 
   String record(long user, String orderId) {
-    return redis.hget(RedisKeys.orders(sku, RedisKeys.bucket(user, BUCKETS)), orderId);
+    return redis.hget(bucket(user), orderId);
   }
 
   void writeRecord(long user, String orderId, String record) {
-    redis.hset(RedisKeys.orders(sku, RedisKeys.bucket(user, BUCKETS)), orderId, record);
+    redis.hset(bucket(user), orderId, record);
+  }
+
+  String bucket(long user) {
+    return RedisKeys.bucket(sku, RedisKeys.bucketOf(user, BUCKETS));
   }
 
   /** Oldest first. */

@@ -199,9 +199,9 @@ class OrderEventsIT {
   }
 
   private static void result(Placed order, char letter) {
-    String buckets = stage.redis().hget(RedisKeys.sku(order.sku()), "buckets");
+    String buckets = stage.redis().hget(RedisKeys.sku(order.sku()), "bucketCount");
     String key =
-        RedisKeys.orders(order.sku(), RedisKeys.bucket(order.user(), Integer.parseInt(buckets)));
+        RedisKeys.bucket(order.sku(), RedisKeys.bucketOf(order.user(), Integer.parseInt(buckets)));
     String id = order.id().toString();
     AdmissionRecord seen = AdmissionRecord.parse(stage.redis().hget(key, id));
     String text = seen.format();

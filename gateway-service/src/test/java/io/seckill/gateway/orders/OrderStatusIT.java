@@ -368,8 +368,9 @@ class OrderStatusIT {
   }
 
   private static String ordersKey(Placed order) {
-    String buckets = stage.redis().hget(RedisKeys.sku(order.sku()), "buckets");
-    return RedisKeys.orders(order.sku(), RedisKeys.bucket(order.user(), Integer.parseInt(buckets)));
+    String buckets = stage.redis().hget(RedisKeys.sku(order.sku()), "bucketCount");
+    return RedisKeys.bucket(
+        order.sku(), RedisKeys.bucketOf(order.user(), Integer.parseInt(buckets)));
   }
 
   private static AdmissionRecord record(Placed order) {
@@ -422,7 +423,7 @@ class OrderStatusIT {
             order.user(),
             sku,
             record.quantity(),
-            record.requestId(),
+            order.key(),
             PurchasePolicy.LIMITED,
             1,
             record.seq(),

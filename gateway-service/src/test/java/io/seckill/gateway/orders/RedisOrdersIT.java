@@ -61,11 +61,11 @@ class RedisOrdersIT {
   private static OrderId order(UnifiedJedis redis, int sequence, String text) {
     OrderId id = OrderId.of(System.currentTimeMillis(), PARTITION, 1, sequence);
     redis.sadd(RedisKeys.skus(PARTITION), Long.toString(SKU));
-    redis.hset(RedisKeys.sku(SKU), Map.of("buckets", "1", "settled", "0"));
+    redis.hset(RedisKeys.sku(SKU), Map.of("bucketCount", "1", "settled", "0"));
     AdmissionRecord record =
         new AdmissionRecord(
             USER, "key-0001", 1, 1, id.timeMs(), 1, OrderStatus.QUEUED, null, id.timeMs(), null);
-    redis.hset(RedisKeys.orders(SKU, 0), id.toString(), text == null ? record.format() : text);
+    redis.hset(RedisKeys.bucket(SKU, 0), id.toString(), text == null ? record.format() : text);
     return id;
   }
 }

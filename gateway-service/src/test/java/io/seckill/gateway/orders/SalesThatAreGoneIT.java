@@ -61,11 +61,11 @@ class SalesThatAreGoneIT {
   private OrderId waitingOrder() {
     OrderId id = OrderId.of(System.currentTimeMillis(), PARTITION, 1, 1);
     redis.sadd(RedisKeys.skus(PARTITION), Long.toString(SKU));
-    redis.hset(RedisKeys.sku(SKU), Map.of("buckets", "1", "settled", "0"));
+    redis.hset(RedisKeys.sku(SKU), Map.of("bucketCount", "1", "settled", "0"));
     AdmissionRecord record =
         new AdmissionRecord(
             USER, "key-0001", 1, 1, id.timeMs(), 1, OrderStatus.QUEUED, null, id.timeMs(), null);
-    redis.hset(RedisKeys.orders(SKU, 0), id.toString(), record.format());
+    redis.hset(RedisKeys.bucket(SKU, 0), id.toString(), record.format());
     return id;
   }
 

@@ -13,7 +13,7 @@ import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Writes the quotas, requests, records and compensations of earlier orders into a SKU's hashes,
+ * Writes the quotas, requests, records and compensations of earlier orders into a SKU's buckets,
  * some hundred fields per script call and several calls per pipeline. These two numbers bound the
  * memory. Used by one thread, which calls {@link #flush} at the end.
  */
@@ -63,26 +63,23 @@ final class BucketWriter {
 
   /** Adds the units that a user has taken. */
   void quota(long userId, long units) {
-    add(RedisKeys.quota(sku, bucket(userId)), Long.toString(userId), Long.toString(units));
+    add(userId, RedisKeys.quotaField(userId), Long.toString(units));
   }
 
-  /** Adds an order, and the request that made it. */
+  /** Adds an order, and the request that made it unless the order is an alias. */
   void order(OrderId id, AdmissionRecord order) {
-    alias(id, order);
-    add(
-        RedisKeys.requests(sku, bucket(order.userId())),
-        order.userId() + ":" + order.requestId(),
-        id + ":" + order.quantity());
-  }
-
-  /** Adds a second id of an order, but no request: the request maps to the first id. */
-  void alias(OrderId id, AdmissionRecord order) {
-    add(RedisKeys.orders(sku, bucket(order.userId())), id.toString(), order.format());
+    add(order.userId(), id.toString(), order.format());
+    if (order.requestId() != null) {
+      add(
+          order.userId(),
+          RedisKeys.requestField(order.userId(), order.requestId()),
+          id + ":" + order.quantity());
+    }
   }
 
   /** Adds a compensated order: the loaded stock and quotas include its units already. */
   void compensated(OrderId id, long userId, long stockUnits, long quotaUnits) {
-    add(RedisKeys.compensated(sku, bucket(userId)), id.toString(), stockUnits + ":" + quotaUnits);
+    add(userId, RedisKeys.compensationField(id), stockUnits + ":" + quotaUnits);
   }
 
   /** Sends the fields that are still buffered. */
@@ -94,12 +91,8 @@ final class BucketWriter {
     send();
   }
 
-  private int bucket(long userId) {
-    return RedisKeys.bucket(userId, buckets);
-  }
-
-  private void add(String key, String field, String value) {
-    filling.add(key, field, value);
+  private void add(long userId, String field, String value) {
+    filling.add(RedisKeys.bucket(sku, RedisKeys.bucketOf(userId, buckets)), field, value);
     if (filling.fields == FIELDS_PER_CALL) {
       calls.add(filling);
       filling = new Call();

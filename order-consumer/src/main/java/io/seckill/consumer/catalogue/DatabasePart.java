@@ -8,7 +8,7 @@ import java.util.Map;
  * What MySQL holds of the users of some buckets.
  *
  * @param orders by order id, as records
- * @param aliases second ids of those orders
+ * @param aliases second ids of those orders, as records without a request
  * @param quotas user to units, without zeros
  * @param compensations of the sale's epoch, by order id
  */

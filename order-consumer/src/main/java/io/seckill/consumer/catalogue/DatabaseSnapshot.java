@@ -248,7 +248,7 @@ public final class DatabaseSnapshot {
     String reason = row.getString("reason");
     return new AdmissionRecord(
         row.getLong("user_id"),
-        row.getString("request_id"),
+        stored == null ? row.getString("request_id") : null,
         row.getInt("quantity"),
         row.getLong("seq"),
         time(row, "admitted_at").toEpochMilli(),

@@ -14,8 +14,8 @@ import redis.clients.jedis.UnifiedJedis;
 @Component
 class SaleExtension {
 
-  /** Bounds the expiries set by one call: 4 hashes of each of 64 buckets. */
-  private static final int BUCKETS_AT_ONCE = 64;
+  /** Bounds the expiries set by one call. */
+  private static final int BUCKETS_AT_ONCE = 256;
 
   private static final LuaScript CLOSING = LuaScript.from(SaleExtension.class, "sale_closing.lua");
 
@@ -40,7 +40,7 @@ class SaleExtension {
     Extended extended = closing("prepare", product, others, 0);
     while (extended.done() < extended.buckets()) {
       int to = Math.min(extended.buckets(), extended.done() + BUCKETS_AT_ONCE);
-      extended = closing("buckets", product, hashes(sku, extended.done(), to), to);
+      extended = closing("buckets", product, buckets(sku, extended.done(), to), to);
     }
     closing("finish", product, List.of(), 0);
   }
@@ -71,10 +71,7 @@ class SaleExtension {
     return new Extended(Math.toIntExact((Long) reply.get(0)), Math.toIntExact((Long) reply.get(1)));
   }
 
-  private static List<String> hashes(long sku, int from, int to) {
-    return IntStream.range(from, to)
-        .mapToObj(bucket -> RedisKeys.hashesOfBucket(sku, bucket))
-        .flatMap(List::stream)
-        .toList();
+  private static List<String> buckets(long sku, int from, int to) {
+    return IntStream.range(from, to).mapToObj(bucket -> RedisKeys.bucket(sku, bucket)).toList();
   }
 }

@@ -24,7 +24,7 @@ import redis.clients.jedis.UnifiedJedis;
 @Component
 public class SaleLoader {
 
-  private static final int BUCKETS_AT_ONCE = 2_048;
+  private static final int BUCKETS_AT_ONCE = 4_096;
 
   private final DatabaseSnapshots snapshots;
   private final JdbcClient jdbc;
@@ -119,7 +119,7 @@ public class SaleLoader {
       DatabasePart part = database.part(sale, sale.buckets(), from, to);
       beforeReplacing.run();
       part.orders().forEach(writer::order);
-      part.aliases().forEach(writer::alias);
+      part.aliases().forEach(writer::order);
       part.compensations()
           .forEach(
               (id, units) -> writer.compensated(id, units.userId(), units.stock(), units.quota()));

@@ -20,8 +20,7 @@ import redis.clients.jedis.UnifiedJedis;
  */
 final class SaleLoading {
 
-  /** Bucket hashes removed by one call: 4 kinds of 64 buckets. */
-  private static final int BUCKETS_PER_CLEAR = 64;
+  private static final int BUCKETS_PER_CLEAR = 256;
 
   private static final LuaScript BEGIN = script("loading_begin.lua");
   private static final LuaScript CLEAR = script("loading_clear.lua");
@@ -105,8 +104,7 @@ final class SaleLoading {
   }
 
   /**
-   * Removes the hashes of buckets 0..count-1, some per call so that Redis can serve other clients
-   * in between.
+   * Removes the buckets 0..count-1, some per call so that Redis can serve other clients in between.
    *
    * @throws ProblemException 409 PREHEAT_OVERTAKEN
    */
@@ -115,13 +113,13 @@ final class SaleLoading {
       List<String> keys = new ArrayList<>();
       keys.add(RedisKeys.sku(sale.skuId()));
       for (int b = from; b < Math.min(count, from + BUCKETS_PER_CLEAR); b++) {
-        keys.addAll(RedisKeys.hashesOfBucket(sale.skuId(), b));
+        keys.add(RedisKeys.bucket(sale.skuId(), b));
       }
       refuseOvertaken(CLEAR.call(redis, keys, List.of(Long.toString(sale.epoch()))));
     }
   }
 
-  /** Returns a writer for the hashes of this sale. */
+  /** Returns a writer for the buckets of this sale. */
   BucketWriter writer() {
     return new BucketWriter(redis, sale);
   }

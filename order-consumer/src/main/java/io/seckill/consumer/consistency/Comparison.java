@@ -139,9 +139,9 @@ final class Comparison {
   }
 
   private void findUnrecorded(OrderId id, AdmissionRecord order, RedisPart redis) {
-    boolean needsRequest = order.storedOrderId() == null;
+    String request = RedisSale.request(order);
     if (!redis.records().containsKey(id)
-        || (needsRequest && !redis.requests().containsKey(RedisSale.request(order)))) {
+        || (request != null && !redis.requests().containsKey(request))) {
       unrecorded.put(id, order);
     }
   }

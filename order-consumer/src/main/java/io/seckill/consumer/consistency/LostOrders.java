@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -97,36 +98,40 @@ class LostOrders {
 
   /**
    * Sends those orders again that may become CONFIRMED; those that the broker has not confirmed are
-   * found again by the next search. The others were decided by a MySQL that has lost them, and are
-   * only reported.
+   * found again by the next search. The others were decided by a MySQL that has lost them, or Redis
+   * does not have their requests, and they are only reported.
    */
   List<Repair> send(ProductSnapshot sale, Map<OrderId, AdmissionRecord> missing, boolean dryRun) {
     if (missing.isEmpty()) {
       return List.of();
     }
-    Map<OrderId, AdmissionRecord> unended = new HashMap<>(missing);
-    unended.values().removeIf(order -> order.status().isFinal());
-    Set<OrderId> sent = dryRun || unended.isEmpty() ? Set.of() : resender.send(sale, unended);
+    Map<OrderId, AdmissionRecord> sendable = new HashMap<>(missing);
+    sendable.values().removeIf(order -> !isSendable(order));
+    Set<OrderId> sent = dryRun || sendable.isEmpty() ? Set.of() : resender.send(sale, sendable);
     log.error(
-        "sku {}: {} orders were lost, {} of them sent again; {} have ended according to Redis",
+        "sku {}: {} orders were lost, {} of them sent again; {} cannot be sent",
         sale.skuId(),
         missing.size(),
         sent.size(),
-        missing.size() - unended.size());
+        missing.size() - sendable.size());
     List<Repair> repairs = new ArrayList<>();
     missing.forEach((id, order) -> repairs.add(repair(id, order, sent.contains(id))));
     return repairs;
   }
 
+  private static boolean isSendable(AdmissionRecord order) {
+    return !order.status().isFinal() && order.requestId() != null;
+  }
+
   private static Repair repair(OrderId id, AdmissionRecord order, boolean sent) {
     String content = "user " + order.userId() + ", units " + order.quantity();
-    return order.status().isFinal()
-        ? Repair.of(
+    return isSendable(order)
+        ? Repair.of(RepairKind.ORDER_SENT_AGAIN, id, "nowhere", content, sent)
+        : Repair.of(
             RepairKind.ORDER_NOT_IN_MYSQL,
             id,
             order.status(),
-            content + ", request " + order.requestId(),
-            false)
-        : Repair.of(RepairKind.ORDER_SENT_AGAIN, id, "nowhere", content, sent);
+            content + ", request " + Objects.requireNonNullElse(order.requestId(), "unknown"),
+            false);
   }
 }

@@ -51,7 +51,7 @@ class Rebuild {
 
   private static final Logger log = LoggerFactory.getLogger(Rebuild.class);
   private static final Duration POLL = Duration.ofMillis(100);
-  private static final int BUCKETS_AT_ONCE = 2_048;
+  private static final int BUCKETS_AT_ONCE = 4_096;
   private static final String CHANGED = "The sale has changed in MySQL meanwhile.";
   private static final String CHANGED_IN_REDIS = "Redis has changed meanwhile.";
 
@@ -214,8 +214,8 @@ class Rebuild {
 
   private Map<OrderId, AdmissionRecord> recordsOf(long sku, RedisSaleState seen) {
     Map<OrderId, AdmissionRecord> records = new HashMap<>();
-    for (int from = 0; from < seen.buckets(); from += BUCKETS_AT_ONCE) {
-      int to = Math.min(seen.buckets(), from + BUCKETS_AT_ONCE) - 1;
+    for (int from = 0; from < seen.bucketCount(); from += BUCKETS_AT_ONCE) {
+      int to = Math.min(seen.bucketCount(), from + BUCKETS_AT_ONCE) - 1;
       records.putAll(sales.part(sku, from, to).records());
     }
     return records;

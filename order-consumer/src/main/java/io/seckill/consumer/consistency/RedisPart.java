@@ -8,15 +8,15 @@ import java.util.Map;
  * What Redis holds of the users of some buckets.
  *
  * @param quotas user to units, as they were read
- * @param records by order id
+ * @param records by order id, with the idempotency keys of their requests
  * @param compensated ids of the orders that have been compensated, with their units
- * @param requests {@code <user>:<key>} to {@code <order id>:<quantity>}
+ * @param requests {@code <user>:<key>} to order id
  */
 record RedisPart(
     Map<Long, String> quotas,
     Map<OrderId, AdmissionRecord> records,
     Map<OrderId, Units> compensated,
-    Map<String, String> requests) {
+    Map<String, OrderId> requests) {
 
   /** Units that a compensation has returned. */
   record Units(long stock, long quota) {

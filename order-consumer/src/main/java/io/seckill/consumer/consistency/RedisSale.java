@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
@@ -28,8 +29,7 @@ import redis.clients.jedis.UnifiedJedis;
 @Component
 class RedisSale {
 
-  private static final int HASHES_PER_BUCKET = 4;
-  private static final int BUCKETS_PER_PIPELINE = 64;
+  private static final int BUCKETS_PER_PIPELINE = 128;
 
   private static final LuaScript SET_STOCK = script("set_stock.lua");
   private static final LuaScript SET_PUBLISHED = script("set_published.lua");
@@ -71,8 +71,8 @@ class RedisSale {
   }
 
   /**
-   * Reads quotas before records before compensations: an admission, or a compensation, in between
-   * has changed the quota that was read, so a repair based on that quota replaces nothing.
+   * Reads each bucket at one moment: an admission, or a compensation, after that changes the quota
+   * that was read, so a repair based on that quota replaces nothing.
    *
    * @param from first bucket
    * @param to last bucket, included
@@ -83,6 +83,10 @@ class RedisSale {
     for (int first = from; first <= to; first += BUCKETS_PER_PIPELINE) {
       read(sku, first, Math.min(to, first + BUCKETS_PER_PIPELINE - 1), part);
     }
+    for (Map.Entry<String, OrderId> request : part.requests().entrySet()) {
+      String key = request.getKey().substring(request.getKey().indexOf(':') + 1);
+      part.records().computeIfPresent(request.getValue(), (id, order) -> order.withRequest(key));
+    }
     return part;
   }
 
@@ -90,28 +94,28 @@ class RedisSale {
     List<Response<Map<String, String>>> answers = new ArrayList<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (int b = from; b <= to; b++) {
-        answers.add(pipeline.hgetAll(RedisKeys.quota(sku, b)));
-        answers.add(pipeline.hgetAll(RedisKeys.orders(sku, b)));
-        answers.add(pipeline.hgetAll(RedisKeys.compensated(sku, b)));
-        answers.add(pipeline.hgetAll(RedisKeys.requests(sku, b)));
+        answers.add(pipeline.hgetAll(RedisKeys.bucket(sku, b)));
       }
       pipeline.sync();
     }
     for (int b = from; b <= to; b++) {
-      int i = (b - from) * HASHES_PER_BUCKET;
       readEach(
-          RedisKeys.quota(sku, b),
-          PipelineReplies.get(answers.get(i)),
-          (user, units) -> part.quotas().put(Long.valueOf(user), units));
-      readEach(
-          RedisKeys.orders(sku, b),
-          PipelineReplies.get(answers.get(i + 1)),
-          (id, text) -> part.records().put(OrderId.parse(id), AdmissionRecord.parse(text)));
-      readEach(
-          RedisKeys.compensated(sku, b),
-          PipelineReplies.get(answers.get(i + 2)),
-          (id, units) -> part.compensated().put(OrderId.parse(id), Units.parse(units)));
-      part.requests().putAll(PipelineReplies.get(answers.get(i + 3)));
+          RedisKeys.bucket(sku, b),
+          PipelineReplies.get(answers.get(b - from)),
+          (field, value) -> read(field, value, part));
+    }
+  }
+
+  private static void read(String field, String value, RedisPart part) {
+    int colon = field.indexOf(':');
+    if (colon < 0) {
+      part.records().put(OrderId.parse(field), AdmissionRecord.parse(value));
+    } else if (field.startsWith(RedisKeys.COMPENSATED)) {
+      part.compensated().put(OrderId.parse(field.substring(colon + 1)), Units.parse(value));
+    } else if (colon == field.length() - 1) {
+      part.quotas().put(Long.valueOf(field.substring(0, colon)), value);
+    } else {
+      part.requests().put(field, OrderId.parse(value.split(":", 2)[0]));
     }
   }
 
@@ -144,9 +148,11 @@ class RedisSale {
   /** Returns for each of these quotas, all of one bucket, whether it was replaced. */
   List<Boolean> setQuotas(ProductSnapshot sale, int bucket, List<WrongQuota> quotas) {
     List<String> args = new ArrayList<>(texts(sale.epoch()));
-    quotas.forEach(quota -> args.addAll(texts(quota.userId(), quota.found(), quota.wanted())));
-    List<String> keys = List.of(RedisKeys.sku(sale.skuId()), RedisKeys.quota(sale.skuId(), bucket));
-    List<?> reply = (List<?>) SET_QUOTAS.call(redis, keys, args);
+    quotas.forEach(
+        quota ->
+            args.addAll(
+                texts(RedisKeys.quotaField(quota.userId()), quota.found(), quota.wanted())));
+    List<?> reply = (List<?>) SET_QUOTAS.call(redis, keys(sale, bucket), args);
     return reply.stream().map(RedisSale::isDone).toList();
   }
 
@@ -162,23 +168,20 @@ class RedisSale {
     List<String> args = new ArrayList<>(texts(sale.epoch()));
     orders.forEach(
         (id, order) -> {
-          boolean alias = order.storedOrderId() != null;
+          String request = request(order);
           args.add(id.toString());
           args.add(order.format());
-          args.add(alias ? "" : request(order));
-          args.add(alias ? "" : id + ":" + order.quantity());
+          args.add(request == null ? "" : request);
+          args.add(request == null ? "" : id + ":" + order.quantity());
         });
-    List<String> keys =
-        List.of(
-            RedisKeys.sku(sale.skuId()),
-            RedisKeys.orders(sale.skuId(), bucket),
-            RedisKeys.requests(sale.skuId(), bucket));
-    RESTORE.call(redis, keys, args);
+    RESTORE.call(redis, keys(sale, bucket), args);
   }
 
-  /** The hash field of an order's request. */
-  static String request(AdmissionRecord order) {
-    return order.userId() + ":" + order.requestId();
+  /** The field of an order's request; null for an alias. */
+  static @Nullable String request(AdmissionRecord order) {
+    return order.requestId() == null
+        ? null
+        : RedisKeys.requestField(order.userId(), order.requestId());
   }
 
   /** Returns whether it counted these late orders; not if others were counted since the read. */
@@ -215,6 +218,10 @@ class RedisSale {
 
   private static List<String> key(ProductSnapshot sale) {
     return List.of(RedisKeys.sku(sale.skuId()));
+  }
+
+  private static List<String> keys(ProductSnapshot sale, int bucket) {
+    return List.of(RedisKeys.sku(sale.skuId()), RedisKeys.bucket(sale.skuId(), bucket));
   }
 
   private static List<String> texts(Object... values) {

@@ -32,8 +32,8 @@ record RedisSaleState(Map<String, String> fields, @Nullable String stock) {
     return number("seq");
   }
 
-  int buckets() {
-    return (int) number("buckets");
+  int bucketCount() {
+    return (int) number("bucketCount");
   }
 
   /** Orders admitted that were not counted as published. */
@@ -52,7 +52,7 @@ record RedisSaleState(Map<String, String> fields, @Nullable String stock) {
         || isLoading()
         || number("epoch") != sale.epoch()
         || seq() < sale.lastSeq()
-        || buckets() < 1
+        || bucketCount() < 1
         || stock == null
         || !stock.matches("\\d{1,14}")
         || !fields.containsKey("policy")

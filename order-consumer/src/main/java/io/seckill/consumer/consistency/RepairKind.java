@@ -6,7 +6,8 @@ enum RepairKind {
   ORDER_SENT_AGAIN,
   /**
    * Redis has the final status of an admitted order (PAID, CANCELLED, EXPIRED, REJECTED), and MySQL
-   * does not know the order. Sent again, it would become CONFIRMED. Only reported.
+   * does not know the order: sent again, it would become CONFIRMED. Or Redis has the order's record
+   * without its request, and so no idempotency key to send it with. Only reported.
    */
   ORDER_NOT_IN_MYSQL,
   /** Redis did not receive the result of an order. */

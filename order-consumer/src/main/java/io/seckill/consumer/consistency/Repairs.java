@@ -174,6 +174,6 @@ class Repairs {
   }
 
   private static int bucket(Comparison found, long userId) {
-    return RedisKeys.bucket(userId, found.seen().buckets());
+    return RedisKeys.bucketOf(userId, found.seen().bucketCount());
   }
 }

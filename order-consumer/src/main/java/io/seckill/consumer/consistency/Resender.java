@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Date;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.springframework.stereotype.Component;
@@ -30,6 +31,7 @@ class Resender {
   }
 
   /**
+   * @param orders with the idempotency keys of their requests
    * @return orders that the broker has confirmed; the others may have arrived or not
    */
   Set<OrderId> send(ProductSnapshot sale, Map<OrderId, AdmissionRecord> orders) {
@@ -46,7 +48,7 @@ class Resender {
         order.userId(),
         sale.skuId(),
         order.quantity(),
-        order.requestId(),
+        Objects.requireNonNull(order.requestId()),
         sale.policy(),
         order.epoch(),
         order.seq(),

@@ -23,7 +23,7 @@ for i, key in ipairs(KEYS) do
 end
 
 local sku = KEYS[1]
-local old = redis.call('HMGET', sku, 'state', 'epoch', 'loading', 'seq', 'settled', 'buckets',
+local old = redis.call('HMGET', sku, 'state', 'epoch', 'loading', 'seq', 'settled', 'bucketCount',
   'clearing', 'admittedOrders', 'admittedUnits')
 local function number(i)
   return tonumber(old[i] or '0') or 0
@@ -51,9 +51,10 @@ seq = string.format('%.0f', seq)
 
 redis.call('DEL', KEYS[2])
 redis.call('HSET', sku, 'state', 'PREHEATING', 'epoch', '0', 'loading', ARGV[1],
-  'buckets', ARGV[2], 'clearing', clearing, 'seq', seq, 'settled', seq,
+  'bucketCount', ARGV[2], 'clearing', clearing, 'seq', seq, 'settled', seq,
   'admittedOrders', orders, 'admittedUnits', units,
   'publishedOrders', orders, 'publishedUnits', units, unpack(ARGV, 8))
-redis.call('HDEL', sku, 'rate', 'rateAt', 'stateVersion', 'extending')
+redis.call('HDEL', sku, 'rate', 'rateAt', 'stateVersion', 'extending',
+  'buckets') -- of a former release, which must not admit on what this one writes
 redis.call('PEXPIREAT', sku, ARGV[3])
 return {'OK', clearing}

@@ -1,5 +1,5 @@
--- loading_clear.lua: remove some bucket hashes of a SKU that is being loaded.
--- KEYS  1 sku  2.. bucket hashes, at most 256    one hash tag, so one cluster slot
+-- loading_clear.lua: remove some buckets of a SKU that is being loaded.
+-- KEYS  1 sku  2.. buckets, at most 256    one hash tag, so one cluster slot
 -- ARGV  1 epoch of the loading
 -- reply 1 done · 0 another loading has taken over: nothing was removed
 

@@ -1,4 +1,4 @@
--- loading_finish.lua: put a SKU whose hashes are loaded on sale.
+-- loading_finish.lua: put a SKU whose buckets are loaded on sale.
 -- KEYS  1 sku  2 stock  3 skus  4 changes  5 stops    one hash tag, so one cluster slot
 -- ARGV  1 epoch of the loading  2 units admissible  3 SKU id
 --       4 Unix ms at which stock and changes expire

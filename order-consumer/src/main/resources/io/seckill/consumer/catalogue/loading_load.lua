@@ -1,10 +1,9 @@
--- loading_load.lua: write MySQL's data on earlier orders into the bucket hashes of a SKU that is
--- being loaded.
--- KEYS  1 sku  2.. bucket hashes    one hash tag, so one cluster slot
--- ARGV  1 epoch of the loading  2 Unix ms at which the hashes expire
---       3.. triples: number of the hash among KEYS, field, value; at most 500 triples
+-- loading_load.lua: write MySQL's data on earlier orders into the buckets of a SKU that is being loaded.
+-- KEYS  1 sku  2.. buckets    one hash tag, so one cluster slot
+-- ARGV  1 epoch of the loading  2 Unix ms at which the buckets expire
+--       3.. triples: number of the bucket among KEYS, field, value; at most 500 triples
 -- reply 1 done · 0 another loading has taken over: nothing was written
--- The hashes were removed before, so they cannot have another type.
+-- The buckets were removed before, so they cannot have another type.
 
 if redis.call('HGET', KEYS[1], 'loading') ~= ARGV[1] then
   return 0

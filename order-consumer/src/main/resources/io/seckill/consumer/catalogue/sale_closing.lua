@@ -2,15 +2,15 @@
 -- then each 'buckets' makes some existing keys expire later, last 'finish' sets the later closing time and the later
 -- expiry of the rules: rules never outlive the data they apply to. The progress is stored, so that a repeat
 -- continues from there.
--- KEYS  1 sku  2.. keys that expire later: those that are no bucket hashes for 'prepare', hashes of some buckets
---       for 'buckets', none for 'finish'    one hash tag, so one cluster slot
+-- KEYS  1 sku  2.. keys that expire later: those that are no buckets for 'prepare', some buckets for 'buckets',
+--       none for 'finish'    one hash tag, so one cluster slot
 -- ARGV  1 'prepare', 'buckets' or 'finish'  2 closing time  3 when everything but the rules expires
 --       4 when the rules expire    times in Unix ms  5 first bucket after those of 'buckets'
 -- reply {bucket count, first bucket not done} · {0, 0} nothing to do: no sale, not later than what is there, or
 --       another loading or a still later closing time has taken over
 -- Closing times only grow, so a repeat changes nothing and the order of two edits does not matter.
 
-local sale = redis.call('HMGET', KEYS[1], 'closesAt', 'expiresAt', 'buckets', 'extending')
+local sale = redis.call('HMGET', KEYS[1], 'closesAt', 'expiresAt', 'bucketCount', 'extending')
 if not sale[1] or not sale[2] or not sale[3] or tonumber(sale[1]) >= tonumber(ARGV[2]) then
   return {0, 0}
 end

@@ -1,5 +1,5 @@
 -- restore_orders.lua: write orders of one bucket that MySQL has and Redis has not; what is there stays.
--- KEYS  1 the SKU's hash  2 order hash  3 request hash    one hash tag, so one cluster slot
+-- KEYS  1 the SKU's hash  2 the bucket    one hash tag, so one cluster slot
 -- ARGV  1 epoch, then per order: order id, record, field of its request ("" for none), value of its request
 -- reply number of orders of which something was written; 0 when the epoch is another
 
@@ -11,10 +11,9 @@ local restored = 0
 for i = 2, #ARGV, 4 do
   local written = redis.call('HSETNX', KEYS[2], ARGV[i], ARGV[i + 1])
   if ARGV[i + 2] ~= '' then
-    written = written + redis.call('HSETNX', KEYS[3], ARGV[i + 2], ARGV[i + 3])
+    written = written + redis.call('HSETNX', KEYS[2], ARGV[i + 2], ARGV[i + 3])
   end
   restored = restored + (written > 0 and 1 or 0)
 end
 redis.call('PEXPIREAT', KEYS[2], sale[2])
-redis.call('PEXPIREAT', KEYS[3], sale[2])
 return restored

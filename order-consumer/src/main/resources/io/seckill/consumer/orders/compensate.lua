@@ -18,15 +18,6 @@
 local prefix, sku, user, id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local epoch, stockUnits, quotaUnits = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 
-local function is(key, kind)
-  return redis.call('TYPE', key).ok == kind
-end
-
-local function isOrAbsent(key, kind)
-  local found = redis.call('TYPE', key).ok
-  return found == kind or found == 'none'
-end
-
 -- include bucket_of.lua
 
 local kind = redis.call('TYPE', KEYS[1]).ok
@@ -35,7 +26,7 @@ if kind == 'none' then
 elseif kind ~= 'hash' then
   return -1
 end
-local f = redis.call('HMGET', KEYS[1], 'epoch', 'buckets', 'expiresAt')
+local f = redis.call('HMGET', KEYS[1], 'epoch', 'bucketCount', 'expiresAt')
 local current, buckets, expiresAt = tonumber(f[1] or ''), tonumber(f[2] or ''), tonumber(f[3] or '')
 if not current or not buckets or buckets < 1 or not expiresAt then
   return -1
@@ -45,34 +36,35 @@ elseif current < epoch then
   return -1
 end
 
-local bucket = sku .. ':' .. bucketOf(user, buckets)
-local stockKey, quotaKey, compensatedKey =
-  prefix .. 'stock:' .. sku, prefix .. 'quota:' .. bucket, prefix .. 'compensated:' .. bucket
-local stock = is(stockKey, 'string') and tonumber(redis.call('GET', stockKey))
-if not stock or not isOrAbsent(quotaKey, 'hash') or not isOrAbsent(compensatedKey, 'hash') then
+local stockKey = prefix .. 'stock:' .. sku
+local bucketKey = prefix .. 'bucket:' .. sku .. ':' .. bucketOf(user, buckets)
+local compensated, quota = 'compensated:' .. id, user .. ':'
+local bucketKind = redis.call('TYPE', bucketKey).ok
+if redis.call('TYPE', stockKey).ok ~= 'string' or (bucketKind ~= 'hash' and bucketKind ~= 'none')
+  or not tonumber(redis.call('GET', stockKey)) then
   return -1
 end
-if redis.call('HEXISTS', compensatedKey, id) == 1 then
+if redis.call('HEXISTS', bucketKey, compensated) == 1 then
   return 2
 end
 local owned = 0
 if quotaUnits > 0 then
-  owned = tonumber(redis.call('HGET', quotaKey, user) or '0')
+  owned = tonumber(redis.call('HGET', bucketKey, quota) or '0')
   if not owned then
     return -1
   end
 end
 
-redis.call('HSET', compensatedKey, id, ARGV[6] .. ':' .. ARGV[7])
-redis.call('PEXPIREAT', compensatedKey, f[3])
+redis.call('HSET', bucketKey, compensated, ARGV[6] .. ':' .. ARGV[7])
+redis.call('PEXPIREAT', bucketKey, f[3])
 if stockUnits > 0 then
   redis.call('INCRBY', stockKey, ARGV[6])
 end
 if quotaUnits > 0 and owned > 0 then
   if owned > quotaUnits then
-    redis.call('HINCRBY', quotaKey, user, '-' .. ARGV[7])
+    redis.call('HINCRBY', bucketKey, quota, '-' .. ARGV[7])
   else
-    redis.call('HDEL', quotaKey, user)
+    redis.call('HDEL', bucketKey, quota)
   end
 end
 return 1

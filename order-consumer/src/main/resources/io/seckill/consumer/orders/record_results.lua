@@ -24,7 +24,7 @@ local prefix, sku, now = ARGV[1], ARGV[2], ARGV[3]
 if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then
   return -1
 end
-local f = redis.call('HMGET', KEYS[1], 'buckets', 'epoch', 'settled')
+local f = redis.call('HMGET', KEYS[1], 'bucketCount', 'epoch', 'settled')
 local buckets = tonumber(f[1] or '')
 if not buckets or buckets < 1 then
   return -1
@@ -41,10 +41,10 @@ end
 local changed = 0
 for i = FIRST, #ARGV, FIELDS do
   local id, user, letters, stored = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
-  local key = prefix .. 'order:' .. sku .. ':' .. bucketOf(user, buckets)
+  local key = prefix .. 'bucket:' .. sku .. ':' .. bucketOf(user, buckets)
   local record = redis.pcall('HGET', key, id)
   if type(record) == 'string' then
-    local admission, status = string.match(record, '^([^|]*|[^|]*|[^|]*|[^|]*|[^|]*|[^|]*)|(%a)')
+    local admission, status = string.match(record, '^([^|]*|[^|]*|[^|]*|[^|]*|[^|]*)|(%a)')
     if status and RANK[status] and RANK[string.sub(letters, 1, 1)] > RANK[status] then
       redis.call('HSET', key, id, admission .. '|' .. letters .. '|' .. now .. (stored == '' and '' or '|' .. stored))
       changed = changed + 1

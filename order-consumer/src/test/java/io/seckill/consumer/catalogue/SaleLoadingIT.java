@@ -74,7 +74,7 @@ class SaleLoadingIT {
           writer.flush();
         });
     refusesAsOvertaken(() -> overtaken.finish(100, Map.of(), "PREHEATED"));
-    assertThat(redis.exists(RedisKeys.quota(sku, 0))).isFalse();
+    assertThat(redis.exists(RedisKeys.bucket(sku, 0))).isFalse();
     assertThat(redis.exists(RedisKeys.stock(sku))).isFalse();
   }
 
@@ -152,9 +152,10 @@ class SaleLoadingIT {
     assertThat(consumer.bean(SaleLoader.class).load(sku, 2, Replacing.AT_REST, () -> {}))
         .isPresent();
 
-    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "buckets"));
-    String compensated = RedisKeys.compensated(sku, RedisKeys.bucket(7, buckets));
-    assertThat(redis.hget(compensated, new OrderId(order).toString())).isEqualTo("2:2");
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount"));
+    String bucket = RedisKeys.bucket(sku, RedisKeys.bucketOf(7, buckets));
+    assertThat(redis.hget(bucket, RedisKeys.compensationField(new OrderId(order))))
+        .isEqualTo("2:2");
     assertThat(redis.hget(RedisKeys.stockChanges(sku), "change-of-epoch-2")).isEqualTo("2:5:A");
     assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("100");
   }

@@ -51,10 +51,8 @@ final class AdmittedSale {
             TIME + n,
             null);
     String id = order.orderId().toString();
-    redis.hset(
-        RedisKeys.orders(sku, bucket(order.userId())), id, AdmissionRecord.queued(order).format());
-    redis.hset(
-        RedisKeys.requests(sku, bucket(order.userId())), request(order), id + ":" + quantity);
+    redis.hset(bucket(user), id, AdmissionRecord.queued(order).format());
+    redis.hset(bucket(user), request(order), id + ":" + quantity);
     redis.decrBy(RedisKeys.stock(sku), quantity);
     redis.hset(RedisKeys.sku(sku), "seq", Long.toString(n));
     redis.hincrBy(RedisKeys.sku(sku), "admittedOrders", 1);
@@ -62,7 +60,7 @@ final class AdmittedSale {
     redis.hincrBy(RedisKeys.sku(sku), "publishedOrders", 1);
     redis.hincrBy(RedisKeys.sku(sku), "publishedUnits", quantity);
     if (policy.keepsQuota()) {
-      redis.hincrBy(RedisKeys.quota(sku, bucket(user)), Long.toString(user), quantity);
+      redis.hincrBy(bucket(user), RedisKeys.quotaField(user), quantity);
     }
     return order;
   }
@@ -80,7 +78,14 @@ final class AdmittedSale {
   /** Deletes every key of the sale, as FLUSHALL does. */
   void forget() {
     redis.del(RedisKeys.sku(sku), RedisKeys.stock(sku), RedisKeys.stockChanges(sku));
-    redis.del(RedisKeys.hashesOfBucket(sku, 0).toArray(String[]::new));
+    redis.del(RedisKeys.bucket(sku, 0));
+  }
+
+  /** Leaves of the sale what does not depend on the release. */
+  void asAFormerReleaseLoadedIt() {
+    redis.hdel(RedisKeys.sku(sku), "bucketCount");
+    redis.hset(RedisKeys.sku(sku), "buckets", "1");
+    redis.del(RedisKeys.bucket(sku, 0));
   }
 
   String field(String name) {
@@ -92,25 +97,23 @@ final class AdmittedSale {
   }
 
   long quota(long user) {
-    String units = redis.hget(RedisKeys.quota(sku, bucket(user)), Long.toString(user));
+    String units = redis.hget(bucket(user), RedisKeys.quotaField(user));
     return units == null ? 0 : Long.parseLong(units);
   }
 
   /** Status and reason letters of the record, "" without one. */
   String result(OrderMessage order) {
-    String record =
-        redis.hget(RedisKeys.orders(sku, bucket(order.userId())), order.orderId().toString());
-    return record == null ? "" : record.split("\\|", -1)[6];
+    String record = redis.hget(bucket(order.userId()), order.orderId().toString());
+    return record == null ? "" : record.split("\\|", -1)[5];
   }
 
   /** Returns the stored answer to the order's request, {@code <order id>:<quantity>}, or "null". */
   String firstAnswer(OrderMessage order) {
-    return String.valueOf(
-        redis.hget(RedisKeys.requests(sku, bucket(order.userId())), request(order)));
+    return String.valueOf(redis.hget(bucket(order.userId()), request(order)));
   }
 
   static String request(OrderMessage order) {
-    return order.userId() + ":" + order.requestId();
+    return RedisKeys.requestField(order.userId(), order.requestId());
   }
 
   void setQuota(long user, long units) {
@@ -118,7 +121,7 @@ final class AdmittedSale {
   }
 
   void setQuota(long user, String units) {
-    redis.hset(RedisKeys.quota(sku, bucket(user)), Long.toString(user), units);
+    redis.hset(bucket(user), RedisKeys.quotaField(user), units);
   }
 
   /** Sets Redis's entry of a stock change, {@code <epoch>:<delta>:<outcome>}. */
@@ -139,9 +142,9 @@ final class AdmittedSale {
   }
 
   void setResult(OrderMessage order, String letters) {
-    String key = RedisKeys.orders(sku, bucket(order.userId()));
+    String key = bucket(order.userId());
     String[] part = redis.hget(key, order.orderId().toString()).split("\\|", -1);
-    part[6] = letters;
+    part[5] = letters;
     redis.hset(key, order.orderId().toString(), String.join("|", part));
   }
 
@@ -150,22 +153,23 @@ final class AdmittedSale {
     return Map.of(
         "sku", redis.hgetAll(RedisKeys.sku(sku)),
         "stock", redis.get(RedisKeys.stock(sku)),
-        "quota", redis.hgetAll(RedisKeys.quota(sku, 0)),
-        "records", redis.hgetAll(RedisKeys.orders(sku, 0)),
-        "requests", redis.hgetAll(RedisKeys.requests(sku, 0)),
-        "given", redis.hgetAll(RedisKeys.compensated(sku, 0)));
+        "bucket", redis.hgetAll(RedisKeys.bucket(sku, 0)));
   }
 
-  private int bucket(long user) {
-    return RedisKeys.bucket(user, Integer.parseInt(field("buckets")));
+  private String bucket(long user) {
+    return RedisKeys.bucket(sku, RedisKeys.bucketOf(user, Integer.parseInt(field("bucketCount"))));
   }
 
   void forgetRecord(OrderMessage order) {
-    redis.hdel(RedisKeys.orders(sku, bucket(order.userId())), order.orderId().toString());
-    redis.hdel(RedisKeys.requests(sku, bucket(order.userId())), request(order));
+    redis.hdel(bucket(order.userId()), order.orderId().toString());
+    forgetRequest(order);
+  }
+
+  void forgetRequest(OrderMessage order) {
+    redis.hdel(bucket(order.userId()), request(order));
   }
 
   void forgetGiven(OrderMessage order) {
-    redis.hdel(RedisKeys.compensated(sku, bucket(order.userId())), order.orderId().toString());
+    redis.hdel(bucket(order.userId()), RedisKeys.compensationField(order.orderId()));
   }
 }

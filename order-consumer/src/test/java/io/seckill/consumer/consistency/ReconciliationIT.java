@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
@@ -259,6 +260,22 @@ class ReconciliationIT {
     assertThat(ledger.status(ended)).as("not CONFIRMED").isEqualTo("none");
   }
 
+  /** Redis has the idempotency key of an order in the field of its request alone. */
+  @Test
+  void reportsALostOrderWhoseRequestIsGone() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = sale.admit(1, 2);
+    sale.forgetRequest(order);
+
+    Answer report = reconcile(sale, false);
+
+    assertThat(outcome(report)).isEqualTo("FOUND");
+    assertThat(kinds(report)).containsOnly("ORDER_NOT_IN_MYSQL");
+    assertThat(repair(report, "ORDER_NOT_IN_MYSQL").path("wanted").asString())
+        .isEqualTo("user 1, units 2, request unknown");
+    assertThat(sale.stock()).as("its units stay taken").isEqualTo(98);
+  }
+
   @Test
   void sendsAnOrderAgainThatMySqlHadConfirmedAndLost() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
@@ -415,6 +432,27 @@ class ReconciliationIT {
       assertThat(sale.firstAnswer(order)).isEqualTo(order.orderId() + ":2");
     }
     ledger.check();
+    awaitClean(sale);
+  }
+
+  /** Its data have other keys and fields; nothing of them counts. */
+  @Test
+  void rebuildsASaleThatAFormerReleaseLoaded() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = sale.admit(1, 2);
+    flood.publish(order);
+    ledger.awaitOrders(sale.sku, 1);
+    sale.asAFormerReleaseLoadedIt();
+    Map<String, String> fields = consumer.redis().hgetAll(RedisKeys.sku(sale.sku));
+
+    assertThat(outcome(reconcile(sale, true))).isEqualTo("LOST");
+    assertThat(consumer.redis().hgetAll(RedisKeys.sku(sale.sku))).isEqualTo(fields);
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+
+    assertThat(sale.field("buckets")).as("a former gateway admits nothing").isEqualTo("null");
+    assertThat(sale.stock()).isEqualTo(98);
+    assertThat(sale.quota(1)).isEqualTo(2);
+    assertThat(sale.firstAnswer(order)).isEqualTo(order.orderId() + ":2");
     awaitClean(sale);
   }
 
@@ -702,9 +740,10 @@ class ReconciliationIT {
 
   @ParameterizedTest
   @CsvSource({
-    "seckill:{%d}:quota:%d:0, abc, 1",
-    "seckill:{%d}:order:%d:0, 17, x",
-    "seckill:{%d}:compensated:%d:0, 17, 5",
+    "seckill:{%d}:bucket:%d:0, abc:, 1",
+    "seckill:{%d}:bucket:%d:0, 17, x",
+    "seckill:{%d}:bucket:%d:0, 17:key-0001, x:1",
+    "seckill:{%d}:bucket:%d:0, compensated:17, 5",
     "seckill:{%d}:changes:%d, 17, 1:x:A"
   })
   void looksAtTheOtherSalesWhenOneCannotBeRead(String key, String field, String value) {

@@ -53,7 +53,7 @@ class StoreFromQueueIT {
             consumer
                 .redis()
                 .hset(
-                    RedisKeys.orders(1001, 0),
+                    RedisKeys.bucket(1001, 0),
                     order.orderId().toString(),
                     AdmissionRecord.queued(order).format()));
 
@@ -72,7 +72,7 @@ class StoreFromQueueIT {
             () ->
                 assertThat(consumer.vhost().queueDepth(BrokerTopology.orderQueue(1)).total())
                     .isZero());
-    assertThat(consumer.redis().hvals(RedisKeys.orders(1001, 0)))
+    assertThat(consumer.redis().hvals(RedisKeys.bucket(1001, 0)))
         .allMatch(record -> record.contains("|C|"));
     assertThat(consumer.redis().hget(RedisKeys.sku(1001), "settled")).isEqualTo("2000");
   }

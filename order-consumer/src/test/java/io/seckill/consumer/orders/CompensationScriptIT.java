@@ -35,7 +35,7 @@ class CompensationScriptIT {
   private static void preheat(UnifiedJedis redis, String stock) {
     redis.hset(
         RedisKeys.sku(SKU),
-        Map.of("epoch", "3", "buckets", "4", "expiresAt", Long.toString(EXPIRES)));
+        Map.of("epoch", "3", "bucketCount", "4", "expiresAt", Long.toString(EXPIRES)));
     redis.set(RedisKeys.stock(SKU), stock);
   }
 
@@ -46,35 +46,35 @@ class CompensationScriptIT {
 
   @Test
   void givesStockAndQuotaOncePerOrder() { // I7
-    redis.hset(RedisKeys.quota(SKU, 1), "5", "4");
+    redis.hset(RedisKeys.bucket(SKU, 1), "5:", "4");
 
     assertThat(give("900", 5, 3, 2, 3)).isEqualTo(1);
     assertThat(give("900", 5, 3, 2, 3)).isEqualTo(2);
 
     assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("9");
-    assertThat(redis.hget(RedisKeys.quota(SKU, 1), "5")).isEqualTo("1");
-    assertThat(redis.hget(RedisKeys.compensated(SKU, 1), "900")).isEqualTo("2:3");
-    assertThat(redis.pexpireTime(RedisKeys.compensated(SKU, 1))).isEqualTo(EXPIRES);
+    assertThat(redis.hget(RedisKeys.bucket(SKU, 1), "5:")).isEqualTo("1");
+    assertThat(redis.hget(RedisKeys.bucket(SKU, 1), "compensated:900")).isEqualTo("2:3");
+    assertThat(redis.pexpireTime(RedisKeys.bucket(SKU, 1))).isEqualTo(EXPIRES);
   }
 
   @Test
   void givesEachKindByItself() {
-    redis.hset(RedisKeys.quota(SKU, 1), "5", "4");
+    redis.hset(RedisKeys.bucket(SKU, 1), "5:", "4");
 
     assertThat(give("900", 5, 3, 2, 0)).isEqualTo(1);
     assertThat(give("901", 5, 3, 0, 1)).isEqualTo(1);
 
     assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("9");
-    assertThat(redis.hget(RedisKeys.quota(SKU, 1), "5")).isEqualTo("3");
+    assertThat(redis.hget(RedisKeys.bucket(SKU, 1), "5:")).isEqualTo("3");
   }
 
   @Test
   void neverTakesAQuotaBelowZero() {
-    redis.hset(RedisKeys.quota(SKU, 1), "5", "1");
+    redis.hset(RedisKeys.bucket(SKU, 1), "5:", "1");
 
     give("900", 5, 3, 0, 4);
 
-    assertThat(redis.hexists(RedisKeys.quota(SKU, 1), "5")).isFalse();
+    assertThat(redis.hexists(RedisKeys.bucket(SKU, 1), "5:")).isFalse();
   }
 
   @Test
@@ -82,7 +82,7 @@ class CompensationScriptIT {
     assertThat(give("900", 5, 2, 2, 2)).isEqualTo(3);
 
     assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("7");
-    assertThat(redis.exists(RedisKeys.compensated(SKU, 1))).isFalse();
+    assertThat(redis.exists(RedisKeys.bucket(SKU, 1))).isFalse();
   }
 
   @Test
@@ -101,7 +101,7 @@ class CompensationScriptIT {
 
   @Test
   void changesNothingWhenAKeyIsOfAnotherType() { // facts.md 1, fault 9
-    redis.set(RedisKeys.compensated(SKU, 1), "foreign");
+    redis.set(RedisKeys.bucket(SKU, 1), "foreign");
 
     assertThat(give("900", 5, 3, 2, 2)).isEqualTo(-1);
 
@@ -123,7 +123,7 @@ class CompensationScriptIT {
 
     give("900", user, 3, 1, 0);
 
-    assertThat(redis.hexists(RedisKeys.compensated(SKU, RedisKeys.bucket(user, 4)), "900"))
+    assertThat(redis.hexists(RedisKeys.bucket(SKU, RedisKeys.bucketOf(user, 4)), "compensated:900"))
         .isTrue();
   }
 

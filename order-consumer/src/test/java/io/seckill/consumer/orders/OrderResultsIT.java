@@ -46,7 +46,7 @@ class OrderResultsIT {
   @BeforeEach
   void open(RedisServer server) {
     redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
-    redis.hset(RedisKeys.sku(SKU), Map.of("epoch", "1", "buckets", "4", "settled", "10"));
+    redis.hset(RedisKeys.sku(SKU), Map.of("epoch", "1", "bucketCount", "4", "settled", "10"));
     Clock clock = Clock.fixed(Instant.ofEpochMilli(NOW), ZoneOffset.UTC);
     results = new OrderResults(redis, new RedisCallGuard(meters), clock, meters);
   }
@@ -65,16 +65,7 @@ class OrderResultsIT {
     assertThat(record(order))
         .isEqualTo(
             new AdmissionRecord(
-                7,
-                order.requestId(),
-                1,
-                order.seq(),
-                order.admittedAt(),
-                1,
-                CONFIRMED,
-                null,
-                NOW,
-                null));
+                7, null, 1, order.seq(), order.admittedAt(), 1, CONFIRMED, null, NOW, null));
   }
 
   @Test
@@ -113,7 +104,7 @@ class OrderResultsIT {
 
     results.write(List.of(result(unknown, CONFIRMED)));
 
-    assertThat(redis.keys("*order*")).isEmpty();
+    assertThat(redis.keys("*bucket*")).isEmpty();
   }
 
   @Test
@@ -193,7 +184,7 @@ class OrderResultsIT {
   }
 
   private static String key(OrderMessage order) {
-    return RedisKeys.orders(SKU, RedisKeys.bucket(order.userId(), 4));
+    return RedisKeys.bucket(SKU, RedisKeys.bucketOf(order.userId(), 4));
   }
 
   private static OrderResult result(OrderMessage order, OrderStatus status) {

@@ -503,8 +503,8 @@ class LifecycleIT {
   }
 
   private void forgetResult(OrderId id, long user) {
-    String record = user + "|request-lost|1|1|1767225600000|1|C|1767225600000";
-    consumer.redis().hset(RedisKeys.orders(sku, 0), id.toString(), record);
+    String record = user + "|1|1|1767225600000|1|C|1767225600000";
+    consumer.redis().hset(RedisKeys.bucket(sku, 0), id.toString(), record);
   }
 
   @Test

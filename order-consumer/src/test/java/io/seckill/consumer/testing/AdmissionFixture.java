@@ -22,14 +22,14 @@ public final class AdmissionFixture {
   public void admit(List<OrderMessage> orders) {
     for (OrderMessage order : orders) {
       redis.hset(
-          RedisKeys.orders(order.skuId(), BUCKET),
+          RedisKeys.bucket(order.skuId(), BUCKET),
           order.orderId().toString(),
           AdmissionRecord.queued(order).format());
       redis.decrBy(RedisKeys.stock(order.skuId()), order.quantity());
       if (order.policy().keepsQuota()) {
         redis.hincrBy(
-            RedisKeys.quota(order.skuId(), BUCKET),
-            Long.toString(order.userId()),
+            RedisKeys.bucket(order.skuId(), BUCKET),
+            RedisKeys.quotaField(order.userId()),
             order.quantity());
       }
     }
@@ -41,13 +41,13 @@ public final class AdmissionFixture {
 
   public AdmissionRecord record(OrderMessage order) {
     return AdmissionRecord.parse(
-        redis.hget(RedisKeys.orders(order.skuId(), BUCKET), order.orderId().toString()));
+        redis.hget(RedisKeys.bucket(order.skuId(), BUCKET), order.orderId().toString()));
   }
 
   /** Letters of status and reason in the admission record. */
   public String result(OrderMessage order) {
-    return redis.hget(RedisKeys.orders(order.skuId(), BUCKET), order.orderId().toString())
-        .split("\\|", -1)[6];
+    return redis.hget(RedisKeys.bucket(order.skuId(), BUCKET), order.orderId().toString())
+        .split("\\|", -1)[5];
   }
 
   public long stock(long skuId) {
@@ -55,12 +55,13 @@ public final class AdmissionFixture {
   }
 
   public long quota(long skuId, long userId) {
-    String units = redis.hget(RedisKeys.quota(skuId, BUCKET), Long.toString(userId));
+    String units = redis.hget(RedisKeys.bucket(skuId, BUCKET), RedisKeys.quotaField(userId));
     return units == null ? 0 : Long.parseLong(units);
   }
 
   /** Units compensated for the order, {@code <stock>:<quota>}; null if it is not compensated. */
   public @Nullable String compensated(OrderMessage order) {
-    return redis.hget(RedisKeys.compensated(order.skuId(), BUCKET), order.orderId().toString());
+    return redis.hget(
+        RedisKeys.bucket(order.skuId(), BUCKET), RedisKeys.compensationField(order.orderId()));
   }
 }

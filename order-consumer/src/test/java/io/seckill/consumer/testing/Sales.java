@@ -40,7 +40,7 @@ public final class Sales {
     sale.put("closesAt", "2082758400000");
     sale.put("state", "OPEN");
     sale.put("epoch", "1");
-    sale.put("buckets", "1");
+    sale.put("bucketCount", "1");
     sale.put("seq", "0");
     sale.put("admittedOrders", "0");
     sale.put("admittedUnits", "0");

@@ -29,7 +29,7 @@ public final class StoredOrderFixture {
     String key = "request-" + number;
     String policy = product(skuId, "policy");
     store(id, skuId, userId, quantity, key, policy);
-    admit(id, skuId, userId, quantity, key, !policy.equals("UNLIMITED"));
+    admit(id, skuId, userId, quantity, !policy.equals("UNLIMITED"));
     return id;
   }
 
@@ -68,14 +68,13 @@ public final class StoredOrderFixture {
         .update();
   }
 
-  private void admit(
-      OrderId id, long skuId, long userId, int quantity, String key, boolean withQuota) {
-    String record = userId + "|" + key + "|" + quantity + "|1|1767225600000|1|C|1767225600000";
-    consumer.redis().hset(RedisKeys.orders(skuId, 0), Map.of(id.toString(), record));
+  private void admit(OrderId id, long skuId, long userId, int quantity, boolean withQuota) {
+    String record = userId + "|" + quantity + "|1|1767225600000|1|C|1767225600000";
+    consumer.redis().hset(RedisKeys.bucket(skuId, 0), Map.of(id.toString(), record));
     consumer.redis().decrBy(RedisKeys.stock(skuId), quantity);
     consumer.redis().hincrBy(RedisKeys.sku(skuId), "seq", 1);
     if (withQuota) {
-      consumer.redis().hincrBy(RedisKeys.quota(skuId, 0), Long.toString(userId), quantity);
+      consumer.redis().hincrBy(RedisKeys.bucket(skuId, 0), RedisKeys.quotaField(userId), quantity);
     }
   }
 
@@ -99,7 +98,7 @@ public final class StoredOrderFixture {
 
   /** The status letter in Redis. */
   public String letter(long skuId, OrderId id) {
-    String record = consumer.redis().hget(RedisKeys.orders(skuId, 0), id.toString());
+    String record = consumer.redis().hget(RedisKeys.bucket(skuId, 0), id.toString());
     return String.valueOf(AdmissionRecord.parse(record).status().letter());
   }
 
@@ -133,7 +132,7 @@ public final class StoredOrderFixture {
   }
 
   public long quotaInRedis(long skuId, long userId) {
-    String units = consumer.redis().hget(RedisKeys.quota(skuId, 0), Long.toString(userId));
+    String units = consumer.redis().hget(RedisKeys.bucket(skuId, 0), RedisKeys.quotaField(userId));
     return units == null ? 0 : Long.parseLong(units);
   }
 

@@ -1,5 +1,7 @@
 package io.seckill.system;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.guarantee.OrderHistoryRow;
@@ -18,8 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.IntFunction;
-import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.resps.ScanResult;
@@ -72,7 +73,7 @@ public final class SaleReader {
   public SaleAtRest read(SaleOffer offer) throws SQLException {
     long skuId = offer.skuId();
     try (Connection mysql = connect()) {
-      int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(skuId), "buckets"));
+      Map<String, String> bought = inBuckets(skuId);
       return new SaleAtRest(
           offer,
           number(mysql, "SELECT stock FROM products WHERE sku_id = ?", skuId),
@@ -81,13 +82,12 @@ public final class SaleReader {
           charges(mysql, skuId),
           mysqlQuota(mysql, skuId),
           Long.parseLong(redis.get(RedisKeys.stock(skuId))),
-          redisQuota(skuId, buckets),
-          admitted(skuId, buckets),
+          redisQuota(bought),
+          matching(bought, "\\d+").keySet(),
           redis.llen(RedisKeys.outbox(Partition.ofSku(skuId))),
           inPrivateQueues(redis, Partition.ofSku(skuId)),
-          inBuckets(buckets, bucket -> RedisKeys.requests(skuId, bucket), SaleReader::orderId),
-          inBuckets(buckets, bucket -> RedisKeys.compensated(skuId, bucket), given -> given)
-              .keySet(),
+          requests(bought),
+          compensated(bought),
           compensations(mysql, skuId),
           repairs(mysql, skuId),
           counters(mysql, skuId));
@@ -109,18 +109,35 @@ public final class SaleReader {
         number(mysql, "SELECT last_seq FROM products WHERE sku_id = ?", skuId));
   }
 
-  private Map<String, String> inBuckets(
-      int buckets, IntFunction<String> key, UnaryOperator<String> value) {
-    Map<String, String> all = new HashMap<>();
+  /** All fields of a sale's buckets; each field is in one bucket. */
+  private Map<String, String> inBuckets(long skuId) {
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(skuId), "bucketCount"));
+    Map<String, String> fields = new HashMap<>();
     for (int bucket = 0; bucket < buckets; bucket++) {
-      redis.hgetAll(key.apply(bucket)).forEach((field, text) -> all.put(field, value.apply(text)));
+      fields.putAll(redis.hgetAll(RedisKeys.bucket(skuId, bucket)));
     }
-    return all;
+    assertThat(fields.keySet()).allMatch(field -> field.matches("\\d+(:.*)?|compensated:\\d+"));
+    return fields;
   }
 
-  /** Returns the order id of {@code <order id>:<quantity>}. */
-  private static String orderId(String request) {
-    return request.substring(0, request.indexOf(':'));
+  private static Map<String, String> matching(Map<String, String> fields, String pattern) {
+    Map<String, String> found = new HashMap<>(fields);
+    found.keySet().removeIf(field -> !field.matches(pattern));
+    return found;
+  }
+
+  /** Returns {@code <user>:<key>} and the order id of {@code <order id>:<quantity>}. */
+  private static Map<String, String> requests(Map<String, String> fields) {
+    Map<String, String> requests = matching(fields, "\\d+:.+");
+    requests.replaceAll((field, value) -> value.substring(0, value.indexOf(':')));
+    return requests;
+  }
+
+  private static Set<String> compensated(Map<String, String> fields) {
+    return fields.keySet().stream()
+        .filter(field -> field.startsWith(RedisKeys.COMPENSATED))
+        .map(field -> field.substring(RedisKeys.COMPENSATED.length()))
+        .collect(Collectors.toSet());
   }
 
   private static Map<String, Boolean> compensations(Connection mysql, long skuId)
@@ -251,22 +268,12 @@ public final class SaleReader {
     }
   }
 
-  private Map<Long, Long> redisQuota(long skuId, int buckets) {
+  private static Map<Long, Long> redisQuota(Map<String, String> fields) {
     Map<Long, Long> quota = new HashMap<>();
-    for (int bucket = 0; bucket < buckets; bucket++) {
-      redis
-          .hgetAll(RedisKeys.quota(skuId, bucket))
-          .forEach((user, units) -> quota.put(Long.valueOf(user), Long.valueOf(units)));
-    }
+    matching(fields, "\\d+:")
+        .forEach(
+            (field, units) -> quota.put(Long.valueOf(field.replace(":", "")), Long.valueOf(units)));
     return quota;
-  }
-
-  private Set<String> admitted(long skuId, int buckets) {
-    Set<String> ids = new HashSet<>();
-    for (int bucket = 0; bucket < buckets; bucket++) {
-      ids.addAll(redis.hkeys(RedisKeys.orders(skuId, bucket)));
-    }
-    return ids;
   }
 
   private static long inPrivateQueues(UnifiedJedis redis, int partition) {

@@ -267,7 +267,7 @@ public final class Lab implements AutoCloseable {
         skuId,
         stock,
         Long.parseLong(redis.hget(sku, "epoch")),
-        Integer.parseInt(redis.hget(sku, "buckets")));
+        Integer.parseInt(redis.hget(sku, "bucketCount")));
   }
 
   /** Repeats a call answered 503: after a stage under high load the stores may need a moment. */

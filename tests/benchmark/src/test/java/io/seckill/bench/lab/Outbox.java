@@ -79,9 +79,7 @@ public final class Outbox {
   public void forget(BenchSale sale) {
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (int bucket = 0; bucket < sale.buckets(); bucket++) {
-        pipeline.unlink(RedisKeys.orders(sale.skuId(), bucket));
-        pipeline.unlink(RedisKeys.requests(sale.skuId(), bucket));
-        pipeline.unlink(RedisKeys.quota(sale.skuId(), bucket));
+        pipeline.unlink(RedisKeys.bucket(sale.skuId(), bucket));
       }
       pipeline.sync();
     }
@@ -90,7 +88,7 @@ public final class Outbox {
   /** Writes the order's admission record, which its result will update. */
   public static void record(AbstractPipeline pipeline, BenchSale sale, OrderMessage order) {
     pipeline.hset(
-        RedisKeys.orders(sale.skuId(), RedisKeys.bucket(order.userId(), sale.buckets())),
+        RedisKeys.bucket(sale.skuId(), RedisKeys.bucketOf(order.userId(), sale.buckets())),
         order.orderId().toString(),
         AdmissionRecord.queued(order).format());
   }

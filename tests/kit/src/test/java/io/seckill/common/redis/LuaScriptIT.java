@@ -68,7 +68,7 @@ class LuaScriptIT {
 
     for (int buckets : new int[] {1, 2, 1_563, 1_000_003}) {
       assertThat(script.call(redis, KEY, List.of("" + user, "" + buckets)))
-          .isEqualTo((long) RedisKeys.bucket(user, buckets));
+          .isEqualTo((long) RedisKeys.bucketOf(user, buckets));
     }
   }
 

@@ -9,6 +9,8 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.guarantee.SaleOffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Messages that a test publishes itself, without a relay. */
@@ -20,14 +22,20 @@ final class CraftedMessages {
 
   /** The orders that Redis has admitted so far in a sale, as the relays publish them. */
   static List<OrderMessage> admitted(UnifiedJedis redis, SaleOffer sale) {
-    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sale.skuId()), "buckets"));
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sale.skuId()), "bucketCount"));
     List<OrderMessage> orders = new ArrayList<>();
-    for (int bucket = 0; bucket < buckets; bucket++) {
-      redis
-          .hgetAll(RedisKeys.orders(sale.skuId(), bucket))
-          .forEach(
-              (id, text) ->
-                  orders.add(message(sale, OrderId.parse(id), AdmissionRecord.parse(text))));
+    for (int number = 0; number < buckets; number++) {
+      Map<String, String> bucket = redis.hgetAll(RedisKeys.bucket(sale.skuId(), number));
+      bucket.forEach(
+          (field, value) -> {
+            if (field.matches("\\d+:.+")) {
+              String id = value.substring(0, value.indexOf(':'));
+              AdmissionRecord record =
+                  AdmissionRecord.parse(Objects.requireNonNull(bucket.get(id)))
+                      .withRequest(field.substring(field.indexOf(':') + 1));
+              orders.add(message(sale, OrderId.parse(id), record));
+            }
+          });
     }
     return orders;
   }
@@ -36,7 +44,7 @@ final class CraftedMessages {
   static List<String> bad(SaleOffer sale) {
     OrderId id =
         OrderId.of(System.currentTimeMillis(), Partition.ofSku(sale.skuId()), NOBODYS_WORKER, 0);
-    AdmissionRecord record = AdmissionRecord.parse("1|bad-message|1|1|1|1|Q|1");
+    AdmissionRecord record = AdmissionRecord.parse("1|1|1|1|1|Q|1").withRequest("bad-message");
     String good = OrderMessageCodec.encode(message(sale, id, record));
     return List.of(
         "{\"v\":1,\"orderId\":\"" + id, // dead letters with the same text are stored once
@@ -52,7 +60,7 @@ final class CraftedMessages {
         record.userId(),
         sale.skuId(),
         record.quantity(),
-        record.requestId(),
+        Objects.requireNonNull(record.requestId()),
         sale.policy(),
         record.epoch(),
         record.seq(),

@@ -328,9 +328,8 @@ class ShopPageIT {
 
   /** Deletes Redis's records of a shopper's purchases of a SKU, as after a loss of data. */
   private static void forget(long skuId, long user) {
-    int buckets = Integer.parseInt(pipeline.redis().hget(RedisKeys.sku(skuId), "buckets"));
-    int bucket = RedisKeys.bucket(user, buckets);
-    pipeline.redis().del(RedisKeys.requests(skuId, bucket), RedisKeys.orders(skuId, bucket));
+    int buckets = Integer.parseInt(pipeline.redis().hget(RedisKeys.sku(skuId), "bucketCount"));
+    pipeline.redis().del(RedisKeys.bucket(skuId, RedisKeys.bucketOf(user, buckets)));
   }
 
   private static long ordersOf(long skuId) throws SQLException {
