@@ -98,9 +98,9 @@ class AdmissionConfiguration {
             "admit",
             settings.batching(),
             RedisBreaker.areApart(redis),
-            (partition, purchases) -> {
+            purchases -> {
               metrics.sent(purchases.size());
-              call.execute(partition, purchases);
+              call.execute(purchases);
             });
     Gauge.builder("seckill.queue.depth", queue, RequestBatcher::depth)
         .description("Purchases that wait for their script call")

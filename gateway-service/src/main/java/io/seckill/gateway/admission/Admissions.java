@@ -57,7 +57,7 @@ final class Admissions {
   }
 
   static void enqueue(RequestBatcher<Purchase> queue, Purchase purchase) {
-    if (!queue.offer(purchase.attempt().partition(), purchase)) {
+    if (!queue.offer(purchase)) {
       purchase.fail(Failure.NOT_SENT);
     }
   }

@@ -27,8 +27,8 @@ import redis.clients.jedis.exceptions.JedisNoScriptException;
 final class AdmitCall implements RequestBatcher.Executor<Purchase> {
 
   private static final LuaScript SCRIPT = LuaScript.from(AdmitCall.class, "admit.lua");
-  private static final int FIELDS = 6;
-  private static final int HEAD = 3;
+  private static final int FIELDS = 7;
+  private static final int HEAD = 2;
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
@@ -72,54 +72,78 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
    */
   private record Reply(Object value, boolean confirmed) {}
 
+  /**
+   * What one script call carries.
+   *
+   * @param server the replication id that all these partitions were verified with
+   * @param keys the outboxes, in the order of the partitions
+   */
+  private record Call(
+      String server, List<Integer> partitions, List<Sent> sent, List<String> keys) {}
+
+  /** A purchase and the id of the order that it may become. */
+  private record Sent(Purchase purchase, OrderId id) {}
+
   @Override
-  public void execute(int partition, List<Purchase> purchases) {
-    // Read the server before making ids: it is verified only after it has confirmed the lease.
-    String server = servers.replicationId(partition);
-    List<OrderId> ids = server == null ? List.of() : ids(partition, purchases.size());
-    if (server == null || ids.isEmpty()) {
-      answerAll(purchases, server == null ? Unknown.UNVERIFIED : Unknown.NO_WORKER);
+  public void execute(List<Purchase> purchases) {
+    Call call = prepare(purchases);
+    if (call == null) {
       return;
     }
-    List<String> keys = List.of(RedisKeys.outbox(partition));
-    List<String> args = arguments(partition, server, purchases, ids);
+    int partition = call.partitions().get(0);
+    List<String> args = arguments(call);
     try {
       long askedNanos = System.nanoTime();
       Reply reply =
-          breaker.call(partition, () -> replicas == 0 ? call(keys, args) : callAndWait(keys, args));
-      answer(partition, server, purchases, ids, reply, askedNanos);
+          breaker.call(
+              partition,
+              () -> replicas == 0 ? call(call.keys(), args) : callAndWait(call.keys(), args));
+      answer(call, reply, askedNanos);
     } catch (CallNotPermittedException e) {
-      answerAll(purchases, Unknown.BREAKER);
+      call.sent().forEach(sent -> sent.purchase().answer(Unknown.BREAKER));
       throw e;
     }
   }
 
-  /** Returns an empty list when this gateway may not make ids. */
-  private List<OrderId> ids(int partition, int count) {
-    List<OrderId> ids = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      @Nullable OrderId id = orderIds.apply(partition);
-      if (id == null) {
-        return List.of();
+  /** Answers the purchases that cannot be sent; returns null when none is left. */
+  private @Nullable Call prepare(List<Purchase> purchases) {
+    @Nullable Call call = null;
+    for (Purchase purchase : purchases) {
+      int partition = purchase.partition();
+      // Read the server before making ids: it is verified only after it has confirmed the lease.
+      String server = servers.replicationId(partition);
+      @Nullable OrderId id = server == null ? null : orderIds.apply(partition);
+      if (server == null || (call != null && !call.server().equals(server))) {
+        purchase.answer(Unknown.UNVERIFIED);
+      } else if (id == null) {
+        purchase.answer(Unknown.NO_WORKER);
+      } else {
+        call =
+            call == null
+                ? new Call(server, new ArrayList<>(), new ArrayList<>(), new ArrayList<>())
+                : call;
+        if (!call.partitions().contains(partition)) {
+          call.partitions().add(partition);
+          call.keys().add(RedisKeys.outbox(partition));
+        }
+        call.sent().add(new Sent(purchase, id));
       }
-      ids.add(id);
     }
-    return ids;
+    return call;
   }
 
-  private List<String> arguments(
-      int partition, String server, List<Purchase> purchases, List<OrderId> ids) {
-    List<String> args = new ArrayList<>(HEAD + FIELDS * purchases.size());
-    args.add(RedisKeys.prefix(partition));
-    args.add(server);
+  private List<String> arguments(Call call) {
+    List<String> args = new ArrayList<>(HEAD + FIELDS * call.sent().size());
+    args.add(call.server());
     args.add(replicas == 0 ? "0" : "1");
-    for (int i = 0; i < purchases.size(); i++) {
-      PurchaseAttempt attempt = purchases.get(i).attempt();
+    for (Sent sent : call.sent()) {
+      PurchaseAttempt attempt = sent.purchase().attempt();
+      args.add(Integer.toString(call.partitions().indexOf(attempt.partition()) + 1));
       args.add(Long.toString(attempt.skuId()));
       args.add(Long.toString(attempt.userId()));
       args.add(attempt.requestId());
       args.add(Integer.toString(attempt.quantity()));
-      args.add(ids.get(i).toString());
+      args.add(sent.id().toString());
       args.add(attempt.traceparent() == null ? "" : attempt.traceparent());
     }
     return args;
@@ -149,33 +173,29 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     }
   }
 
-  private void answer(
-      int partition,
-      String server,
-      List<Purchase> purchases,
-      List<OrderId> ids,
-      Reply reply,
-      long askedNanos) {
+  private void answer(Call call, Reply reply, long askedNanos) {
+    List<Sent> sent = call.sent();
     if (reply.value() instanceof Long) {
-      servers.otherServer(partition, server);
+      call.partitions().forEach(partition -> servers.otherServer(partition, call.server()));
       onOtherServer.run();
-      answerAll(purchases, Unknown.UNVERIFIED);
+      sent.forEach(one -> one.purchase().answer(Unknown.UNVERIFIED));
       return;
     }
     List<?> texts = (List<?>) reply.value();
-    texts.subList(purchases.size(), texts.size()).forEach(text -> note(server, (String) text));
-    for (int i = 0; i < purchases.size(); i++) {
-      Admission outcome = ScriptReplies.read((String) texts.get(i), ids.get(i));
+    texts.subList(sent.size(), texts.size()).forEach(text -> note(call.server(), (String) text));
+    for (int i = 0; i < sent.size(); i++) {
+      OrderId id = sent.get(i).id();
+      PurchaseAttempt attempt = sent.get(i).purchase().attempt();
+      Admission outcome = ScriptReplies.read((String) texts.get(i), id);
       if (outcome == Refusal.SOLD_OUT) {
-        shield.raise(purchases.get(i).attempt().skuId(), askedNanos);
+        shield.raise(attempt.skuId(), askedNanos);
       }
       boolean promise =
           outcome instanceof Admission.Admitted || outcome instanceof Admission.Repeated;
       if (outcome instanceof Admission.Admitted && OrderTrail.isOn()) {
-        PurchaseAttempt attempt = purchases.get(i).attempt();
-        OrderTrail.mark(ids.get(i), attempt.skuId(), attempt.traceparent(), "admitted");
+        OrderTrail.mark(id, attempt.skuId(), attempt.traceparent(), "admitted");
       }
-      purchases.get(i).answer(promise && !reply.confirmed() ? Unknown.REPLICAS : outcome);
+      sent.get(i).purchase().answer(promise && !reply.confirmed() ? Unknown.REPLICAS : outcome);
     }
   }
 
@@ -188,9 +208,5 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
         Long.parseLong(text, 0, skuEnd, 10),
         Long.parseLong(text, skuEnd + 1, epochEnd, 10),
         Long.parseLong(text, epochEnd + 1, text.length(), 10));
-  }
-
-  private static void answerAll(List<Purchase> purchases, Admission outcome) {
-    purchases.forEach(purchase -> purchase.answer(outcome));
   }
 }

@@ -27,6 +27,11 @@ final class Purchase extends PendingRequest {
     return attempt;
   }
 
+  @Override
+  protected int partition() {
+    return attempt.partition();
+  }
+
   void answer(Admission outcome) {
     if (answered.compareAndSet(false, true)) {
       answer.accept(outcome);

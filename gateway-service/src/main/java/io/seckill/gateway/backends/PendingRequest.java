@@ -21,6 +21,11 @@ public abstract class PendingRequest {
     return bornNanos;
   }
 
+  /** The partition of Redis that it is for, 0..15; 0 where partitions do not matter. */
+  protected int partition() {
+    return 0;
+  }
+
   /** Gives the answer for a request that got none; no effect on an answered one. */
   public abstract void fail(Failure failure);
 }

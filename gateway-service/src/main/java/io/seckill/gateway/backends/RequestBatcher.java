@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,14 +21,15 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Sends concurrent requests of a partition to Redis in batches. A batch is sent as soon as a thread
- * is free, so an idle system adds no wait and a busy one makes large batches. Queues are bounded,
- * and every request is answered in time, even when all threads are blocked by an unresponsive
- * Redis: a timeout monitor answers instead. Where partitions are on different servers, all
- * partitions whose last call did not reach its server share one thread; the other threads serve the
- * rest.
+ * Sends concurrent requests to Redis in batches. A batch is sent as soon as a thread is free, so an
+ * idle system adds no wait and a busy one makes large batches. Each partition has its own bounded
+ * queue, and a batch takes from them in turn, so that one busy sale does not delay the others.
+ * Every request is answered in time, even when all threads are blocked by an unresponsive Redis: a
+ * timeout monitor answers instead. Where partitions are on different servers, a batch has requests
+ * of one partition only, and all partitions whose last call did not reach its server share one
+ * thread; the other threads serve the rest.
  *
- * @param <T> type of request; requests of one batch share a partition
+ * @param <T> type of request
  */
 public final class RequestBatcher<T extends PendingRequest> implements AutoCloseable {
 
@@ -43,9 +45,10 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
      * Answers every request; requests left unanswered, also because of an exception, fail as
      * UNKNOWN. Exceptions of Redis and of the breaker are passed on.
      *
-     * @param requests 1..maxBatch, oldest first
+     * @param requests 1..maxBatch, those of a partition oldest first; of one partition only where
+     *     partitions are apart
      */
-    void execute(int partition, List<T> requests);
+    void execute(List<T> requests);
   }
 
   private final RequestBatcherProperties settings;
@@ -119,10 +122,10 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
    * @return false when the partition's queue is full or the batcher is stopping; the request was
    *     not queued
    */
-  public boolean offer(int partition, T request) {
+  public boolean offer(T request) {
     lock.lock();
     try {
-      Queue<T> queue = queues.get(partition);
+      Queue<T> queue = queues.get(request.partition());
       if (stopping || queue.waiting.size() >= settings.queueCapacity()) {
         return false;
       }
@@ -160,83 +163,103 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
 
   private void run(int slot) {
     List<T> batch = new ArrayList<>(settings.maxBatch());
-    for (Queue<T> queue = take(slot, batch); queue != null; queue = take(slot, batch)) {
-      int partition = queue.partition;
+    List<Queue<T>> taken = new ArrayList<>();
+    while (take(slot, batch, taken)) {
       try {
-        executor.execute(partition, batch);
-        worked(queue, true);
+        executor.execute(batch);
+        worked(taken, true);
       } catch (CallNotPermittedException e) {
-        log.debug("partition {}: nothing was sent: {}", partition, e.toString());
+        log.debug("{}: nothing was sent: {}", partitions(taken), e.toString());
       } catch (JedisException e) { // expected while Redis is down; the breaker bounds how often
         log.warn(
-            "partition {}: a batch of {} has no answer: {}", partition, batch.size(), e.toString());
-        worked(queue, e instanceof JedisDataException);
+            "{}: a batch of {} has no answer: {}", partitions(taken), batch.size(), e.toString());
+        worked(taken, e instanceof JedisDataException);
       } catch (RuntimeException e) {
-        log.error("partition {}: a batch of {} was not executed", partition, batch.size(), e);
+        log.error("{}: a batch of {} was not executed", partitions(taken), batch.size(), e);
       } finally {
         batch.forEach(request -> request.fail(PendingRequest.Failure.UNKNOWN));
-        putBack(slot, queue);
+        putBack(slot, taken);
       }
     }
   }
 
-  /** Waits for work; returns null when the batcher is stopping and no work is left. */
-  private @Nullable Queue<T> take(int slot, List<T> batch) {
+  private static String partitions(List<? extends Queue<?>> taken) {
+    return taken.stream()
+        .map(queue -> Integer.toString(queue.partition))
+        .collect(Collectors.joining(", ", "partition ", ""));
+  }
+
+  /**
+   * Waits for work and takes a batch of it.
+   *
+   * @param taken gets the queues that the batch is from
+   * @return false when the batcher is stopping and no work is left
+   */
+  private boolean take(int slot, List<T> batch, List<Queue<T>> taken) {
     batch.clear();
+    taken.clear();
     lock.lock();
     try {
-      while (true) {
+      while (batch.isEmpty()) {
         boolean mayTry = !failingReady.isEmpty() && trying < 0;
-        if (ready.isEmpty() && !mayTry) {
-          if (stopping) {
-            return null;
-          }
+        if (!ready.isEmpty() || mayTry) {
+          triedLast = mayTry && (ready.isEmpty() || !triedLast);
+          fill(slot, batch, taken);
+        } else if (stopping) {
+          return false;
+        } else {
           workToDo.awaitUninterruptibly();
-          continue;
-        }
-        triedLast = mayTry && (ready.isEmpty() || !triedLast);
-        Queue<T> queue = (triedLast ? failingReady : ready).remove();
-        queue.announced = false;
-        if (queue.failing && !triedLast) { // it began to fail while it waited in ready
-          announce(queue);
-          continue;
-        }
-        while (batch.size() < settings.maxBatch() && !queue.waiting.isEmpty()) {
-          batch.add(queue.waiting.remove());
-        }
-        if (!batch.isEmpty()) { // else the timeout monitor has emptied the queue
-          queue.executing++;
-          trying = triedLast ? slot : trying;
-          announce(queue);
-          underway.set(slot, List.copyOf(batch));
-          return queue;
         }
       }
+      underway.set(slot, List.copyOf(batch));
+      return true;
     } finally {
       lock.unlock();
     }
   }
 
-  /** Whether the last call for a partition reached its server. */
-  private void worked(Queue<T> queue, boolean reached) {
+  /** Called under the lock. Takes nothing when the timeout monitor has emptied the queues. */
+  private void fill(int slot, List<T> batch, List<Queue<T>> taken) {
+    ArrayDeque<Queue<T>> from = triedLast ? failingReady : ready;
+    do {
+      Queue<T> queue = from.remove();
+      queue.announced = false;
+      boolean waitsForTrial = queue.failing && !triedLast; // it began to fail while it was in ready
+      int before = batch.size();
+      while (!waitsForTrial && batch.size() < settings.maxBatch() && !queue.waiting.isEmpty()) {
+        batch.add(queue.waiting.remove());
+      }
+      if (batch.size() > before) {
+        taken.add(queue);
+        queue.executing++;
+        trying = triedLast ? slot : trying;
+      }
+      announce(queue);
+    } while (!apart && batch.size() < settings.maxBatch() && !from.isEmpty());
+  }
+
+  /** Whether the last call for these partitions reached its server. */
+  private void worked(List<Queue<T>> taken, boolean reached) {
     lock.lock();
     try {
-      queue.failing = apart && !reached;
+      taken.forEach(queue -> queue.failing = apart && !reached);
     } finally {
       lock.unlock();
     }
   }
 
-  private void putBack(int slot, Queue<T> queue) {
+  private void putBack(int slot, List<Queue<T>> taken) {
     underway.set(slot, null);
     lock.lock();
     try {
-      queue.executing--;
       if (trying == slot) {
         trying = -1;
         workToDo.signal();
       }
-      announce(queue);
+      for (Queue<T> queue : taken) {
+        queue.executing--;
+        announce(queue);
+      }
     } finally {
       lock.unlock();
     }

@@ -30,9 +30,6 @@ final class DatabaseLookup implements DisposableBean {
   private static final Logger log = LoggerFactory.getLogger(DatabaseLookup.class);
   private static final long REMEMBERED = 50_000;
 
-  /** All lookups wait in one queue, whichever partitions their orders are in. */
-  private static final int QUEUE = 0;
-
   private final StoredOrders mysql;
   private final Counter asked;
   private final RequestBatcher<Lookup> lookups;
@@ -44,7 +41,7 @@ final class DatabaseLookup implements DisposableBean {
       @Qualifier("lookUpBounds") RequestBatcherProperties bounds,
       MeterRegistry meters) {
     this.mysql = mysql;
-    this.lookups = new RequestBatcher<>("look-up", bounds, false, (queue, batch) -> find(batch));
+    this.lookups = new RequestBatcher<>("look-up", bounds, false, this::find);
     this.asked =
         Counter.builder("seckill.order.lookups")
             .description("Orders looked up in MySQL because Redis could not answer for them")
@@ -71,7 +68,7 @@ final class DatabaseLookup implements DisposableBean {
     CompletableFuture<LookupResult<StoredOrder>> shared = recent.get(id, key -> mine.result);
     if (shared == mine.result) {
       asked.increment();
-      if (!lookups.offer(QUEUE, mine)) {
+      if (!lookups.offer(mine)) {
         mine.fail(PendingRequest.Failure.NOT_SENT);
       }
     }

@@ -20,8 +20,8 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Reads orders from Redis: concurrent readers of a partition share one script call. No caller waits
- * longer than {@link #ANSWER_WITHIN}, and none waits at all while the breaker is open.
+ * Reads orders from Redis: concurrent readers share one script call. No caller waits longer than
+ * {@link #ANSWER_WITHIN}, and none waits at all while the breaker is open.
  */
 @Component
 final class RedisOrders implements DisposableBean {
@@ -31,7 +31,7 @@ final class RedisOrders implements DisposableBean {
   private static final LuaScript RESULT = LuaScript.from(RedisOrders.class, "order_result.lua");
   private static final int MAX_BATCH = 64;
 
-  /** Batches at once, of different partitions; more would take Redis away from purchases. */
+  /** Batches at once; more would take Redis away from purchases. */
   private static final int THREADS = 2;
 
   /** Longest wait for Redis; after it the order is read from MySQL, or a list gets 503. */
@@ -77,6 +77,11 @@ final class RedisOrders implements DisposableBean {
     }
 
     @Override
+    protected int partition() {
+      return id.partition();
+    }
+
+    @Override
     public void fail(Failure failure) {
       result.complete(LookupResult.unknown());
     }
@@ -91,7 +96,7 @@ final class RedisOrders implements DisposableBean {
   CompletableFuture<LookupResult<RedisOrder>> read(
       OrderId id, long userId, @Nullable Long skuHint) {
     Read read = new Read(id, userId, skuHint);
-    if (breaker.isOpen(id.partition()) || !reads.offer(id.partition(), read)) {
+    if (breaker.isOpen(id.partition()) || !reads.offer(read)) {
       read.fail(PendingRequest.Failure.NOT_SENT);
     }
     return read.result;
@@ -113,10 +118,11 @@ final class RedisOrders implements DisposableBean {
     return Long.valueOf(1).equals(written);
   }
 
-  private void execute(int partition, List<Read> batch) {
-    List<String> keys = List.of(RedisKeys.skus(partition));
-    List<String> args = args(partition, batch);
-    List<?> reply = (List<?>) breaker.call(partition, () -> STATUS.call(redis, keys, args));
+  private void execute(List<Read> batch) {
+    List<Integer> partitions = batch.stream().map(Read::partition).distinct().toList();
+    List<String> keys = partitions.stream().map(RedisKeys::skus).toList();
+    List<String> args = args(partitions, batch);
+    List<?> reply = (List<?>) breaker.call(partitions.get(0), () -> STATUS.call(redis, keys, args));
     long now = Long.parseLong(String.valueOf(reply.get(0)));
     for (int i = 0; i < batch.size(); i++) {
       Read read = batch.get(i);
@@ -134,10 +140,10 @@ final class RedisOrders implements DisposableBean {
     }
   }
 
-  private static List<String> args(int partition, List<Read> batch) {
-    List<String> args = new ArrayList<>(1 + 3 * batch.size());
-    args.add(RedisKeys.prefix(partition));
+  private static List<String> args(List<Integer> partitions, List<Read> batch) {
+    List<String> args = new ArrayList<>(4 * batch.size());
     for (Read read : batch) {
+      args.add(Integer.toString(partitions.indexOf(read.partition()) + 1));
       args.add(read.id.toString());
       args.add(read.user);
       args.add(read.skuHint);

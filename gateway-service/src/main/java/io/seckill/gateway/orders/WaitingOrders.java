@@ -44,9 +44,6 @@ final class WaitingOrders implements DisposableBean {
   /** Some 16 buckets of 30 fields, a fraction of a millisecond; see the script. */
   private static final String MOST_WORK = "128";
 
-  /** All users wait in one queue, whichever partitions their orders are in. */
-  private static final int QUEUE = 0;
-
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
   private final RequestBatcher<Request> requests;
@@ -65,7 +62,7 @@ final class WaitingOrders implements DisposableBean {
                 RedisOrders.ANSWER_WITHIN,
                 RedisOrders.ANSWER_WITHIN),
             false,
-            (queue, users) -> new Reading(users).run());
+            users -> new Reading(users).run());
   }
 
   /** One user's request within a batch. */
@@ -91,7 +88,7 @@ final class WaitingOrders implements DisposableBean {
    */
   CompletableFuture<List<RedisOrder>> of(long userId) {
     Request request = new Request(userId);
-    if (breaker.isOpenForAll() || !requests.offer(QUEUE, request)) {
+    if (breaker.isOpenForAll() || !requests.offer(request)) {
       request.fail(PendingRequest.Failure.NOT_SENT);
     }
     return request.answer;

@@ -1,11 +1,12 @@
--- admit.lua: decide up to 64 purchases of one partition in the order given; admit those that pass.
+-- admit.lua: decide up to 64 purchases in the order given; admit those that pass.
 --
--- KEYS  1 outbox; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
--- ARGV  1 key prefix "seckill:{p}:"
---       2 replication id of the server whose data was verified: another server refuses the whole call
---       3 "1" when a WAIT follows: a call with repeats but no admission then makes one small write,
+-- KEYS  the outbox of each partition, one on a cluster; every other key is made from the start of its
+--       outbox "seckill:{p}:", shares its hash tag and so its cluster slot
+-- ARGV  1 replication id of the server whose data was verified: another server refuses the whole call
+--       2 "1" when a WAIT follows: a call with repeats but no admission then makes one small write,
 --         because without a write WAIT would prove nothing about the earlier admission
---       then 6 per purchase: SKU, user, idempotency key, quantity, order id, traceparent or ""
+--       then 7 per purchase: number of its key, SKU, user, idempotency key, quantity, order id,
+--       traceparent or ""
 -- reply the integer 0 when this is another server; else one text per purchase:
 --       A|position                    admitted under the order id that was sent
 --       S|order id|settled|record     seen before with the same quantity: the first answer; takes nothing
@@ -23,9 +24,9 @@
 -- Lua number holds 53 bits. A sale that a former release loaded has no field bucketCount: broken data.
 -- No shebang: with one, a full Redis would refuse repeats too.
 
-local prefix, expected, waits = ARGV[1], ARGV[2], ARGV[3]
-local FIELDS = 6
-local FIRST = 4
+local expected, waits = ARGV[1], ARGV[2]
+local FIELDS = 7
+local FIRST = 3
 local call, pcall, find, match = redis.call, redis.pcall, string.find, string.match
 
 if match(call('INFO', 'replication'), 'master_replid:(%x+)') ~= expected then
@@ -69,8 +70,14 @@ local function closedCode(state, opens, closes)
   return nil
 end
 
+local outboxes = {}
+for i, key in ipairs(KEYS) do
+  outboxes[i] = { prefix = match(key, '^[^}]*}:'), broken = failed(pcall('LLEN', key)), messages = {} }
+end
+
 -- Rules and stock of a SKU, read once per call; { code = ... } if the SKU is unknown or broken.
-local function load(sku)
+local function load(sku, outbox)
+  local prefix = outbox.prefix
   local f = pcall('HMGET', prefix .. 'sku:' .. sku, 'policy', 'limit', 'maxPerOrder', 'opensAt', 'closesAt',
     'state', 'epoch', 'bucketCount', 'seq', 'settled', 'expiresAt', 'admittedOrders', 'admittedUnits')
   if failed(f) then
@@ -92,8 +99,8 @@ local function load(sku)
     quota = policy == 'ONE_PER_USER' and 1 or policy == 'LIMITED' and limit or nil,
     most = most, buckets = buckets, seq = seq, settled = settled, expires = expires,
     stock = not failed(stock) and integer(stock) or nil,
-    epoch = epoch, orders = orders, units = units, newOrders = 0, newUnits = 0,
-    prefix = prefix .. 'bucket:' .. sku .. ':',
+    outbox = outbox, epoch = epoch, orders = orders, units = units, newOrders = 0, newUnits = 0,
+    bucketPrefix = prefix .. 'bucket:' .. sku .. ':',
     -- Parts that the messages and records of this SKU share.
     messageSku = ',"skuId":' .. sku .. ',"quantity":',
     messageSale = '","policy":"' .. policy .. '","epoch":' .. epoch .. ',"seq":',
@@ -102,12 +109,10 @@ local function load(sku)
   }
 end
 
-local outboxBroken = failed(pcall('LLEN', KEYS[1]))
-
 -- Decisions of this call: writes[] holds ten values per admission, taken[] maps a request to its
 -- offset in writes[], owned[] maps a user to all units taken so far.
 local skus, taken, owned = {}, {}, {}
-local replies, messages, writes = {}, {}, {}
+local replies, writes = {}, {}
 local count, repeats = 0, false
 local WIDTH = 10
 
@@ -117,16 +122,16 @@ local function again(id, settled, record)
 end
 
 local function decide(i)
-  local sku, user, key, quantity = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+  local sku, user, key, quantity = ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
   local s = skus[sku]
   if not s then
-    s = load(sku)
+    s = load(sku, outboxes[tonumber(ARGV[i])])
     skus[sku] = s
   end
   if s.code then
     return s.code
   end
-  local bucket = s.prefix .. bucketOf(user, s.buckets)
+  local bucket = s.bucketPrefix .. bucketOf(user, s.buckets)
   local request, quota = user .. ':' .. key, user .. ':'
 
   -- request
@@ -156,7 +161,7 @@ local function decide(i)
   local n = integer(quantity)
   if not n or n < 1 or n > s.most then
     return 'I'
-  elseif not s.stock or outboxBroken then
+  elseif not s.stock or s.outbox.broken then
     return 'B'
   end
 
@@ -177,7 +182,7 @@ local function decide(i)
     return s.stock == 0 and 'O' or 'F'
   end
 
-  local id, trace, seq = ARGV[i + 4], ARGV[i + 5], s.seq + 1
+  local id, trace, seq = ARGV[i + 5], ARGV[i + 6], s.seq + 1
   s.seq = seq
   s.stock = s.stock - n
   s.newOrders = s.newOrders + 1
@@ -195,7 +200,8 @@ local function decide(i)
   if trace ~= '' then
     key = key .. '","traceparent":"' .. trace
   end
-  messages[count] = '{"v":1,"orderId":"' .. id .. '","userId":' .. user .. s.messageSku .. quantity
+  local messages = s.outbox.messages
+  messages[#messages + 1] = '{"v":1,"orderId":"' .. id .. '","userId":' .. user .. s.messageSku .. quantity
     .. ',"requestId":"' .. key .. s.messageSale .. seq .. s.messageEnd
   return 'A|' .. (seq > s.settled and seq - s.settled or 1)
 end
@@ -208,15 +214,15 @@ end
 
 if count == 0 then
   if repeats and waits == '1' then
-    call('SET', prefix .. 'pulse', now)
+    call('SET', outboxes[1].prefix .. 'pulse', now)
   end
   return replies
 end
 
 for sku, s in pairs(skus) do
   if not s.code and s.newOrders > 0 then
-    call('DECRBY', prefix .. 'stock:' .. sku, s.newUnits)
-    call('HSET', prefix .. 'sku:' .. sku, 'seq', s.seq,
+    call('DECRBY', s.outbox.prefix .. 'stock:' .. sku, s.newUnits)
+    call('HSET', s.outbox.prefix .. 'sku:' .. sku, 'seq', s.seq,
       'admittedOrders', s.orders + s.newOrders, 'admittedUnits', s.units + s.newUnits)
     replies[#replies + 1] = sku .. '|' .. s.epoch .. '|' .. s.seq
   end
@@ -227,5 +233,9 @@ for at = 0, (count - 1) * WIDTH, WIDTH do
     call('PEXPIREAT', writes[at + 1], writes[at + 10])
   end
 end
-call('LPUSH', KEYS[1], unpack(messages))
+for i, outbox in ipairs(outboxes) do
+  if #outbox.messages > 0 then
+    call('LPUSH', KEYS[i], unpack(outbox.messages))
+  end
+end
 return replies

@@ -270,6 +270,39 @@ class AdmitCallIT {
   }
 
   @Test
+  void keepsPartitionsOfOneCallApart() {
+    TestSale one = TestSale.open(redis, 1_001, PurchasePolicy.LIMITED, 2, 10);
+    TestSale broken = TestSale.open(redis, 1_002, PurchasePolicy.LIMITED, 2, 10);
+    TestSale unverified = TestSale.open(redis, 1_003, PurchasePolicy.LIMITED, 2, 10);
+    TestSale elsewhere = TestSale.open(redis, 1_004, PurchasePolicy.LIMITED, 2, 10);
+    TestSale other = TestSale.open(redis, 1_005, PurchasePolicy.LIMITED, 2, 10);
+    redis.sadd(RedisKeys.outbox(broken.partition()), "foreign");
+    Calls mixed = new Calls(redis);
+    mixed.servers().verified(elsewhere.partition(), "0".repeat(40));
+    int gone = unverified.partition();
+    mixed.servers().otherServer(gone, mixed.servers().replicationId(gone));
+
+    List<Admission> outcomes =
+        mixed.together(
+            attempt(one, 1, KEY, 1),
+            attempt(broken, 1, KEY, 1),
+            attempt(unverified, 1, KEY, 1),
+            attempt(elsewhere, 1, KEY, 1),
+            attempt(other, 1, KEY, 2),
+            attempt(one, 2, KEY, 1));
+
+    assertThat(outcomes.get(0)).isInstanceOf(Admitted.class);
+    assertThat(outcomes.subList(1, 4))
+        .containsExactly(Unknown.BROKEN_DATA, Unknown.UNVERIFIED, Unknown.UNVERIFIED);
+    assertThat(outcomes.subList(4, 6)).hasOnlyElementsOfType(Admitted.class);
+    assertThat(one.outbox()).extracting(OrderMessage::userId).containsExactly(1L, 2L);
+    assertThat(other.outbox()).extracting(OrderMessage::skuId).containsExactly(other.sku());
+    assertThat(List.of(one, broken, unverified, elsewhere, other))
+        .extracting(TestSale::stock)
+        .containsExactly(8L, 10L, 10L, 10L, 8L);
+  }
+
+  @Test
   @DisplayName("A repeat gets the first answer and takes nothing (facts.md 3, I9)")
   void answersARepeatWithTheFirstOrderAndItsStatusOfNow() {
     TestSale sale =

@@ -68,7 +68,7 @@ final class Calls {
       int at = i;
       purchases.add(new Purchase(attempts[i], outcome -> outcomes[at] = outcome));
     }
-    admit.execute(attempts[0].partition(), purchases);
+    admit.execute(purchases);
     return List.of(outcomes);
   }
 

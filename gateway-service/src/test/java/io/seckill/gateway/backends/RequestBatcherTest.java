@@ -7,10 +7,12 @@ import static org.awaitility.Awaitility.await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -20,6 +22,7 @@ class RequestBatcherTest {
 
   private final CountDownLatch gate = new CountDownLatch(1);
   private final List<Integer> batches = new CopyOnWriteArrayList<>();
+  private final List<Set<Integer>> partitions = new CopyOnWriteArrayList<>();
   private final AtomicInteger atOnce = new AtomicInteger();
   private final AtomicInteger most = new AtomicInteger();
 
@@ -41,7 +44,7 @@ class RequestBatcherTest {
   }
 
   @Test
-  void neverMixesPartitionsAndServesAllOfThem() {
+  void neverMixesPartitionsThatAreApartAndServesAllOfThem() {
     try (RequestBatcher<TestRequest> post = batcher(2, 1, 1_000, LONG, LONG)) {
       List<TestRequest> requests = new ArrayList<>();
       for (int i = 0; i < 160; i++) {
@@ -50,7 +53,31 @@ class RequestBatcherTest {
       gate.countDown();
 
       await().until(() -> requests.stream().allMatch(request -> request.delivered));
-      assertThat(requests).allMatch(request -> request.deliveredAs == request.partition);
+      assertThat(partitions).allMatch(ofOneBatch -> ofOneBatch.size() == 1);
+    }
+  }
+
+  @Test
+  void mixesPartitionsOfOneServerAndTakesFromThemInTurn() {
+    try (RequestBatcher<TestRequest> post =
+        new RequestBatcher<>(
+            "test",
+            new RequestBatcherProperties(1, 1, 64, 1_000, LONG, LONG),
+            false,
+            this::execute)) {
+      offered(post, 15);
+      await().until(() -> batches.size() == 1);
+      for (int i = 0; i < 100; i++) {
+        offered(post, 3);
+      }
+      for (int partition = 0; partition < 3; partition++) {
+        offered(post, partition);
+      }
+      gate.countDown();
+
+      await().until(() -> batches.size() == 3);
+      assertThat(partitions).containsExactly(Set.of(15), Set.of(3), Set.of(0, 1, 2, 3));
+      assertThat(batches).containsExactly(1, 64, 39);
     }
   }
 
@@ -78,9 +105,9 @@ class RequestBatcherTest {
         offered(post, 0);
       }
 
-      assertThat(post.offer(0, new TestRequest(0))).isFalse();
+      assertThat(post.offer(new TestRequest(0))).isFalse();
       assertThat(post.depth()).isEqualTo(3);
-      assertThat(post.offer(1, new TestRequest(1))).as("another partition has room").isTrue();
+      assertThat(post.offer(new TestRequest(1))).as("another partition has room").isTrue();
       gate.countDown();
     }
   }
@@ -112,11 +139,11 @@ class RequestBatcherTest {
             "test",
             new RequestBatcherProperties(1, 1, 64, 100, LONG, LONG),
             false,
-            (partition, requests) -> {
+            requests -> {
               if (calls.getAndIncrement() == 0) {
                 throw new IllegalStateException("for the test");
               }
-              requests.forEach(request -> request.deliver(partition));
+              requests.forEach(TestRequest::deliver);
             })) {
       TestRequest first = offered(post, 0);
       await().until(() -> first.failure == PendingRequest.Failure.UNKNOWN);
@@ -136,7 +163,7 @@ class RequestBatcherTest {
     post.close();
 
     assertThat(requests).allMatch(request -> request.delivered);
-    assertThat(post.offer(0, new TestRequest(0))).isFalse();
+    assertThat(post.offer(new TestRequest(0))).isFalse();
   }
 
   @Test
@@ -160,21 +187,22 @@ class RequestBatcherTest {
         this::execute);
   }
 
-  private void execute(int partition, List<TestRequest> requests) {
+  private void execute(List<TestRequest> requests) {
     most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
     batches.add(requests.size());
+    partitions.add(requests.stream().map(TestRequest::partition).collect(Collectors.toSet()));
     try {
       gate.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    requests.forEach(request -> request.deliver(partition));
+    requests.forEach(TestRequest::deliver);
     atOnce.decrementAndGet();
   }
 
   private static TestRequest offered(RequestBatcher<TestRequest> post, int partition) {
     TestRequest request = new TestRequest(partition);
-    assertThat(post.offer(partition, request)).isTrue();
+    assertThat(post.offer(request)).isTrue();
     return request;
   }
 
@@ -182,16 +210,19 @@ class RequestBatcherTest {
     private final int partition;
     private final AtomicBoolean settled = new AtomicBoolean();
     private volatile boolean delivered;
-    private volatile int deliveredAs;
     private volatile @Nullable Failure failure;
 
     TestRequest(int partition) {
       this.partition = partition;
     }
 
-    void deliver(int as) {
+    @Override
+    protected int partition() {
+      return partition;
+    }
+
+    void deliver() {
       if (settled.compareAndSet(false, true)) {
-        deliveredAs = as;
         delivered = true;
       }
     }

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
@@ -25,8 +26,7 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class RedisOrdersIT {
 
-  private static final int PARTITION = 9;
-  private static final long SKU = 16_000 + PARTITION;
+  private static final long SKU = 16_009;
   private static final long USER = 7;
 
   @Test
@@ -58,14 +58,51 @@ class RedisOrdersIT {
     }
   }
 
+  @Test
+  void readsOrdersOfSeveralPartitionsInOneBatchWhateverTheHint(RedisServer server)
+      throws IOException {
+    try (TcpProxy link = TcpProxy.to(server);
+        UnifiedJedis redis =
+            RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test")) {
+      OrderId one = order(redis, SKU, 1, null);
+      OrderId other = order(redis, SKU + 1, 1, null);
+      RedisOrders orders =
+          new RedisOrders(
+              redis,
+              RedisBreakers.of(redis, new SimpleMeterRegistry()),
+              16,
+              1,
+              Duration.ofSeconds(5));
+      try {
+        link.delay(Duration.ofMillis(200)); // while the first is read, the others form a batch
+        CompletableFuture<LookupResult<RedisOrder>> first = orders.read(one, USER, SKU);
+        CompletableFuture<LookupResult<RedisOrder>> wrongHint = orders.read(other, USER, SKU);
+        CompletableFuture<LookupResult<RedisOrder>> rightHint = orders.read(one, USER, SKU);
+        CompletableFuture<LookupResult<RedisOrder>> noHint = orders.read(other, USER, null);
+
+        assertThat(first.join().order()).isPresent();
+        assertThat(wrongHint.join().order().map(RedisOrder::skuId)).contains(SKU + 1);
+        assertThat(rightHint.join().order().map(RedisOrder::skuId)).contains(SKU);
+        assertThat(noHint.join().order().map(RedisOrder::skuId)).contains(SKU + 1);
+      } finally {
+        orders.destroy();
+      }
+    }
+  }
+
   private static OrderId order(UnifiedJedis redis, int sequence, String text) {
-    OrderId id = OrderId.of(System.currentTimeMillis(), PARTITION, 1, sequence);
-    redis.sadd(RedisKeys.skus(PARTITION), Long.toString(SKU));
-    redis.hset(RedisKeys.sku(SKU), Map.of("bucketCount", "1", "settled", "0"));
+    return order(redis, SKU, sequence, text);
+  }
+
+  private static OrderId order(UnifiedJedis redis, long sku, int sequence, String text) {
+    int partition = Partition.ofSku(sku);
+    OrderId id = OrderId.of(System.currentTimeMillis(), partition, 1, sequence);
+    redis.sadd(RedisKeys.skus(partition), Long.toString(sku));
+    redis.hset(RedisKeys.sku(sku), Map.of("bucketCount", "1", "settled", "0"));
     AdmissionRecord record =
         new AdmissionRecord(
             USER, "key-0001", 1, 1, id.timeMs(), 1, OrderStatus.QUEUED, null, id.timeMs(), null);
-    redis.hset(RedisKeys.bucket(SKU, 0), id.toString(), text == null ? record.format() : text);
+    redis.hset(RedisKeys.bucket(sku, 0), id.toString(), text == null ? record.format() : text);
     return id;
   }
 }

@@ -45,7 +45,6 @@ final class AdmitScript {
   List<String> callOf(int partition, List<String> purchases) {
     List<String> call = new ArrayList<>();
     call.add(RedisKeys.outbox(partition));
-    call.add(RedisKeys.prefix(partition));
     call.add(server);
     call.add("0");
     call.addAll(purchases);
@@ -54,7 +53,7 @@ final class AdmitScript {
 
   /** The arguments for one purchase of one unit. */
   static List<String> purchase(String skuId, String userId, String key, String orderId) {
-    return List.of(skuId, userId, key, "1", orderId, "");
+    return List.of("1", skuId, userId, key, "1", orderId, "");
   }
 
   /**

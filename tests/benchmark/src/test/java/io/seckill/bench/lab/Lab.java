@@ -3,6 +3,7 @@ package io.seckill.bench.lab;
 import static java.util.concurrent.CompletableFuture.supplyAsync;
 
 import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.bench.report.CpuCost;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import redis.clients.jedis.ConnectionPoolConfig;
@@ -184,6 +186,24 @@ public final class Lab implements AutoCloseable {
         pipeline.run(service);
       }
     }
+  }
+
+  /**
+   * Waits until compilers and collectors have finished the work of the last orders, then measures
+   * the CPU time of processes without traffic.
+   *
+   * @return percent of one core, all of them together
+   */
+  public double idlePercent(CpuCost... processes) {
+    Waiting.pass(settings.seconds(5, 3));
+    long start = System.nanoTime();
+    CpuTimes before = CpuTimes.now();
+    Waiting.pass(settings.seconds(30, 10));
+    CpuTimes after = CpuTimes.now();
+    long elapsed = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start);
+    return Stream.of(processes)
+        .mapToDouble(process -> 100.0 * (after.micros(process) - before.micros(process)) / elapsed)
+        .sum();
   }
 
   /**

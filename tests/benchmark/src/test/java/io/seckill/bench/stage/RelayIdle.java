@@ -1,16 +1,13 @@
 package io.seckill.bench.stage;
 
 import io.seckill.bench.lab.BenchSale;
-import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.MadeOrders;
 import io.seckill.bench.lab.Users;
-import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.report.CpuCost;
 import io.seckill.bench.report.Figures;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.redis.RedisKeys;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -41,9 +38,7 @@ final class RelayIdle {
     figures.add(P50, micros.getValueAtPercentile(50) / 1_000.0);
     figures.add(P99, micros.getValueAtPercentile(99) / 1_000.0);
     lab.progress().now("relay: idle");
-    // Lets compilers and collectors finish the work caused by the last order.
-    Waiting.pass(lab.settings().seconds(5, 3));
-    figures.add(CPU, cpuPercent(lab.settings().seconds(30, 10)));
+    figures.add(CPU, lab.idlePercent(CpuCost.RELAY));
   }
 
   private static Histogram singleOrders(Lab lab, List<BenchSale> sales, int count) {
@@ -85,14 +80,5 @@ final class RelayIdle {
     for (long left = nanoTime - System.nanoTime(); left > 0; left = nanoTime - System.nanoTime()) {
       LockSupport.parkNanos(left);
     }
-  }
-
-  /** Returns the CPU time of all threads of the relay, in percent of one core. */
-  private static double cpuPercent(Duration look) {
-    long start = System.nanoTime();
-    long before = CpuTimes.now().micros(CpuCost.RELAY);
-    Waiting.pass(look);
-    double used = CpuTimes.now().micros(CpuCost.RELAY) - before;
-    return 100 * used / TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start);
   }
 }
