@@ -1,6 +1,7 @@
 package io.seckill.consumer;
 
 import io.seckill.consumer.intake.MutantIntake;
+import io.seckill.consumer.payment.MutantPayments;
 import io.seckill.consumer.storage.MutantStore;
 import io.seckill.testing.TestServers;
 import io.seckill.testing.mutation.Mutants;
@@ -77,6 +78,10 @@ class ConsumerMutationsIT {
             .text(COMPENSATION, "elseif current > epoch then", "elseif false then")
             .caughtBy(COMPENSATION_IT + "changesNothingForAnOlderEpoch", "expected: 3L"),
         Mutation.named("a payment pays for an order that has ended")
+            .calls(
+                LIFECYCLE + "ChargeOutcomes#change",
+                "io.seckill.consumer.orders.OrderRow#status",
+                MutantPayments.class)
             .constant("io.seckill.consumer.orders.Orders", " AND status = 'CONFIRMED'", "")
             .caughtBy(
                 LIFECYCLE + "LifecycleIT#aCrashAfterTheChargeEndsAsARefundWhenTheOrderHasExpired",

@@ -1,14 +1,18 @@
 package io.seckill.consumer.orders;
 
 import io.seckill.common.order.OrderId;
-import io.seckill.common.order.OrderStatus;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Reads and updates single stored orders. */
+/** Reads and updates stored orders by their ids. */
 @Component
 public class Orders {
 
@@ -32,27 +36,52 @@ public class Orders {
     return find(orderId).filter(order -> order.userId() == userId).orElseThrow(Orders::unknown);
   }
 
+  /** These orders; one that is not stored is missing. */
+  public Map<OrderId, OrderRow> find(Collection<OrderId> orders) {
+    return read("SELECT * FROM orders WHERE order_id IN (:ids)", orders);
+  }
+
   /**
-   * Changes a CONFIRMED order to PAID, in the caller's transaction. This one statement decides
-   * whether a payment succeeds.
+   * Locks orders, in the order of their ids: nothing else ends or pays for them until the caller's
+   * transaction is over.
+   *
+   * @param wait false to leave out orders that another transaction has locked
    */
-  public boolean markPaid(OrderId orderId) {
-    return jdbc.sql("UPDATE orders SET status = 'PAID' WHERE order_id = ? AND status = 'CONFIRMED'")
-            .param(orderId.value())
-            .update()
-        == 1;
+  public Map<OrderId, OrderRow> lock(Collection<OrderId> orders, boolean wait) {
+    String sql =
+        "SELECT * FROM orders FORCE INDEX (PRIMARY) WHERE order_id IN (:ids) FOR UPDATE"
+            + (wait ? "" : " SKIP LOCKED");
+    return read(sql, orders);
   }
 
-  /** Locks the order: nothing else ends or pays for it until the caller's transaction is over. */
-  public OrderStatus lockedStatus(OrderId orderId) {
-    return jdbc.sql("SELECT status FROM orders WHERE order_id = ? FOR UPDATE")
-        .param(orderId.value())
-        .query((row, number) -> OrderStatus.valueOf(row.getString(1)))
-        .single();
+  private Map<OrderId, OrderRow> read(String sql, Collection<OrderId> orders) {
+    return orders.isEmpty()
+        ? Map.of()
+        : jdbc
+            .sql(sql)
+            .param("ids", ids(orders))
+            .query((row, number) -> OrderRow.read(row))
+            .list()
+            .stream()
+            .collect(Collectors.toMap(OrderRow::id, Function.identity()));
   }
 
-  public OrderStatus status(OrderId orderId) {
-    return find(orderId).orElseThrow(Orders::unknown).status();
+  /**
+   * Changes those of these orders that are CONFIRMED to PAID, in the caller's transaction, which
+   * has locked them.
+   */
+  public void markPaid(Collection<OrderId> orders) {
+    if (!orders.isEmpty()) {
+      jdbc.sql(
+              "UPDATE orders SET status = 'PAID'"
+                  + " WHERE order_id IN (:ids) AND status = 'CONFIRMED'")
+          .param("ids", ids(orders))
+          .update();
+    }
+  }
+
+  private static List<Long> ids(Collection<OrderId> orders) {
+    return orders.stream().map(OrderId::value).sorted().toList();
   }
 
   public static ProblemException unknown() {

@@ -1,9 +1,12 @@
 package io.seckill.consumer.payment;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderStatus;
 import java.util.List;
+import java.util.function.Supplier;
 import org.springframework.stereotype.Component;
 
 /** Counts what happens to orders after CONFIRMED. */
@@ -15,6 +18,7 @@ class LifecycleMeters {
 
   private final MeterRegistry meters;
   private final Counter refunds;
+  private final DistributionSummary batchSize;
 
   LifecycleMeters(MeterRegistry meters) {
     this.meters = meters;
@@ -23,6 +27,25 @@ class LifecycleMeters {
         Counter.builder("seckill.consumer.refunds")
             .description("Charges given back because the order had ended before")
             .register(meters);
+    this.batchSize =
+        DistributionSummary.builder("seckill.consumer.payment.batch.size")
+            .description("Answers of the payment provider stored by a transaction")
+            .serviceLevelObjectives(1, 2, 5, 10, 20, 50, 100)
+            .register(meters);
+  }
+
+  /** Registers how many payments wait for a batch in progress to end. */
+  void waiting(Supplier<Number> payments) {
+    Gauge.builder("seckill.consumer.payments.waiting", payments)
+        .description("Payments that wait for the batch before theirs")
+        .register(meters);
+  }
+
+  /**
+   * @param outcomes of one transaction
+   */
+  void settled(int outcomes) {
+    batchSize.record(outcomes);
   }
 
   /**

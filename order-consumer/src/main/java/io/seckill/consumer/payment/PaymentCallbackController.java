@@ -87,7 +87,7 @@ class PaymentCallbackController {
       throw ProblemException.ofField(
           ProblemCode.AMOUNT_MISMATCH, "The order costs another amount.", "amountCents");
     }
-    payments.settle(order, charge.chargeId(), () -> table.firstTime(charge.eventId(), orderId));
+    payments.settle(orderId, charge.chargeId(), () -> table.firstTime(charge.eventId(), orderId));
     return orders.find(orderId).orElseThrow(Orders::unknown);
   }
 }

@@ -1,10 +1,15 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.orders.OrderRow;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -27,46 +32,80 @@ class PaymentTable {
    */
   private static final long FIRST_PAUSE_MICROS = micros(Duration.ofSeconds(30));
 
+  private static final String CHECK_LATER =
+      "NOW(6) + INTERVAL " + FIRST_PAUSE_MICROS + " MICROSECOND)";
+  private static final String STARTED = "(?, ?, 'STARTED', " + CHECK_LATER;
+  private static final String CHARGED = "(?, ?, ?, 'CHARGED', NULL)";
+  private static final String REFUND_DUE = "(?, ?, ?, 'REFUND_DUE', " + CHECK_LATER;
+
   private final JdbcClient jdbc;
 
   PaymentTable(JdbcClient jdbc) {
     this.jdbc = jdbc;
   }
 
-  /** Records that the provider is about to be asked for a charge. */
-  void start(OrderId orderId, long amountCents) {
+  /**
+   * A charge that the provider has made.
+   *
+   * @param pays whether it pays for the order; else the caller refunds it at once, or the sweep
+   *     after a pause
+   */
+  record BookedCharge(OrderRow order, String chargeId, boolean pays) {}
+
+  /** Records that the provider is about to be asked for these charges. */
+  void start(Map<OrderId, Long> amountsCents) {
+    if (amountsCents.isEmpty()) {
+      return;
+    }
+    List<Object> values = new ArrayList<>();
+    new TreeMap<>(amountsCents).forEach((id, cents) -> values.addAll(List.of(id.value(), cents)));
     jdbc.sql(
-            "INSERT INTO payment (order_id, amount_cents, state, check_at)"
-                + " VALUES (?, ?, 'STARTED', NOW(6) + INTERVAL ? MICROSECOND)"
+            "INSERT INTO payment (order_id, amount_cents, state, check_at) VALUES "
+                + String.join(", ", Collections.nCopies(amountsCents.size(), STARTED))
                 + " ON DUPLICATE KEY UPDATE"
                 + " asked_at = IF(state = 'CHARGED', asked_at, NOW(6)),"
                 + " check_at = IF(state = 'CHARGED', check_at, VALUES(check_at)),"
                 + " state = IF(state = 'DECLINED', 'STARTED', state)")
-        .params(orderId.value(), amountCents, FIRST_PAUSE_MICROS)
+        .params(values)
         .update();
   }
 
-  /** Records a payment that the provider reports, perhaps without having been asked for it. */
-  void confirmed(OrderId orderId, long amountCents) {
+  /** Records charges that the provider reports, perhaps without having been asked for them. */
+  void charged(Collection<BookedCharge> charges) {
+    if (charges.isEmpty()) {
+      return;
+    }
+    List<String> rows = new ArrayList<>();
+    List<Object> values = new ArrayList<>();
+    charges.stream()
+        .sorted(Comparator.comparing(charge -> charge.order().id()))
+        .forEach(
+            charge -> {
+              rows.add(charge.pays() ? CHARGED : REFUND_DUE);
+              OrderRow order = charge.order();
+              values.addAll(List.of(order.id().value(), order.amountCents(), charge.chargeId()));
+            });
     jdbc.sql(
-            "INSERT INTO payment (order_id, amount_cents, state) VALUES (?, ?, 'STARTED')"
-                + " ON DUPLICATE KEY UPDATE order_id = order_id")
-        .params(orderId.value(), amountCents)
+            "INSERT INTO payment (order_id, amount_cents, charge_id, state, check_at) VALUES "
+                + String.join(", ", rows)
+                + " ON DUPLICATE KEY UPDATE"
+                + " charge_id = IF(state = 'CHARGED' AND check_at IS NULL, charge_id,"
+                + " VALUES(charge_id)),"
+                + " check_at = IF(state = 'REFUND_DUE' AND VALUES(state) = state, check_at,"
+                + " VALUES(check_at)),"
+                + " state = VALUES(state)")
+        .params(values)
         .update();
   }
 
-  void declined(OrderId orderId) {
-    jdbc.sql("UPDATE payment SET state = 'DECLINED' WHERE order_id = ? AND state = 'STARTED'")
-        .param(orderId.value())
-        .update();
-  }
-
-  void charged(OrderId orderId, String chargeId) {
-    jdbc.sql(
-            "UPDATE payment SET charge_id = ?, state = 'CHARGED', check_at = NULL"
-                + " WHERE order_id = ? AND (state <> 'CHARGED' OR check_at IS NOT NULL)")
-        .params(chargeId, orderId.value())
-        .update();
+  void declined(Collection<OrderId> orders) {
+    if (!orders.isEmpty()) {
+      jdbc.sql(
+              "UPDATE payment SET state = 'DECLINED'"
+                  + " WHERE order_id IN (:ids) AND state = 'STARTED'")
+          .param("ids", ids(orders))
+          .update();
+    }
   }
 
   /**
@@ -82,19 +121,14 @@ class PaymentTable {
   }
 
   private void refundDue(Collection<OrderId> orders, long pauseMicros) {
+    if (orders.isEmpty()) {
+      return;
+    }
     jdbc.sql(
             "UPDATE payment FORCE INDEX (PRIMARY)"
                 + " SET state = 'REFUND_DUE', check_at = NOW(6) + INTERVAL :pause MICROSECOND"
                 + " WHERE order_id IN (:ids) AND state IN ('STARTED', 'DECLINED', 'REFUNDED')")
-        .params(
-            Map.of(
-                "pause", pauseMicros, "ids", orders.stream().map(OrderId::value).sorted().toList()))
-        .update();
-  }
-
-  void noteCharge(OrderId orderId, String chargeId) {
-    jdbc.sql("UPDATE payment SET charge_id = ? WHERE order_id = ?")
-        .params(chargeId, orderId.value())
+        .params(Map.of("pause", pauseMicros, "ids", ids(orders)))
         .update();
   }
 
@@ -160,6 +194,10 @@ class PaymentTable {
             .params(eventId, orderId.value())
             .update()
         == 1;
+  }
+
+  private static List<Long> ids(Collection<OrderId> orders) {
+    return orders.stream().map(OrderId::value).sorted().toList();
   }
 
   private static long micros(Duration duration) {

@@ -2,30 +2,31 @@ package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.common.order.OrderTrail;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.payment.PaymentUnavailableException;
-import io.seckill.consumer.orders.OrderResult;
-import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.payment.ChargeOutcomes.Outcome;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.support.TransactionOperations;
 
 /**
  * Pays for orders. The intent is stored before the provider is called; the provider's answer and
  * the order's status change in one transaction; a charge for an order that had ended otherwise is
- * refunded. {@link #sweep} or the provider's callback completes what a crash or a late provider
- * leaves unfinished.
+ * refunded. Concurrent payments share statements and transactions; the provider is called for each
+ * by itself, outside of them. {@link #sweep} or the provider's callback completes what a crash or a
+ * late provider leaves unfinished.
  */
 @Component
 class Payments {
@@ -35,75 +36,96 @@ class Payments {
   /** Payments read at once by the sweep, which checks them one after the other. */
   private static final int SWEEP_BATCH = 200;
 
+  /** Payments that may wait to begin; further ones are refused. */
+  private static final int MAX_WAITING = 100;
+
   private final Orders orders;
   private final PaymentTable payments;
   private final PaymentProvider provider;
-  private final TransactionOperations transactions;
-  private final OrderResults results;
+  private final ChargeOutcomes outcomes;
   private final LifecycleMeters meters;
+  private final PaymentBatcher<Attempt, Optional<OrderRow>> attempts =
+      new PaymentBatcher<>(MAX_WAITING, this::begin);
+
+  /** Refuses none, as money may have been taken; the threads of the web server bound it. */
+  private final PaymentBatcher<Outcome, OrderRow> answers =
+      new PaymentBatcher<>(Integer.MAX_VALUE, this::settle);
 
   Payments(
       Orders orders,
       PaymentTable payments,
       PaymentProvider provider,
-      TransactionOperations transactions,
-      OrderResults results,
+      ChargeOutcomes outcomes,
       LifecycleMeters meters) {
     this.orders = orders;
     this.payments = payments;
     this.provider = provider;
-    this.transactions = transactions;
-    this.results = results;
+    this.outcomes = outcomes;
     this.meters = meters;
+    meters.waiting(() -> attempts.depth() + answers.depth());
   }
+
+  /** A shopper's wish to pay for an order. */
+  record Attempt(OrderId orderId, long userId) {}
 
   /**
    * @return the order, PAID; the same when it was paid before
    * @throws ProblemException 404 not this user's, 409 NOT_PAYABLE with the order's status, 409
-   *     PAYMENT_DECLINED, 503 when the provider does not answer: retry
+   *     PAYMENT_DECLINED, 503 when the provider does not answer: retry; 503 BUSY
    */
   OrderRow pay(OrderId orderId, long userId) {
-    OrderRow order = orders.ofUser(orderId, userId);
-    if (order.status() == OrderStatus.CONFIRMED) {
-      charge(order);
+    OrderRow found = attempts.submit(new Attempt(orderId, userId)).orElseThrow(Orders::unknown);
+    OrderRow now = found.status() == OrderStatus.CONFIRMED ? charge(found) : found;
+    if (now.status() == OrderStatus.CONFIRMED) {
+      throw ProblemException.ofOrder(
+          ProblemCode.PAYMENT_DECLINED, "The payment was declined.", OrderStatus.CONFIRMED.name());
     }
-    OrderRow now = orders.ofUser(orderId, userId);
     if (now.status() != OrderStatus.PAID) {
       throw notPayable(now.status());
     }
     return now;
   }
 
-  private void charge(OrderRow order) {
-    payments.start(order.id(), order.amountCents());
-    PaymentProvider.Charge charge = ask(order);
-    if (charge instanceof PaymentProvider.Charge.Charged charged) {
-      settle(order, charged.chargeId());
-      return;
+  /** Reads the orders, each for its owner only, and stores the intents for those that wait. */
+  Map<Attempt, Optional<OrderRow>> begin(Set<Attempt> batch) {
+    Map<OrderId, OrderRow> stored = orders.find(batch.stream().map(Attempt::orderId).toList());
+    Map<Attempt, Optional<OrderRow>> found = new HashMap<>();
+    Map<OrderId, Long> waiting = new HashMap<>();
+    for (Attempt attempt : batch) {
+      Optional<OrderRow> own =
+          Optional.ofNullable(stored.get(attempt.orderId()))
+              .filter(order -> order.userId() == attempt.userId());
+      own.filter(order -> order.status() == OrderStatus.CONFIRMED)
+          .ifPresent(order -> waiting.put(order.id(), order.amountCents()));
+      found.put(attempt, own);
     }
-    if (declined(order.id()) == OrderStatus.CONFIRMED) {
-      throw ProblemException.ofOrder(
-          ProblemCode.PAYMENT_DECLINED, "The payment was declined.", OrderStatus.CONFIRMED.name());
-    }
+    payments.start(waiting);
+    return found;
   }
 
   /**
-   * Another attempt may still be under way, so a declined payment of an order that has ended in the
-   * meantime is closed like any other.
-   *
-   * @return the order's status now
+   * @return the order after the charge; CONFIRMED when it was declined
    */
-  private OrderStatus declined(OrderId orderId) {
-    return transactions.execute(
-        tx -> {
-          OrderStatus status = orders.lockedStatus(orderId);
-          if (status == OrderStatus.CONFIRMED) {
-            payments.declined(orderId);
-          } else if (status != OrderStatus.PAID) {
-            payments.ended(List.of(orderId));
-          }
-          return status;
-        });
+  private OrderRow charge(OrderRow order) {
+    PaymentProvider.Charge charge = ask(order);
+    OrderRow now = answers.submit(new Outcome(order.id(), charge));
+    if (charge instanceof PaymentProvider.Charge.Charged && now.status() != OrderStatus.PAID) {
+      refund(order.id(), true);
+    }
+    return now;
+  }
+
+  /** Settles the outcomes; one whose order another transaction has locked is missing. */
+  Map<Outcome, OrderRow> settle(Set<Outcome> batch) {
+    Map<OrderId, OrderRow> now = outcomes.settle(batch, () -> true).orders();
+    Map<Outcome, OrderRow> settled = new HashMap<>();
+    for (Outcome outcome : batch) {
+      OrderRow order = now.get(outcome.orderId());
+      if (order != null) {
+        settled.put(outcome, order);
+      }
+    }
+    return settled;
   }
 
   private PaymentProvider.Charge ask(OrderRow order) {
@@ -128,50 +150,18 @@ class Payments {
     }
   }
 
-  /** The provider took the money: the order becomes PAID, or the charge is refunded. */
-  private void settle(OrderRow order, String chargeId) {
-    settle(order, chargeId, () -> true);
-  }
-
   /**
-   * Settles a charge that may have been reported before, as the callback does.
+   * Settles a charge that the provider reports on its own, or that the sweep has found: the order
+   * becomes PAID, or the charge is refunded.
    *
    * @param first evaluated in the transaction; false when this was received before: nothing changes
    */
-  void settle(OrderRow order, String chargeId, BooleanSupplier first) {
-    Settled settled =
-        transactions.execute(
-            tx -> {
-              boolean fresh = first.getAsBoolean();
-              boolean paid = fresh && orders.markPaid(order.id());
-              OrderStatus status = paid ? OrderStatus.PAID : orders.status(order.id());
-              if (fresh) {
-                note(order, chargeId, status);
-              }
-              return new Settled(status, fresh, paid);
-            });
-    if (settled.now()) {
-      meters.ended(OrderStatus.PAID, 1);
-      OrderTrail.mark(order.id(), order.skuId(), null, "paid");
-    }
-    if (settled.status() == OrderStatus.PAID) {
-      results.write(
-          List.of(OrderResult.of(order.id(), order.skuId(), order.userId(), OrderStatus.PAID)));
-    } else if (settled.fresh()) {
-      refund(order.id(), true);
-    }
-  }
-
-  /** The order's status after a charge, whether the charge is new, and whether it made it PAID. */
-  private record Settled(OrderStatus status, boolean fresh, boolean now) {}
-
-  private void note(OrderRow order, String chargeId, OrderStatus status) {
-    payments.confirmed(order.id(), order.amountCents());
-    if (status == OrderStatus.PAID) {
-      payments.charged(order.id(), chargeId);
-    } else {
-      payments.noteCharge(order.id(), chargeId);
-      payments.refundDue(order.id());
+  void settle(OrderId orderId, String chargeId, BooleanSupplier first) {
+    Outcome outcome = new Outcome(orderId, new PaymentProvider.Charge.Charged(chargeId));
+    ChargeOutcomes.Settled settled = outcomes.settle(List.of(outcome), first);
+    OrderRow now = settled.orders().get(orderId);
+    if (settled.fresh() && now != null && now.status() != OrderStatus.PAID) {
+      refund(orderId, true);
     }
   }
 
@@ -229,7 +219,7 @@ class Payments {
 
   private void look(OrderRow order, Optional<PaymentProvider.Charge.Charged> charge) {
     if (charge.isPresent()) {
-      settle(order, charge.get().chargeId());
+      settle(order.id(), charge.get().chargeId(), () -> true);
     } else if (order.status() != OrderStatus.CONFIRMED && order.status() != OrderStatus.PAID) {
       payments.refundDue(order.id());
       refund(order.id(), false);

@@ -26,13 +26,17 @@ final class SimulatedPaymentProvider implements PaymentProvider {
     if (amountCents >= declineFromCents) {
       return new Charge.Declined();
     }
-    book.sql(
-            "INSERT INTO simulated_charge (order_id, amount_cents, state) VALUES (?, ?, 'CHARGED')"
-                + " ON DUPLICATE KEY UPDATE order_id = order_id")
-        .params(orderId.value(), amountCents)
-        .update();
-    Optional<Charge.Charged> charged = find(orderId);
-    return charged.isPresent() ? charged.get() : new Charge.Declined();
+    int inserted =
+        book.sql(
+                "INSERT INTO simulated_charge (order_id, amount_cents, state)"
+                    + " VALUES (?, ?, 'CHARGED') ON DUPLICATE KEY UPDATE order_id = order_id")
+            .params(orderId.value(), amountCents)
+            .update();
+    if (inserted == 1) {
+      return charged(orderId);
+    }
+    Optional<Charge.Charged> before = find(orderId);
+    return before.isPresent() ? before.get() : new Charge.Declined();
   }
 
   @Override
@@ -42,7 +46,11 @@ final class SimulatedPaymentProvider implements PaymentProvider {
         .query(String.class)
         .optional()
         .filter("CHARGED"::equals)
-        .map(state -> new Charge.Charged("sim-" + orderId));
+        .map(state -> charged(orderId));
+  }
+
+  private static Charge.Charged charged(OrderId orderId) {
+    return new Charge.Charged("sim-" + orderId);
   }
 
   @Override

@@ -540,7 +540,7 @@ class LifecycleIT {
   void aCrashBeforeTheChargeNeverChargesAnOrderThatHasEnded() {
     open("LIMITED", 2, 10);
     OrderId id = orders.confirmed(sku, 7, 1);
-    consumer.bean(PaymentTable.class).start(id, 9_900);
+    consumer.bean(PaymentTable.class).start(Map.of(id, 9_900L));
     agePayment(id);
     cancel(id, 7);
 
@@ -637,7 +637,7 @@ class LifecycleIT {
   }
 
   private static void crashedAfterCharge(OrderId id) {
-    consumer.bean(PaymentTable.class).start(id, 9_900);
+    consumer.bean(PaymentTable.class).start(Map.of(id, 9_900L));
     consumer.bean(PaymentProvider.class).charge(id, 9_900);
     agePayment(id);
   }

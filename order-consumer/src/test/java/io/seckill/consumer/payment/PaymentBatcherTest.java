@@ -1,0 +1,184 @@
+package io.seckill.consumer.payment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.support.web.ProblemException;
+import java.sql.SQLException;
+import java.sql.SQLIntegrityConstraintViolationException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.DataIntegrityViolationException;
+
+class PaymentBatcherTest {
+
+  private static final int FIRST = -1;
+  private static final int BAD = 13;
+  private static final int CAPACITY = 5;
+
+  private final ExecutorService callers = Executors.newCachedThreadPool();
+  private final List<Set<Integer>> batches = new CopyOnWriteArrayList<>();
+  private final CompletableFuture<Void> firstMayEnd = new CompletableFuture<>();
+
+  @AfterEach
+  void stop() {
+    callers.shutdownNow();
+  }
+
+  @Test
+  void anIdleBatcherExecutesARequestAtOnceOnItsOwnThread() {
+    PaymentBatcher<Integer, String> batcher =
+        new PaymentBatcher<>(
+            CAPACITY,
+            requests -> {
+              batches.add(requests);
+              return Map.of(7, Thread.currentThread().getName());
+            });
+
+    assertThat(batcher.submit(7)).isEqualTo(Thread.currentThread().getName());
+    assertThat(batcher.submit(7)).isEqualTo(Thread.currentThread().getName());
+    assertThat(batches).containsExactly(Set.of(7), Set.of(7));
+  }
+
+  @Test
+  void requestsThatArriveDuringABatchFormTheNextAndEqualOnesAreExecutedOnce() throws Exception {
+    PaymentBatcher<Integer, String> batcher = new PaymentBatcher<>(CAPACITY, this::execute);
+    List<Future<String>> answers = duringTheFirst(batcher, List.of(1, 2, 3, 3));
+
+    firstMayEnd.complete(null);
+
+    assertThat(valuesOf(answers)).containsExactly("-1", "1", "2", "3", "3");
+    assertThat(batches).containsExactly(Set.of(FIRST), Set.of(1, 2, 3));
+  }
+
+  @Test
+  void aFullQueueRefusesAtOnceAndForgetsNobody() throws Exception {
+    PaymentBatcher<Integer, String> batcher = new PaymentBatcher<>(CAPACITY, this::execute);
+    List<Integer> full = IntStream.range(100, 100 + CAPACITY).boxed().toList();
+    List<Future<String>> answers = duringTheFirst(batcher, full);
+
+    assertThatThrownBy(() -> batcher.submit(1))
+        .isInstanceOf(ProblemException.class)
+        .hasMessageStartingWith("BUSY");
+
+    firstMayEnd.complete(null);
+    assertThat(valuesOf(answers)).hasSize(full.size() + 1);
+    assertThat(batches).hasSize(2);
+    assertThat(batcher.submit(1)).isEqualTo("1");
+  }
+
+  @Test
+  void aRequestThatFailsItsBatchFailsNoOther() throws Exception {
+    PaymentBatcher<Integer, String> batcher =
+        new PaymentBatcher<>(
+            CAPACITY,
+            requests -> {
+              Map<Integer, String> answers = execute(requests);
+              if (requests.contains(BAD)) {
+                throw new DataIntegrityViolationException(
+                    "bad", new SQLIntegrityConstraintViolationException("bad", "23000", 1048));
+              }
+              return answers;
+            });
+    List<Future<String>> answers = duringTheFirst(batcher, List.of(1, BAD, 2));
+
+    firstMayEnd.complete(null);
+
+    assertThat(answers.get(1).get()).isEqualTo("1");
+    assertThatThrownBy(() -> answers.get(2).get())
+        .hasCauseInstanceOf(DataIntegrityViolationException.class);
+    assertThat(answers.get(3).get()).isEqualTo("2");
+    assertThat(batches)
+        .containsExactlyInAnyOrder(
+            Set.of(FIRST), Set.of(1, BAD, 2), Set.of(1), Set.of(BAD), Set.of(2));
+  }
+
+  @Test
+  void aRequestThatItsBatchLeftOutIsExecutedAlone() throws Exception {
+    PaymentBatcher<Integer, String> batcher =
+        new PaymentBatcher<>(
+            CAPACITY,
+            requests -> {
+              Map<Integer, String> answers = execute(requests);
+              if (requests.size() > 1) {
+                answers.remove(2);
+              }
+              return answers;
+            });
+    List<Future<String>> answers = duringTheFirst(batcher, List.of(1, 2));
+
+    firstMayEnd.complete(null);
+
+    assertThat(valuesOf(answers)).containsExactly("-1", "1", "2");
+    assertThat(batches).containsExactly(Set.of(FIRST), Set.of(1, 2), Set.of(2));
+  }
+
+  @Test
+  void aBatchThatMySqlFailedIsNotExecutedAgain() throws Exception {
+    PaymentBatcher<Integer, String> batcher =
+        new PaymentBatcher<>(
+            CAPACITY,
+            requests -> {
+              Map<Integer, String> answers = execute(requests);
+              if (requests.contains(2)) {
+                throw new DataAccessResourceFailureException(
+                    "gone", new SQLException("link failure", "08S01"));
+              }
+              return answers;
+            });
+    List<Future<String>> answers = duringTheFirst(batcher, List.of(1, 2));
+
+    firstMayEnd.complete(null);
+
+    for (Future<String> answer : answers.subList(1, 3)) {
+      assertThatThrownBy(answer::get).hasCauseInstanceOf(DataAccessResourceFailureException.class);
+    }
+    assertThat(batches).containsExactly(Set.of(FIRST), Set.of(1, 2));
+    assertThat(batcher.submit(1)).isEqualTo("1");
+  }
+
+  /** Keeps the first batch in progress until the test ends it. */
+  private Map<Integer, String> execute(Set<Integer> requests) {
+    batches.add(Set.copyOf(requests));
+    if (requests.contains(FIRST)) {
+      firstMayEnd.join();
+    }
+    return requests.stream().collect(Collectors.toMap(r -> r, Object::toString));
+  }
+
+  /** Submits the requests, in this order, while a first one is executed. */
+  private List<Future<String>> duringTheFirst(
+      PaymentBatcher<Integer, String> batcher, List<Integer> requests) {
+    List<Future<String>> answers = new ArrayList<>();
+    answers.add(callers.submit(() -> batcher.submit(FIRST)));
+    await().until(() -> !batches.isEmpty());
+    for (Integer request : requests) {
+      answers.add(callers.submit(() -> batcher.submit(request)));
+    }
+    await().until(() -> batcher.depth() == requests.size());
+    return answers;
+  }
+
+  private static List<String> valuesOf(List<Future<String>> answers)
+      throws InterruptedException, ExecutionException {
+    List<String> values = new ArrayList<>();
+    for (Future<String> answer : answers) {
+      values.add(answer.get());
+    }
+    return values;
+  }
+}

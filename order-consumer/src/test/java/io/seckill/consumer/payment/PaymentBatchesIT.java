@@ -1,0 +1,312 @@
+package io.seckill.consumer.payment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.payment.PaymentProvider;
+import io.seckill.common.payment.PaymentProvider.Charge;
+import io.seckill.consumer.orders.OrderRow;
+import io.seckill.consumer.payment.ChargeOutcomes.Outcome;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrderFixture;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.dao.DataAccessException;
+
+/** Payments that share a transaction do not share their fate. */
+@ExtendWith(TestServers.class)
+class PaymentBatchesIT {
+
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final AtomicLong NEXT_SKU = new AtomicLong(8001);
+  private static final long USER = 7;
+
+  private static TestConsumer consumer;
+  private static StoredOrderFixture orders;
+  private static Payments payments;
+  private static FussyProvider provider;
+
+  private final ExecutorService shoppers = Executors.newCachedThreadPool();
+  private final long sku = NEXT_SKU.getAndIncrement();
+
+  @BeforeAll
+  static void start() {
+    consumer =
+        TestConsumer.start(
+            Map.of(
+                "seckill.demo.enabled", "false",
+                // The test holds a lock while requests arrive.
+                "spring.datasource.hikari.connection-init-sql",
+                    "SET SESSION innodb_lock_wait_timeout = 60, time_zone = '+00:00'",
+                "pause.expirySweeper", "10m",
+                "pause.paymentSweeper", "10m"),
+            FussyProvider.class);
+    orders = new StoredOrderFixture(consumer);
+    payments = consumer.bean(Payments.class);
+    provider = consumer.bean(FussyProvider.class);
+  }
+
+  @AfterAll
+  static void stop() {
+    consumer.close();
+  }
+
+  @BeforeEach
+  void open() {
+    new Sales(consumer).open(sku, "LIMITED", 100, 1_000);
+  }
+
+  @AfterEach
+  void stopShoppers() {
+    shoppers.shutdownNow();
+  }
+
+  @Test
+  void eachPaymentOfABatchHasItsOwnOutcome() throws Exception {
+    OrderId first = confirmed();
+    OrderId good = confirmed();
+    OrderId twice = confirmed();
+    OrderId expired = confirmed();
+    OrderId paidMeanwhile = confirmed();
+    OrderId declined = confirmed();
+    OrderId unanswered = confirmed();
+    provider.declined.add(declined);
+    provider.unanswered.add(unanswered);
+    double paidBefore = counted("seckill.consumer.orders.ended", "PAID");
+    long transactions = transactions();
+    List<Future<Answer>> answers = new ArrayList<>();
+    try (Connection holder = consumer.database().connect()) {
+      lock(holder, "orders", first);
+      Future<Answer> leader = pay(first);
+      await().atMost(PATIENCE).until(() -> provider.charged.contains(first) && waits("orders"));
+
+      for (OrderId id : List.of(good, twice, twice, expired, paidMeanwhile, declined)) {
+        answers.add(pay(id));
+      }
+      assertThat(pay(unanswered).get().status()).isEqualTo(503);
+      await().atMost(PATIENCE).until(() -> waiting() == answers.size());
+      payments.settle(paidMeanwhile, "by-callback", () -> true);
+      assertThat(consumer.bean(Cancellations.class).expire(List.of(expired), Duration.ZERO))
+          .isEqualTo(1);
+      holder.rollback();
+
+      assertThat(leader.get().status()).isEqualTo(200);
+    }
+
+    assertThat(statuses(answers)).containsExactly(200, 200, 200, 409, 200, 409);
+    assertThat(answers.get(3).get().code()).isEqualTo("NOT_PAYABLE");
+    assertThat(answers.get(3).get().body().path("orderStatus").stringValue()).isEqualTo("EXPIRED");
+    assertThat(answers.get(5).get().code()).isEqualTo("PAYMENT_DECLINED");
+    for (OrderId id : List.of(first, good, twice, paidMeanwhile)) {
+      assertThat(orders.status(id)).isEqualTo("PAID");
+      assertThat(payment(id)).isEqualTo("CHARGED");
+      assertThat(orders.letter(sku, id)).isEqualTo("P");
+    }
+    assertThat(orders.status(expired)).isEqualTo("EXPIRED");
+    assertThat(payment(expired)).isEqualTo("REFUNDED");
+    assertThat(provider.charged).doesNotContain(expired);
+    assertThat(orders.status(declined)).isEqualTo("CONFIRMED");
+    assertThat(payment(declined)).isEqualTo("DECLINED");
+    assertThat(payment(unanswered)).isEqualTo("STARTED");
+    assertThat(counted("seckill.consumer.orders.ended", "PAID") - paidBefore).isEqualTo(4);
+    assertThat(transactions() - transactions).isEqualTo(3);
+  }
+
+  @Test
+  void anAttemptOfSomebodyElseBeginsNothing() {
+    OrderId mine = confirmed();
+    OrderId other = confirmed();
+
+    Map<Payments.Attempt, Optional<OrderRow>> begun =
+        payments.begin(
+            Set.of(new Payments.Attempt(mine, USER), new Payments.Attempt(other, USER + 1)));
+
+    assertThat(begun.get(new Payments.Attempt(mine, USER))).isPresent();
+    assertThat(begun.get(new Payments.Attempt(other, USER + 1))).isEmpty();
+    assertThat(payment(mine)).isEqualTo("STARTED");
+    assertThat(payment(other)).isEqualTo("NONE");
+  }
+
+  @Test
+  void aBatchDoesNotWaitForAnOrderThatAnotherTransactionHolds() throws SQLException {
+    OrderId held = confirmed();
+    OrderId free = confirmed();
+    try (Connection holder = consumer.database().connect()) {
+      lock(holder, "orders", held);
+
+      Map<Outcome, OrderRow> settled = payments.settle(Set.of(charged(held), charged(free)));
+
+      assertThat(settled).containsOnlyKeys(charged(free));
+      assertThat(orders.status(held)).isEqualTo("CONFIRMED");
+      holder.rollback();
+    }
+    assertThat(payments.settle(Set.of(charged(held)))).containsOnlyKeys(charged(held));
+    assertThat(orders.status(held)).isEqualTo("PAID");
+  }
+
+  @Test
+  void aBatchThatMySqlLosesHalfwayChangesNothingAndMayBeRepeated() throws Exception {
+    List<OrderId> ids = List.of(confirmed(), confirmed());
+    payments.begin(
+        Set.of(new Payments.Attempt(ids.get(0), USER), new Payments.Attempt(ids.get(1), USER)));
+    Set<Outcome> batch = Set.of(charged(ids.get(0)), charged(ids.get(1)));
+    try (Connection holder = consumer.database().connect()) {
+      lock(holder, "payment", ids.get(1));
+      Future<?> lost = shoppers.submit(() -> payments.settle(batch));
+      await().atMost(PATIENCE).until(() -> waits("payment"));
+      kill("payment");
+
+      assertThatThrownBy(lost::get).hasCauseInstanceOf(DataAccessException.class);
+      assertThat(ids).extracting(orders::status).containsOnly("CONFIRMED");
+      assertThat(ids).extracting(PaymentBatchesIT::payment).containsOnly("STARTED");
+      holder.rollback();
+    }
+    assertThat(payments.settle(batch)).hasSize(2);
+    assertThat(ids).extracting(orders::status).containsOnly("PAID");
+    assertThat(ids).extracting(PaymentBatchesIT::payment).containsOnly("CHARGED");
+  }
+
+  private OrderId confirmed() {
+    return orders.confirmed(sku, USER, 1);
+  }
+
+  private static Outcome charged(OrderId id) {
+    return new Outcome(id, new Charge.Charged("charge-" + id));
+  }
+
+  private Future<Answer> pay(OrderId id) {
+    return shoppers.submit(
+        () ->
+            consumer
+                .api()
+                .post("/internal/v1/orders/" + id + "/payment", "{\"userId\":" + USER + "}"));
+  }
+
+  private static List<Integer> statuses(List<Future<Answer>> answers) throws Exception {
+    List<Integer> statuses = new ArrayList<>();
+    for (Future<Answer> answer : answers) {
+      statuses.add(answer.get().status());
+    }
+    return statuses;
+  }
+
+  private static void lock(Connection holder, String table, OrderId id) throws SQLException {
+    holder.setAutoCommit(false);
+    try (Statement statement = holder.createStatement()) {
+      statement.execute(
+          "SELECT * FROM " + table + " WHERE order_id = " + id.value() + " FOR UPDATE");
+    }
+  }
+
+  /** Whether a settling transaction waits at this table. */
+  private static boolean waits(String table) {
+    return settlingAt(table).isPresent();
+  }
+
+  private static void kill(String table) {
+    consumer.sql().sql("KILL " + settlingAt(table).orElseThrow()).update();
+  }
+
+  private static Optional<Long> settlingAt(String table) {
+    return consumer
+        .sql()
+        .sql("SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE ?")
+        .param(
+            table.equals("orders")
+                ? "SELECT * FROM orders FORCE%FOR UPDATE"
+                : "INSERT INTO payment%charge_id%")
+        .query(Long.class)
+        .optional();
+  }
+
+  private static double waiting() {
+    return consumer
+        .bean(MeterRegistry.class)
+        .get("seckill.consumer.payments.waiting")
+        .gauge()
+        .value();
+  }
+
+  private static long transactions() {
+    return consumer
+        .bean(MeterRegistry.class)
+        .get("seckill.consumer.payment.batch.size")
+        .summary()
+        .count();
+  }
+
+  private static double counted(String counter, String status) {
+    return consumer.bean(MeterRegistry.class).get(counter).tag("status", status).counter().count();
+  }
+
+  private static String payment(OrderId id) {
+    return consumer
+        .sql()
+        .sql("SELECT state FROM payment WHERE order_id = ?")
+        .param(id.value())
+        .query(String.class)
+        .optional()
+        .orElse("NONE");
+  }
+
+  /** Charges every order but those that the test names. */
+  static final class FussyProvider implements PaymentProvider {
+
+    final Set<OrderId> charged = ConcurrentHashMap.newKeySet();
+    final Set<OrderId> declined = ConcurrentHashMap.newKeySet();
+    final Set<OrderId> unanswered = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public Charge charge(OrderId orderId, long amountCents) {
+      if (unanswered.contains(orderId)) {
+        throw new IllegalStateException("a defect of the provider");
+      }
+      if (declined.contains(orderId)) {
+        return new Charge.Declined();
+      }
+      charged.add(orderId);
+      return new Charge.Charged("charge-" + orderId);
+    }
+
+    @Override
+    public Optional<Charge.Charged> find(OrderId orderId) {
+      return charged.contains(orderId)
+          ? Optional.of(new Charge.Charged("charge-" + orderId))
+          : Optional.empty();
+    }
+
+    @Override
+    public void refund(OrderId orderId) {
+      charged.remove(orderId);
+    }
+
+    @Override
+    public Duration longestBookingDelay() {
+      return Duration.ZERO;
+    }
+  }
+}
