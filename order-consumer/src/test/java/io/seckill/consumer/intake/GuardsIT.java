@@ -374,8 +374,9 @@ class GuardsIT {
 
     flood.publish(orders);
 
-    awaitQuiet();
     long ids = orders.stream().map(OrderMessage::orderId).distinct().count();
+    database.await("SELECT settled FROM products WHERE sku_id = " + sku, ids);
+    awaitQuiet(); // the broker's counters alone may be older than the orders
     assertThat(
             database.number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku)
                 + database.number(
