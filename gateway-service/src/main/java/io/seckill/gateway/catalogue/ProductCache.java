@@ -13,6 +13,8 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -22,7 +24,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,10 +34,10 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * Caches all products. A dedicated thread reads them once a second; callers read memory. A request
- * for a SKU that is not cached waits for the next read, which then starts earlier: a new product is
- * never reported as unknown, and any number of invented SKUs costs four reads a second. While MySQL
- * does not answer, the last read is used for five minutes.
+ * Caches all products. A dedicated thread reads them once a second with one statement; callers read
+ * memory. A request for a SKU that is not cached waits for the next read, which then starts
+ * earlier: a new product is never reported as unknown, and any number of invented SKUs costs four
+ * reads a second. While MySQL does not answer, the last read is used for five minutes.
  */
 @Component
 public final class ProductCache implements SmartLifecycle {
@@ -47,6 +48,14 @@ public final class ProductCache implements SmartLifecycle {
       sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, opens_at, closes_at,
       state, state_version, epoch, last_seq, settled
       """;
+
+  private static final String READ =
+      """
+      SELECT %s, dead_sku FROM products
+        LEFT JOIN (SELECT DISTINCT sku_id AS dead_sku FROM dead_letter WHERE state = 'OPEN') dead
+        ON dead_sku = sku_id
+      """
+          .formatted(COLUMNS);
 
   private static final Logger log = LoggerFactory.getLogger(ProductCache.class);
   private static final long READ_EVERY_MS = 1_000;
@@ -170,7 +179,7 @@ public final class ProductCache implements SmartLifecycle {
   private void read() {
     CompletableFuture<Reading> asked = begin();
     try {
-      Reading now = new Reading(System.nanoTime(), bySku(), withDeadLetters());
+      Reading now = readAll();
       latest = now;
       failing = false;
       asked.complete(now);
@@ -196,20 +205,21 @@ public final class ProductCache implements SmartLifecycle {
     }
   }
 
-  private Map<Long, ProductRow> bySku() {
-    return mysql
-        .sql("SELECT %s FROM products".formatted(COLUMNS))
-        .query((row, n) -> product(row))
-        .list()
-        .stream()
-        .collect(Collectors.toMap(ProductRow::skuId, product -> product));
-  }
-
-  private Set<Long> withDeadLetters() {
-    return mysql
-        .sql("SELECT DISTINCT sku_id FROM dead_letter WHERE state = 'OPEN' AND sku_id IS NOT NULL")
-        .query(Long.class)
-        .set();
+  private Reading readAll() {
+    long now = System.nanoTime();
+    Map<Long, ProductRow> bySku = new HashMap<>();
+    Set<Long> withDeadLetters = new HashSet<>();
+    mysql
+        .sql(READ)
+        .query(
+            row -> {
+              ProductRow product = product(row);
+              bySku.put(product.skuId(), product);
+              if (row.getObject("dead_sku") != null) {
+                withDeadLetters.add(product.skuId());
+              }
+            });
+    return new Reading(now, bySku, withDeadLetters);
   }
 
   /** The product of a row with {@link #COLUMNS}. */
