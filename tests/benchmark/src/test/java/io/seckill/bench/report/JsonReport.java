@@ -43,6 +43,7 @@ public final class JsonReport {
           "reconciliation.cpu_us_per_order",
           "expiry.cpu_us_per_order",
           "payment.cpu_us_per_order",
+          "idle.cpu_percent",
           "redis.bytes_per_order");
 
   /** Keys that are the quotient of two figures. */

@@ -37,6 +37,7 @@ final class AfterSale implements Stage {
   private static final String RECONCILED = "reconciliation.orders";
   private static final String PAID = "payment.orders";
   private static final String EXPIRED = "expiry.orders";
+  private static final String IDLE = "idle.cpu_percent";
   private static final String REPORTS = "seckill_consumer_reconciliations_total";
 
   /** The others are still busy with the end of the sale: RabbitMQ with its files. */
@@ -69,6 +70,8 @@ final class AfterSale implements Stage {
         Map.of("SECKILL_RECONCILIATION_INTERVAL", RECONCILIATION_INTERVAL.toSeconds() + "s");
     try (Lab own = Lab.openWith(lab.settings(), lab.progress(), variables)) {
       own.runOnly(Service.values());
+      own.progress().now("after a sale: before the first");
+      figures.add(IDLE, own.idlePercent(CpuCost.GATEWAY, CpuCost.RELAY, CpuCost.CONSUMER));
       Round notKept = new Round(own, Map.of());
       notKept.measure(new Figures(), 75); // payments need the longest warm-up
       Round measured = new Round(own, notKept.measureIdle());
@@ -83,7 +86,8 @@ final class AfterSale implements Stage {
     return List.of(
         Row.of("after a sale: orders reconciled", RECONCILED),
         Row.of("after a sale: orders paid", PAID),
-        Row.of("after a sale: unpaid orders expired", EXPIRED));
+        Row.of("after a sale: unpaid orders expired", EXPIRED),
+        Row.of("all three services without traffic: of one core", IDLE));
   }
 
   /**

@@ -4,7 +4,6 @@ import io.seckill.bench.lab.BatchSizes;
 import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.StoredRows;
-import io.seckill.bench.report.CpuCost;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.stage.RowWatch.Outcome;
@@ -20,7 +19,6 @@ final class EndToEnd implements Stage {
   private static final String SUSTAINED = "e2e.sustained_per_s";
   static final String LOST = "e2e.lost";
   private static final String BATCHES = "e2e.busy_";
-  private static final String IDLE = "e2e.idle_cpu_percent";
   private static final double BUSY = 0.8;
   private static final int WARM_UP_PER_SECOND = 3_000;
   private static final Duration LOOK = Duration.ofMillis(2);
@@ -37,8 +35,6 @@ final class EndToEnd implements Stage {
     lab.progress().now("end to end: warming up");
     clickToRow(lab, figures, WARM_UP_PER_SECOND, lab.settings().choose(12, 5));
     HeapWatch.during(lab, figures, () -> repeat(lab, figures));
-    lab.progress().now("end to end: idle");
-    figures.add(IDLE, lab.idlePercent(CpuCost.GATEWAY, CpuCost.RELAY, CpuCost.CONSUMER));
   }
 
   private static void repeat(Lab lab, Figures figures) throws Exception {
@@ -89,7 +85,6 @@ final class EndToEnd implements Stage {
     rows.add(Row.of("purchases in a script call, busy", BATCHES + "purchases_per_call"));
     rows.add(Row.of("orders published at once, busy", BATCHES + "orders_per_publish"));
     rows.add(Row.of("orders in a transaction, busy", BATCHES + "orders_per_transaction"));
-    rows.add(Row.of("all three services, idle: of one core", IDLE));
     rows.add(Row.of("end to end: accepted and never stored", LOST));
     return rows;
   }
