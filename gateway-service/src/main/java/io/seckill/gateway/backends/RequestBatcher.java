@@ -56,6 +56,7 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   private final Executor<T> executor;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition workToDo = lock.newCondition();
+  private final Condition requestsToWatch = lock.newCondition();
   private final List<Queue<T>> queues;
   private final ArrayDeque<Queue<T>> ready = new ArrayDeque<>(Partition.COUNT);
   private final ArrayDeque<Queue<T>> failingReady = new ArrayDeque<>(Partition.COUNT);
@@ -70,6 +71,9 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   private boolean triedLast;
 
   private boolean stopping;
+
+  /** Whether the timeout monitor waits for a request. */
+  private boolean unwatched;
 
   private final AtomicReferenceArray<@Nullable List<T>> underway;
   private final List<Thread> threads = new ArrayList<>();
@@ -131,6 +135,10 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
       }
       queue.waiting.add(request);
       announce(queue);
+      if (unwatched) {
+        unwatched = false;
+        requestsToWatch.signal();
+      }
       return true;
     } finally {
       lock.unlock();
@@ -265,7 +273,22 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
     }
   }
 
+  /** Waits, without waking up, while there is no request. */
+  private void awaitRequests() {
+    lock.lock();
+    try {
+      unwatched =
+          queues.stream().allMatch(queue -> queue.waiting.isEmpty() && queue.executing == 0);
+      while (unwatched && !stopping) {
+        requestsToWatch.awaitUninterruptibly();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void failOverdue() {
+    awaitRequests();
     long now = System.nanoTime();
     long lastUnsent = now - settings.queueWait().toNanos();
     for (Queue<T> queue : queues) {
@@ -305,6 +328,7 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
     try {
       stopping = true;
       workToDo.signalAll();
+      requestsToWatch.signal();
     } finally {
       lock.unlock();
     }

@@ -131,6 +131,28 @@ class RequestBatcherTest {
   }
 
   @Test
+  void wakesNoThreadWhileThereIsNoRequest() {
+    gate.countDown();
+    try (RequestBatcher<TestRequest> post = batcher(2, 1, 100, LONG, LONG)) {
+      TestRequest request = offered(post, 0);
+      await().until(() -> request.delivered);
+
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(threads())
+                      .hasSize(3)
+                      .allMatch(thread -> thread.getState() == Thread.State.WAITING));
+    }
+  }
+
+  private static List<Thread> threads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("test-"))
+        .toList();
+  }
+
+  @Test
   void failsWhatACarrierLeavesOpenAndGoesOn() {
     gate.countDown();
     AtomicInteger calls = new AtomicInteger();
