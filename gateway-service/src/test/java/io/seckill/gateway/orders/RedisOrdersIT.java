@@ -16,8 +16,11 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
@@ -31,41 +34,51 @@ class RedisOrdersIT {
 
   @Test
   void anUnreadableRecordSpoilsNoOtherReadOfItsBatch(RedisServer server) throws IOException {
-    try (TcpProxy link = TcpProxy.to(server);
-        UnifiedJedis redis =
-            RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test")) {
-      OrderId good = order(redis, 1, null);
-      OrderId bad = order(redis, 2, "7|no|record");
-      RedisOrders orders =
-          new RedisOrders(
-              redis,
-              RedisBreakers.of(redis, new SimpleMeterRegistry()),
-              16,
-              1,
-              Duration.ofSeconds(5));
-      try {
-        link.delay(Duration.ofMillis(200)); // while the first is read, the others form a batch
-        CompletableFuture<LookupResult<RedisOrder>> first = orders.read(good, USER, SKU);
-        CompletableFuture<LookupResult<RedisOrder>> second = orders.read(bad, USER, SKU);
-        CompletableFuture<LookupResult<RedisOrder>> third = orders.read(good, USER, SKU);
+    inABatch(
+        server,
+        redis -> List.of(order(redis, SKU, 1, null), order(redis, SKU, 2, "7|no|record")),
+        (orders, ids) -> {
+          CompletableFuture<LookupResult<RedisOrder>> first = orders.read(ids.get(0), USER, SKU);
+          CompletableFuture<LookupResult<RedisOrder>> second = orders.read(ids.get(1), USER, SKU);
+          CompletableFuture<LookupResult<RedisOrder>> third = orders.read(ids.get(0), USER, SKU);
 
-        assertThat(first.join().order()).isPresent();
-        assertThat(second.join()).isEqualTo(LookupResult.unknown());
-        assertThat(third.join().order()).isPresent();
-      } finally {
-        orders.destroy();
-      }
-    }
+          assertThat(first.join().order()).isPresent();
+          assertThat(second.join()).isEqualTo(LookupResult.unknown());
+          assertThat(third.join().order()).isPresent();
+        });
   }
 
   @Test
   void readsOrdersOfSeveralPartitionsInOneBatchWhateverTheHint(RedisServer server)
       throws IOException {
+    inABatch(
+        server,
+        redis -> List.of(order(redis, SKU, 1, null), order(redis, SKU + 1, 1, null)),
+        (orders, ids) -> {
+          OrderId one = ids.get(0);
+          OrderId other = ids.get(1);
+          CompletableFuture<LookupResult<RedisOrder>> first = orders.read(one, USER, SKU);
+          CompletableFuture<LookupResult<RedisOrder>> wrongHint = orders.read(other, USER, SKU);
+          CompletableFuture<LookupResult<RedisOrder>> rightHint = orders.read(one, USER, SKU);
+          CompletableFuture<LookupResult<RedisOrder>> noHint = orders.read(other, USER, null);
+
+          assertThat(first.join().order()).isPresent();
+          assertThat(wrongHint.join().order().map(RedisOrder::skuId)).contains(SKU + 1);
+          assertThat(rightHint.join().order().map(RedisOrder::skuId)).contains(SKU);
+          assertThat(noHint.join().order().map(RedisOrder::skuId)).contains(SKU + 1);
+        });
+  }
+
+  /** Reads over a slow link: while the first order is read, the other reads form a batch. */
+  private static void inABatch(
+      RedisServer server,
+      Function<UnifiedJedis, List<OrderId>> stored,
+      BiConsumer<RedisOrders, List<OrderId>> reads)
+      throws IOException {
     try (TcpProxy link = TcpProxy.to(server);
         UnifiedJedis redis =
             RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test")) {
-      OrderId one = order(redis, SKU, 1, null);
-      OrderId other = order(redis, SKU + 1, 1, null);
+      List<OrderId> ids = stored.apply(redis);
       RedisOrders orders =
           new RedisOrders(
               redis,
@@ -74,24 +87,12 @@ class RedisOrdersIT {
               1,
               Duration.ofSeconds(5));
       try {
-        link.delay(Duration.ofMillis(200)); // while the first is read, the others form a batch
-        CompletableFuture<LookupResult<RedisOrder>> first = orders.read(one, USER, SKU);
-        CompletableFuture<LookupResult<RedisOrder>> wrongHint = orders.read(other, USER, SKU);
-        CompletableFuture<LookupResult<RedisOrder>> rightHint = orders.read(one, USER, SKU);
-        CompletableFuture<LookupResult<RedisOrder>> noHint = orders.read(other, USER, null);
-
-        assertThat(first.join().order()).isPresent();
-        assertThat(wrongHint.join().order().map(RedisOrder::skuId)).contains(SKU + 1);
-        assertThat(rightHint.join().order().map(RedisOrder::skuId)).contains(SKU);
-        assertThat(noHint.join().order().map(RedisOrder::skuId)).contains(SKU + 1);
+        link.delay(Duration.ofMillis(200));
+        reads.accept(orders, ids);
       } finally {
         orders.destroy();
       }
     }
-  }
-
-  private static OrderId order(UnifiedJedis redis, int sequence, String text) {
-    return order(redis, SKU, sequence, text);
   }
 
   private static OrderId order(UnifiedJedis redis, long sku, int sequence, String text) {
