@@ -70,14 +70,14 @@ final class AfterSale implements Stage {
         Map.of("SECKILL_RECONCILIATION_INTERVAL", RECONCILIATION_INTERVAL.toSeconds() + "s");
     try (Lab own = Lab.openWith(lab.settings(), lab.progress(), variables)) {
       own.runOnly(Service.values());
-      own.progress().now("after a sale: before the first");
-      figures.add(IDLE, own.idlePercent(CpuCost.GATEWAY, CpuCost.RELAY, CpuCost.CONSUMER));
       Round notKept = new Round(own, Map.of());
       notKept.measure(new Figures(), 75); // payments need the longest warm-up
       Round measured = new Round(own, notKept.measureIdle());
       for (int repeat = 0; repeat < own.settings().repeats(); repeat++) {
         measured.measure(figures, 25);
       }
+      own.progress().now("after a sale: no traffic");
+      figures.add(IDLE, own.idlePercent(CpuCost.GATEWAY, CpuCost.RELAY, CpuCost.CONSUMER));
     }
   }
 
