@@ -76,10 +76,9 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
    * What one script call carries.
    *
    * @param server the replication id that all these partitions were verified with
-   * @param keys the outboxes, in the order of the partitions
+   * @param partitions in the order of the script's keys
    */
-  private record Call(
-      String server, List<Integer> partitions, List<Sent> sent, List<String> keys) {}
+  private record Call(String server, List<Integer> partitions, List<Sent> sent) {}
 
   /** A purchase and the id of the order that it may become. */
   private record Sent(Purchase purchase, OrderId id) {}
@@ -91,13 +90,12 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       return;
     }
     int partition = call.partitions().get(0);
+    List<String> keys = call.partitions().stream().map(RedisKeys::outbox).toList();
     List<String> args = arguments(call);
     try {
       long askedNanos = System.nanoTime();
       Reply reply =
-          breaker.call(
-              partition,
-              () -> replicas == 0 ? call(call.keys(), args) : callAndWait(call.keys(), args));
+          breaker.call(partition, () -> replicas == 0 ? call(keys, args) : callAndWait(keys, args));
       answer(call, reply, askedNanos);
     } catch (CallNotPermittedException e) {
       call.sent().forEach(sent -> sent.purchase().answer(Unknown.BREAKER));
@@ -107,29 +105,27 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
 
   /** Answers the purchases that cannot be sent; returns null when none is left. */
   private @Nullable Call prepare(List<Purchase> purchases) {
-    @Nullable Call call = null;
+    @Nullable String server = null;
+    List<Integer> partitions = new ArrayList<>();
+    List<Sent> sent = new ArrayList<>(purchases.size());
     for (Purchase purchase : purchases) {
       int partition = purchase.partition();
       // Read the server before making ids: it is verified only after it has confirmed the lease.
-      String server = servers.replicationId(partition);
-      @Nullable OrderId id = server == null ? null : orderIds.apply(partition);
-      if (server == null || (call != null && !call.server().equals(server))) {
+      String verified = servers.replicationId(partition);
+      @Nullable OrderId id = verified == null ? null : orderIds.apply(partition);
+      if (verified == null || (server != null && !server.equals(verified))) {
         purchase.answer(Unknown.UNVERIFIED);
       } else if (id == null) {
         purchase.answer(Unknown.NO_WORKER);
       } else {
-        call =
-            call == null
-                ? new Call(server, new ArrayList<>(), new ArrayList<>(), new ArrayList<>())
-                : call;
-        if (!call.partitions().contains(partition)) {
-          call.partitions().add(partition);
-          call.keys().add(RedisKeys.outbox(partition));
+        server = verified;
+        sent.add(new Sent(purchase, id));
+        if (!partitions.contains(partition)) {
+          partitions.add(partition);
         }
-        call.sent().add(new Sent(purchase, id));
       }
     }
-    return call;
+    return server == null ? null : new Call(server, partitions, sent);
   }
 
   private List<String> arguments(Call call) {

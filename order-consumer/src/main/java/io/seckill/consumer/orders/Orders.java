@@ -80,7 +80,8 @@ public class Orders {
     }
   }
 
-  private static List<Long> ids(Collection<OrderId> orders) {
+  /** The ids for a statement, sorted: transactions that lock rows in one order do not deadlock. */
+  public static List<Long> ids(Collection<OrderId> orders) {
     return orders.stream().map(OrderId::value).sorted().toList();
   }
 

@@ -2,6 +2,7 @@ package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.orders.OrderRow;
+import io.seckill.consumer.orders.Orders;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -103,7 +104,7 @@ class PaymentTable {
       jdbc.sql(
               "UPDATE payment SET state = 'DECLINED'"
                   + " WHERE order_id IN (:ids) AND state = 'STARTED'")
-          .param("ids", ids(orders))
+          .param("ids", Orders.ids(orders))
           .update();
     }
   }
@@ -128,7 +129,7 @@ class PaymentTable {
             "UPDATE payment FORCE INDEX (PRIMARY)"
                 + " SET state = 'REFUND_DUE', check_at = NOW(6) + INTERVAL :pause MICROSECOND"
                 + " WHERE order_id IN (:ids) AND state IN ('STARTED', 'DECLINED', 'REFUNDED')")
-        .params(Map.of("pause", pauseMicros, "ids", ids(orders)))
+        .params(Map.of("pause", pauseMicros, "ids", Orders.ids(orders)))
         .update();
   }
 
@@ -194,10 +195,6 @@ class PaymentTable {
             .params(eventId, orderId.value())
             .update()
         == 1;
-  }
-
-  private static List<Long> ids(Collection<OrderId> orders) {
-    return orders.stream().map(OrderId::value).sorted().toList();
   }
 
   private static long micros(Duration duration) {
