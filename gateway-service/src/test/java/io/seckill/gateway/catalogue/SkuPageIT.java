@@ -27,7 +27,6 @@ import tools.jackson.databind.JsonNode;
 @ExtendWith(TestServers.class)
 class SkuPageIT {
 
-  private static final Duration FRESH_AGAIN = Duration.ofSeconds(5);
   private static final Duration SOON = Duration.ofMinutes(2);
 
   private static GatewayStage stage;
@@ -41,7 +40,7 @@ class SkuPageIT {
   void showsAProductAndItsSaleToAnyone() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
 
-    await().atMost(FRESH_AGAIN).until(() -> onSale(sku));
+    await().atMost(SOON).until(() -> onSale(sku));
     GatewayAnswer answer = show(sku);
 
     assertThat(answer.text("name")).isEqualTo("A thing");
@@ -60,7 +59,7 @@ class SkuPageIT {
     stage.buy(sku, 2);
 
     await()
-        .atMost(FRESH_AGAIN)
+        .atMost(SOON)
         .untilAsserted(
             () -> {
               JsonNode skus =
@@ -79,15 +78,15 @@ class SkuPageIT {
   @Test
   void saysWhenTheLastUnitIsGoneAndWhenASaleIsClosed() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
-    await().atMost(FRESH_AGAIN).until(() -> onSale(sku));
+    await().atMost(SOON).until(() -> onSale(sku));
     stage.buy(sku, 2);
     await()
-        .atMost(FRESH_AGAIN)
+        .atMost(SOON)
         .untilAsserted(() -> assertThat(show(sku).json().path("soldOut").booleanValue()).isTrue());
     assertThat(onSale(sku)).isFalse();
 
     stage.gateway().operate("POST", GatewayStage.admin(sku) + "/close", null);
-    await().atMost(FRESH_AGAIN).until(() -> show(sku).text("state"), "CLOSED"::equals);
+    await().atMost(SOON).until(() -> show(sku).text("state"), "CLOSED"::equals);
   }
 
   @Test
@@ -101,9 +100,9 @@ class SkuPageIT {
     assertThat(onSale(sku)).isFalse();
 
     long lost = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
-    await().atMost(FRESH_AGAIN).until(() -> onSale(lost));
+    await().atMost(SOON).until(() -> onSale(lost));
     stage.redis().del(RedisKeys.sku(lost));
-    await().atMost(FRESH_AGAIN).until(() -> !onSale(lost));
+    await().atMost(SOON).until(() -> !onSale(lost));
   }
 
   @Test
@@ -114,7 +113,7 @@ class SkuPageIT {
         TestGateway own =
             TestGateway.start(
                 stage.redisDatabase().via(link), stage.mysqlDatabase(), stage.consumer().url())) {
-      await().atMost(FRESH_AGAIN).until(() -> onSale(own, sku));
+      await().atMost(SOON).until(() -> onSale(own, sku));
 
       link.dropToClient(true);
 
@@ -139,7 +138,7 @@ class SkuPageIT {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     try (TestGateway own =
         TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), stage.consumer().url())) {
-      await().atMost(FRESH_AGAIN).until(() -> onSale(own, sku));
+      await().atMost(SOON).until(() -> onSale(own, sku));
       long startedNanos = System.nanoTime();
       long before = statements(own);
 

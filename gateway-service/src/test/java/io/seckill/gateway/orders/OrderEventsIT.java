@@ -3,7 +3,6 @@ package io.seckill.gateway.orders;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
@@ -17,7 +16,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
@@ -164,38 +162,6 @@ class OrderEventsIT {
                 next.response().body().close();
               });
     }
-  }
-
-  @Test
-  void leavePollsTheirRoomInTheQueueOfReads() {
-    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    List<Placed> orders = Stream.generate(() -> stage.buy(sku, 1)).limit(40).toList();
-    settlesSlowly(sku);
-    try (TestGateway own =
-        TestGateway.start(
-            stage.redisDatabase(),
-            stage.mysqlDatabase(),
-            stage.consumer().url(),
-            "seckill.orders.queue-capacity=8")) {
-      List<Listening> streams = orders.stream().map(order -> Listening.to(own, order)).toList();
-      streams.forEach(stream -> stream.awaitLine("QUEUED"));
-
-      orders.forEach(order -> result(order, 'C'));
-
-      streams.forEach(stream -> stream.awaitLine("CONFIRMED"));
-      for (Placed order : orders) {
-        assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
-      }
-      assertThat(own.bean(MeterRegistry.class).get("seckill.order.lookups").counter().count())
-          .as("orders looked up in MySQL because Redis did not answer")
-          .isZero();
-    }
-  }
-
-  /** Orders may wait for more than a minute before they are looked up in MySQL. */
-  private static void settlesSlowly(long sku) {
-    long inAnHour = System.currentTimeMillis() + Duration.ofHours(1).toMillis();
-    stage.redis().hset(RedisKeys.sku(sku), Map.of("rate", "0.01", "rateAt", "" + inAnHour));
   }
 
   private static void result(Placed order, char letter) {

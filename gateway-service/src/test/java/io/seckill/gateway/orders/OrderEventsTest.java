@@ -1,6 +1,7 @@
 package io.seckill.gateway.orders;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
@@ -33,9 +34,42 @@ class OrderEventsTest {
     }
   }
 
+  @Test
+  void leavesPollsTheirRoomInTheQueueOfReads() {
+    NeverAnswers statuses = new NeverAnswers();
+    OrderEvents events =
+        new OrderEvents(statuses, new OrderProperties(8, 40), new SimpleMeterRegistry());
+    try {
+      for (int user = 1; user <= 40; user++) {
+        OrderId id = OrderId.of(ID.timeMs(), 5, 1, user);
+        events.watch(order(OrderStatus.QUEUED), id, user).subscribe();
+      }
+
+      await().until(() -> statuses.reads.get() == 2);
+      await().during(Duration.ofMillis(600)).until(() -> statuses.reads.get() == 2);
+    } finally {
+      events.stop();
+    }
+  }
+
   private static OrderView order(OrderStatus status) {
     Instant time = Instant.ofEpochMilli(ID.timeMs());
     return new OrderView(ID, 5, 1, status, null, null, null, time, time, null);
+  }
+
+  private static final class NeverAnswers extends OrderStatuses {
+
+    private final AtomicInteger reads = new AtomicInteger();
+
+    NeverAnswers() {
+      super(null, null, null, null, null, null);
+    }
+
+    @Override
+    CompletableFuture<Status> of(OrderId id, long userId) {
+      reads.incrementAndGet();
+      return new CompletableFuture<>();
+    }
   }
 
   private static final class FailsTwice extends OrderStatuses {

@@ -40,7 +40,12 @@ public final class GatewayStage {
   private final ConsumerProcess consumer =
       ConsumerProcess.start(redisDatabase, rabbit, mysqlDatabase);
   private final TestGateway gateway =
-      TestGateway.start(redisDatabase, mysqlDatabase, consumer.url());
+      TestGateway.start(
+          redisDatabase,
+          mysqlDatabase,
+          consumer.url(),
+          "seckill.redis.socket-timeout=10s", // so that no 503 comes from a slow machine
+          "seckill.admission.answer-within=10s");
   private final UnifiedJedis redis =
       RedisClients.open(RedisSettings.single(redisDatabase.url()), "test");
   private final JdbcClient mysql =
