@@ -45,7 +45,7 @@ jars_are_current() {
   for module in $MODULES; do
     jar=$(jar_of "$module")
     [[ -e $jar ]] || return 1
-    newer=$(find "$ROOT/pom.xml" "$ROOT"/{common,service-support,"$module"}/{pom.xml,src/main} -newer "$jar" -print -quit)
+    newer=$(find "$ROOT/pom.xml" "$ROOT"/{common,service-support,relay-lanes,"$module"}/{pom.xml,src/main} -newer "$jar" -print -quit)
     [[ -z $newer ]] || return 1
   done
 }

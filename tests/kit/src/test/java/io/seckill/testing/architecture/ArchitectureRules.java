@@ -15,7 +15,6 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.CompositeArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
-import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,7 +24,11 @@ import org.jspecify.annotations.NullMarked;
 public final class ArchitectureRules {
 
   private static final Pattern MODULE = Pattern.compile("io\\.seckill\\.(\\w+)\\b.*");
-  private static final Set<String> SHARED = Set.of("common", "support");
+
+  /** Packages of common, service-support and relay-lanes. */
+  private static final Pattern SHARED =
+      Pattern.compile(
+          "io\\.seckill\\.(common|support|relay\\.(lane|publish|recovery))(\\..*)?");
 
   @ArchTest
   static final ArchRule featuresAreFreeOfCycles =
@@ -98,8 +101,11 @@ public final class ArchitectureRules {
       @Override
       public void check(JavaClass type, ConditionEvents events) {
         for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
-          String target = module(dependency.getTargetClass());
-          if (!target.isEmpty() && !SHARED.contains(target) && !target.equals(module(type))) {
+          JavaClass used = dependency.getTargetClass();
+          String target = module(used);
+          if (!target.isEmpty()
+              && !target.equals(module(type))
+              && !SHARED.matcher(used.getPackageName()).matches()) {
             events.add(SimpleConditionEvent.violated(type, dependency.getDescription()));
           }
         }

@@ -1,5 +1,6 @@
 package io.seckill.testing.mutation;
 
+import io.seckill.testing.ServiceJar;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -12,11 +13,11 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 
-/** Writes copies of a service's executable jar with changes to its own classes and resources. */
+/** Writes copies of a service's executable jar with changes to our classes and resources. */
 public final class MutantJar {
 
-  /** Where Spring Boot stores the service's own classes and resources. */
-  private static final String CLASSES = "BOOT-INF/classes/";
+  /** Comes before the libraries on a service's class path. */
+  private static final String CLASSES = ServiceJar.CLASSES;
 
   private MutantJar() {}
 
@@ -51,15 +52,11 @@ public final class MutantJar {
   }
 
   private static byte[] file(ZipFile jar, String path) {
-    ZipEntry entry = jar.getEntry(CLASSES + path);
-    if (entry == null) {
-      throw new IllegalArgumentException("there is no " + path + " to change in " + jar.getName());
-    }
-    try (InputStream in = jar.getInputStream(entry)) {
-      return in.readAllBytes();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return ServiceJar.file(jar, path)
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "there is no " + path + " to change in " + jar.getName()));
   }
 
   private static byte[] classFile(Class<?> type) throws IOException {

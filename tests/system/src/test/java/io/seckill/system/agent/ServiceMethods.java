@@ -3,10 +3,10 @@ package io.seckill.system.agent;
 import static net.bytebuddy.matcher.ElementMatchers.named;
 
 import io.seckill.system.process.Service;
+import io.seckill.testing.ServiceJar;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
-import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.ClassFileLocator;
@@ -14,8 +14,6 @@ import net.bytebuddy.pool.TypePool;
 
 /** Checks that the methods to change exist in a service's jar or in the JDK. */
 final class ServiceMethods {
-
-  private static final String CLASSES = "BOOT-INF/classes/";
 
   private ServiceMethods() {}
 
@@ -50,18 +48,18 @@ final class ServiceMethods {
   }
 
   private static TypeDescription ofService(Service service, Advised advised) {
-    String entry = CLASSES + advised.className().replace('.', '/') + ".class";
+    String path = advised.className().replace('.', '/') + ".class";
     try (ZipFile jar = new ZipFile(service.jar().toFile())) {
-      ZipEntry found = jar.getEntry(entry);
-      if (found == null) {
-        throw new IllegalArgumentException(
-            service.jar()
-                + " has no class "
-                + advised.className()
-                + ", needed by "
-                + advised.name());
-      }
-      byte[] bytes = jar.getInputStream(found).readAllBytes();
+      byte[] bytes =
+          ServiceJar.file(jar, path)
+              .orElseThrow(
+                  () ->
+                      new IllegalArgumentException(
+                          service.jar()
+                              + " has no class "
+                              + advised.className()
+                              + ", needed by "
+                              + advised.name()));
       return TypePool.Default.of(ClassFileLocator.Simple.of(advised.className(), bytes))
           .describe(advised.className())
           .resolve();

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.broker.ProcessName;
 import io.seckill.testing.RabbitServer;
@@ -72,7 +71,6 @@ class PublisherChannelIT {
         new BrokerSettings(url, Duration.ofSeconds(1), null),
         16,
         Duration.ofSeconds(3),
-        CircuitBreaker.ofDefaults("broker"),
         new RelayMeters(new SimpleMeterRegistry()));
   }
 }

@@ -1,7 +1,8 @@
-package io.seckill.relay.lane;
+package io.seckill.relay;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
+import io.seckill.relay.lane.LaneSettings;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -51,5 +52,9 @@ record RelaySettings(
     check(
         !stuckAfter.isNegative() && !stuckAfter.isZero(),
         "seckill.relay.stuck-after must be positive");
+  }
+
+  LaneSettings lanes() {
+    return new LaneSettings(name, lanesPerPartition, maxUnconfirmed, drainTimeout);
   }
 }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A relay in a process of its own, so that it can be killed and frozen. */
-final class RelayProcess implements AutoCloseable {
+public final class RelayProcess implements AutoCloseable {
 
   private final Process process;
 
@@ -30,7 +30,7 @@ final class RelayProcess implements AutoCloseable {
   }
 
   /** The jar as it is shipped, with a free port. */
-  static RelayProcess jar(Map<String, String> environment) throws IOException {
+  public static RelayProcess jar(Map<String, String> environment) throws IOException {
     Path jar =
         Path.of(System.getProperty("seckill.root"), "relay-service/target/relay-service.jar");
     return start(List.of("-Xmx256m", "-jar", jar.toString()), environment);
@@ -49,12 +49,12 @@ final class RelayProcess implements AutoCloseable {
   }
 
   /** Sends kill -9; returns when the process has ended. */
-  void kill() throws InterruptedException {
+  public void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
   }
 
   /** Sends SIGTERM; returns the exit code, or -1 when the process did not end in time. */
-  int terminate(long seconds) throws InterruptedException {
+  public int terminate(long seconds) throws InterruptedException {
     process.destroy();
     return process.waitFor(seconds, TimeUnit.SECONDS) ? process.exitValue() : -1;
   }
@@ -71,7 +71,7 @@ final class RelayProcess implements AutoCloseable {
     new ProcessBuilder("kill", name, Long.toString(process.pid())).inheritIO().start().waitFor();
   }
 
-  boolean isAlive() {
+  public boolean isAlive() {
     return process.isAlive();
   }
 

@@ -1,5 +1,7 @@
-package io.seckill.relay.lane;
+package io.seckill.relay;
 
+import io.seckill.relay.lane.LaneStatus;
+import io.seckill.relay.lane.RelayLanes;
 import java.time.Duration;
 import java.util.Optional;
 import org.slf4j.Logger;

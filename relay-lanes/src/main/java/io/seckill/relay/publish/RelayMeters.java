@@ -73,6 +73,10 @@ public final class RelayMeters {
     return Counter.builder("seckill.relay." + name).description(description).register(registry);
   }
 
+  MeterRegistry registry() {
+    return registry;
+  }
+
   /** A gauge read at every scrape. */
   public void gauge(String name, String description, Tags tags, Supplier<Number> value) {
     Gauge.builder("seckill.relay." + name, value)

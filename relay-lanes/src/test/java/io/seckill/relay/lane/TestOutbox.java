@@ -20,13 +20,13 @@ import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Admits orders as admit.lua does, and reads what is left of them in Redis. */
-final class TestOutbox implements AutoCloseable {
+public final class TestOutbox implements AutoCloseable {
 
   private final UnifiedJedis redis;
   private final SnowflakeIds ids = new SnowflakeIds(1, 0, Clock.systemUTC());
   private long seq;
 
-  TestOutbox(String redisUrl) {
+  public TestOutbox(String redisUrl) {
     this(RedisSettings.single(redisUrl));
   }
 
@@ -34,7 +34,7 @@ final class TestOutbox implements AutoCloseable {
     this.redis = RedisClients.open(settings, "test");
   }
 
-  UnifiedJedis redis() {
+  public UnifiedJedis redis() {
     return redis;
   }
 
@@ -63,7 +63,7 @@ final class TestOutbox implements AutoCloseable {
   }
 
   /** Puts orders of these SKUs, in turn, into their outboxes; returns their ids in that order. */
-  List<String> admit(int orders, long... skus) {
+  public List<String> admit(int orders, long... skus) {
     return admit("", orders, skus);
   }
 
@@ -106,7 +106,7 @@ final class TestOutbox implements AutoCloseable {
     return message.orderId().toString();
   }
 
-  long waiting() {
+  public long waiting() {
     List<Response<Long>> lengths = new ArrayList<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (int p = 0; p < Partition.COUNT; p++) {
@@ -117,7 +117,7 @@ final class TestOutbox implements AutoCloseable {
   }
 
   /** Keys of all private queues that are not empty. */
-  Set<String> privateQueues() {
+  public Set<String> privateQueues() {
     Set<String> queues = new HashSet<>();
     for (int p = 0; p < Partition.COUNT; p++) {
       queues.addAll(redis.keys(RedisKeys.privateQueue(p, "*")));
@@ -125,7 +125,7 @@ final class TestOutbox implements AutoCloseable {
     return queues;
   }
 
-  long inPrivateQueues() {
+  public long inPrivateQueues() {
     return privateQueues().stream().mapToLong(redis::llen).sum();
   }
 
@@ -135,7 +135,7 @@ final class TestOutbox implements AutoCloseable {
     return value == null ? 0 : Long.parseLong(value);
   }
 
-  static long[] skusOfEveryPartition() {
+  public static long[] skusOfEveryPartition() {
     long[] skus = new long[Partition.COUNT];
     Arrays.setAll(skus, p -> 1600 + p);
     return skus;

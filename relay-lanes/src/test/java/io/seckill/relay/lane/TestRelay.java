@@ -1,6 +1,5 @@
 package io.seckill.relay.lane;
 
-import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.redis.RedisSettings;
@@ -14,7 +13,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A relay in the test's JVM, with time-outs short enough for tests. */
-final class TestRelay implements AutoCloseable {
+public final class TestRelay implements AutoCloseable {
 
   /** Lanes, time-outs and publish window of a relay under test. */
   record Tuning(
@@ -55,20 +54,18 @@ final class TestRelay implements AutoCloseable {
   private final RelayLanes lanes;
 
   private TestRelay(RedisSettings redis, BrokerSettings brokerSettings, Tuning tuning) {
-    RelaySettings settings =
-        new RelaySettings(
+    LaneSettings settings =
+        new LaneSettings(
             "test",
             tuning.lanesPerPartition(),
             tuning.maxUnconfirmed(),
-            tuning.confirmTimeout(),
-            tuning.confirmTimeout().plusSeconds(2),
-            Duration.ofSeconds(3));
+            tuning.confirmTimeout().plusSeconds(2));
     RelayMeters relayMeters = new RelayMeters(meters);
     BrokerConnector broker = connector(brokerSettings, tuning, relayMeters);
     this.lanes = new RelayLanes(settings, tuning.lease(), redis, broker, relayMeters);
   }
 
-  static TestRelay start(String redisUrl, String brokerUrl) {
+  public static TestRelay start(String redisUrl, String brokerUrl) {
     return start(redisUrl, brokerUrl, Tuning.DEFAULT);
   }
 
@@ -84,11 +81,7 @@ final class TestRelay implements AutoCloseable {
 
   static BrokerConnector connector(BrokerSettings settings, Tuning tuning, RelayMeters meters) {
     return new BrokerConnector(
-        settings,
-        tuning.maxUnconfirmed(),
-        tuning.confirmTimeout(),
-        CircuitBreaker.of("broker", RelayConfiguration.breakerConfig()),
-        meters);
+        settings, tuning.maxUnconfirmed(), tuning.confirmTimeout(), meters);
   }
 
   static BrokerSettings broker(String url, @Nullable Path caFile) {
@@ -113,7 +106,7 @@ final class TestRelay implements AutoCloseable {
   }
 
   /** Value of a counter {@code seckill.relay.*}. */
-  long count(String counter) {
+  public long count(String counter) {
     Counter found = meters.find("seckill.relay." + counter).counter();
     return found == null ? 0 : (long) found.count();
   }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Consumes the messages of the order queues and the dead-letter queue, and counts them. */
-final class TestBroker implements AutoCloseable {
+public final class TestBroker implements AutoCloseable {
 
   private final Connection connection;
   private final Channel channel;
@@ -30,18 +30,18 @@ final class TestBroker implements AutoCloseable {
   }
 
   /** Declares the topology and consumes from all queues. */
-  static TestBroker consuming(String url) throws Exception {
+  public static TestBroker consuming(String url) throws Exception {
     TestBroker broker = new TestBroker(url);
     broker.consume();
     return broker;
   }
 
   /** Declares the topology; consumes nothing until {@link #consume()}. */
-  static TestBroker watching(String url) throws Exception {
+  public static TestBroker watching(String url) throws Exception {
     return new TestBroker(url);
   }
 
-  void consume() throws IOException {
+  public void consume() throws IOException {
     for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
       channel.basicConsume(
           BrokerTopology.orderQueue(i), true, (tag, order) -> received(order), tag -> {});
@@ -60,7 +60,7 @@ final class TestBroker implements AutoCloseable {
   }
 
   /** All messages delivered from the order queues, in the order of arrival. */
-  synchronized List<Delivery> orders() {
+  public synchronized List<Delivery> orders() {
     return List.copyOf(orders);
   }
 
@@ -69,17 +69,17 @@ final class TestBroker implements AutoCloseable {
   }
 
   /** Ids of the orders delivered so far, with the number of deliveries of each. */
-  synchronized Map<String, Integer> deliveries() {
+  public synchronized Map<String, Integer> deliveries() {
     return Map.copyOf(deliveries);
   }
 
   /** Number of different orders delivered so far. */
-  synchronized int seen() {
+  public synchronized int seen() {
     return deliveries.size();
   }
 
   /** Deliveries beyond the first of each order. */
-  synchronized int duplicates() {
+  public synchronized int duplicates() {
     return orders.size() - deliveries.size();
   }
 

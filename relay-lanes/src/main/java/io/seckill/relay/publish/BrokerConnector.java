@@ -3,6 +3,9 @@ package io.seckill.relay.publish;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
+import io.seckill.common.breaker.BreakerMeters;
 import io.seckill.common.broker.BrokerAddress;
 import io.seckill.common.broker.ProcessName;
 import java.io.IOException;
@@ -43,16 +46,31 @@ public final class BrokerConnector {
    * @throws IllegalArgumentException when the URL is not an AMQP address
    */
   public BrokerConnector(
-      BrokerSettings settings,
-      int window,
-      Duration confirmTimeout,
-      CircuitBreaker breaker,
-      RelayMeters meters) {
+      BrokerSettings settings, int window, Duration confirmTimeout, RelayMeters meters) {
     this.template = factory(settings);
     this.window = window;
     this.confirmTimeout = confirmTimeout;
-    this.breaker = breaker;
     this.meters = meters;
+    this.breaker = CircuitBreaker.of("broker", breakerConfig());
+    BreakerMeters.bind(breaker, meters.registry());
+  }
+
+  /**
+   * A small window and short waits: the library's defaults (100 calls, 60 s) would hide an outage.
+   * A timer ends the open state; without it the library compares the time of day, which an operator
+   * may set back.
+   */
+  static CircuitBreakerConfig breakerConfig() {
+    return CircuitBreakerConfig.custom()
+        .slidingWindowType(SlidingWindowType.COUNT_BASED)
+        .slidingWindowSize(16)
+        .minimumNumberOfCalls(4)
+        .failureRateThreshold(50)
+        .waitDurationInOpenState(Duration.ofSeconds(2))
+        .automaticTransitionFromOpenToHalfOpenEnabled(true)
+        .permittedNumberOfCallsInHalfOpenState(2)
+        .maxWaitDurationInHalfOpenState(Duration.ofSeconds(10))
+        .build();
   }
 
   /**

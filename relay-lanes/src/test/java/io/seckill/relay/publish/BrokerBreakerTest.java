@@ -1,4 +1,4 @@
-package io.seckill.relay.lane;
+package io.seckill.relay.publish;
 
 import io.seckill.testing.BreakerContract;
 import org.junit.jupiter.api.Test;
@@ -7,6 +7,6 @@ class BrokerBreakerTest {
 
   @Test
   void triesAgainWhateverTheTimeOfDay() {
-    BreakerContract.triesAgainWhateverTheTimeOfDay(RelayConfiguration.breakerConfig());
+    BreakerContract.triesAgainWhateverTheTimeOfDay(BrokerConnector.breakerConfig());
   }
 }

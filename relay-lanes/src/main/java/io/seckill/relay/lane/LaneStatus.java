@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
  * State of a lane, also for health and metrics; {@link LaneState} has its transitions. The lane's
  * thread calls what is package-private, any thread what is public.
  */
-final class LaneStatus {
+public final class LaneStatus {
 
   private static final Logger log = LoggerFactory.getLogger(LaneStatus.class);
 
@@ -85,26 +85,26 @@ final class LaneStatus {
   }
 
   /** Name of the lane, {@code <relay>-<n>}, for logs and metrics. */
-  String lane() {
+  public String lane() {
     return lane;
   }
 
   /** Partition of the lane, 0..15. */
-  int partition() {
+  public int partition() {
     return partition;
   }
 
-  LaneState state() {
+  public LaneState state() {
     return state;
   }
 
   /** Why the lane is in its state; empty without a failure. */
-  String reason() {
+  public String reason() {
     return reason;
   }
 
   /** Orders in the lane's private queue, as far as the lane knows. */
-  int outstanding() {
+  public int outstanding() {
     return outstanding;
   }
 
@@ -114,7 +114,7 @@ final class LaneStatus {
   }
 
   /** Time since the lane last moved orders or found nothing to do. */
-  Duration sinceMoved() {
+  public Duration sinceMoved() {
     return Duration.ofNanos(nanoTime.getAsLong() - movedAt);
   }
 }

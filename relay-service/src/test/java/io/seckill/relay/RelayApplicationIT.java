@@ -1,10 +1,13 @@
-package io.seckill.relay.lane;
+package io.seckill.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.seckill.relay.RelayApplication;
+import io.seckill.relay.lane.RelayProcess;
+import io.seckill.relay.lane.TestBroker;
+import io.seckill.relay.lane.TestOutbox;
+import io.seckill.relay.lane.TestRelay;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;

@@ -32,7 +32,7 @@ final class RelayLane implements Runnable {
   /** The broker's circuit breaker permits a trial every two seconds: longer gains nothing. */
   private static final Duration MAX_BACK_OFF = Duration.ofSeconds(2);
 
-  private final RelaySettings settings;
+  private final LaneSettings settings;
   private final LaneConnections connections;
   private final LaneLease lease;
   private final LaneStatus status;
@@ -44,7 +44,7 @@ final class RelayLane implements Runnable {
 
   RelayLane(
       String name,
-      RelaySettings settings,
+      LaneSettings settings,
       LaneConnections connections,
       LaneLease lease,
       RelayMeters meters) {

@@ -19,23 +19,23 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Owns all lanes of this relay and the renewer of their leases. The start does not wait for Redis
+ * Owns all lanes of one process and the renewer of their leases. The start does not wait for Redis
  * or the broker; a stop first requests all lanes to stop and then waits for all of them together.
  */
-final class RelayLanes implements SmartLifecycle {
+public final class RelayLanes implements SmartLifecycle {
 
   private static final Logger log = LoggerFactory.getLogger(RelayLanes.class);
 
   /** Time after the drain for the current round and the release of the lease. */
   private static final Duration STOP_MARGIN = Duration.ofSeconds(2);
 
-  private final RelaySettings settings;
+  private final LaneSettings settings;
   private final List<RelayLane> lanes = new ArrayList<>();
   private final LaneLeaseRenewer renewer;
   private volatile boolean running;
 
-  RelayLanes(
-      RelaySettings settings,
+  public RelayLanes(
+      LaneSettings settings,
       LeaseSettings leaseSettings,
       RedisSettings redisSettings,
       BrokerConnector broker,
@@ -143,17 +143,17 @@ final class RelayLanes implements SmartLifecycle {
   }
 
   /** Status of each lane. */
-  List<LaneStatus> statuses() {
+  public List<LaneStatus> statuses() {
     return lanes.stream().map(RelayLane::status).toList();
   }
 
   /** Orders waiting in a partition, as last read from Redis. */
-  PartitionBacklog backlog(int partition) {
+  public PartitionBacklog backlog(int partition) {
     return renewer.backlog(partition);
   }
 
   /** Time since the leases were last renewed in Redis. */
-  Duration sinceRenewed() {
+  public Duration sinceRenewed() {
     return renewer.sinceRenewed();
   }
 }

@@ -12,7 +12,7 @@ package io.seckill.relay.lane;
  * any → STOPPED                     the stop, after draining
  * </pre>
  */
-enum LaneState {
+public enum LaneState {
   /** Not yet connected for the first time. */
   STARTING,
   /** Takes and publishes; also when there is nothing to take. */
