@@ -34,6 +34,15 @@ class RelayMutationsIT {
             .caughtBy(
                 "io.seckill.relay.lane.RedisFailureIT#publishesAnOrderWhoseClaimWasNotAnswered",
                 "orders delivered"),
+        Mutation.named("a gateway's lane keeps its lease after an unknown outcome")
+            .calls(
+                "io.seckill.relay.lane.DirectLane#recover",
+                "io.seckill.relay.lane.LaneConnections#beginNewLease",
+                MutantLane.class)
+            .caughtBy(
+                "io.seckill.relay.lane.DirectLaneIT"
+                    + "#readsItsPrivateQueueAndTakesANewLeaseWhenAnOutcomeIsUnknown",
+                "was not fulfilled"),
         Mutation.named("the client of RabbitMQ connects again by itself")
             .calls(
                 "io.seckill.relay.publish.BrokerConnector#factory",

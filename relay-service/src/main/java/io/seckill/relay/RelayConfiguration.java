@@ -8,6 +8,7 @@ import io.seckill.relay.publish.BrokerSettings;
 import io.seckill.relay.publish.RelayMeters;
 import io.seckill.relay.recovery.LeaseSettings;
 import io.seckill.support.redis.RedisSettingsConfiguration;
+import java.util.List;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -24,12 +25,12 @@ class RelayConfiguration {
   @Bean
   BrokerConnector brokerConnector(
       BrokerSettings broker, RelaySettings relay, RelayMeters meters) {
-    return new BrokerConnector(broker, relay.maxUnconfirmed(), relay.confirmTimeout(), meters);
+    return new BrokerConnector(broker, relay.links(), meters);
   }
 
   @Bean
   RelayLanes relayLanes(
       RelaySettings relay, RedisSettings redis, BrokerConnector broker, RelayMeters meters) {
-    return new RelayLanes(relay.lanes(), LeaseSettings.DEFAULT, redis, broker, meters);
+    return new RelayLanes(relay.lanes(), List.of(), LeaseSettings.DEFAULT, redis, broker, meters);
   }
 }

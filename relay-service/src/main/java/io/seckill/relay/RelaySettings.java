@@ -3,6 +3,7 @@ package io.seckill.relay;
 import static io.seckill.common.settings.SettingChecks.check;
 
 import io.seckill.relay.lane.LaneSettings;
+import io.seckill.relay.publish.LinkSettings;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -52,6 +53,10 @@ record RelaySettings(
     check(
         !stuckAfter.isNegative() && !stuckAfter.isZero(),
         "seckill.relay.stuck-after must be positive");
+  }
+
+  LinkSettings links() {
+    return new LinkSettings("relay-service", true, maxUnconfirmed, confirmTimeout);
   }
 
   LaneSettings lanes() {

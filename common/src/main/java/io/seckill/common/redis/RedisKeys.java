@@ -22,6 +22,12 @@ public final class RedisKeys {
   /** Start of every {@link #compensationField}, and of no other field. */
   public static final String COMPENSATED = "compensated:";
 
+  /**
+   * Start of the name, in {@link #lanes}, of a gateway that has lanes of its own. These take no
+   * orders from the outbox; no relay may have such a name.
+   */
+  public static final String GATEWAY_LANES = "gateway@";
+
   private static final String PREFIX = "seckill:{";
 
   private RedisKeys() {}
@@ -81,15 +87,16 @@ public final class RedisKeys {
   }
 
   /**
-   * List: orders a lane has taken and the broker has not confirmed.
+   * List: orders a lane has taken, or a gateway has admitted for its own lane, and the broker has
+   * not confirmed.
    *
-   * @param leaseToken as stored in {@link #lanes}: {@code <relay>:<n>:<token>}
+   * @param leaseToken as stored in {@link #lanes}: {@code <relay or gateway>:<n>:<token>}
    */
   public static String privateQueue(int partition, String leaseToken) {
     return of(partition, "lane:" + leaseToken);
   }
 
-  /** Sorted set: {@code <relay>:<n>:<token>} with the end of its lease (Redis's clock, Unix ms). */
+  /** Sorted set: token of a lane's lease with the end of its lease (Redis's clock, Unix ms). */
   public static String lanes(int partition) {
     return of(partition, "lanes");
   }

@@ -153,6 +153,12 @@ final class LaneConnections {
     }
   }
 
+  /** Gives up the private queue and its lease, and begins another. */
+  void beginNewLease() throws BrokerFailureException {
+    endLease();
+    open();
+  }
+
   /** Closes all and ends the lease. */
   void close() {
     dropLink(); // first: nothing may be published after the lease
@@ -162,6 +168,14 @@ final class LaneConnections {
       log.warn("lane {}: cannot release its lease, it will expire: {}", name, e.toString());
     } finally {
       dropRedis();
+    }
+  }
+
+  /** Ends the lane's wait for the broker at once. From any thread. */
+  void wake() {
+    PublisherChannel current = link;
+    if (current != null) {
+      current.wake();
     }
   }
 

@@ -54,6 +54,11 @@ final class PrivateQueue {
     this.lanes = bytes(RedisKeys.lanes(partition));
   }
 
+  /** Of the lease. */
+  String token() {
+    return token;
+  }
+
   /**
    * Settles confirmed orders and takes new ones, in one round trip.
    *

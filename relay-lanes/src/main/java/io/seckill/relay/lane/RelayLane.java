@@ -13,16 +13,16 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One thread that publishes the orders of one partition from the outbox to the broker, with one
- * connection to Redis, one to the broker, and one private queue. Only this thread takes and
- * publishes orders; confirms arrive on the broker connection's thread. An order leaves the private
- * queue only after its confirm.
+ * One thread that publishes orders of one partition to the broker, with one connection to Redis,
+ * one to the broker, and one private queue. Only this thread takes and publishes orders; confirms
+ * arrive on the broker connection's thread. An order leaves the private queue only after its
+ * confirm.
  */
-final class RelayLane implements Runnable {
+abstract sealed class RelayLane implements Runnable permits OutboxLane, DirectLane {
 
   /**
-   * Longest wait of one BRPOPLPUSH, in whole seconds as Redis wants it. An idle lane notices a stop
-   * or a dead lane this fast.
+   * Longest wait of an idle lane, which notices a stop or a dead lane this fast; in whole seconds,
+   * as Redis wants it.
    */
   static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
@@ -32,14 +32,14 @@ final class RelayLane implements Runnable {
   /** The broker's circuit breaker permits a trial every two seconds: longer gains nothing. */
   private static final Duration MAX_BACK_OFF = Duration.ofSeconds(2);
 
-  private final LaneSettings settings;
-  private final LaneConnections connections;
-  private final LaneLease lease;
-  private final LaneStatus status;
-  private final RelayMeters meters;
-  private final Backoff backoff;
-  private final UnsettledOrders orders = new UnsettledOrders();
-  private final LaneRecovery recovery;
+  final LaneSettings settings;
+  final LaneConnections connections;
+  final LaneLease lease;
+  final LaneStatus status;
+  final RelayMeters meters;
+  final Backoff backoff;
+  final UnsettledOrders orders = new UnsettledOrders();
+  final LaneRecovery recovery;
   private final CountDownLatch stopped = new CountDownLatch(1);
 
   RelayLane(
@@ -77,8 +77,8 @@ final class RelayLane implements Runnable {
     }
   }
 
-  /** A lane's life: lease; then confirm, recover, remove, claim and publish until a stop. */
-  private void work()
+  /** A lane's life: lease; then confirm, recover, remove, take and publish until a stop. */
+  void work()
       throws BrokerFailureException,
           OrdersRefusedException,
           LeaseFencedException,
@@ -87,49 +87,46 @@ final class RelayLane implements Runnable {
     while (!backoff.isStopped()) {
       awaitConfirms();
       if (connections.link().isBlocked()) {
-        recovery.blocked();
+        blocked();
       } else if (orders.state() == UnsettledOrders.State.UNREAD) {
         recover();
       } else {
-        removeAndClaim(Math.min(orders.room(settings.maxUnconfirmed()), connections.link().room()));
+        removeAndTake();
       }
     }
+  }
+
+  /** Removes confirmed orders from the private queue, takes new ones and publishes them. */
+  abstract void removeAndTake()
+      throws BrokerFailureException, LeaseFencedException, InterruptedException;
+
+  /** Publishes nothing while an alarm of the broker blocks the link. */
+  void blocked() throws InterruptedException {
+    recovery.blocked();
   }
 
   /** Waits briefly for confirms; returns at once when nothing is in flight. */
   private void awaitConfirms()
       throws BrokerFailureException, OrdersRefusedException, InterruptedException {
-    int enough = Math.max(1, settings.maxUnconfirmed() / 4);
-    connections.link().awaitConfirmed(enough, orders.confirmed());
+    connections.link().awaitConfirmed(quarter(), orders.confirmed());
     lease.worked();
     connections.link().check();
   }
 
+  /** A quarter of the window: enough confirmed orders to be worth a round trip. */
+  final int quarter() {
+    return Math.max(1, settings.maxUnconfirmed() / 4);
+  }
+
   /** Publishes a page of the private queue again. */
-  private void recover() throws BrokerFailureException {
+  void recover() throws BrokerFailureException, InterruptedException {
     List<byte[]> left = connections.queue().contents(settings.maxUnconfirmed());
     orders.read(left.size());
     meters.republished(left.size());
     publish(left);
   }
 
-  /** Removes the confirmed orders from the private queue, takes new ones and publishes them. */
-  private void removeAndClaim(int most)
-      throws BrokerFailureException, LeaseFencedException, InterruptedException {
-    int room = most - adopt(most); // before new orders: these have waited longest
-    if (room == 0 && orders.confirmed().isEmpty()) {
-      return;
-    }
-    Duration wait = orders.count() == 0 ? POLL_INTERVAL : Duration.ZERO;
-    ClaimResult claimed = settleAndClaim(room, wait);
-    publish(claimed.taken());
-    orders.compareWith(claimed.queueLength());
-    if (claimed.refused() && claimed.taken().isEmpty()) {
-      recovery.redisFull();
-    }
-  }
-
-  private ClaimResult settleAndClaim(int most, Duration wait) throws LeaseFencedException {
+  final ClaimResult settleAndClaim(int most, Duration wait) throws LeaseFencedException {
     int removed = orders.confirmed().size();
     ClaimResult claimed = connections.queue().settleAndClaim(orders.confirmed(), most, wait);
     if (removed > 0 || !claimed.taken().isEmpty() || claimed.queueLength() == 0) {
@@ -142,21 +139,7 @@ final class RelayLane implements Runnable {
     return claimed;
   }
 
-  /** Takes orders of dead lanes over and publishes them; returns how many, 0..most. */
-  private int adopt(int most) throws BrokerFailureException, LeaseFencedException {
-    int adopted = 0;
-    for (String dead : lease.deadLeases()) {
-      if (adopted < most) {
-        List<byte[]> taken = connections.queue().adopt(dead, most - adopted);
-        meters.adopted(taken.size());
-        publish(taken);
-        adopted += taken.size();
-      }
-    }
-    return adopted;
-  }
-
-  private void publish(List<byte[]> entries) throws BrokerFailureException {
+  final void publish(List<byte[]> entries) throws BrokerFailureException {
     if (!entries.isEmpty()) {
       List<OutboundOrder> outbound = entries.stream().map(OutboundOrder::of).toList();
       orders.published(outbound);
@@ -174,13 +157,16 @@ final class RelayLane implements Runnable {
     long deadline = System.nanoTime() + settings.drainTimeout().toNanos();
     while (connections.areOpen() && orders.count() > 0 && System.nanoTime() < deadline) {
       awaitConfirms();
-      removeAndClaim(0);
+      if (!orders.confirmed().isEmpty()) {
+        settleAndClaim(0, Duration.ZERO);
+      }
     }
   }
 
   /** Requests the lane to stop after its current round. From any thread. */
   void requestStop() {
     backoff.stop();
+    connections.wake();
   }
 
   /** Waits for the lane to end; closes its socket to the broker at time-out. From any thread. */

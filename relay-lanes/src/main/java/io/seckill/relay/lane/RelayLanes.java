@@ -34,8 +34,12 @@ public final class RelayLanes implements SmartLifecycle {
   private final LaneLeaseRenewer renewer;
   private volatile boolean running;
 
+  /**
+   * @param handOvers one per partition, for lanes of a gateway; empty for lanes of a relay
+   */
   public RelayLanes(
       LaneSettings settings,
+      List<HandOver> handOvers,
       LeaseSettings leaseSettings,
       RedisSettings redisSettings,
       BrokerConnector broker,
@@ -47,24 +51,21 @@ public final class RelayLanes implements SmartLifecycle {
       int partition = n % Partition.COUNT;
       LaneLease lease = new LaneLease(settings.name(), n, partition, leaseSettings.duration());
       leases.add(lease);
-      lanes.add(lane(settings.name() + "-" + n, lease, redisSettings, broker, meters));
+      String name = settings.name() + "-" + n;
+      LaneConnections connections =
+          new LaneConnections(name, RelayLane.POLL_INTERVAL, redisSettings, broker, lease);
+      lanes.add(
+          handOvers.isEmpty()
+              ? new OutboxLane(name, settings, connections, lease, meters)
+              : new DirectLane(
+                  name, settings, connections, lease, meters, handOvers.get(partition)));
     }
-    this.renewer = new LaneLeaseRenewer(redisSettings, leaseSettings, leases);
+    this.renewer =
+        new LaneLeaseRenewer(redisSettings, leaseSettings, leases, handOvers.isEmpty());
     lanes.forEach(lane -> register(lane.status(), meters));
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       register(partition, meters);
     }
-  }
-
-  private RelayLane lane(
-      String name,
-      LaneLease lease,
-      RedisSettings redis,
-      BrokerConnector broker,
-      RelayMeters meters) {
-    LaneConnections connections =
-        new LaneConnections(name, RelayLane.POLL_INTERVAL, redis, broker, lease);
-    return new RelayLane(name, settings, connections, lease, meters);
   }
 
   private static void register(LaneStatus status, RelayMeters meters) {
@@ -107,7 +108,7 @@ public final class RelayLanes implements SmartLifecycle {
     for (RelayLane lane : lanes) {
       thread(lane, "lane-" + lane.status().lane()).start();
     }
-    log.info("relay {} started {} lanes", settings.name(), lanes.size());
+    log.info("{} started {} lanes", settings.name(), lanes.size());
   }
 
   private static Thread thread(Runnable work, String name) {
@@ -133,7 +134,7 @@ public final class RelayLanes implements SmartLifecycle {
     } finally {
       renewer.requestStop(); // last: draining lanes need their leases
       running = false;
-      log.info("relay {} stopped", settings.name());
+      log.info("{} stopped its lanes", settings.name());
     }
   }
 

@@ -1,4 +1,7 @@
-/** Lanes take orders from the outbox, publish them, and remove those that the broker confirmed. */
+/**
+ * Lanes take orders from the outbox, or from their gateway, publish them, and remove those that the
+ * broker confirmed.
+ */
 @NullMarked
 package io.seckill.relay.lane;
 

@@ -37,19 +37,14 @@ public final class BrokerConnector {
   private final ConnectionFactory template;
   private final CircuitBreaker breaker;
   private final RelayMeters meters;
-  private final int window;
-  private final Duration confirmTimeout;
+  private final LinkSettings links;
 
   /**
-   * @param window most unconfirmed publishes of a link
-   * @param confirmTimeout longest wait for a confirm before the link is replaced
    * @throws IllegalArgumentException when the URL is not an AMQP address
    */
-  public BrokerConnector(
-      BrokerSettings settings, int window, Duration confirmTimeout, RelayMeters meters) {
+  public BrokerConnector(BrokerSettings settings, LinkSettings links, RelayMeters meters) {
     this.template = factory(settings);
-    this.window = window;
-    this.confirmTimeout = confirmTimeout;
+    this.links = links;
     this.meters = meters;
     this.breaker = CircuitBreaker.of("broker", breakerConfig());
     BreakerMeters.bind(breaker, meters.registry());
@@ -74,7 +69,7 @@ public final class BrokerConnector {
   }
 
   /**
-   * Connects, declares the topology, enables confirms.
+   * Connects, declares the topology unless another service does, enables confirms.
    *
    * @param name shown in the broker's list of connections, after the name of this process
    * @throws BrokerFailureException when it failed or the circuit breaker is open
@@ -107,8 +102,8 @@ public final class BrokerConnector {
     }
     factory.setSocketConfigurator(template.getSocketConfigurator().andThen(socket));
     Connection connection =
-        factory.newConnection(ProcessName.withRole("relay-service") + " " + name);
-    return PublisherChannel.over(connection, socket, window, confirmTimeout, meters);
+        factory.newConnection(ProcessName.withRole(links.service()) + " " + name);
+    return PublisherChannel.over(connection, socket, links, meters);
   }
 
   private static ConnectionFactory factory(BrokerSettings settings) {

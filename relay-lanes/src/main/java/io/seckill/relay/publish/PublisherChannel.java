@@ -38,9 +38,9 @@ public final class PublisherChannel implements AutoCloseable {
   private final Connection connection;
   private final Channel channel;
   private final LinkSocket socket;
+  private final LinkSettings settings;
   private final UnconfirmedWindow window;
   private final RelayMeters meters;
-  private final long confirmTimeoutNanos;
 
   /** Time at which the broker blocked this connection, nanoTime; 0 = not blocked. */
   private volatile long blockedSince;
@@ -58,34 +58,30 @@ public final class PublisherChannel implements AutoCloseable {
       Connection connection,
       Channel channel,
       LinkSocket socket,
-      int window,
-      Duration confirmTimeout,
+      LinkSettings settings,
       RelayMeters meters) {
     this.connection = connection;
     this.channel = channel;
     this.socket = socket;
-    this.window = new UnconfirmedWindow(window);
-    this.confirmTimeoutNanos = confirmTimeout.toNanos();
+    this.settings = settings;
+    this.window = new UnconfirmedWindow(settings.window());
     this.meters = meters;
   }
 
-  /** Declares the topology and enables confirms; closes the connection when that fails. */
+  /** Declares the topology if this link is to, and enables confirms; closes the connection when that fails. */
   static PublisherChannel over(
-      Connection connection,
-      LinkSocket socket,
-      int window,
-      Duration confirmTimeout,
-      RelayMeters meters)
+      Connection connection, LinkSocket socket, LinkSettings settings, RelayMeters meters)
       throws IOException {
     try {
       Channel channel = connection.createChannel();
       if (channel == null) {
         throw new IOException("the broker allows no channel");
       }
-      BrokerTopology.declare(channel);
+      if (settings.declares()) {
+        BrokerTopology.declare(channel);
+      }
       channel.confirmSelect();
-      PublisherChannel link =
-          new PublisherChannel(connection, channel, socket, window, confirmTimeout, meters);
+      PublisherChannel link = new PublisherChannel(connection, channel, socket, settings, meters);
       link.listen();
       return link;
     } catch (IOException | RuntimeException e) {
@@ -114,6 +110,7 @@ public final class PublisherChannel implements AutoCloseable {
       long now = System.nanoTime();
       meters.blocked(now);
       blockedSince = now;
+      window.wake();
     }
   }
 
@@ -184,8 +181,8 @@ public final class PublisherChannel implements AutoCloseable {
   }
 
   /**
-   * Waits for {@code enough} confirms, a refusal, the last answer, a failure or the time-out; at a
-   * silent broker longer than at one that answers.
+   * Waits for {@code enough} confirms, a refusal, the last answer, a failure, {@link #wake} or the
+   * time-out; at a silent broker longer than at one that answers.
    *
    * @param into receives the orders that were confirmed (acked and not returned)
    */
@@ -194,6 +191,16 @@ public final class PublisherChannel implements AutoCloseable {
     window.awaitConfirmed(enough, wait.toNanos());
     window.drainConfirmed(into);
     quietWaits = into.isEmpty() ? quietWaits + 1 : 0;
+  }
+
+  /** Waits for {@link #wake}, a failure or the time-out; nothing is in flight. */
+  public void awaitWoken(Duration wait) throws InterruptedException {
+    window.awaitWoken(wait.toNanos());
+  }
+
+  /** Ends the current wait of the lane at once, or the next one. From any thread. */
+  public void wake() {
+    window.wake();
   }
 
   /** Waits until nothing is pending, the channel failed, or the time is up. */
@@ -218,7 +225,7 @@ public final class PublisherChannel implements AutoCloseable {
    * @throws BrokerFailureException as {@link #check}
    */
   public void checkFailure() throws BrokerFailureException {
-    if (window.failure() == null && !isBlocked() && silentNanos() > confirmTimeoutNanos) {
+    if (window.failure() == null && !isBlocked() && silentNanos() > settings.confirmTimeout().toNanos()) {
       silent = true;
       window.fail("no confirm for " + TimeUnit.NANOSECONDS.toMillis(silentNanos()) + " ms");
     }
@@ -234,11 +241,15 @@ public final class PublisherChannel implements AutoCloseable {
   }
 
   /**
-   * Declares the topology again, because orders were refused and a queue or binding may be missing.
+   * Declares the topology again, because orders were refused and a queue or binding may be missing;
+   * leaves that to others if this link declares nothing.
    *
    * @throws BrokerFailureException when the broker refuses or is unavailable
    */
   public void declareTopology() throws BrokerFailureException {
+    if (!settings.declares()) {
+      return;
+    }
     try {
       BrokerTopology.declare(channel);
     } catch (IOException | AlreadyClosedException e) {

@@ -21,6 +21,9 @@ final class UnconfirmedWindow {
   /** Value of {@link #wanted} while the lane waits for every answer, whatever it is. */
   private static final int ALL = Integer.MAX_VALUE;
 
+  /** Value of {@link #wanted} while the lane waits for something else than answers. */
+  private static final int NONE = -1;
+
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition answered = lock.newCondition();
   private final @Nullable OutboundOrder[] orders;
@@ -35,6 +38,9 @@ final class UnconfirmedWindow {
 
   /** Number of confirmed publishes the lane waits for; only the lane's thread waits. */
   private int wanted;
+
+  /** Whether {@link #wake} was called since the last wait. */
+  private boolean woken;
 
   private long answeredAt = System.nanoTime();
   private final List<OutboundOrder> confirmed = new ArrayList<>();
@@ -212,6 +218,22 @@ final class UnconfirmedWindow {
     }
   }
 
+  /** Ends the current wait at once, or the next one. */
+  void wake() {
+    lock.lock();
+    try {
+      woken = true;
+      answered.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits for {@link #wake}, a failure or the time-out. */
+  void awaitWoken(long nanos) throws InterruptedException {
+    await(NONE, nanos);
+  }
+
   /** Waits for {@code enough} confirms, a refusal, the last answer, a failure or the time-out. */
   void awaitConfirmed(int enough, long nanos) throws InterruptedException {
     await(enough, nanos);
@@ -230,6 +252,7 @@ final class UnconfirmedWindow {
       while (!hasEnough() && left > 0) {
         left = answered.awaitNanos(left);
       }
+      woken = false;
     } finally {
       lock.unlock();
     }
@@ -243,8 +266,11 @@ final class UnconfirmedWindow {
   }
 
   private boolean hasEnough() {
+    if (woken || failure != null) {
+      return true;
+    }
     boolean confirmedOrRefused = wanted != ALL && (confirmed.size() >= wanted || refusal != null);
-    return confirmedOrRefused || pending == 0 || failure != null;
+    return wanted != NONE && (confirmedOrRefused || pending == 0);
   }
 
   private int slot(long tag) {

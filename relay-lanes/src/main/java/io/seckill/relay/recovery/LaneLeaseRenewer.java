@@ -25,7 +25,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * One thread per relay that renews the leases of all its lanes, finds dead private queues for them
+ * One thread per process that renews the leases of all its lanes, finds dead private queues for them
  * to adopt, and reads the backlog of each partition. It is a separate thread so that a lane waiting
  * for the broker does not lose its lease; a lane that cannot work for too long does lose it.
  */
@@ -38,6 +38,7 @@ public final class LaneLeaseRenewer implements Runnable {
   private final LeaseSettings settings;
   private final List<LaneLease> leases;
   private final OrphanSearch orphans = new OrphanSearch();
+  private final boolean adopts;
   private final Backoff backoff;
   private final PartitionBacklog[] backlogs = new PartitionBacklog[Partition.COUNT];
   private volatile long renewedAt = System.nanoTime();
@@ -52,13 +53,19 @@ public final class LaneLeaseRenewer implements Runnable {
   private int first;
 
   /**
-   * @param leases of all lanes of this relay
+   * @param leases of all lanes of this process
+   * @param adopts whether these lanes adopt orders, so that private queues without a lease are
+   *     searched for
    */
   public LaneLeaseRenewer(
-      RedisSettings redisSettings, LeaseSettings settings, List<LaneLease> leases) {
+      RedisSettings redisSettings,
+      LeaseSettings settings,
+      List<LaneLease> leases,
+      boolean adopts) {
     this.redisSettings = redisSettings.withMaxConnections(1);
     this.settings = settings;
     this.leases = List.copyOf(leases);
+    this.adopts = adopts;
     this.backoff = new Backoff(settings.renewInterval(), settings.renewInterval());
     Arrays.fill(backlogs, PartitionBacklog.NONE);
   }
@@ -85,7 +92,9 @@ public final class LaneLeaseRenewer implements Runnable {
   private void round() {
     try {
       renewAll(connected());
-      orphans.step(connected());
+      if (adopts) {
+        orphans.step(connected());
+      }
       renewed();
     } catch (JedisException e) {
       failed(e);

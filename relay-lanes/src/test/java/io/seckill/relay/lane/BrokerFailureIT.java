@@ -174,6 +174,29 @@ class BrokerFailureIT {
   }
 
   @Test
+  void aGatewaysLaneTakesNothingWhileAnAlarmBlocksPublishing() throws Exception {
+    try (TestBroker broker = TestBroker.consuming(rabbit.url());
+        TestDirectLanes lanes = TestDirectLanes.start(redis.url(), rabbit.url(), 512)) {
+      String before = lanes.awaitOpen(0);
+      rabbitServer.setMemoryWatermark(0.0000001);
+      try {
+        List<String> first = lanes.admit(outbox, 5, SKU); // blocks a connection that publishes
+        await().atMost(SOON).until(() -> lanes.lane(0).state() == LaneState.BLOCKED);
+        assertThat(lanes.admit(outbox, 1, SKU)).isEmpty();
+
+        rabbitServer.setMemoryWatermark(0.4);
+        assertThat(lanes.awaitOpen(0)).isNotEqualTo(before);
+        List<String> second = lanes.admit(outbox, 5, SKU);
+        await().atMost(SOON).until(() -> broker.seen() == first.size() + second.size());
+        await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+        assertThat(broker.duplicates()).isZero();
+      } finally {
+        rabbitServer.setMemoryWatermark(0.4);
+      }
+    }
+  }
+
+  @Test
   void leavesTheBacklogInTheOutboxWhileTheBrokerIsFrozen() throws Exception {
     try (TestBroker broker = TestBroker.watching(rabbit.url());
         TestRelay relay =

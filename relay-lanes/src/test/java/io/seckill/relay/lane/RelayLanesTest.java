@@ -40,6 +40,7 @@ class RelayLanesTest {
     RelayMeters meters = new RelayMeters(new SimpleMeterRegistry());
     return new RelayLanes(
         new LaneSettings("test", 1, 512, Duration.ofSeconds(20)),
+        List.of(),
         LeaseSettings.DEFAULT,
         new RedisSettings(
             Mode.SINGLE, "redis://127.0.0.1:1", List.of(), null, 1, socketTimeout, null),

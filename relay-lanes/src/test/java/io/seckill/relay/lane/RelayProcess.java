@@ -19,13 +19,19 @@ public final class RelayProcess implements AutoCloseable {
 
   /** Only lanes, no Spring: starts within a second. */
   static RelayProcess lanes(String redisUrl, String brokerUrl) throws IOException {
+    return start(RelayMain.class, redisUrl, brokerUrl);
+  }
+
+  /** A gateway's lanes, which admit without end; no Spring. */
+  static RelayProcess directLanes(String redisUrl, String brokerUrl) throws IOException {
+    return start(DirectMain.class, redisUrl, brokerUrl);
+  }
+
+  private static RelayProcess start(Class<?> main, String redisUrl, String brokerUrl)
+      throws IOException {
     return start(
         List.of(
-            "-cp",
-            System.getProperty("java.class.path"),
-            RelayMain.class.getName(),
-            redisUrl,
-            brokerUrl),
+            "-cp", System.getProperty("java.class.path"), main.getName(), redisUrl, brokerUrl),
         Map.of());
   }
 

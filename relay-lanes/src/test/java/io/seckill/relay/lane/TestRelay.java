@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.publish.BrokerConnector;
 import io.seckill.relay.publish.BrokerSettings;
+import io.seckill.relay.publish.LinkSettings;
 import io.seckill.relay.publish.RelayMeters;
 import io.seckill.relay.recovery.LeaseSettings;
 import java.nio.file.Path;
@@ -62,7 +63,7 @@ public final class TestRelay implements AutoCloseable {
             tuning.confirmTimeout().plusSeconds(2));
     RelayMeters relayMeters = new RelayMeters(meters);
     BrokerConnector broker = connector(brokerSettings, tuning, relayMeters);
-    this.lanes = new RelayLanes(settings, tuning.lease(), redis, broker, relayMeters);
+    this.lanes = new RelayLanes(settings, List.of(), tuning.lease(), redis, broker, relayMeters);
   }
 
   public static TestRelay start(String redisUrl, String brokerUrl) {
@@ -81,7 +82,9 @@ public final class TestRelay implements AutoCloseable {
 
   static BrokerConnector connector(BrokerSettings settings, Tuning tuning, RelayMeters meters) {
     return new BrokerConnector(
-        settings, tuning.maxUnconfirmed(), tuning.confirmTimeout(), meters);
+        settings,
+        new LinkSettings("relay-service", true, tuning.maxUnconfirmed(), tuning.confirmTimeout()),
+        meters);
   }
 
   static BrokerSettings broker(String url, @Nullable Path caFile) {

@@ -69,8 +69,7 @@ class PublisherChannelIT {
   private static BrokerConnector connector(String url) {
     return new BrokerConnector(
         new BrokerSettings(url, Duration.ofSeconds(1), null),
-        16,
-        Duration.ofSeconds(3),
+        new LinkSettings("relay-service", true, 16, Duration.ofSeconds(3)),
         new RelayMeters(new SimpleMeterRegistry()));
   }
 }

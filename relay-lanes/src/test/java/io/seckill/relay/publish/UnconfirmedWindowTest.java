@@ -112,6 +112,35 @@ class UnconfirmedWindowTest {
   }
 
   @Test
+  void endsTheNextWaitAtOnceWhenItIsWokenBefore() throws Exception {
+    enter(1);
+    window.wake();
+    window.awaitConfirmed(1, TimeUnit.MINUTES.toNanos(5));
+    window.wake();
+    window.awaitWoken(TimeUnit.MINUTES.toNanos(5));
+    assertThat(window.pending()).isEqualTo(1);
+  }
+
+  @Test
+  void waitsForAWakeAlsoWhenNothingIsInFlight() throws Exception {
+    Thread lane = new Thread(this::awaitWoken);
+    lane.start();
+    await().until(() -> lane.getState() == Thread.State.TIMED_WAITING);
+
+    window.wake();
+    lane.join(TimeUnit.SECONDS.toMillis(30));
+    assertThat(lane.isAlive()).isFalse();
+  }
+
+  private void awaitWoken() {
+    try {
+      window.awaitWoken(TimeUnit.MINUTES.toNanos(5));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
   void keepsTheFirstReasonOfItsFailure() {
     window.fail("closed");
     window.fail("no confirm");

@@ -1,0 +1,105 @@
+package io.seckill.relay.lane;
+
+import io.seckill.relay.publish.BrokerFailureException;
+import io.seckill.relay.publish.OrdersRefusedException;
+import io.seckill.relay.publish.RelayMeters;
+import io.seckill.relay.recovery.LaneLease;
+import io.seckill.relay.recovery.LeaseFencedException;
+import java.time.Duration;
+
+/**
+ * A lane of a gateway: publishes what the gateway has admitted into the private queue and handed
+ * over. Takes nothing from the outbox and adopts nothing; relays adopt what it leaves.
+ */
+final class DirectLane extends RelayLane {
+
+  /**
+   * Shortest time between two removals of confirmed orders, unless a quarter of the window is
+   * confirmed: fewer writes of Redis, against more orders that a crash sends twice.
+   */
+  private static final Duration REMOVAL_INTERVAL = Duration.ofMillis(50);
+
+  private final HandOver handOver;
+  private long removedAt = System.nanoTime();
+
+  DirectLane(
+      String name,
+      LaneSettings settings,
+      LaneConnections connections,
+      LaneLease lease,
+      RelayMeters meters,
+      HandOver handOver) {
+    super(name, settings, connections, lease, meters);
+    this.handOver = handOver;
+  }
+
+  @Override
+  void work()
+      throws BrokerFailureException,
+          OrdersRefusedException,
+          LeaseFencedException,
+          InterruptedException {
+    try {
+      super.work();
+    } finally {
+      handOver.close();
+    }
+  }
+
+  @Override
+  void blocked() throws InterruptedException {
+    handOver.close();
+    orders.queueUnknown();
+    super.blocked();
+  }
+
+  /**
+   * Begins a new lease after the last page, because a call that is late may still push to the queue
+   * of this one: relays adopt what it pushes before the lease ends, and after that it pushes to the
+   * outbox. Pauses first, so that repeated failures leave few ended leases in the registry.
+   */
+  @Override
+  void recover() throws BrokerFailureException, InterruptedException {
+    super.recover();
+    if (orders.state() == UnsettledOrders.State.COUNTED) {
+      backoff.pause();
+      connections.beginNewLease();
+    }
+  }
+
+  @Override
+  void removeAndTake() throws BrokerFailureException, LeaseFencedException, InterruptedException {
+    if (isRemovalDue()) {
+      removedAt = System.nanoTime();
+      ClaimResult left = settleAndClaim(0, Duration.ZERO);
+      orders.compareWith(left.queueLength() - handOver.outstanding());
+    }
+    takeHandedOver();
+    if (connections.link().pending() == 0 && orders.state() != UnsettledOrders.State.UNREAD) {
+      awaitOrders();
+    }
+  }
+
+  private void takeHandedOver() throws BrokerFailureException {
+    if (orders.state() != UnsettledOrders.State.COUNTED) {
+      handOver.close();
+    } else if (handOver.open(connections.queue().token(), connections.link()::wake)) {
+      publish(handOver.take(connections.link().room(), orders.count()));
+    } else {
+      orders.queueUnknown();
+    }
+  }
+
+  private boolean isRemovalDue() {
+    int confirmed = orders.confirmed().size();
+    return confirmed >= quarter()
+        || (confirmed > 0 && System.nanoTime() - removedAt > REMOVAL_INTERVAL.toNanos());
+  }
+
+  private void awaitOrders() throws InterruptedException {
+    if (orders.count() == 0) {
+      status.progressed();
+    }
+    connections.link().awaitWoken(orders.count() == 0 ? POLL_INTERVAL : REMOVAL_INTERVAL);
+  }
+}

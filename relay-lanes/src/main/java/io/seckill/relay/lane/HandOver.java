@@ -1,0 +1,149 @@
+package io.seckill.relay.lane;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hands orders over from a gateway's admission to its lane of one partition. Admission reserves
+ * room before its script call, which pushes the admitted orders to the private queue of the lease
+ * returned, and then hands over what was pushed. Closed while the lane does not work normally:
+ * admission uses the outbox then. What is dropped here is in the private queue. Thread-safe.
+ *
+ * <p>A lease is open once. After a close its lane reads the private queue to the end, and the next
+ * lease is opened.
+ */
+public final class HandOver {
+
+  private final int window;
+  private final Queue<byte[]> entries = new ArrayDeque<>();
+
+  /** Orders of calls that are under way, also of earlier leases. */
+  private int reserved;
+
+  /** Orders that the lane has taken and not settled, as it last reported. */
+  private int unsettled;
+
+  private @Nullable String lease;
+  private boolean open;
+  private Runnable wake = () -> {};
+
+  /**
+   * @param window most orders reserved, handed over and not settled together, 1..4096
+   */
+  public HandOver(int window) {
+    this.window = window;
+  }
+
+  /**
+   * Reserves room for the orders of one script call.
+   *
+   * @param orders most orders that the call may push
+   * @return null when there is no room or the lane takes no orders now
+   */
+  public synchronized @Nullable Reservation reserve(int orders) {
+    String token = lease;
+    if (token == null || !open || reserved + entries.size() + unsettled + orders > window) {
+      return null;
+    }
+    reserved += orders;
+    return new Reservation(token, orders);
+  }
+
+  /** Room for the orders of one script call. Its owner ends it once, with one of two calls. */
+  public final class Reservation {
+
+    private final String token;
+    private final int orders;
+
+    private Reservation(String token, int orders) {
+      this.token = token;
+      this.orders = orders;
+    }
+
+    /** Of the lease to whose private queue the call may push. */
+    public String token() {
+      return token;
+    }
+
+    /**
+     * Ends the reservation.
+     *
+     * @param pushed what the call has pushed, oldest first; may be empty
+     */
+    public void handOver(List<byte[]> pushed) {
+      end(this, pushed);
+    }
+
+    /**
+     * Ends the reservation of a call that may have pushed any of its orders, or was refused the
+     * token: the lane reads its private queue.
+     */
+    public void unknown() {
+      endUnknown(this);
+    }
+  }
+
+  private synchronized void end(Reservation reservation, List<byte[]> pushed) {
+    reserved -= reservation.orders;
+    if (isOpen(reservation) && !pushed.isEmpty()) {
+      entries.addAll(pushed);
+      wake.run();
+    }
+  }
+
+  private synchronized void endUnknown(Reservation reservation) {
+    reserved -= reservation.orders;
+    if (isOpen(reservation)) {
+      close();
+      wake.run();
+    }
+  }
+
+  private boolean isOpen(Reservation reservation) {
+    return open && reservation.token.equals(lease);
+  }
+
+  /**
+   * Opens for a lease with an empty private queue, if it is not open already.
+   *
+   * @param wakeLane ends the lane's wait
+   * @return false when this lease was closed before: its private queue may hold any orders
+   */
+  synchronized boolean open(String token, Runnable wakeLane) {
+    if (!token.equals(lease)) {
+      lease = token;
+      wake = wakeLane;
+      unsettled = 0;
+      open = true;
+    }
+    return open;
+  }
+
+  /** Takes no more orders for this lease. */
+  synchronized void close() {
+    open = false;
+    entries.clear();
+  }
+
+  /**
+   * Takes what was handed over, oldest first.
+   *
+   * @param unsettledNow orders that the lane has not settled, without these
+   */
+  synchronized List<byte[]> take(int most, int unsettledNow) {
+    List<byte[]> taken = new ArrayList<>();
+    while (taken.size() < most && !entries.isEmpty()) {
+      taken.add(entries.remove());
+    }
+    unsettled = unsettledNow + taken.size();
+    return taken;
+  }
+
+  /** Orders that may be in the private queue and were not taken. */
+  synchronized int outstanding() {
+    return reserved + entries.size();
+  }
+}

@@ -1,0 +1,211 @@
+package io.seckill.relay.lane;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.relay.lane.HandOver.Reservation;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(TestServers.class)
+class DirectLaneIT {
+
+  private static final Duration SOON = Duration.ofMinutes(2);
+  private static final int PARTITION = 0;
+  private static final long SKU = 1600;
+  private static final int WINDOW = 512;
+
+  private RabbitServer rabbitServer;
+  private RedisDatabase redis;
+  private RabbitVhost rabbit;
+  private TestOutbox outbox;
+  private TestBroker broker;
+
+  @BeforeEach
+  void connect(RedisServer redisServer, RabbitServer sharedRabbit) throws Exception {
+    rabbitServer = sharedRabbit;
+    redis = redisServer.newDatabase();
+    rabbit = rabbitServer.newVhost();
+    outbox = new TestOutbox(redis.url());
+    outbox.preheat(SKU);
+    broker = TestBroker.consuming(rabbit.url());
+  }
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+    broker.close();
+  }
+
+  @Test
+  void publishesInOrderWhatItIsHandedOverAndRemovesItAfterItsConfirm() {
+    try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
+      lanes.awaitOpen(PARTITION);
+      List<String> admitted = new ArrayList<>();
+      while (admitted.size() < 2_000) {
+        admitted.addAll(lanes.admit(outbox, 20, SKU)); // none while the window is full
+      }
+
+      await().atMost(SOON).until(() -> broker.seen() == 2_000 && outbox.inPrivateQueues() == 0);
+      assertThat(broker.orders())
+          .extracting(order -> order.getProperties().getMessageId())
+          .containsExactlyElementsOf(admitted);
+      assertThat(outbox.counter(SKU, "publishedOrders")).isEqualTo(2_000);
+      assertThat(lanes.count("republished")).isZero();
+    }
+  }
+
+  @Test
+  void takesNothingFromTheOutboxAndAdoptsNothing() {
+    outbox.redis().zadd(RedisKeys.lanes(PARTITION), 1, "ghost:0:aa");
+    outbox.claimLate("ghost:0:aa", SKU);
+    outbox.claimLate("orphan:0:bb", SKU);
+    outbox.admit(5, SKU);
+    try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
+      lanes.awaitOpen(PARTITION);
+      await("several renewals and polls")
+          .during(Duration.ofSeconds(2))
+          .atMost(SOON)
+          .until(() -> outbox.waiting() == 5 && outbox.inPrivateQueues() == 2);
+      assertThat(broker.seen()).isZero();
+    }
+  }
+
+  @Test
+  void readsItsPrivateQueueAndTakesANewLeaseWhenAnOutcomeIsUnknown() {
+    try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
+      String token = lanes.awaitOpen(PARTITION);
+      Reservation unanswered = lanes.handOvers().get(PARTITION).reserve(3);
+      String pushed = outbox.claimLate(token, SKU);
+      unanswered.unknown();
+
+      await().atMost(SOON).until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
+      assertThat(broker.deliveries()).containsOnlyKeys(pushed);
+      assertThat(lanes.awaitOpen(PARTITION)).isNotEqualTo(token);
+      assertThat(outbox.redis().zscore(RedisKeys.lanes(PARTITION), token))
+          .as("a late call must find that this lease is over")
+          .isNegative();
+      assertThat(broker.duplicates()).isZero();
+    }
+  }
+
+  @Test
+  void leavesWhatALateCallPushesToRelays() {
+    try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
+      String token = lanes.awaitOpen(PARTITION);
+      lanes.handOvers().get(PARTITION).reserve(1).unknown();
+      await().atMost(SOON).until(() -> !lanes.awaitOpen(PARTITION).equals(token));
+      String late = outbox.claimLate(token, SKU);
+
+      try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+        await().atMost(SOON).until(() -> broker.seen() == 1);
+        assertThat(broker.deliveries()).containsOnlyKeys(late);
+        assertThat(relay.count("adopted")).isEqualTo(1);
+      }
+    }
+  }
+
+  @Test
+  void takesNothingWhileItsWindowIsFullOfUnconfirmedOrders() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
+        TestDirectLanes lanes = start(rabbit.via(proxy), 10)) {
+      lanes.awaitOpen(PARTITION);
+      proxy.dropToServer(true);
+      List<String> admitted = lanes.admit(outbox, 10, SKU);
+      await().atMost(SOON).until(() -> lanes.lane(PARTITION).inFlight() == 10);
+      assertThat(lanes.handOvers().get(PARTITION).reserve(1)).isNull();
+
+      proxy.heal(); // resets the connection that lost bytes
+      await().atMost(SOON).until(() -> broker.seen() == 10 && outbox.inPrivateQueues() == 0);
+      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+      lanes.awaitOpen(PARTITION);
+    }
+  }
+
+  @Test
+  void takesNothingWithoutABrokerAndOpensAgainWithANewLease() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
+        TestDirectLanes lanes = start(rabbit.via(proxy), WINDOW)) {
+      String before = lanes.awaitOpen(PARTITION);
+      proxy.cut();
+      await()
+          .atMost(SOON)
+          .until(() -> lanes.lane(PARTITION).state() == LaneState.BROKER_UNAVAILABLE);
+      assertThat(lanes.admit(outbox, 1, SKU)).isEmpty();
+
+      proxy.heal();
+      assertThat(lanes.awaitOpen(PARTITION)).isNotEqualTo(before);
+      List<String> admitted = lanes.admit(outbox, 1, SKU);
+      await().atMost(SOON).until(() -> broker.seen() == 1);
+      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+    }
+  }
+
+  @Test
+  void takesANewLeaseAfterARelayHasFencedIt() {
+    try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
+      String token = lanes.awaitOpen(PARTITION);
+      outbox.redis().zadd(RedisKeys.lanes(PARTITION), -1, token);
+      List<String> admitted = lanes.admit(outbox, 5, SKU);
+      await().atMost(SOON).until(() -> !lanes.awaitOpen(PARTITION).equals(token));
+      assertThat(lanes.count("leases.fenced")).isEqualTo(1);
+      assertThat(outbox.inPrivateQueues()).as("they are the relays' now").isEqualTo(5);
+
+      try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+        await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+        assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+        assertThat(relay.count("adopted")).isEqualTo(5);
+      }
+    }
+  }
+
+  @Test
+  void removesWhatWasConfirmedAndEndsItsLeasesAtAStop() {
+    TestDirectLanes lanes = start(rabbit, WINDOW);
+    lanes.awaitOpen(PARTITION);
+    List<String> admitted = lanes.admit(outbox, 200, SKU);
+    await().atMost(SOON).until(() -> broker.seen() == 200);
+    lanes.close();
+
+    assertThat(outbox.inPrivateQueues()).isZero();
+    assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+    for (int partition = 0; partition < 16; partition++) {
+      assertThat(outbox.redis().zrangeWithScores(RedisKeys.lanes(partition), 0, -1))
+          .allMatch(lane -> lane.getScore() < 0);
+    }
+    assertThat(lanes.handOvers()).allMatch(handOver -> handOver.reserve(1) == null);
+  }
+
+  @Test
+  void leavesItsOrdersToRelaysWhenItIsKilled() throws Exception {
+    try (RelayProcess gateway = RelayProcess.directLanes(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> broker.seen() > 1_000);
+      gateway.kill();
+    }
+    Set<String> admitted = outbox.redis().smembers(DirectMain.ADMITTED);
+
+    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      assertThat(broker.deliveries().keySet()).isEqualTo(admitted);
+      assertThat(relay.count("settled")).isEqualTo(relay.count("adopted"));
+    }
+  }
+
+  private TestDirectLanes start(RabbitVhost vhost, int window) {
+    return TestDirectLanes.start(redis.url(), vhost.url(), window);
+  }
+}

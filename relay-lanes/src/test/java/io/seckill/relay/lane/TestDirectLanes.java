@@ -1,0 +1,107 @@
+package io.seckill.relay.lane;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.relay.lane.HandOver.Reservation;
+import io.seckill.relay.lane.TestRelay.Tuning;
+import io.seckill.relay.publish.RelayMeters;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A gateway's lanes in the test's JVM, with the time-outs of {@link TestRelay}. */
+public final class TestDirectLanes implements AutoCloseable {
+
+  private static final Duration SOON = Duration.ofMinutes(2);
+
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final List<HandOver> handOvers;
+  private final RelayLanes lanes;
+
+  private TestDirectLanes(String redisUrl, String brokerUrl, Tuning tuning) {
+    RelayMeters relayMeters = new RelayMeters(meters);
+    this.handOvers =
+        Stream.generate(() -> new HandOver(tuning.maxUnconfirmed()))
+            .limit(Partition.COUNT)
+            .toList();
+    this.lanes =
+        new RelayLanes(
+            new LaneSettings(
+                RedisKeys.GATEWAY_LANES + "test",
+                1,
+                tuning.maxUnconfirmed(),
+                tuning.confirmTimeout()),
+            handOvers,
+            tuning.lease(),
+            RedisSettings.single(redisUrl),
+            TestRelay.connector(TestRelay.broker(brokerUrl, null), tuning, relayMeters),
+            relayMeters);
+  }
+
+  /**
+   * @param window most orders of one lane that are not settled
+   */
+  public static TestDirectLanes start(String redisUrl, String brokerUrl, int window) {
+    TestDirectLanes started =
+        new TestDirectLanes(redisUrl, brokerUrl, Tuning.DEFAULT.withMaxUnconfirmed(window));
+    started.lanes.start();
+    return started;
+  }
+
+  /** By partition. */
+  public List<HandOver> handOvers() {
+    return handOvers;
+  }
+
+  /** The token of a partition's lease, once its lane takes orders. */
+  public String awaitOpen(int partition) {
+    await().atMost(SOON).until(() -> handOvers.get(partition).reserve(0) != null);
+    return handOvers.get(partition).reserve(0).token();
+  }
+
+  LaneStatus lane(int partition) {
+    return lanes.statuses().get(partition);
+  }
+
+  /**
+   * Pushes orders to the private queue of the SKU's lane and hands them over, as admission does.
+   *
+   * @return their ids; none when the lane takes no orders now
+   */
+  List<String> admit(TestOutbox outbox, int orders, long sku) {
+    Reservation room = handOvers.get(Partition.ofSku(sku)).reserve(orders);
+    if (room == null) {
+      return List.of();
+    }
+    List<String> ids = new ArrayList<>();
+    List<byte[]> pushed = new ArrayList<>();
+    for (int i = 0; i < orders; i++) {
+      OrderMessage message = outbox.message(sku);
+      ids.add(message.orderId().toString());
+      pushed.add(OrderMessageCodec.encode(message).getBytes(UTF_8));
+    }
+    byte[] queue =
+        RedisKeys.privateQueue(Partition.ofSku(sku), room.token()).getBytes(UTF_8);
+    outbox.redis().lpush(queue, pushed.toArray(byte[][]::new));
+    room.handOver(pushed);
+    return ids;
+  }
+
+  /** Value of a counter {@code seckill.relay.*}. */
+  public long count(String counter) {
+    return (long) meters.get("seckill.relay." + counter).counter().count();
+  }
+
+  @Override
+  public void close() {
+    lanes.stop();
+  }
+}
