@@ -110,7 +110,8 @@ load_rabbitmq_users() {
 }
 
 rabbitmq_definitions() {
-  render "$ROOT/deploy/rabbitmq/definitions.json" "RELAY=$(rabbitmq_hash "$AMQP_RELAY_PASSWORD")" \
+  render "$ROOT/deploy/rabbitmq/definitions.json" \
+    "GATEWAY=$(rabbitmq_hash "$AMQP_GATEWAY_PASSWORD")" "RELAY=$(rabbitmq_hash "$AMQP_RELAY_PASSWORD")" \
     "CONSUMER=$(rabbitmq_hash "$AMQP_CONSUMER_PASSWORD")" "ADMIN=$(rabbitmq_hash "$AMQP_ADMIN_PASSWORD")"
 }
 

@@ -156,9 +156,11 @@ function renderLanes(lanes) {
     $('lanes').replaceChildren();
     return;
   }
-  const relays = new Set(lanes.lanes.filter((lane) => lane.state === 'ALIVE').map((lane) => lane.relay));
+  const owners = [...new Set(lanes.lanes.filter((lane) => lane.state === 'ALIVE').map((lane) => lane.relay))];
+  const gateways = owners.filter((owner) => owner.startsWith('gateway@')).length;
+  const relays = owners.length - gateways;
   const count = (state) => lanes.lanes.filter((lane) => lane.state === state).length;
-  write($('lanes-sum'), `${alive(lanes)} alive in ${relays.size} ${relays.size === 1 ? 'relay' : 'relays'}, ${count('LAPSED')} lapsed, ${count('DEAD')} dead and still swept.`);
+  write($('lanes-sum'), `${alive(lanes)} alive in ${relays} ${relays === 1 ? 'relay' : 'relays'}${gateways ? ` and ${gateways} ${gateways === 1 ? 'gateway' : 'gateways'}` : ''}, ${count('LAPSED')} lapsed, ${count('DEAD')} dead and still swept.`);
   const rank = (lane) => (lane.state === 'LAPSED' ? 0 : lane.privateQueue > 0 ? 1 : lane.state === 'ALIVE' ? 2 : 3);
   const rows = [...lanes.lanes].sort((a, b) => rank(a) - rank(b) || a.partition - b.partition).slice(0, LANES_SHOWN);
   reconcileRows($('lanes'), rows, (lane) => `${lane.relay}:${lane.lane}:${lane.token}`, laneRow, (row, lane) => {

@@ -23,8 +23,7 @@ class RelayConfiguration {
   }
 
   @Bean
-  BrokerConnector brokerConnector(
-      BrokerSettings broker, RelaySettings relay, RelayMeters meters) {
+  BrokerConnector brokerConnector(BrokerSettings broker, RelaySettings relay, RelayMeters meters) {
     return new BrokerConnector(broker, relay.links(), meters);
   }
 

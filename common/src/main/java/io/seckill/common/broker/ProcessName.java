@@ -20,7 +20,8 @@ public final class ProcessName {
     return role + "@" + INSTANCE;
   }
 
-  private static String host() {
+  /** Name of this machine. */
+  public static String host() {
     String said = System.getenv("HOSTNAME");
     if (said != null && !said.isBlank()) {
       return said;

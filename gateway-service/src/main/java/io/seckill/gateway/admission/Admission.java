@@ -8,7 +8,7 @@ sealed interface Admission
     permits Admission.Admitted, Admission.Repeated, Refusal, Admission.Busy, Admission.Unknown {
 
   /**
-   * Units were taken and the order is in the outbox.
+   * Units were taken and the order is in the outbox, or in a private queue of this gateway.
    *
    * @param position place in the SKU's queue, from 1
    */

@@ -7,6 +7,8 @@ import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RequestBatcher;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -70,6 +72,7 @@ class AdmissionConfiguration {
         WATCH_INTERVAL);
   }
 
+  /** With the direct channel, admission ends before {@code direct} is closed. */
   @Bean
   RequestBatcher<Purchase> admitQueue(
       UnifiedJedis redis,
@@ -79,6 +82,7 @@ class AdmissionConfiguration {
       WorkerLeases leases,
       SaleWatch watch,
       SoldOutShield shield,
+      @Nullable DirectChannel direct,
       AdmissionProperties settings,
       AdmissionMetrics metrics,
       MeterRegistry meters) {
@@ -89,6 +93,7 @@ class AdmissionConfiguration {
             servers,
             marks,
             leases::nextId,
+            direct == null ? List.of() : direct.lanes(),
             watch::wake,
             shield,
             settings.replicas(),

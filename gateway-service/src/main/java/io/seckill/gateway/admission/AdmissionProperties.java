@@ -16,6 +16,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param answerWithin longest time from a purchase's arrival to its answer, at least 200 ms; a
  *     purchase that is not sent 150 ms before is answered BUSY
  * @param replicas replicas that must confirm before "queued" is answered, 0 for none
+ * @param channel how admitted orders reach the broker
  * @param soldOutShield how long a purchase without a key is refused without asking Redis after the
  *     SKU's stock was 0; 0 switches the shield off
  */
@@ -26,7 +27,16 @@ record AdmissionProperties(
     @DefaultValue("4096") int queueCapacity,
     @DefaultValue("270ms") Duration answerWithin,
     @DefaultValue("0") int replicas,
+    @DefaultValue("relay") Channel channel,
     @DefaultValue("100ms") Duration soldOutShield) {
+
+  /** How admitted orders reach the broker. */
+  enum Channel {
+    /** Through the outbox; relays publish them. */
+    RELAY,
+    /** This gateway publishes them; through the outbox when it cannot. */
+    DIRECT
+  }
 
   /** Left for the script call: a call that takes longer counts as slow and opens the breaker. */
   private static final Duration CALL = Duration.ofMillis(150);

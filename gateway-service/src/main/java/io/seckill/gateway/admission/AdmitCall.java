@@ -1,5 +1,7 @@
 package io.seckill.gateway.admission;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderTrail;
@@ -9,9 +11,13 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RequestBatcher;
+import io.seckill.relay.lane.HandOver;
+import io.seckill.relay.lane.HandOver.Reservation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -21,8 +27,8 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
- * Executes {@code admit.lua} for a batch of purchases, followed by WAIT when replicas must confirm.
- * Thread-safe.
+ * Executes {@code admit.lua} for a batch of purchases, followed by WAIT when replicas must confirm,
+ * and hands the admitted orders over to this gateway's lanes if it has any. Thread-safe.
  */
 final class AdmitCall implements RequestBatcher.Executor<Purchase> {
 
@@ -35,6 +41,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   private final VerifiedServers servers;
   private final HighWaterMarks marks;
   private final IntFunction<@Nullable OrderId> orderIds;
+  private final List<HandOver> lanes;
   private final Runnable onOtherServer;
   private final SoldOutShield shield;
   private final int replicas;
@@ -43,6 +50,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   /**
    * @param orderIds returns a new id of a partition, unique over all gateways; null while this
    *     gateway holds no worker number
+   * @param lanes this gateway's lanes, one per partition; empty when every order goes to the outbox
    * @param onOtherServer called when a batch reaches a server that is not verified
    * @param replicas replicas that must confirm, 0 for none
    */
@@ -52,6 +60,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       VerifiedServers servers,
       HighWaterMarks marks,
       IntFunction<@Nullable OrderId> orderIds,
+      List<HandOver> lanes,
       Runnable onOtherServer,
       SoldOutShield shield,
       int replicas,
@@ -61,6 +70,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     this.servers = servers;
     this.marks = marks;
     this.orderIds = orderIds;
+    this.lanes = lanes;
     this.onOtherServer = onOtherServer;
     this.shield = shield;
     this.replicas = replicas;
@@ -77,11 +87,26 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
    *
    * @param server the replication id that all these partitions were verified with
    * @param partitions in the order of the script's keys
+   * @param reservations in the same order; null where orders go to the outbox
    */
-  private record Call(String server, List<Integer> partitions, List<Sent> sent) {}
+  private record Call(
+      String server,
+      List<Integer> partitions,
+      List<Sent> sent,
+      List<@Nullable Reservation> reservations) {
+
+    void end(Consumer<Reservation> end) {
+      reservations.stream().filter(Objects::nonNull).forEach(end);
+    }
+  }
 
   /** A purchase and the id of the order that it may become. */
-  private record Sent(Purchase purchase, OrderId id) {}
+  private record Sent(Purchase purchase, OrderId id) {
+
+    boolean isOf(int partition) {
+      return purchase.partition() == partition;
+    }
+  }
 
   @Override
   public void execute(List<Purchase> purchases) {
@@ -92,15 +117,20 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     int partition = call.partitions().get(0);
     List<String> keys = call.partitions().stream().map(RedisKeys::outbox).toList();
     List<String> args = arguments(call);
+    long askedNanos = System.nanoTime();
+    Reply reply;
     try {
-      long askedNanos = System.nanoTime();
-      Reply reply =
+      reply =
           breaker.call(partition, () -> replicas == 0 ? call(keys, args) : callAndWait(keys, args));
-      answer(call, reply, askedNanos);
     } catch (CallNotPermittedException e) {
+      call.end(reservation -> reservation.handOver(List.of()));
       call.sent().forEach(sent -> sent.purchase().answer(Unknown.BREAKER));
       throw e;
+    } catch (RuntimeException | Error e) {
+      call.end(Reservation::unknown);
+      throw e;
     }
+    answer(call, reply, askedNanos);
   }
 
   /** Answers the purchases that cannot be sent; returns null when none is left. */
@@ -125,13 +155,25 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
         }
       }
     }
-    return server == null ? null : new Call(server, partitions, sent);
+    return server == null ? null : new Call(server, partitions, sent, reserve(partitions, sent));
+  }
+
+  /** Room in the lane of each partition; null, so that its orders go to the outbox, without. */
+  private List<@Nullable Reservation> reserve(List<Integer> partitions, List<Sent> sent) {
+    List<@Nullable Reservation> reservations = new ArrayList<>(partitions.size());
+    for (int partition : partitions) {
+      long orders = sent.stream().filter(one -> one.isOf(partition)).count();
+      reservations.add(lanes.isEmpty() ? null : lanes.get(partition).reserve((int) orders));
+    }
+    return reservations;
   }
 
   private List<String> arguments(Call call) {
-    List<String> args = new ArrayList<>(HEAD + FIELDS * call.sent().size());
+    List<String> args =
+        new ArrayList<>(HEAD + call.partitions().size() + FIELDS * call.sent().size());
     args.add(call.server());
     args.add(replicas == 0 ? "0" : "1");
+    call.reservations().forEach(room -> args.add(room == null ? "" : room.token()));
     for (Sent sent : call.sent()) {
       PurchaseAttempt attempt = sent.purchase().attempt();
       args.add(Integer.toString(call.partitions().indexOf(attempt.partition()) + 1));
@@ -172,12 +214,14 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   private void answer(Call call, Reply reply, long askedNanos) {
     List<Sent> sent = call.sent();
     if (reply.value() instanceof Long) {
+      call.end(reservation -> reservation.handOver(List.of()));
       call.partitions().forEach(partition -> servers.otherServer(partition, call.server()));
       onOtherServer.run();
       sent.forEach(one -> one.purchase().answer(Unknown.UNVERIFIED));
       return;
     }
     List<?> texts = (List<?>) reply.value();
+    handOver(call, texts);
     texts.subList(sent.size(), texts.size()).forEach(text -> note(call.server(), (String) text));
     for (int i = 0; i < sent.size(); i++) {
       OrderId id = sent.get(i).id();
@@ -193,6 +237,31 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       }
       sent.get(i).purchase().answer(promise && !reply.confirmed() ? Unknown.REPLICAS : outcome);
     }
+  }
+
+  private static void handOver(Call call, List<?> texts) {
+    for (int i = 0; i < call.partitions().size(); i++) {
+      Reservation reservation = call.reservations().get(i);
+      if (reservation != null) {
+        handOver(call, texts, call.partitions().get(i), reservation);
+      }
+    }
+  }
+
+  private static void handOver(Call call, List<?> texts, int partition, Reservation reservation) {
+    List<byte[]> pushed = new ArrayList<>();
+    for (int i = 0; i < call.sent().size(); i++) {
+      String text = (String) texts.get(i);
+      if (call.sent().get(i).isOf(partition) && ScriptReplies.isAdmitted(text)) {
+        String message = ScriptReplies.message(text);
+        if (message == null) { // in the outbox: the lease is over
+          reservation.unknown();
+          return;
+        }
+        pushed.add(message.getBytes(UTF_8));
+      }
+    }
+    reservation.handOver(pushed);
   }
 
   /** Parses {@code sku|epoch|highest sequence}, sent once per SKU with an admission. */

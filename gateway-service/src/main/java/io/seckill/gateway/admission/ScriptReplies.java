@@ -6,6 +6,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,7 +22,7 @@ final class ScriptReplies {
    */
   static Admission read(String reply, OrderId sent) {
     return switch (reply.charAt(0)) {
-      case 'A' -> new Admitted(sent, Long.parseLong(reply, 2, reply.length(), 10));
+      case 'A' -> new Admitted(sent, Long.parseLong(reply, 2, positionEnd(reply), 10));
       case 'S' -> repeated(reply);
       case 'K' -> Refusal.IDEMPOTENCY_KEY_REUSED;
       case 'U' -> Refusal.UNKNOWN_SKU;
@@ -35,6 +36,21 @@ final class ScriptReplies {
       case 'B' -> Unknown.BROKEN_DATA;
       default -> throw new IllegalStateException("admit.lua and its caller disagree: " + reply);
     };
+  }
+
+  static boolean isAdmitted(String reply) {
+    return reply.charAt(0) == 'A';
+  }
+
+  /** The order message of an admission that went to a private queue; null if it did not. */
+  static @Nullable String message(String admitted) {
+    int end = positionEnd(admitted);
+    return end == admitted.length() ? null : admitted.substring(end + 1);
+  }
+
+  private static int positionEnd(String admitted) {
+    int end = admitted.indexOf('|', 2);
+    return end < 0 ? admitted.length() : end;
   }
 
   /**

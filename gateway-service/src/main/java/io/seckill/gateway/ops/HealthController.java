@@ -5,7 +5,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.ops.HealthReport.Component;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -66,18 +65,24 @@ final class HealthController {
             .filter(
                 partition ->
                     lanes.lanes().stream()
-                        .noneMatch(
-                            lane ->
-                                lane.partition() == partition && lane.state() == Lanes.State.ALIVE))
+                        .noneMatch(lane -> lane.partition() == partition && lane.drainsOutbox()))
             .boxed()
             .toList();
     return without.isEmpty()
         ? Component.UP
-        : Component.degraded("No lane holds a lease for partitions " + without + ".");
+        : Component.degraded("No relay's lane holds a lease for partitions " + without + ".");
+  }
+
+  /** The breaker to the broker only matters to this gateway's own lanes. */
+  private static boolean isOfRedis(Gauge breaker) {
+    return String.valueOf(breaker.getId().getTag("breaker")).startsWith("redis");
   }
 
   private Component admission() {
-    Collection<Gauge> breakers = meters.get("seckill.breaker.state").tag("state", "open").gauges();
+    List<Gauge> breakers =
+        meters.get("seckill.breaker.state").tag("state", "open").gauges().stream()
+            .filter(HealthController::isOfRedis)
+            .toList();
     long open = breakers.stream().filter(breaker -> breaker.value() == 1).count();
     if (open == breakers.size()) {
       return Component.down("The circuit breaker to Redis is open.");

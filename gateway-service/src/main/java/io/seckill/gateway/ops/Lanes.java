@@ -1,5 +1,6 @@
 package io.seckill.gateway.ops;
 
+import io.seckill.common.redis.RedisKeys;
 import java.util.List;
 
 /**
@@ -10,15 +11,16 @@ import java.util.List;
  */
 record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
 
-  /** Whether any lane is alive. */
+  /** Whether any lane that takes from outboxes is alive. */
   boolean anyAlive() {
-    return lanes.stream().anyMatch(lane -> lane.state() == State.ALIVE);
+    return lanes.stream().anyMatch(Lane::drainsOutbox);
   }
 
   /**
    * One lease of a lane.
    *
-   * @param lane its number within the relay
+   * @param relay name of the relay, or of the gateway whose lane it is
+   * @param lane its number within that process
    * @param token of this lease
    * @param state of its lease
    * @param leaseLeftMs below 0 once the lease has lapsed, or longer than any lease when Redis's
@@ -32,7 +34,13 @@ record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
       String token,
       State state,
       long leaseLeftMs,
-      long privateQueue) {}
+      long privateQueue) {
+
+    /** Whether it takes the orders of its partition's outbox: alive, and of a relay. */
+    boolean drainsOutbox() {
+      return state == State.ALIVE && !relay.startsWith(RedisKeys.GATEWAY_LANES);
+    }
+  }
 
   /** State of a lane's entry in the registry. */
   enum State {

@@ -5,10 +5,14 @@
 -- ARGV  1 replication id of the server whose data was verified: another server refuses the whole call
 --       2 "1" when a WAIT follows: a call with repeats but no admission then makes one small write,
 --         because without a write WAIT would prove nothing about the earlier admission
+--       then 1 per key: token of a lane's lease in "seckill:{p}:lanes", or "". With a lease that is not
+--         over, the messages of the partition go to its private queue "seckill:{p}:lane:<token>", else
+--         to the outbox
 --       then 7 per purchase: number of its key, SKU, user, idempotency key, quantity, order id,
 --       traceparent or ""
 -- reply the integer 0 when this is another server; else one text per purchase:
 --       A|position                    admitted under the order id that was sent
+--       A|position|message            the same, and the message is in the private queue, in this order
 --       S|order id|settled|record     seen before with the same quantity: the first answer; takes nothing
 --       K  key seen with another quantity      U  no such SKU        N  not open yet     P  paused
 --       C  closed    I  quantity out of bounds Q  quota exceeded     O  stock is 0       F  too few for this quantity
@@ -26,7 +30,7 @@
 
 local expected, waits = ARGV[1], ARGV[2]
 local FIELDS = 7
-local FIRST = 3
+local FIRST = 3 + #KEYS
 local call, pcall, find, match = redis.call, redis.pcall, string.find, string.match
 
 if match(call('INFO', 'replication'), 'master_replid:(%x+)') ~= expected then
@@ -70,9 +74,21 @@ local function closedCode(state, opens, closes)
   return nil
 end
 
+-- Returns the private queue of a lease, or nil when the lease is over: relays adopt its orders then.
+local function queueOf(prefix, token)
+  local score = token ~= '' and pcall('ZSCORE', prefix .. 'lanes', token)
+  if score and not failed(score) and tonumber(score) > 0 then
+    return prefix .. 'lane:' .. token
+  end
+  return nil
+end
+
 local outboxes = {}
 for i, key in ipairs(KEYS) do
-  outboxes[i] = { prefix = match(key, '^[^}]*}:'), broken = failed(pcall('LLEN', key)), messages = {} }
+  local prefix = match(key, '^[^}]*}:')
+  local queue = queueOf(prefix, ARGV[2 + i])
+  outboxes[i] = { prefix = prefix, target = queue or key, direct = queue ~= nil,
+    broken = failed(pcall('LLEN', queue or key)), messages = {} }
 end
 
 -- Rules and stock of a SKU, read once per call; { code = ... } if the SKU is unknown or broken.
@@ -201,9 +217,11 @@ local function decide(i)
     key = key .. '","traceparent":"' .. trace
   end
   local messages = s.outbox.messages
-  messages[#messages + 1] = '{"v":1,"orderId":"' .. id .. '","userId":' .. user .. s.messageSku .. quantity
+  local message = '{"v":1,"orderId":"' .. id .. '","userId":' .. user .. s.messageSku .. quantity
     .. ',"requestId":"' .. key .. s.messageSale .. seq .. s.messageEnd
-  return 'A|' .. (seq > s.settled and seq - s.settled or 1)
+  messages[#messages + 1] = message
+  local reply = 'A|' .. (seq > s.settled and seq - s.settled or 1)
+  return s.outbox.direct and reply .. '|' .. message or reply
 end
 
 local n = 0
@@ -233,9 +251,9 @@ for at = 0, (count - 1) * WIDTH, WIDTH do
     call('PEXPIREAT', writes[at + 1], writes[at + 10])
   end
 end
-for i, outbox in ipairs(outboxes) do
+for _, outbox in ipairs(outboxes) do
   if #outbox.messages > 0 then
-    call('LPUSH', KEYS[i], unpack(outbox.messages))
+    call('LPUSH', outbox.target, unpack(outbox.messages))
   end
 end
 return replies

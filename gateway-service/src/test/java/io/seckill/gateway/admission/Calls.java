@@ -5,6 +5,7 @@ import io.seckill.common.order.SnowflakeIds;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.relay.lane.HandOver;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,6 +28,10 @@ final class Calls {
   }
 
   Calls(UnifiedJedis redis, int replicas) {
+    this(redis, replicas, List.of());
+  }
+
+  Calls(UnifiedJedis redis, int replicas, List<HandOver> lanes) {
     var breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
     this.admit =
         new AdmitCall(
@@ -35,6 +40,7 @@ final class Calls {
             servers,
             marks,
             IDS::next,
+            lanes,
             () -> otherServers++,
             shield,
             replicas,

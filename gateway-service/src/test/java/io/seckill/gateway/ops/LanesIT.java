@@ -56,6 +56,19 @@ class LanesIT {
   }
 
   @Test
+  void doesNotTakeALaneOfAGatewayForOneThatDrainsTheOutbox() {
+    String lanes = RedisKeys.lanes(PARTITION);
+    redis.zadd(lanes, System.currentTimeMillis() + 250_000.0, "gateway@one:5:first");
+    assertThat(registry.read().lanes())
+        .extracting(Lanes.Lane::relay)
+        .containsExactly("gateway@one");
+    assertThat(registry.read().anyAlive()).isFalse();
+
+    redis.zadd(lanes, System.currentTimeMillis() + 250_000.0, "one-relay:5:second");
+    assertThat(registry.read().anyAlive()).isTrue();
+  }
+
+  @Test
   void tellsHowLongTheOldestOrderOfAnOutboxHasWaited() {
     long now = System.currentTimeMillis();
     redis.lpush(RedisKeys.outbox(PARTITION), order(1, now - 60_000), order(2, now));

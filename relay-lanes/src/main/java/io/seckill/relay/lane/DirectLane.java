@@ -69,6 +69,9 @@ final class DirectLane extends RelayLane {
 
   @Override
   void removeAndTake() throws BrokerFailureException, LeaseFencedException, InterruptedException {
+    if (lease.isLost()) { // without orders nothing else tells
+      throw new LeaseFencedException(connections.queue().token());
+    }
     if (isRemovalDue()) {
       removedAt = System.nanoTime();
       ClaimResult left = settleAndClaim(0, Duration.ZERO);

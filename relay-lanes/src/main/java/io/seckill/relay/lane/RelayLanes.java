@@ -60,8 +60,7 @@ public final class RelayLanes implements SmartLifecycle {
               : new DirectLane(
                   name, settings, connections, lease, meters, handOvers.get(partition)));
     }
-    this.renewer =
-        new LaneLeaseRenewer(redisSettings, leaseSettings, leases, handOvers.isEmpty());
+    this.renewer = new LaneLeaseRenewer(redisSettings, leaseSettings, leases, handOvers.isEmpty());
     lanes.forEach(lane -> register(lane.status(), meters));
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       register(partition, meters);

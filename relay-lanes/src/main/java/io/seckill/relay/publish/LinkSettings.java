@@ -10,5 +10,4 @@ import java.time.Duration;
  * @param window most unconfirmed publishes of a link
  * @param confirmTimeout longest wait for a confirm before the link is replaced
  */
-public record LinkSettings(
-    String service, boolean declares, int window, Duration confirmTimeout) {}
+public record LinkSettings(String service, boolean declares, int window, Duration confirmTimeout) {}

@@ -68,7 +68,10 @@ public final class PublisherChannel implements AutoCloseable {
     this.meters = meters;
   }
 
-  /** Declares the topology if this link is to, and enables confirms; closes the connection when that fails. */
+  /**
+   * Declares the topology if this link is to, and enables confirms; closes the connection when that
+   * fails.
+   */
   static PublisherChannel over(
       Connection connection, LinkSocket socket, LinkSettings settings, RelayMeters meters)
       throws IOException {
@@ -225,7 +228,9 @@ public final class PublisherChannel implements AutoCloseable {
    * @throws BrokerFailureException as {@link #check}
    */
   public void checkFailure() throws BrokerFailureException {
-    if (window.failure() == null && !isBlocked() && silentNanos() > settings.confirmTimeout().toNanos()) {
+    if (window.failure() == null
+        && !isBlocked()
+        && silentNanos() > settings.confirmTimeout().toNanos()) {
       silent = true;
       window.fail("no confirm for " + TimeUnit.NANOSECONDS.toMillis(silentNanos()) + " ms");
     }

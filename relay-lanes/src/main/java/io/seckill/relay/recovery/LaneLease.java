@@ -28,6 +28,7 @@ public final class LaneLease {
   private volatile @Nullable String token;
   private volatile long workedAt = System.nanoTime();
   private volatile List<String> deadLeases = List.of();
+  private volatile List<String> lost = List.of();
 
   /**
    * @param relay name of the relay, {@code [A-Za-z0-9_.-]+}
@@ -82,6 +83,19 @@ public final class LaneLease {
   /** Whether the lane was able to work within the time given. */
   boolean workedWithin(Duration time) {
     return System.nanoTime() - workedAt < time.toNanos();
+  }
+
+  /**
+   * Whether another relay has fenced this lease, or Redis has lost the registry, as the renewer
+   * last found. A lane that claims finds out itself.
+   */
+  public boolean isLost() {
+    String current = token;
+    return current != null && lost.contains(current);
+  }
+
+  void lost(List<String> tokens) {
+    lost = tokens;
   }
 
   /** Dead leases of the partition with orders left, as the renewer last found them. */

@@ -25,9 +25,10 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * One thread per process that renews the leases of all its lanes, finds dead private queues for them
- * to adopt, and reads the backlog of each partition. It is a separate thread so that a lane waiting
- * for the broker does not lose its lease; a lane that cannot work for too long does lose it.
+ * One thread per process that renews the leases of all its lanes, finds dead private queues for
+ * them to adopt, and reads the backlog of each partition. It is a separate thread so that a lane
+ * waiting for the broker does not lose its lease; a lane that cannot work for too long does lose
+ * it.
  */
 public final class LaneLeaseRenewer implements Runnable {
 
@@ -58,10 +59,7 @@ public final class LaneLeaseRenewer implements Runnable {
    *     searched for
    */
   public LaneLeaseRenewer(
-      RedisSettings redisSettings,
-      LeaseSettings settings,
-      List<LaneLease> leases,
-      boolean adopts) {
+      RedisSettings redisSettings, LeaseSettings settings, List<LaneLease> leases, boolean adopts) {
     this.redisSettings = redisSettings.withMaxConnections(1);
     this.settings = settings;
     this.leases = List.copyOf(leases);
@@ -181,8 +179,10 @@ public final class LaneLeaseRenewer implements Runnable {
       pipeline.sync();
     }
     List<?> reply = (List<?>) RENEW.answer(renewed, jedis, keys, args);
-    List<String> dead = reply.subList(2, reply.size()).stream().map(String.class::cast).toList();
-    lanes.forEach(lease -> lease.deadLeases(dead));
+    List<String> tokens = reply.subList(3, reply.size()).stream().map(String.class::cast).toList();
+    int lost = ((Long) reply.get(2)).intValue();
+    lanes.forEach(lease -> lease.lost(tokens.subList(0, lost)));
+    lanes.forEach(lease -> lease.deadLeases(tokens.subList(lost, tokens.size())));
     backlogs[partition] = backlog((Long) reply.get(0), (Long) reply.get(1), depth, oldest);
   }
 

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -173,6 +174,24 @@ class DirectLaneIT {
   }
 
   @Test
+  void takesNewLeasesWithoutAnyOrderAfterRedisHasLostItsData() {
+    try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
+      String token = lanes.awaitOpen(PARTITION);
+      for (int partition = 0; partition < 16; partition++) {
+        outbox.redis().del(RedisKeys.lanes(partition));
+      }
+
+      await().atMost(SOON).until(() -> !lanes.awaitOpen(PARTITION).equals(token));
+      await()
+          .atMost(SOON)
+          .until(
+              () ->
+                  IntStream.range(0, 16)
+                      .allMatch(p -> outbox.redis().zcount(RedisKeys.lanes(p), 1, 1e15) == 1));
+    }
+  }
+
+  @Test
   void removesWhatWasConfirmedAndEndsItsLeasesAtAStop() {
     TestDirectLanes lanes = start(rabbit, WINDOW);
     lanes.awaitOpen(PARTITION);
@@ -201,7 +220,7 @@ class DirectLaneIT {
       await().atMost(SOON).until(() -> broker.seen() == admitted.size());
       await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
       assertThat(broker.deliveries().keySet()).isEqualTo(admitted);
-      assertThat(relay.count("settled")).isEqualTo(relay.count("adopted"));
+      await().atMost(SOON).until(() -> relay.count("settled") == relay.count("adopted"));
     }
   }
 

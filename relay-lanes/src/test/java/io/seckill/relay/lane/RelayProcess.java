@@ -30,8 +30,7 @@ public final class RelayProcess implements AutoCloseable {
   private static RelayProcess start(Class<?> main, String redisUrl, String brokerUrl)
       throws IOException {
     return start(
-        List.of(
-            "-cp", System.getProperty("java.class.path"), main.getName(), redisUrl, brokerUrl),
+        List.of("-cp", System.getProperty("java.class.path"), main.getName(), redisUrl, brokerUrl),
         Map.of());
   }
 

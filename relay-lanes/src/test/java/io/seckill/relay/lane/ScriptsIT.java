@@ -196,7 +196,7 @@ class ScriptsIT {
             LuaScript.from(LaneLeaseRenewer.class, "renew.lua")
                 .call(outbox.redis(), List.of(RedisKeys.lanes(0)), args);
     deadOrders = (Long) reply.get(1);
-    return reply.stream().skip(2).map(String.class::cast).toList();
+    return reply.stream().skip(3 + (Long) reply.get(2)).map(String.class::cast).toList();
   }
 
   private void lease(String token, long score) {

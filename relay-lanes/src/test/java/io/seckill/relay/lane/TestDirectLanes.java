@@ -88,8 +88,7 @@ public final class TestDirectLanes implements AutoCloseable {
       ids.add(message.orderId().toString());
       pushed.add(OrderMessageCodec.encode(message).getBytes(UTF_8));
     }
-    byte[] queue =
-        RedisKeys.privateQueue(Partition.ofSku(sku), room.token()).getBytes(UTF_8);
+    byte[] queue = RedisKeys.privateQueue(Partition.ofSku(sku), room.token()).getBytes(UTF_8);
     outbox.redis().lpush(queue, pushed.toArray(byte[][]::new));
     room.handOver(pushed);
     return ids;

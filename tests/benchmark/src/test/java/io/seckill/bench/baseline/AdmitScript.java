@@ -47,6 +47,7 @@ final class AdmitScript {
     call.add(RedisKeys.outbox(partition));
     call.add(server);
     call.add("0");
+    call.add(""); // no lease: to the outbox
     call.addAll(purchases);
     return call;
   }

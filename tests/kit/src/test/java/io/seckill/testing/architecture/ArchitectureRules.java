@@ -27,8 +27,7 @@ public final class ArchitectureRules {
 
   /** Packages of common, service-support and relay-lanes. */
   private static final Pattern SHARED =
-      Pattern.compile(
-          "io\\.seckill\\.(common|support|relay\\.(lane|publish|recovery))(\\..*)?");
+      Pattern.compile("io\\.seckill\\.(common|support|relay\\.(lane|publish|recovery))(\\..*)?");
 
   @ArchTest
   static final ArchRule featuresAreFreeOfCycles =

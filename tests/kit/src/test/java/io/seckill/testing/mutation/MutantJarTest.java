@@ -74,8 +74,7 @@ class MutantJarTest {
     MutantJar.write(original(), copy(), List.of(any().text("settle.lua", "score <= 0", "false")));
 
     try (ZipFile jar = new ZipFile(copy().toFile())) {
-      assertThat(text(jar, "BOOT-INF/classes/settle.lua"))
-          .isEqualTo("if false then return -1 end");
+      assertThat(text(jar, "BOOT-INF/classes/settle.lua")).isEqualTo("if false then return -1 end");
       assertThat(jar.getEntry(LANES)).isNotNull();
     }
   }

@@ -30,7 +30,8 @@ class DocumentedConfigurationTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final List<String> MODULES =
-      List.of("service-support", "relay-lanes", "gateway-service", "relay-service", "order-consumer");
+      List.of(
+          "service-support", "relay-lanes", "gateway-service", "relay-service", "order-consumer");
   private static final Pattern RECORD =
       Pattern.compile(
           "@ConfigurationProperties\\(\"([a-z.-]+)\"\\)\\s+(?:public )?record"

@@ -1,0 +1,21 @@
+package io.seckill.gateway.admission;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.relay.publish.BrokerSettings;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Only with the direct channel does a gateway need the broker's address. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "seckill.admission.channel", havingValue = "direct")
+@EnableConfigurationProperties(BrokerSettings.class)
+class DirectChannelConfiguration {
+
+  @Bean
+  DirectChannel directChannel(BrokerSettings broker, RedisSettings redis, MeterRegistry meters) {
+    return new DirectChannel(broker, redis, meters);
+  }
+}

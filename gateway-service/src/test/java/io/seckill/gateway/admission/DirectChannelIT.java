@@ -1,0 +1,224 @@
+package io.seckill.gateway.admission;
+
+import static io.seckill.gateway.admission.Calls.attempt;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.admission.Admission.Admitted;
+import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.relay.lane.TestBroker;
+import io.seckill.relay.lane.TestDirectLanes;
+import io.seckill.relay.lane.TestOutbox;
+import io.seckill.relay.lane.TestRelay;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.ShippedUsers;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+@ExtendWith(TestServers.class)
+class DirectChannelIT {
+
+  private static final Duration SOON = Duration.ofMinutes(2);
+  private static final int WINDOW = 64;
+
+  private RedisServer redisServer;
+  private RabbitServer rabbitServer;
+  private RedisDatabase database;
+  private UnifiedJedis redis;
+  private TestOutbox outbox;
+  private RabbitVhost rabbit;
+  private TestBroker broker;
+
+  @BeforeEach
+  void connect(RedisServer sharedRedis, RabbitServer sharedRabbit) throws Exception {
+    redisServer = sharedRedis;
+    rabbitServer = sharedRabbit;
+    database = redisServer.newDatabase();
+    redis = RedisClients.open(RedisSettings.single(database.url()), "test");
+    outbox = new TestOutbox(database.url());
+    rabbit = rabbitServer.newVhost();
+    broker = TestBroker.consuming(rabbit.url());
+  }
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+    redis.close();
+    broker.close();
+  }
+
+  @Test
+  void publishesWhatWasAdmittedWithoutTheOutbox() {
+    TestSale sale = TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 3);
+    try (TestDirectLanes lanes = start()) {
+      lanes.awaitOpen(sale.partition());
+      List<Admission> outcomes =
+          new Calls(redis, 0, lanes.handOvers())
+              .together(
+                  attempt(sale, 1, "key-0001", 1),
+                  attempt(sale, 1, "key-0002", 1),
+                  attempt(sale, 2, "key-0001", 1),
+                  attempt(sale, 2, "key-0001", 1),
+                  attempt(sale, 3, "key-0001", 1),
+                  attempt(sale, 4, "key-0001", 1));
+
+      assertThat(sale.outbox()).isEmpty();
+      List<String> admitted = admitted(outcomes);
+      assertThat(admitted).hasSize(3);
+      assertThat(((Admitted) outcomes.get(4)).position()).isEqualTo(3);
+      await().atMost(SOON).until(() -> broker.seen() == 3 && outbox.inPrivateQueues() == 0);
+      assertThat(broker.orders())
+          .extracting(order -> order.getProperties().getMessageId())
+          .containsExactlyElementsOf(admitted);
+      assertThat(sale.counter("publishedOrders")).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void usesTheOutboxWhenTheLaneHasNoRoomForTheCall() {
+    TestSale sale = TestSale.unlimited(redis, 100);
+    try (TestDirectLanes lanes = start()) {
+      lanes.awaitOpen(sale.partition());
+      lanes.handOvers().get(sale.partition()).reserve(WINDOW - 1);
+      Calls calls = new Calls(redis, 0, lanes.handOvers());
+
+      calls.together(attempt(sale, 1, "key-0001", 1), attempt(sale, 2, "key-0001", 1));
+      assertThat(sale.outbox()).hasSize(2);
+      assertThat(outbox.inPrivateQueues()).isZero();
+
+      calls.one(attempt(sale, 3, "key-0001", 1));
+      assertThat(sale.outbox()).hasSize(2);
+      await().atMost(SOON).until(() -> broker.seen() == 1);
+    }
+  }
+
+  @Test
+  void usesTheOutboxOnceWhenTheLeaseWasFencedAndThenANewLease() {
+    TestSale sale = TestSale.unlimited(redis, 100);
+    try (TestDirectLanes lanes = start()) {
+      String fenced = lanes.awaitOpen(sale.partition());
+      redis.zadd(RedisKeys.lanes(sale.partition()), -1, fenced);
+      Calls calls = new Calls(redis, 0, lanes.handOvers());
+
+      assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isInstanceOf(Admitted.class);
+      assertThat(sale.outbox()).hasSize(1);
+
+      await().atMost(SOON).until(() -> !lanes.awaitOpen(sale.partition()).equals(fenced));
+      calls.one(attempt(sale, 2, "key-0001", 1));
+      await().atMost(SOON).until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
+      try (TestRelay relay = TestRelay.start(database.url(), rabbit.url())) {
+        await().atMost(SOON).until(() -> broker.seen() == 2);
+        assertThat(relay.count("adopted")).isZero();
+      }
+    }
+  }
+
+  @Test
+  void publishesAnOrderWhoseAdmissionWasNotAnswered() throws Exception {
+    TestSale sale = TestSale.unlimited(redis, 100);
+    try (TcpProxy proxy = TcpProxy.to(redisServer);
+        UnifiedJedis slow =
+            RedisClients.open(RedisSettings.single(database.via(proxy).url()), "test");
+        TestDirectLanes lanes = start()) {
+      String token = lanes.awaitOpen(sale.partition());
+      Calls calls = new Calls(slow, 0, lanes.handOvers());
+      calls.one(attempt(sale, 1, "key-0001", 101)); // refused; the script is loaded
+      proxy.dropToClient(true);
+
+      assertThatThrownBy(() -> calls.one(attempt(sale, 2, "key-0001", 1)))
+          .isInstanceOf(JedisException.class);
+
+      await().atMost(SOON).until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
+      assertThat(sale.outbox()).isEmpty();
+      assertThat(lanes.awaitOpen(sale.partition())).isNotEqualTo(token);
+    }
+  }
+
+  @Test
+  void returnsItsRoomWhenAnotherServerAnswers() {
+    TestSale sale = TestSale.unlimited(redis, 100);
+    try (TestDirectLanes lanes = start()) {
+      String token = lanes.awaitOpen(sale.partition());
+      Calls calls = new Calls(redis, 0, lanes.handOvers());
+      calls.servers().verified(sale.partition(), "0".repeat(40));
+
+      assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.UNVERIFIED);
+      assertThat(lanes.handOvers().get(sale.partition()).reserve(WINDOW).token()).isEqualTo(token);
+    }
+  }
+
+  @Test
+  void admitsAndPublishesWithTheRightsItIsShippedWith(MySqlServer mysql) throws Exception {
+    try (RedisServer server = RedisServer.start();
+        UnifiedJedis admin =
+            RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + server.port()), "test")) {
+      ShippedUsers.inRedis(admin, "gateway");
+      TestSale sale = TestSale.unlimited(admin, 100);
+      String redisUrl = "redis://gateway:%s@127.0.0.1:%d".formatted(password(), server.port());
+      String brokerUrl = ShippedUsers.inRabbit(rabbitServer, rabbit, "gateway");
+      try (GatewayProcess gateway =
+          GatewayProcess.start(
+              redisUrl,
+              SeededDatabase.create(mysql),
+              "seckill.admission.channel=direct",
+              "seckill.broker.url=" + brokerUrl)) {
+        var lane = gateway.bean(DirectChannel.class).lanes().get(sale.partition());
+        await().atMost(SOON).until(() -> lane.reserve(0) != null);
+        assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(202);
+        assertThat(sale.outbox()).isEmpty();
+        await().atMost(SOON).until(() -> broker.seen() == 1);
+        await().atMost(SOON).until(() -> sale.counter("publishedOrders") == 1);
+      }
+      assertThat(admin.zrangeWithScores(RedisKeys.lanes(sale.partition()), 0, -1))
+          .as("relays need not wait for the end of its leases")
+          .isNotEmpty()
+          .allMatch(lane -> lane.getElement().startsWith("gateway@") && lane.getScore() < 0);
+    }
+  }
+
+  private static String password() {
+    return ShippedUsers.PASSWORD;
+  }
+
+  @Test
+  void admitsThroughTheOutboxWithoutABroker(MySqlServer mysql) {
+    TestSale sale = TestSale.unlimited(redis, 100);
+    try (GatewayProcess gateway =
+        GatewayProcess.start(
+            database.url(),
+            SeededDatabase.create(mysql),
+            "seckill.admission.channel=direct",
+            "seckill.broker.url=amqp://nobody:none@127.0.0.1:1/none")) {
+      assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(202);
+      assertThat(sale.outbox()).hasSize(1);
+    }
+  }
+
+  private TestDirectLanes start() {
+    return TestDirectLanes.start(database.url(), rabbit.url(), WINDOW);
+  }
+
+  private static List<String> admitted(List<Admission> outcomes) {
+    return outcomes.stream()
+        .filter(Admitted.class::isInstance)
+        .map(outcome -> ((Admitted) outcome).orderId().toString())
+        .toList();
+  }
+}
