@@ -51,7 +51,8 @@ public final class Bench {
    */
   public static void main(String[] args) throws IOException {
     Settings settings = settings(args);
-    List<Stage> stages = Stage.asMeasured().stream().filter(s -> settings.wants(s.name())).toList();
+    List<Stage> stages =
+        Stage.asMeasured().stream().filter(stage -> isWanted(stage, settings)).toList();
     Progress progress = new Progress(System.out, Boolean.getBoolean("seckill.bench.terminal"));
     Map<String, String> machine = HostInfo.describe();
     int exitCode;
@@ -62,6 +63,12 @@ public final class Bench {
       bench.report(machine);
     }
     System.exit(exitCode);
+  }
+
+  private static boolean isWanted(Stage stage, Settings settings) {
+    return stage.isOnRequest()
+        ? settings.only().contains(stage.name())
+        : settings.wants(stage.name());
   }
 
   static Settings settings(String[] args) {

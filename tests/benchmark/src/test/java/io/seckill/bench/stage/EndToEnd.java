@@ -1,15 +1,10 @@
 package io.seckill.bench.stage;
 
 import io.seckill.bench.lab.BatchSizes;
-import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.Lab;
-import io.seckill.bench.lab.StoredRows;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
-import io.seckill.bench.stage.RowWatch.Outcome;
-import io.seckill.system.load.Loader;
 import io.seckill.system.process.Service;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,8 +16,6 @@ final class EndToEnd implements Stage {
   private static final String BATCHES = "e2e.busy_";
   private static final double BUSY = 0.8;
   private static final int WARM_UP_PER_SECOND = 3_000;
-  private static final Duration LOOK = Duration.ofMillis(2);
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   @Override
   public String name() {
@@ -33,7 +26,7 @@ final class EndToEnd implements Stage {
   public void measure(Lab lab, Figures figures) throws Exception {
     lab.runOnly(Service.values());
     lab.progress().now("end to end: warming up");
-    clickToRow(lab, figures, WARM_UP_PER_SECOND, lab.settings().choose(12, 5));
+    ClickToRow.at(lab, figures, WARM_UP_PER_SECOND, lab.settings().choose(12, 5));
     HeapWatch.during(lab, figures, () -> repeat(lab, figures));
   }
 
@@ -50,27 +43,12 @@ final class EndToEnd implements Stage {
     trial.cpu().addTo(figures, SUSTAINED);
     int seconds = lab.settings().choose(12, 4);
     for (Pace pace : List.of(Pace.SLOW, Pace.BRISK)) {
-      pace.add(figures, clickToRow(lab, figures, pace.perSecond, seconds));
+      pace.add(figures, ClickToRow.at(lab, figures, pace.perSecond, seconds));
     }
     if (sustained > 0) {
       BatchSizes sizes = BatchSizes.now(lab);
-      Pace.BUSY.add(figures, clickToRow(lab, figures, (int) (sustained * BUSY), seconds));
+      Pace.BUSY.add(figures, ClickToRow.at(lab, figures, (int) (sustained * BUSY), seconds));
       sizes.addTo(figures, BATCHES);
-    }
-  }
-
-  private static Outcome clickToRow(Lab lab, Figures figures, int perSecond, int seconds)
-      throws Exception {
-    lab.progress().now("end to end: click to row at " + perSecond + "/s");
-    int count = perSecond * seconds;
-    BenchSale sale = lab.newSale(count);
-    ReadyPurchases purchases = new ReadyPurchases(lab, sale, count);
-    try (StoredRows database = new StoredRows(lab.mysql())) {
-      RowWatch rows = RowWatch.start(database::confirmedBetween, LOOK, PATIENCE);
-      Loader.run(purchases.at(perSecond), rows::answered);
-      Outcome outcome = rows.outcome(count);
-      figures.count(LOST, outcome.lost());
-      return outcome;
     }
   }
 
@@ -114,14 +92,10 @@ final class EndToEnd implements Stage {
       this.failed = CLICK_TO_ROW + failed;
     }
 
-    void add(Figures figures, Outcome outcome) {
-      figures.add(p50, ms(outcome, 50));
-      figures.add(p99, ms(outcome, 99));
-      figures.count(failed, outcome.failed());
-    }
-
-    private static double ms(Outcome outcome, double percentile) {
-      return outcome.micros().getValueAtPercentile(percentile) / 1_000.0;
+    void add(Figures figures, ClickToRow result) {
+      figures.add(p50, result.rowMs(50));
+      figures.add(p99, result.rowMs(99));
+      figures.count(failed, result.rows().failed());
     }
   }
 }

@@ -41,6 +41,11 @@ final class ReadyPurchases {
         port, CONNECTIONS, indexes.size(), LoadPlan.ASAP, i -> requests[indexes.get((int) i)]);
   }
 
+  /** Returns a plan that sends all of them as fast as answers come. */
+  LoadPlan asap() {
+    return at(LoadPlan.ASAP);
+  }
+
   LoadPlan at(double perSecond) {
     return new LoadPlan(port, CONNECTIONS, requests.length, perSecond, i -> requests[(int) i]);
   }

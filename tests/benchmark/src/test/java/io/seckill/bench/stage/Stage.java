@@ -17,6 +17,11 @@ public interface Stage {
    */
   void measure(Lab lab, Figures figures) throws Exception;
 
+  /** Whether it is measured only when {@code --only} names it. */
+  default boolean isOnRequest() {
+    return false;
+  }
+
   /** The rows of the report. */
   List<Row> rows();
 
@@ -31,7 +36,8 @@ public interface Stage {
         new EndToEnd(),
         new Burst(),
         new RelayDrain(),
-        new AfterSale());
+        new AfterSale(),
+        new Channels());
   }
 
   /** All stages, in the order of the pipeline. */
@@ -45,6 +51,7 @@ public interface Stage {
         new EndToEnd(),
         new Burst(),
         new AfterSale(),
-        new Memory());
+        new Memory(),
+        new Channels());
   }
 }
