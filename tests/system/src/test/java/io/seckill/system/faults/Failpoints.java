@@ -37,6 +37,12 @@ final class Failpoints {
   /** A consumer is about to probe whether MySQL accepts writes again. */
   static final String BEFORE_PROBE = "before-probe";
 
+  private static final Advised PUBLISH =
+      Advised.before(CLAIMED_NOT_PUBLISHED, "io.seckill.relay.publish.PublisherChannel", "publish");
+
+  private static final Advised REMOVE =
+      Advised.before(CONFIRMED_NOT_REMOVED, "io.seckill.relay.lane.PrivateQueue$Settlement", "add");
+
   private Failpoints() {}
 
   static List<Advised> of(Service service) {
@@ -44,13 +50,10 @@ final class Failpoints {
       case GATEWAY ->
           List.of(
               Advised.before(
-                  ADMITTED_NOT_ANSWERED, "io.seckill.gateway.admission.AdmitCall", "answer"));
-      case RELAY ->
-          List.of(
-              Advised.before(
-                  CLAIMED_NOT_PUBLISHED, "io.seckill.relay.publish.PublisherChannel", "publish"),
-              Advised.before(
-                  CONFIRMED_NOT_REMOVED, "io.seckill.relay.lane.PrivateQueue$Settlement", "add"));
+                  ADMITTED_NOT_ANSWERED, "io.seckill.gateway.admission.AdmitCall", "answer"),
+              PUBLISH,
+              REMOVE);
+      case RELAY -> List.of(PUBLISH, REMOVE);
       case CONSUMER ->
           List.of(
               Advised.after(BEFORE_COMMIT, "io.seckill.consumer.storage.ProductTable", "progress"),

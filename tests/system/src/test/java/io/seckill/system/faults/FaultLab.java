@@ -60,6 +60,7 @@ final class FaultLab implements AutoCloseable {
   private final List<ShopClient> shops = new ArrayList<>();
   private final List<AdminClient> admins = new ArrayList<>();
   private final ServicesUnderTest product;
+  private final Channel channel;
   private final FaultReport report;
   private final WorksAgain worksAgain;
   private long nextSku = 7_001;
@@ -83,8 +84,9 @@ final class FaultLab implements AutoCloseable {
         .build();
   }
 
-  private FaultLab(ServicesUnderTest product, FaultReport report) {
+  private FaultLab(ServicesUnderTest product, Channel channel, FaultReport report) {
     this.product = product;
+    this.channel = channel;
     this.report = report;
     List<Integer> consumerPorts = new ArrayList<>();
     for (int number = 1; number <= EACH; number++) {
@@ -107,13 +109,13 @@ final class FaultLab implements AutoCloseable {
    *
    * @param report collects the rows that pass
    */
-  static FaultLab start(FaultReport report) {
-    return start(ServicesUnderTest.AS_BUILT, report);
+  static FaultLab start(Channel channel, FaultReport report) {
+    return new FaultLab(ServicesUnderTest.AS_BUILT, channel, report);
   }
 
-  /** As {@link #start(FaultReport)}, with services that may be changed. */
+  /** As {@link #start(Channel, FaultReport)}, with services that may be changed. */
   static FaultLab start(ServicesUnderTest product, FaultReport report) {
-    return new FaultLab(product, report);
+    return new FaultLab(product, Channel.AS_SHIPPED, report);
   }
 
   private ServiceInstance newConsumer(int number, int port) {
@@ -138,12 +140,12 @@ final class FaultLab implements AutoCloseable {
     int adminPort = Ports.free();
     shops.add(new ShopClient("http://127.0.0.1:" + shopPort, tokens, PATIENCE));
     admins.add(new AdminClient("http://127.0.0.1:" + adminPort, tokens));
-    return start(
-        Service.GATEWAY,
-        "gateway-" + number,
-        links,
-        adminPort,
-        environment(links).gateway(shopPort, adminPort, consumerPort));
+    String name = "gateway-" + number;
+    ServiceEnvironment common = environment(links);
+    Map<String, String> environment =
+        new HashMap<>(common.gateway(shopPort, adminPort, consumerPort));
+    environment.putAll(channel.environment(name, common.brokerUrl()));
+    return start(Service.GATEWAY, name, links, adminPort, environment);
   }
 
   private ServiceInstance start(
@@ -211,6 +213,15 @@ final class FaultLab implements AutoCloseable {
     return consumers;
   }
 
+  /** The services that have lanes: relays, and gateways on the direct channel. */
+  List<ServiceInstance> laneOwners() {
+    List<ServiceInstance> owners = new ArrayList<>(relays);
+    if (channel.isDirect()) {
+      owners.addAll(gateways);
+    }
+    return owners;
+  }
+
   /**
    * Returns the consumer that receives the load's orders at the moment: the first with more than 50
    * new deliveries.
@@ -263,6 +274,10 @@ final class FaultLab implements AutoCloseable {
 
   AdminClient admin() {
     return admins.get(0);
+  }
+
+  Channel channel() {
+    return channel;
   }
 
   /** How long nothing must have changed before a run with violations is ended. */

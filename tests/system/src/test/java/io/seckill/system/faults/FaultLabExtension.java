@@ -9,8 +9,9 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
  * Provides fault tests with the {@link FaultLab} of the JVM, which is started for the first of them
- * and ends with the JVM, and heals it after each. A failed test may leave sales and probes that
- * cannot be healed, so the next test gets a new lab and one failure causes no others.
+ * and ends with the JVM or with the first test on another {@link Channel}, and heals it after each.
+ * A failed test may leave sales and probes that cannot be healed, so the next test gets a new lab
+ * and one failure causes no others.
  */
 final class FaultLabExtension implements ParameterResolver, AfterEachCallback, AfterAllCallback {
 
@@ -24,7 +25,7 @@ final class FaultLabExtension implements ParameterResolver, AfterEachCallback, A
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-    return LABS.current();
+    return LABS.on(Channel.of(context.getRequiredTestClass()));
   }
 
   @Override
@@ -32,7 +33,7 @@ final class FaultLabExtension implements ParameterResolver, AfterEachCallback, A
     boolean held = false;
     try {
       if (context.getExecutionException().isEmpty()) {
-        FaultLab lab = LABS.current();
+        FaultLab lab = LABS.on(Channel.of(context.getRequiredTestClass()));
         lab.heal();
         lab.awaitHealed();
         held = true;
@@ -55,10 +56,13 @@ final class FaultLabExtension implements ParameterResolver, AfterEachCallback, A
     private final FaultReport report = new FaultReport();
     private @Nullable FaultLab current;
 
-    private FaultLab current() {
+    private FaultLab on(Channel channel) {
+      if (current != null && !current.channel().equals(channel)) {
+        discard();
+      }
       FaultLab lab = current;
       if (lab == null) {
-        lab = FaultLab.start(report);
+        lab = FaultLab.start(channel, report);
         current = lab;
       }
       return lab;

@@ -39,6 +39,10 @@ class RandomScheduleIT {
     this.lab = lab;
   }
 
+  Duration length() {
+    return LENGTH;
+  }
+
   static LongStream seeds() {
     return LongStream.range(FIRST_SEED, FIRST_SEED + SCHEDULES);
   }
@@ -47,7 +51,7 @@ class RandomScheduleIT {
   @MethodSource("seeds")
   @DisplayName("34: all of it, random")
   void everythingAtRandom(long seed) throws InterruptedException {
-    say("seed " + seed + ", " + LENGTH.toSeconds() + " s");
+    say("seed " + seed + ", " + length().toSeconds() + " s");
     Random random = new Random(seed);
     RedisServer redis = lab.servers().redis();
     Optional<String> noDisk = LoopDisk.missing(redis);
@@ -55,7 +59,7 @@ class RandomScheduleIT {
     try (@Nullable LoopDisk disk = noDisk.isPresent() ? null : LoopDisk.under(redis, DISK_MB)) {
       lab.heal();
       lab.awaitHealed();
-      long end = System.nanoTime() + LENGTH.toNanos();
+      long end = System.nanoTime() + length().toNanos();
       for (int round = 1; System.nanoTime() < end; round++) {
         round("34 random schedule, seed " + seed + ", round " + round, random, disk);
       }

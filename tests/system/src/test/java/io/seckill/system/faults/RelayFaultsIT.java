@@ -2,16 +2,13 @@ package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
-import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.agent.inside.PointAction;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
@@ -270,22 +267,7 @@ class RelayFaultsIT {
 
   /** Orders in the private queues of a relay's lanes, including dead ones. */
   private Set<String> inHand(ServiceInstance relay) {
-    Set<String> orders = new HashSet<>();
-    for (int partition = 0; partition < Partition.COUNT; partition++) {
-      String queues = RedisKeys.privateQueue(partition, relay.name() + ":*");
-      for (String queue : lab.redis().keys(queues)) {
-        lab.redis().lrange(queue, 0, -1).forEach(message -> orders.add(orderId(message)));
-      }
-    }
-    return orders;
-  }
-
-  private static String orderId(String message) {
-    try {
-      return OrderMessageCodec.decode(message).orderId().toString();
-    } catch (UnreadableMessageException e) {
-      throw new IllegalArgumentException(e);
-    }
+    return PrivateQueues.of(lab, relay.name());
   }
 
   private static double adopted(ServiceInstance relay) {

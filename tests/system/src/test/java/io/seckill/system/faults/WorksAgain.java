@@ -54,7 +54,7 @@ final class WorksAgain {
     for (ServiceInstance service : lab.all()) {
       assertThat(service.isReady()).as("%s is ready", service.name()).isTrue();
     }
-    lab.relays().forEach(WorksAgain::lanesRun);
+    lab.laneOwners().forEach(WorksAgain::lanesRun);
     lanesHoldLeases();
     lab.consumers().forEach(WorksAgain::intakesRun);
     lab.gateways().forEach(WorksAgain::breakerIsClosed);
@@ -67,21 +67,21 @@ final class WorksAgain {
     assertStored(round);
   }
 
-  private static void lanesRun(ServiceInstance relay) {
-    assertThat(relay.sum("seckill_relay_lane_state", "state=\"running\""))
-        .as("running lanes of %s", relay.name())
+  private static void lanesRun(ServiceInstance owner) {
+    assertThat(owner.sum("seckill_relay_lane_state", "state=\"running\""))
+        .as("running lanes of %s", owner.name())
         .isEqualTo(Partition.COUNT);
   }
 
   /**
-   * One lane of each relay; the queue of a lane that works without a lease is swept by the others.
+   * One lane of each owner; the queue of a lane that works without a lease is swept by the others.
    */
   private void lanesHoldLeases() {
     String now = Long.toString(System.currentTimeMillis());
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       assertThat(lab.redis().zcount(RedisKeys.lanes(partition), now, "+inf"))
           .as("lanes with a lease in partition %d", partition)
-          .isEqualTo(lab.relays().size());
+          .isEqualTo(lab.laneOwners().size());
     }
   }
 

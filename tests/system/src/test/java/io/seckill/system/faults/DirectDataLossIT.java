@@ -1,0 +1,10 @@
+package io.seckill.system.faults;
+
+/** What is answered "queued" after the broker's confirm survives every loss of Redis. */
+@OnChannel(value = "direct", durableIn = "broker")
+class DirectDataLossIT extends DataLossIT {
+
+  DirectDataLossIT(FaultLab lab) {
+    super(lab);
+  }
+}
