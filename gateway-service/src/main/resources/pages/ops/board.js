@@ -5,12 +5,13 @@ import {actionButtons} from './actions.js';
 import {number, renderSheets, verdict} from './sheet.js';
 
 const NAMES = {redis: 'Redis', mysql: 'MySQL', broker: 'RabbitMQ', consumer: 'order-consumer', relay: 'relay-service'};
+const HOLDERS = {REDIS: 'Redis has', REPLICAS: 'replicas of Redis have', BROKER: 'RabbitMQ has'};
 const LANES_SHOWN = 40;
 
 let chosen = null;
 
 export function renderBoard(snapshot, rates, context) {
-  renderServices(snapshot.services);
+  renderServices(snapshot.services, snapshot.durableIn);
   renderStops(snapshot.stops);
   renderLinks(snapshot.links);
   renderTiles(snapshot, rates);
@@ -20,13 +21,14 @@ export function renderBoard(snapshot, rates, context) {
   renderQueues(snapshot);
 }
 
-function renderServices(services) {
+function renderServices(services, durableIn) {
   const entries = Object.entries(services);
   $('services').replaceChildren(
     ...entries.map(([name, state]) =>
       make('li', {className: state === 'UP' ? 'good' : state === 'DOWN' ? 'bad' : '', 'data-service': name, 'data-state': state,
         textContent: `${NAMES[name]}: ${state === 'UP' ? 'up' : state === 'DOWN' ? 'unavailable' : 'not known'}`}),
     ),
+    make('li', {'data-durable': durableIn, textContent: `"queued" is answered once ${HOLDERS[durableIn]} the order`}),
   );
   const away = entries.filter(([, state]) => state === 'DOWN').map(([name]) => NAMES[name]);
   if (away.length > 0) {

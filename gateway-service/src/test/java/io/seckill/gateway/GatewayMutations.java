@@ -10,6 +10,7 @@ import io.seckill.testing.mutation.Mutation;
 public final class GatewayMutations {
 
   private static final String ADMISSIONS = "io.seckill.gateway.admission.Admissions";
+  private static final String ADMIT_CALL = "io.seckill.gateway.admission.AdmitCall";
   private static final String ADMIT = "io/seckill/gateway/admission/admit.lua";
 
   public static final Mutation KEY_NOT_LOOKED_UP =
@@ -31,6 +32,20 @@ public final class GatewayMutations {
   public static final Mutation REFUSES_ONE_IN_25 =
       Mutation.named("every twenty-fifth shopper is told SOLD_OUT")
           .calls(ADMISSIONS + "#submit", ADMISSIONS + "#enqueue", MutantAdmissions.class);
+
+  public static final Mutation PROMISED_BEFORE_CONFIRM =
+      Mutation.named("an order is promised before the broker's confirm")
+          .calls(
+              ADMIT_CALL + "#promise",
+              "io.seckill.gateway.admission.BrokerConfirms#answerConfirmed",
+              MutantAdmissions.class);
+
+  public static final Mutation REPEAT_WITHOUT_CONFIRM =
+      Mutation.named("a repeat is promised without a new confirm")
+          .calls(
+              ADMIT_CALL + "#promise",
+              "io.seckill.gateway.admission.Admission$Queued#status",
+              MutantAdmissions.class);
 
   private GatewayMutations() {}
 }

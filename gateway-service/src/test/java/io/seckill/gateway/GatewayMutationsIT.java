@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class GatewayMutationsIT {
 
   private static final String ADMIT = "io/seckill/gateway/admission/admit.lua";
+  private static final String DIRECT_IT = "io.seckill.gateway.admission.DirectChannelIT#";
   private static final String ADMIT_IT = "io.seckill.gateway.admission.AdmitCallIT#";
 
   private static final Mutants MUTANTS = new Mutants();
@@ -37,8 +38,12 @@ class GatewayMutationsIT {
                 ADMIT,
                 "if match(call('INFO', 'replication'), 'master_replid:(%x+)') ~= expected then",
                 "if not match(call('INFO', 'replication'), 'master_replid:(%x+)') then")
-            .caughtBy(
-                ADMIT_IT + "decidesNothingOnTheDataOfAServerThatIsNotVerified", "UNVERIFIED"));
+            .caughtBy(ADMIT_IT + "decidesNothingOnTheDataOfAServerThatIsNotVerified", "UNVERIFIED"),
+        GatewayMutations.PROMISED_BEFORE_CONFIRM.caughtBy(
+            DIRECT_IT + "promisesOnlyWhatTheBrokerHasConfirmed", "BROKER"),
+        GatewayMutations.REPEAT_WITHOUT_CONFIRM.caughtBy(
+            DIRECT_IT + "promisesOnlyWhatTheBrokerHasConfirmed",
+            "the broker still has no order of this key"));
   }
 
   @ParameterizedTest(name = "{0}")

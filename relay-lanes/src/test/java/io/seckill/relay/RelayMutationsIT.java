@@ -34,6 +34,14 @@ class RelayMutationsIT {
             .caughtBy(
                 "io.seckill.relay.lane.RedisFailureIT#publishesAnOrderWhoseClaimWasNotAnswered",
                 "orders delivered"),
+        Mutation.named("orders leave the private queue of a gateway's lane before their confirm")
+            .calls(
+                "io.seckill.relay.lane.DirectLane#takeHandedOver",
+                "io.seckill.relay.lane.DirectLane#publish",
+                MutantLane.class)
+            .caughtBy(
+                "io.seckill.relay.lane.DirectLaneIT#takesNothingWhileItsWindowIsFullOfUnconfirmedOrders",
+                "unconfirmed, so kept"),
         Mutation.named("a gateway's lane keeps its lease after an unknown outcome")
             .calls(
                 "io.seckill.relay.lane.DirectLane#recover",

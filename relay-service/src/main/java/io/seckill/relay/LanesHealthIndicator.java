@@ -11,22 +11,22 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.stereotype.Component;
 
 /**
- * DOWN, with the reason, when a lane has made no progress for {@code seckill.relay.stuck-after}
- * although there is work for it, or when Redis has not answered for that long. Readiness shows the
- * reason, which names servers and errors but no credentials; each change is logged once.
+ * DOWN, with the reason, when a lane has made no progress for a minute although there is work for
+ * it, or when Redis has not answered for that long. Readiness shows the reason, which names servers
+ * and errors but no credentials; each change is logged once.
  */
 @Component
 class LanesHealthIndicator implements HealthIndicator {
 
   private static final Logger log = LoggerFactory.getLogger(LanesHealthIndicator.class);
 
+  private static final Duration STUCK_AFTER = Duration.ofMinutes(1);
+
   private final RelayLanes lanes;
-  private final Duration stuckAfter;
   private boolean up = true;
 
-  LanesHealthIndicator(RelayLanes lanes, RelaySettings settings) {
+  LanesHealthIndicator(RelayLanes lanes) {
     this.lanes = lanes;
-    this.stuckAfter = settings.stuckAfter();
   }
 
   @Override
@@ -39,7 +39,7 @@ class LanesHealthIndicator implements HealthIndicator {
   }
 
   private Optional<String> failure() {
-    if (lanes.sinceRenewed().compareTo(stuckAfter) > 0) {
+    if (lanes.sinceRenewed().compareTo(STUCK_AFTER) > 0) {
       return Optional.of(
           "no lease renewed in Redis for " + lanes.sinceRenewed().toSeconds() + " s");
     }
@@ -48,7 +48,7 @@ class LanesHealthIndicator implements HealthIndicator {
 
   private boolean isStuck(LaneStatus lane) {
     boolean work = lane.outstanding() > 0 || lanes.backlog(lane.partition()).isWork();
-    return work && lane.sinceMoved().compareTo(stuckAfter) > 0;
+    return work && lane.sinceMoved().compareTo(STUCK_AFTER) > 0;
   }
 
   private String describe(LaneStatus lane) {

@@ -19,8 +19,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     s..5 min; then the lane opens a new channel and publishes again. Time blocked by an alarm
  *     does not count
  * @param drainTimeout longest time a stop waits for confirms, not shorter than confirmTimeout
- * @param stuckAfter readiness is DOWN when a lane has made no progress for this long although there
- *     is work
  */
 @ConfigurationProperties("seckill.relay")
 record RelaySettings(
@@ -28,8 +26,7 @@ record RelaySettings(
     @DefaultValue("1") int lanesPerPartition,
     @DefaultValue("512") int maxUnconfirmed,
     @DefaultValue("10s") Duration confirmTimeout,
-    @DefaultValue("20s") Duration drainTimeout,
-    @DefaultValue("60s") Duration stuckAfter) {
+    @DefaultValue("20s") Duration drainTimeout) {
 
   /**
    * @throws IllegalArgumentException naming the property that is out of bounds
@@ -50,9 +47,6 @@ record RelaySettings(
     check(
         drainTimeout.compareTo(confirmTimeout) >= 0,
         "seckill.relay.drain-timeout must not be shorter than confirm-timeout");
-    check(
-        !stuckAfter.isNegative() && !stuckAfter.isZero(),
-        "seckill.relay.stuck-after must be positive");
   }
 
   LinkSettings links() {

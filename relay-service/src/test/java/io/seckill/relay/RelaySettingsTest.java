@@ -30,8 +30,7 @@ class RelaySettingsTest {
     "max-unconfirmed, 0",
     "max-unconfirmed, 4097",
     "confirm-timeout, 0s",
-    "drain-timeout, 1s",
-    "stuck-after, 0s"
+    "drain-timeout, 1s"
   })
   void refusesAnOutOfBoundsSetting(String property, String value) {
     assertThatThrownBy(() -> bind("seckill.relay", RelaySettings.class, Map.of(property, value)))

@@ -28,6 +28,15 @@ public record RedisServerSettings(List<String> dangers, List<String> costs) {
    * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer
    */
   public static RedisServerSettings of(UnifiedJedis redis) {
+    return of(redis, 0);
+  }
+
+  /**
+   * As {@link #of(UnifiedJedis)}, for "queued" that also promises replicas.
+   *
+   * @param replicas that must have an order
+   */
+  public static RedisServerSettings of(UnifiedJedis redis, int replicas) {
     List<String> dangers = new ArrayList<>();
     List<String> costs = new ArrayList<>();
     try {
@@ -41,6 +50,10 @@ public record RedisServerSettings(List<String> dangers, List<String> costs) {
         dangers.add("appendonly is no, it must be yes");
       } else if (syncs != null && !syncs.equals("always")) {
         dangers.add("appendfsync is " + syncs + ", it must be always");
+      }
+      String connected = redis.configGet("min-replicas-to-write").get("min-replicas-to-write");
+      if (connected != null && Integer.parseInt(connected) < replicas) {
+        dangers.add("min-replicas-to-write is " + connected + ", it must be at least " + replicas);
       }
       String packed = redis.configGet("hash-max-listpack-value").get("hash-max-listpack-value");
       if (packed != null && Long.parseLong(packed) < MIN_LISTPACK_VALUE) {

@@ -4,15 +4,31 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 
 /** Outcome of one purchase attempt. */
-sealed interface Admission
-    permits Admission.Admitted, Admission.Repeated, Refusal, Admission.Busy, Admission.Unknown {
+sealed interface Admission permits Admission.Queued, Refusal, Admission.Busy, Admission.Unknown {
+
+  /** There is an order for this purchase. */
+  sealed interface Queued extends Admission permits Admitted, Repeated {
+
+    OrderId orderId();
+
+    OrderStatus status();
+
+    /** Place in the SKU's queue, from 1; 0 when the order is neither QUEUED nor DELAYED. */
+    long position();
+  }
 
   /**
    * Units were taken and the order is in the outbox, or in a private queue of this gateway.
    *
    * @param position place in the SKU's queue, from 1
    */
-  record Admitted(OrderId orderId, long position) implements Admission {}
+  record Admitted(OrderId orderId, long position) implements Queued {
+
+    @Override
+    public OrderStatus status() {
+      return OrderStatus.QUEUED;
+    }
+  }
 
   /**
    * The same user was admitted with the same idempotency key before; nothing was taken.
@@ -21,7 +37,7 @@ sealed interface Admission
    * @param status latest known status
    * @param position place in the queue, from 1; 0 when the order is neither QUEUED nor DELAYED
    */
-  record Repeated(OrderId orderId, OrderStatus status, long position) implements Admission {}
+  record Repeated(OrderId orderId, OrderStatus status, long position) implements Queued {}
 
   /**
    * Never sent to Redis. This attempt took nothing; an earlier attempt with the same key may have.
@@ -42,6 +58,8 @@ sealed interface Admission
     NO_WORKER,
     /** Fewer replicas confirmed than configured; the order may well be admitted. */
     REPLICAS,
+    /** The broker has not confirmed the order in time; it is admitted. */
+    BROKER,
     /** A key of the SKU is missing, unreadable or of the wrong type. */
     BROKEN_DATA
   }

@@ -8,6 +8,7 @@ import io.seckill.gateway.backends.RequestBatcher;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -23,9 +24,6 @@ class AdmissionConfiguration {
 
   /** How often Redis is compared with MySQL; the read of all products takes milliseconds. */
   private static final Duration WATCH_INTERVAL = Duration.ofSeconds(1);
-
-  /** A replica in another zone needs a few milliseconds; below the socket time-out of Redis. */
-  private static final Duration REPLICAS_TIMEOUT = Duration.ofMillis(100);
 
   @Bean
   SoldOutShield soldOutShield(AdmissionProperties settings) {
@@ -96,8 +94,11 @@ class AdmissionConfiguration {
             direct == null ? List.of() : direct.lanes(),
             watch::wake,
             shield,
-            settings.replicas(),
-            REPLICAS_TIMEOUT);
+            settings.durability());
+    Gauge.builder("seckill.admission.durable", () -> 1)
+        .description("1, with what has an order when queued is answered")
+        .tag("in", settings.durableIn().name().toLowerCase(Locale.ROOT))
+        .register(meters);
     RequestBatcher<Purchase> queue =
         new RequestBatcher<>(
             "admit",

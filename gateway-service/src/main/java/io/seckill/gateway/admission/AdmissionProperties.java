@@ -15,7 +15,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param queueCapacity most purchases waiting per partition; beyond it the answer is BUSY
  * @param answerWithin longest time from a purchase's arrival to its answer, at least 200 ms; a
  *     purchase that is not sent 150 ms before is answered BUSY
- * @param replicas replicas that must confirm before "queued" is answered, 0 for none
+ * @param durableIn what must have an order before "queued" is answered
+ * @param replicas replicas that must confirm, 1..16 with {@code REPLICAS}, else 0
  * @param channel how admitted orders reach the broker
  * @param soldOutShield how long a purchase without a key is refused without asking Redis after the
  *     SKU's stock was 0; 0 switches the shield off
@@ -26,6 +27,7 @@ record AdmissionProperties(
     @DefaultValue("64") int maxBatch,
     @DefaultValue("4096") int queueCapacity,
     @DefaultValue("270ms") Duration answerWithin,
+    @DefaultValue("redis") Durability.Store durableIn,
     @DefaultValue("0") int replicas,
     @DefaultValue("relay") Channel channel,
     @DefaultValue("100ms") Duration soldOutShield) {
@@ -41,11 +43,25 @@ record AdmissionProperties(
   /** Left for the script call: a call that takes longer counts as slow and opens the breaker. */
   private static final Duration CALL = Duration.ofMillis(150);
 
+  /** A replica in another zone needs a few milliseconds; below the socket time-out of Redis. */
+  private static final Duration REPLICAS_WITHIN = Duration.ofMillis(100);
+
   AdmissionProperties {
     check(
         answerWithin.toMillis() >= 200, "seckill.admission.answer-within must be at least 200 ms");
     check(replicas >= 0 && replicas <= 16, "seckill.admission.replicas must be 0..16");
+    check(
+        (durableIn == Durability.Store.REPLICAS) == (replicas > 0),
+        "seckill.admission.replicas must be 1..16 with durable-in=replicas, else 0");
+    check(
+        durableIn != Durability.Store.BROKER || channel == Channel.DIRECT,
+        "seckill.admission.durable-in=broker needs seckill.admission.channel=direct");
     check(!soldOutShield.isNegative(), "seckill.admission.sold-out-shield must not be negative");
+  }
+
+  Durability durability() {
+    boolean broker = durableIn == Durability.Store.BROKER;
+    return new Durability(durableIn, replicas, broker ? answerWithin : REPLICAS_WITHIN);
   }
 
   /**

@@ -4,16 +4,18 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RequestBatcher;
 import io.seckill.relay.lane.HandOver;
 import io.seckill.relay.lane.HandOver.Reservation;
-import java.time.Duration;
+import io.seckill.relay.publish.OutboundOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -28,7 +30,8 @@ import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
  * Executes {@code admit.lua} for a batch of purchases, followed by WAIT when replicas must confirm,
- * and hands the admitted orders over to this gateway's lanes if it has any. Thread-safe.
+ * hands the admitted orders over to this gateway's lanes if it has any, and waits for the broker if
+ * it must confirm. Thread-safe.
  */
 final class AdmitCall implements RequestBatcher.Executor<Purchase> {
 
@@ -44,15 +47,13 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   private final List<HandOver> lanes;
   private final Runnable onOtherServer;
   private final SoldOutShield shield;
-  private final int replicas;
-  private final long replicasTimeoutMs;
+  private final Durability durability;
 
   /**
    * @param orderIds returns a new id of a partition, unique over all gateways; null while this
    *     gateway holds no worker number
    * @param lanes this gateway's lanes, one per partition; empty when every order goes to the outbox
    * @param onOtherServer called when a batch reaches a server that is not verified
-   * @param replicas replicas that must confirm, 0 for none
    */
   AdmitCall(
       UnifiedJedis redis,
@@ -63,8 +64,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       List<HandOver> lanes,
       Runnable onOtherServer,
       SoldOutShield shield,
-      int replicas,
-      Duration replicasTimeout) {
+      Durability durability) {
     this.redis = redis;
     this.breaker = breaker;
     this.servers = servers;
@@ -73,8 +73,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     this.lanes = lanes;
     this.onOtherServer = onOtherServer;
     this.shield = shield;
-    this.replicas = replicas;
-    this.replicasTimeoutMs = replicasTimeout.toMillis();
+    this.durability = durability;
   }
 
   /**
@@ -121,7 +120,9 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     Reply reply;
     try {
       reply =
-          breaker.call(partition, () -> replicas == 0 ? call(keys, args) : callAndWait(keys, args));
+          breaker.call(
+              partition,
+              () -> durability.replicas() == 0 ? call(keys, args) : callAndWait(keys, args));
     } catch (CallNotPermittedException e) {
       call.end(reservation -> reservation.handOver(List.of()));
       call.sent().forEach(sent -> sent.purchase().answer(Unknown.BREAKER));
@@ -172,7 +173,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     List<String> args =
         new ArrayList<>(HEAD + call.partitions().size() + FIELDS * call.sent().size());
     args.add(call.server());
-    args.add(replicas == 0 ? "0" : "1");
+    args.add(durability.in().name());
     call.reservations().forEach(room -> args.add(room == null ? "" : room.token()));
     for (Sent sent : call.sent()) {
       PurchaseAttempt attempt = sent.purchase().attempt();
@@ -205,9 +206,10 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     try (AbstractPipeline pipeline = redis.pipelined()) {
       Response<Object> reply = admission.apply(pipeline);
       Response<Long> confirmations =
-          pipeline.waitReplicas(keys.get(0), replicas, replicasTimeoutMs);
+          pipeline.waitReplicas(keys.get(0), durability.replicas(), durability.within().toMillis());
       pipeline.sync();
-      return new Reply(PipelineReplies.get(reply), PipelineReplies.get(confirmations) >= replicas);
+      return new Reply(
+          PipelineReplies.get(reply), PipelineReplies.get(confirmations) >= durability.replicas());
     }
   }
 
@@ -221,7 +223,8 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       return;
     }
     List<?> texts = (List<?>) reply.value();
-    handOver(call, texts);
+    BrokerConfirms confirms = new BrokerConfirms();
+    handOver(call, texts, confirms);
     texts.subList(sent.size(), texts.size()).forEach(text -> note(call.server(), (String) text));
     for (int i = 0; i < sent.size(); i++) {
       OrderId id = sent.get(i).id();
@@ -230,38 +233,66 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       if (outcome == Refusal.SOLD_OUT) {
         shield.raise(attempt.skuId(), askedNanos);
       }
-      boolean promise =
-          outcome instanceof Admission.Admitted || outcome instanceof Admission.Repeated;
       if (outcome instanceof Admission.Admitted && OrderTrail.isOn()) {
         OrderTrail.mark(id, attempt.skuId(), attempt.traceparent(), "admitted");
       }
-      sent.get(i).purchase().answer(promise && !reply.confirmed() ? Unknown.REPLICAS : outcome);
+      promise(sent.get(i).purchase(), outcome, reply, confirms);
+    }
+    confirms.await(durability.within());
+  }
+
+  /** A refusal promises nothing, and an order that was settled has been in the broker. */
+  private void promise(Purchase purchase, Admission outcome, Reply reply, BrokerConfirms confirms) {
+    if (!(outcome instanceof Queued order)) {
+      purchase.answer(outcome);
+    } else if (waitsForBroker() && order.status() == OrderStatus.QUEUED) {
+      confirms.answerConfirmed(purchase, order);
+    } else {
+      purchase.answer(reply.confirmed() ? order : Unknown.REPLICAS);
     }
   }
 
-  private static void handOver(Call call, List<?> texts) {
+  private boolean waitsForBroker() {
+    return durability.in() == Durability.Store.BROKER;
+  }
+
+  private void handOver(Call call, List<?> texts, BrokerConfirms confirms) {
     for (int i = 0; i < call.partitions().size(); i++) {
       Reservation reservation = call.reservations().get(i);
       if (reservation != null) {
-        handOver(call, texts, call.partitions().get(i), reservation);
+        handOver(call, texts, call.partitions().get(i), reservation, confirms);
       }
     }
   }
 
-  private static void handOver(Call call, List<?> texts, int partition, Reservation reservation) {
-    List<byte[]> pushed = new ArrayList<>();
+  private void handOver(
+      Call call, List<?> texts, int partition, Reservation reservation, BrokerConfirms confirms) {
+    List<OutboundOrder> pushed = new ArrayList<>();
     for (int i = 0; i < call.sent().size(); i++) {
-      String text = (String) texts.get(i);
-      if (call.sent().get(i).isOf(partition) && ScriptReplies.isAdmitted(text)) {
-        String message = ScriptReplies.message(text);
-        if (message == null) { // in the outbox: the lease is over
+      if (call.sent().get(i).isOf(partition)) {
+        String text = (String) texts.get(i);
+        @Nullable String message = ScriptReplies.message(text);
+        if (message != null) {
+          pushed.add(outbound(message, confirms));
+        } else if (ScriptReplies.isAdmitted(text)) { // in the outbox: the lease is over
           reservation.unknown();
           return;
         }
-        pushed.add(message.getBytes(UTF_8));
       }
     }
     reservation.handOver(pushed);
+  }
+
+  private OutboundOrder outbound(String json, BrokerConfirms confirms) {
+    byte[] body = json.getBytes(UTF_8);
+    if (!waitsForBroker()) {
+      return OutboundOrder.of(body);
+    }
+    OutboundOrder order = OutboundOrder.of(body, message -> confirms.confirmed(message.orderId()));
+    if (order.message() != null) {
+      confirms.published(order.message().orderId());
+    }
+    return order;
   }
 
   /** Parses {@code sku|epoch|highest sequence}, sent once per SKU with an admission. */

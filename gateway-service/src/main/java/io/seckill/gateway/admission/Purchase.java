@@ -14,6 +14,7 @@ final class Purchase extends PendingRequest {
   private final PurchaseAttempt attempt;
   private final Consumer<Admission> answer;
   private final AtomicBoolean answered = new AtomicBoolean();
+  private volatile Unknown missing = Unknown.REDIS;
 
   /**
    * @param answer called once, by any thread
@@ -38,8 +39,15 @@ final class Purchase extends PendingRequest {
     }
   }
 
+  /**
+   * @param next whose answer is missing if none comes in time; of Redis unless this is called
+   */
+  void waitsFor(Unknown next) {
+    missing = next;
+  }
+
   @Override
   public void fail(Failure failure) {
-    answer(failure == Failure.NOT_SENT ? BUSY : Unknown.REDIS);
+    answer(failure == Failure.NOT_SENT ? BUSY : missing);
   }
 }

@@ -1,9 +1,6 @@
 package io.seckill.gateway.admission;
 
-import io.seckill.common.order.OrderId;
-import io.seckill.common.order.OrderStatus;
-import io.seckill.gateway.admission.Admission.Admitted;
-import io.seckill.gateway.admission.Admission.Repeated;
+import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.web.HttpAnswer;
 import io.seckill.gateway.web.HttpAnswer.Header;
@@ -20,11 +17,16 @@ final class PurchaseAnswers {
 
   private PurchaseAnswers() {}
 
-  static HttpAnswer of(PurchaseAttempt attempt, Admission outcome, String correlationId) {
-    if (outcome instanceof Admitted yes) {
-      return accepted(attempt, yes.orderId(), OrderStatus.QUEUED, yes.position());
-    } else if (outcome instanceof Repeated again) {
-      return accepted(attempt, again.orderId(), again.status(), again.position());
+  /**
+   * @param durableIn what has every order that is answered as queued
+   */
+  static HttpAnswer of(
+      PurchaseAttempt attempt,
+      Admission outcome,
+      Durability.Store durableIn,
+      String correlationId) {
+    if (outcome instanceof Queued order) {
+      return accepted(attempt, order, durableIn);
     } else if (outcome instanceof Refusal reason) {
       return HttpAnswer.problem(reason.problem(), correlationId);
     } else if (outcome instanceof Unknown) {
@@ -34,13 +36,14 @@ final class PurchaseAnswers {
   }
 
   private static HttpAnswer accepted(
-      PurchaseAttempt attempt, OrderId orderId, OrderStatus status, long position) {
-    String id = orderId.toString();
-    StringBuilder json = new StringBuilder(96);
+      PurchaseAttempt attempt, Queued order, Durability.Store durableIn) {
+    String id = order.orderId().toString();
+    StringBuilder json = new StringBuilder(112);
     json.append("{\"orderId\":\"").append(id);
-    json.append("\",\"status\":\"").append(status);
-    json.append("\",\"position\":").append(position == 0 ? "null" : Long.toString(position));
-    json.append('}');
+    json.append("\",\"status\":\"").append(order.status());
+    json.append("\",\"position\":")
+        .append(order.position() == 0 ? "null" : Long.toString(order.position()));
+    json.append(",\"durableIn\":\"").append(durableIn).append("\"}");
     return HttpAnswer.json(
         ACCEPTED,
         json.toString(),

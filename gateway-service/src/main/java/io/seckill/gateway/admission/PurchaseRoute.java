@@ -48,13 +48,19 @@ final class PurchaseRoute implements DirectRoute {
   private final RateLimits limits;
   private final Admissions admissions;
   private final AdmissionMetrics metrics;
+  private final Durability.Store durableIn;
 
   PurchaseRoute(
-      TokenVerifier tokens, RateLimits limits, Admissions admissions, AdmissionMetrics metrics) {
+      TokenVerifier tokens,
+      RateLimits limits,
+      Admissions admissions,
+      AdmissionMetrics metrics,
+      AdmissionProperties settings) {
     this.tokens = tokens;
     this.limits = limits;
     this.admissions = admissions;
     this.metrics = metrics;
+    this.durableIn = settings.durableIn();
   }
 
   @Override
@@ -120,7 +126,7 @@ final class PurchaseRoute implements DirectRoute {
     return decided.thenApply(
         outcome -> {
           metrics.outcome(outcome, System.nanoTime() - startedNanos);
-          return PurchaseAnswers.of(attempt, outcome, correlationId);
+          return PurchaseAnswers.of(attempt, outcome, durableIn, correlationId);
         });
   }
 

@@ -15,6 +15,9 @@ final class ScriptReplies {
 
   private static final Logger log = LoggerFactory.getLogger(ScriptReplies.class);
 
+  /** Nothing before a message contains a brace. */
+  private static final String MESSAGE_START = "|{";
+
   private ScriptReplies() {}
 
   /**
@@ -42,10 +45,10 @@ final class ScriptReplies {
     return reply.charAt(0) == 'A';
   }
 
-  /** The order message of an admission that went to a private queue; null if it did not. */
-  static @Nullable String message(String admitted) {
-    int end = positionEnd(admitted);
-    return end == admitted.length() ? null : admitted.substring(end + 1);
+  /** The order message that the call pushed to a private queue; null if it pushed none. */
+  static @Nullable String message(String reply) {
+    int start = reply.indexOf(MESSAGE_START);
+    return start < 0 ? null : reply.substring(start + 1);
   }
 
   private static int positionEnd(String admitted) {
@@ -54,9 +57,9 @@ final class ScriptReplies {
   }
 
   /**
-   * Parses {@code S|order id|settled|record}. If the record is missing, which none of our scripts
-   * causes, the order is still valid and only its position is lost. An unreadable reply means
-   * broken data of this one order; the rest of its batch is answered normally.
+   * Parses {@code S|order id|settled|record[|message]}. If the record is missing, which none of our
+   * scripts causes, the order is still valid and only its position is lost. An unreadable reply
+   * means broken data of this one order; the rest of its batch is answered normally.
    */
   private static Admission repeated(String reply) {
     try {
@@ -66,7 +69,9 @@ final class ScriptReplies {
       if (settledEnd + 1 == reply.length()) {
         return new Repeated(orderId, OrderStatus.QUEUED, 1);
       }
-      AdmissionRecord record = AdmissionRecord.parse(reply.substring(settledEnd + 1));
+      int message = reply.indexOf(MESSAGE_START);
+      int recordEnd = message < 0 ? reply.length() : message;
+      AdmissionRecord record = AdmissionRecord.parse(reply.substring(settledEnd + 1, recordEnd));
       OrderStatus status = record.status();
       boolean waits = status == OrderStatus.QUEUED || status == OrderStatus.DELAYED;
       long settled = Long.parseLong(reply, idEnd + 1, settledEnd, 10);

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -21,10 +22,15 @@ public final class ServerSettings {
   private static final Logger log = LoggerFactory.getLogger(ServerSettings.class);
 
   private final UnifiedJedis redis;
+  private final int replicas;
   private volatile RedisServerSettings latest = new RedisServerSettings(List.of(), List.of());
 
-  ServerSettings(UnifiedJedis redis, MeterRegistry meters) {
+  ServerSettings(
+      UnifiedJedis redis,
+      @Value("${seckill.admission.replicas:0}") int replicas,
+      MeterRegistry meters) {
     this.redis = redis;
+    this.replicas = replicas;
     gauge(meters, "danger", () -> latest.dangers().size());
     gauge(meters, "cost", () -> latest.costs().size());
   }
@@ -51,7 +57,7 @@ public final class ServerSettings {
    */
   void check() {
     RedisServerSettings before = latest;
-    latest = RedisServerSettings.of(redis);
+    latest = RedisServerSettings.of(redis, replicas);
     if (!latest.equals(before)) {
       latest.dangers().forEach(danger -> log.error("redis may lose orders: {}", danger));
       latest.costs().forEach(cost -> log.warn("redis wastes memory: {}", cost));

@@ -22,16 +22,19 @@ final class HealthController {
   private final LaneRegistry registry;
   private final BlockingCalls redisCalls;
   private final MeterRegistry meters;
+  private final DurableIn durableIn;
 
   HealthController(
       BackendHealth backends,
       LaneRegistry registry,
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
-      MeterRegistry meters) {
+      MeterRegistry meters,
+      DurableIn durableIn) {
     this.backends = backends;
     this.registry = registry;
     this.redisCalls = redisCalls;
     this.meters = meters;
+    this.durableIn = durableIn;
   }
 
   @GetMapping("/api/v1/health")
@@ -40,6 +43,7 @@ final class HealthController {
         .map(
             parts ->
                 HealthReport.of(
+                    durableIn.store(),
                     Map.of(
                         "redis", parts.getT1(),
                         "mysql", parts.getT2(),

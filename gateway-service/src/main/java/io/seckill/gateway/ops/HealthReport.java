@@ -8,9 +8,10 @@ import org.jspecify.annotations.Nullable;
  * The health of the pipeline as this gateway sees it.
  *
  * @param status the worst of the components
+ * @param durableIn what has an order when this gateway answers that it is queued
  * @param components by name, in alphabetical order
  */
-record HealthReport(State status, Map<String, Component> components) {
+record HealthReport(State status, String durableIn, Map<String, Component> components) {
 
   /** Ordered from best to worst. */
   enum State {
@@ -39,9 +40,9 @@ record HealthReport(State status, Map<String, Component> components) {
     }
   }
 
-  static HealthReport of(Map<String, Component> components) {
+  static HealthReport of(String durableIn, Map<String, Component> components) {
     State worst =
         components.values().stream().map(Component::status).max(State::compareTo).orElse(State.UP);
-    return new HealthReport(worst, new TreeMap<>(components));
+    return new HealthReport(worst, durableIn, new TreeMap<>(components));
   }
 }

@@ -12,6 +12,7 @@ import tools.jackson.databind.JsonNode;
  * What the operations page shows, read from several stores at nearly the same moment. A value that
  * could not be read is null or missing, and its service is reported as DOWN.
  *
+ * @param durableIn what has an order when this gateway answers that it is queued
  * @param skus running sales first; while MySQL does not answer, as the gateway last read them
  * @param ledgers as order-consumer returns them, of at most {@value SnapshotReader#MAX_LEDGERS}
  *     SKUs
@@ -22,6 +23,7 @@ import tools.jackson.databind.JsonNode;
 record Snapshot(
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant at,
     Services services,
+    String durableIn,
     Links links,
     @Nullable List<ProductRow> skus,
     List<JsonNode> ledgers,

@@ -45,6 +45,7 @@ class SnapshotReader {
   private final SaleStates states;
   private final BlockingCalls redisCalls;
   private final ConsumerClient consumer;
+  private final DurableIn durableIn;
   private final Links links;
   private final Clock clock = Clock.systemUTC();
 
@@ -56,6 +57,7 @@ class SnapshotReader {
       SaleStates states,
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
       ConsumerClient consumer,
+      DurableIn durableIn,
       OpsProperties settings) {
     this.mysql = mysql;
     this.mysqlCalls = mysqlCalls;
@@ -64,6 +66,7 @@ class SnapshotReader {
     this.states = states;
     this.redisCalls = redisCalls;
     this.consumer = consumer;
+    this.durableIn = durableIn;
     this.links = new Links(settings.brokerUiUrl(), settings.grafanaUrl());
   }
 
@@ -129,6 +132,7 @@ class SnapshotReader {
             broker(ledgers),
             State.of(consumerUp),
             redis.map(read -> State.of(read.lanes().anyAlive())).orElse(State.UNKNOWN)),
+        durableIn.store(),
         links,
         sales.map(Sales::products).or(this::lastRead).orElse(null),
         ledgers,

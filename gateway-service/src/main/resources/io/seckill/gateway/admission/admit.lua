@@ -3,17 +3,20 @@
 -- KEYS  the outbox of each partition, one on a cluster; every other key is made from the start of its
 --       outbox "seckill:{p}:", shares its hash tag and so its cluster slot
 -- ARGV  1 replication id of the server whose data was verified: another server refuses the whole call
---       2 "1" when a WAIT follows: a call with repeats but no admission then makes one small write,
---         because without a write WAIT would prove nothing about the earlier admission
+--       2 what must have an order before it is promised. "REPLICAS": a WAIT follows, and a call with
+--         repeats but no admission makes one small write, because without a write WAIT would prove nothing
+--         about the earlier admission. "BROKER": a repeat of an order that is still queued is pushed
+--         again, so that its publish is confirmed. "REDIS": neither
 --       then 1 per key: token of a lane's lease in "seckill:{p}:lanes", or "". With a lease that is not
 --         over, the messages of the partition go to its private queue "seckill:{p}:lane:<token>", else
---         to the outbox
+--         to the outbox; repeats are not pushed to the outbox, as nobody would wait for their confirm
 --       then 7 per purchase: number of its key, SKU, user, idempotency key, quantity, order id,
 --       traceparent or ""
 -- reply the integer 0 when this is another server; else one text per purchase:
 --       A|position                    admitted under the order id that was sent
 --       A|position|message            the same, and the message is in the private queue, in this order
 --       S|order id|settled|record     seen before with the same quantity: the first answer; takes nothing
+--       S|order id|settled|record|message   the same, and the message is in the private queue, in this order
 --       K  key seen with another quantity      U  no such SKU        N  not open yet     P  paused
 --       C  closed    I  quantity out of bounds Q  quota exceeded     O  stock is 0       F  too few for this quantity
 --       B  broken data: a key of the wrong type, a missing or unreadable field
@@ -28,7 +31,7 @@
 -- Lua number holds 53 bits. A sale that a former release loaded has no field bucketCount: broken data.
 -- No shebang: with one, a full Redis would refuse repeats too.
 
-local expected, waits = ARGV[1], ARGV[2]
+local expected, durable = ARGV[1], ARGV[2]
 local FIELDS = 7
 local FIRST = 3 + #KEYS
 local call, pcall, find, match = redis.call, redis.pcall, string.find, string.match
@@ -115,7 +118,8 @@ local function load(sku, outbox)
     quota = policy == 'ONE_PER_USER' and 1 or policy == 'LIMITED' and limit or nil,
     most = most, buckets = buckets, seq = seq, settled = settled, expires = expires,
     stock = not failed(stock) and integer(stock) or nil,
-    outbox = outbox, epoch = epoch, orders = orders, units = units, newOrders = 0, newUnits = 0,
+    outbox = outbox, hash = prefix .. 'sku:' .. sku, epoch = epoch,
+    orders = orders, units = units, newOrders = 0, newUnits = 0,
     bucketPrefix = prefix .. 'bucket:' .. sku .. ':',
     -- Parts that the messages and records of this SKU share.
     messageSku = ',"skuId":' .. sku .. ',"quantity":',
@@ -132,9 +136,31 @@ local replies, writes = {}, {}
 local count, repeats = 0, false
 local WIDTH = 10
 
-local function again(id, settled, record)
+local function again(id, s, record)
   repeats = true
-  return 'S|' .. id .. '|' .. settled .. '|' .. record
+  return 'S|' .. id .. '|' .. s.settled .. '|' .. record
+end
+
+-- Pushes the message of a queued order again, without its traceparent. It is one more entry to publish,
+-- so one less counts as published.
+local function pushAgain(s, user, key, id, record)
+  local reply = again(id, s, record)
+  local quantity, seq, admittedAt = match(record, '^%d+|(%d+)|(%d+)|(%d+)|' .. s.epoch .. '|Q|')
+  if not quantity or not s.outbox.direct or s.outbox.broken then
+    return reply
+  end
+  local published = call('HMGET', s.hash, 'publishedOrders', 'publishedUnits')
+  s.published = s.published or tonumber(published[1] or '0')
+  s.publishedUnits = s.publishedUnits or tonumber(published[2] or '0')
+  if not s.published or not s.publishedUnits then
+    return reply
+  end
+  s.published, s.publishedUnits = s.published - 1, s.publishedUnits - quantity
+  local message = '{"v":1,"orderId":"' .. id .. '","userId":' .. user .. s.messageSku .. quantity
+    .. ',"requestId":"' .. key .. s.messageSale .. seq .. ',"admittedAt":' .. admittedAt .. '}'
+  local messages = s.outbox.messages
+  messages[#messages + 1] = message
+  return reply .. '|' .. message
 end
 
 local function decide(i)
@@ -153,7 +179,7 @@ local function decide(i)
   -- request
   local first = taken[sku .. ':' .. request]
   if first then
-    return writes[first + 8] == quantity and again(writes[first + 4], s.settled, writes[first + 5]) or 'K'
+    return writes[first + 8] == quantity and again(writes[first + 4], s, writes[first + 5]) or 'K'
   end
   local limited = s.quota and s.stock ~= 0
   local found = limited and pcall('HMGET', bucket, request, quota) or pcall('HMGET', bucket, request)
@@ -167,7 +193,11 @@ local function decide(i)
     elseif seenQuantity ~= quantity then
       return 'K'
     end
-    return again(seenId, s.settled, call('HGET', bucket, seenId) or '')
+    local record = call('HGET', bucket, seenId) or ''
+    if durable == 'BROKER' then
+      return pushAgain(s, user, key, seenId, record)
+    end
+    return again(seenId, s, record)
   end
 
   -- rules
@@ -230,17 +260,17 @@ for i = FIRST, #ARGV, FIELDS do
   replies[n] = decide(i)
 end
 
-if count == 0 then
-  if repeats and waits == '1' then
-    call('SET', outboxes[1].prefix .. 'pulse', now)
-  end
-  return replies
+if count == 0 and repeats and durable == 'REPLICAS' then
+  call('SET', outboxes[1].prefix .. 'pulse', now)
 end
 
 for sku, s in pairs(skus) do
+  if s.published then
+    call('HSET', s.hash, 'publishedOrders', s.published, 'publishedUnits', s.publishedUnits)
+  end
   if not s.code and s.newOrders > 0 then
     call('DECRBY', s.outbox.prefix .. 'stock:' .. sku, s.newUnits)
-    call('HSET', s.outbox.prefix .. 'sku:' .. sku, 'seq', s.seq,
+    call('HSET', s.hash, 'seq', s.seq,
       'admittedOrders', s.orders + s.newOrders, 'admittedUnits', s.units + s.newUnits)
     replies[#replies + 1] = sku .. '|' .. s.epoch .. '|' .. s.seq
   end

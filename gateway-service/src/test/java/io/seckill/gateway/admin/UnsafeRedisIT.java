@@ -145,6 +145,25 @@ class UnsafeRedisIT {
   }
 
   @Test
+  void reportsThatTooFewReplicasAreDemandedForItsPromise() {
+    try (TestGateway promising =
+        TestGateway.start(
+            database,
+            mysql,
+            consumer.url(),
+            "seckill.admission.durable-in=replicas",
+            "seckill.admission.replicas=2")) {
+      await()
+          .atMost(SOON)
+          .until(
+              () -> promising.adminGet("/api/v1/health").toString(),
+              health ->
+                  health.contains("min-replicas-to-write is 0, it must be at least 2")
+                      && health.contains("\"durableIn\":\"REPLICAS\""));
+    }
+  }
+
+  @Test
   void sellsWhenMoreMemoryThanNeededIsUsed() {
     redis.configSet("hash-max-listpack-value", "64");
     long sku = product();

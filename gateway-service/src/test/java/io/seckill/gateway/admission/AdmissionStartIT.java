@@ -27,6 +27,9 @@ class AdmissionStartIT {
     "seckill.security.hs256-secret=0123456789012345678901234567890, at least 32 bytes",
     "seckill.admission.max-batch=65, max-batch must be 1..64",
     "seckill.admission.replicas=-1, replicas must be 0..16",
+    "seckill.admission.replicas=1, durable-in=replicas",
+    "seckill.admission.durable-in=replicas, replicas must be 1..16",
+    "seckill.admission.durable-in=broker, durable-in=broker needs",
     "seckill.limits.trusted-proxies=everyone, not a network",
     "seckill.redis.url=http://localhost, url must be redis"
   })

@@ -28,10 +28,20 @@ final class Calls {
   }
 
   Calls(UnifiedJedis redis, int replicas) {
-    this(redis, replicas, List.of());
+    this(
+        redis,
+        new Durability(
+            replicas == 0 ? Durability.Store.REDIS : Durability.Store.REPLICAS,
+            replicas,
+            Duration.ofMillis(200)),
+        List.of());
   }
 
-  Calls(UnifiedJedis redis, int replicas, List<HandOver> lanes) {
+  Calls(UnifiedJedis redis, List<HandOver> lanes) {
+    this(redis, new Durability(Durability.Store.REDIS, 0, Duration.ZERO), lanes);
+  }
+
+  Calls(UnifiedJedis redis, Durability durability, List<HandOver> lanes) {
     var breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
     this.admit =
         new AdmitCall(
@@ -43,8 +53,7 @@ final class Calls {
             lanes,
             () -> otherServers++,
             shield,
-            replicas,
-            Duration.ofMillis(200));
+            durability);
     verify(redis);
   }
 

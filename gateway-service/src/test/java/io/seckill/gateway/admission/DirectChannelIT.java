@@ -1,16 +1,21 @@
 package io.seckill.gateway.admission;
 
 import static io.seckill.gateway.admission.Calls.attempt;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Delivery;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.admission.Admission.Admitted;
+import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.relay.lane.HandOver;
 import io.seckill.relay.lane.TestBroker;
 import io.seckill.relay.lane.TestDirectLanes;
 import io.seckill.relay.lane.TestOutbox;
@@ -25,6 +30,7 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,6 +43,8 @@ class DirectChannelIT {
 
   private static final Duration SOON = Duration.ofMinutes(2);
   private static final int WINDOW = 64;
+  private static final Durability IN_BROKER =
+      new Durability(Durability.Store.BROKER, 0, Duration.ofMillis(300));
 
   private RedisServer redisServer;
   private RabbitServer rabbitServer;
@@ -70,7 +78,7 @@ class DirectChannelIT {
     try (TestDirectLanes lanes = start()) {
       lanes.awaitOpen(sale.partition());
       List<Admission> outcomes =
-          new Calls(redis, 0, lanes.handOvers())
+          new Calls(redis, lanes.handOvers())
               .together(
                   attempt(sale, 1, "key-0001", 1),
                   attempt(sale, 1, "key-0002", 1),
@@ -85,7 +93,7 @@ class DirectChannelIT {
       assertThat(((Admitted) outcomes.get(4)).position()).isEqualTo(3);
       await().atMost(SOON).until(() -> broker.seen() == 3 && outbox.inPrivateQueues() == 0);
       assertThat(broker.orders())
-          .extracting(order -> order.getProperties().getMessageId())
+          .extracting(DirectChannelIT::idOf)
           .containsExactlyElementsOf(admitted);
       assertThat(sale.counter("publishedOrders")).isEqualTo(3);
     }
@@ -97,7 +105,7 @@ class DirectChannelIT {
     try (TestDirectLanes lanes = start()) {
       lanes.awaitOpen(sale.partition());
       lanes.handOvers().get(sale.partition()).reserve(WINDOW - 1);
-      Calls calls = new Calls(redis, 0, lanes.handOvers());
+      Calls calls = new Calls(redis, lanes.handOvers());
 
       calls.together(attempt(sale, 1, "key-0001", 1), attempt(sale, 2, "key-0001", 1));
       assertThat(sale.outbox()).hasSize(2);
@@ -115,7 +123,7 @@ class DirectChannelIT {
     try (TestDirectLanes lanes = start()) {
       String fenced = lanes.awaitOpen(sale.partition());
       redis.zadd(RedisKeys.lanes(sale.partition()), -1, fenced);
-      Calls calls = new Calls(redis, 0, lanes.handOvers());
+      Calls calls = new Calls(redis, lanes.handOvers());
 
       assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isInstanceOf(Admitted.class);
       assertThat(sale.outbox()).hasSize(1);
@@ -138,7 +146,7 @@ class DirectChannelIT {
             RedisClients.open(RedisSettings.single(database.via(proxy).url()), "test");
         TestDirectLanes lanes = start()) {
       String token = lanes.awaitOpen(sale.partition());
-      Calls calls = new Calls(slow, 0, lanes.handOvers());
+      Calls calls = new Calls(slow, lanes.handOvers());
       calls.one(attempt(sale, 1, "key-0001", 101)); // refused; the script is loaded
       proxy.dropToClient(true);
 
@@ -156,7 +164,7 @@ class DirectChannelIT {
     TestSale sale = TestSale.unlimited(redis, 100);
     try (TestDirectLanes lanes = start()) {
       String token = lanes.awaitOpen(sale.partition());
-      Calls calls = new Calls(redis, 0, lanes.handOvers());
+      Calls calls = new Calls(redis, lanes.handOvers());
       calls.servers().verified(sale.partition(), "0".repeat(40));
 
       assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.UNVERIFIED);
@@ -209,6 +217,96 @@ class DirectChannelIT {
       assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(202);
       assertThat(sale.outbox()).hasSize(1);
     }
+  }
+
+  @Test
+  void promisesOnlyWhatTheBrokerHasConfirmed() throws Exception {
+    TestSale sale = TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 10);
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
+        TestDirectLanes lanes =
+            TestDirectLanes.start(database.url(), rabbit.via(proxy).url(), WINDOW)) {
+      Calls calls = new Calls(redis, IN_BROKER, lanes.handOvers());
+      lanes.awaitOpen(sale.partition());
+      assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isInstanceOf(Admitted.class);
+
+      proxy.dropToServer(true);
+      Admission unconfirmed = calls.one(attempt(sale, 2, "key-0001", 1));
+      Admission repeated = calls.one(attempt(sale, 2, "key-0001", 1));
+      assertThat(unconfirmed).isEqualTo(Unknown.BROKER);
+      assertThat(repeated)
+          .as("the broker still has no order of this key")
+          .isEqualTo(Unknown.BROKER);
+      assertThat(broker.seen()).isEqualTo(1);
+
+      proxy.heal();
+      await()
+          .atMost(SOON)
+          .until(() -> calls.one(attempt(sale, 2, "key-0001", 1)) instanceof Repeated);
+      assertThat(broker.orders())
+          .extracting(DirectChannelIT::idOf)
+          .as("a repeat is promised after a confirm")
+          .contains(orderOf(sale, 2));
+      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      assertThat(sale.counter("publishedOrders")).as("orders, not publishes").isEqualTo(2);
+      assertThat(sale.counter("publishedUnits")).isEqualTo(2);
+      assertThat(sale.stock()).isEqualTo(8);
+    }
+  }
+
+  @Test
+  void publishesAgainForARepeatOnlyUntilTheOrderIsSettled() {
+    TestSale sale = TestSale.unlimited(redis, 10);
+    try (TestDirectLanes lanes = start()) {
+      Calls calls = new Calls(redis, IN_BROKER, lanes.handOvers());
+      lanes.awaitOpen(sale.partition());
+      Admitted first = (Admitted) calls.one(attempt(sale, 1, "key-0001", 2));
+
+      List<Admission> repeats =
+          calls.together(
+              attempt(sale, 1, "key-0001", 2),
+              attempt(sale, 1, "key-0001", 2),
+              attempt(sale, 2, "key-0001", 1),
+              attempt(sale, 2, "key-0001", 1));
+      assertThat(repeats)
+          .hasExactlyElementsOfTypes(
+              Repeated.class, Repeated.class, Admitted.class, Repeated.class);
+      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      String id = first.orderId().toString();
+      await().atMost(SOON).until(() -> broker.deliveries().get(id) == 3);
+      assertThat(broker.orders().stream().filter(order -> idOf(order).equals(id)))
+          .extracting(order -> new String(order.getBody(), UTF_8))
+          .as("the same message every time")
+          .hasSize(3)
+          .containsOnly(new String(broker.orders().get(0).getBody(), UTF_8));
+      assertThat(sale.counter("publishedOrders")).isEqualTo(2);
+
+      sale.writeRecord(1, id, sale.record(1, id).replace("|Q|", "|C|"));
+      assertThat(calls.one(attempt(sale, 1, "key-0001", 2))).isInstanceOf(Repeated.class);
+      assertThat(outbox.inPrivateQueues()).as("nothing is published for it").isZero();
+      assertThat(broker.deliveries().get(id)).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void promisesNothingWhileNoLanePublishesAndTakesNothingTwice() {
+    TestSale sale = TestSale.unlimited(redis, 10);
+    List<HandOver> closed =
+        Stream.generate(() -> new HandOver(WINDOW)).limit(Partition.COUNT).toList();
+    Calls calls = new Calls(redis, IN_BROKER, closed);
+
+    assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.BROKER);
+    assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.BROKER);
+    assertThat(calls.one(attempt(sale, 1, "key-0002", 11))).isEqualTo(Refusal.TOO_FEW_LEFT);
+    assertThat(sale.outbox()).as("relays publish it").hasSize(1);
+  }
+
+  private String orderOf(TestSale sale, long user) {
+    String request = redis.hget(sale.bucket(user), user + ":key-0001");
+    return request.substring(0, request.indexOf(':'));
+  }
+
+  private static String idOf(Delivery order) {
+    return order.getProperties().getMessageId();
   }
 
   private TestDirectLanes start() {

@@ -1,9 +1,12 @@
 package io.seckill.gateway.admission;
 
+import io.seckill.common.order.OrderStatus;
+import io.seckill.gateway.admission.Admission.Queued;
+import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.backends.RequestBatcher;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Refuses some purchases without a reason; a mutation calls it in front of the queue to Redis. */
+/** Forbidden behaviour of admission; each method replaces the product's method of the same name. */
 public final class MutantAdmissions {
 
   private static final int EVERY = 25;
@@ -18,5 +21,15 @@ public final class MutantAdmissions {
     } else {
       Admissions.enqueue(queue, purchase);
     }
+  }
+
+  /** Answers before the broker has confirmed anything. */
+  static void answerConfirmed(BrokerConfirms confirms, Purchase purchase, Queued outcome) {
+    purchase.answer(outcome);
+  }
+
+  /** Answers a repeat of a queued order as if it were settled. */
+  static OrderStatus status(Queued outcome) {
+    return outcome instanceof Repeated ? OrderStatus.CONFIRMED : outcome.status();
   }
 }

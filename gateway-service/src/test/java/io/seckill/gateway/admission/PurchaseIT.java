@@ -76,7 +76,9 @@ class PurchaseIT {
     OrderMessage order = sale.outbox().get(0);
     assertThat(answer.body())
         .isEqualTo(
-            "{\"orderId\":\"" + order.orderId() + "\",\"status\":\"QUEUED\",\"position\":1}");
+            "{\"orderId\":\""
+                + order.orderId()
+                + "\",\"status\":\"QUEUED\",\"position\":1,\"durableIn\":\"REDIS\"}");
     assertThat(answer.headers().firstValue("Location"))
         .contains("/api/v1/orders/" + order.orderId());
     assertThat(answer.headers().firstValue("Idempotency-Key")).contains("key-0001");
@@ -97,7 +99,10 @@ class PurchaseIT {
     assertThat(gateway.buy(sale.sku(), 7, "key-0001", 1).body()).isEqualTo(first.body());
     sale.writeRecord(7, id, "7|1|1|5|1|C|6");
     assertThat(gateway.buy(sale.sku(), 7, "key-0001", 1).body())
-        .isEqualTo("{\"orderId\":\"" + id + "\",\"status\":\"CONFIRMED\",\"position\":null}");
+        .isEqualTo(
+            "{\"orderId\":\""
+                + id
+                + "\",\"status\":\"CONFIRMED\",\"position\":null,\"durableIn\":\"REDIS\"}");
   }
 
   @Test

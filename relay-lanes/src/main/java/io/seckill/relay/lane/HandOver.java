@@ -1,5 +1,6 @@
 package io.seckill.relay.lane;
 
+import io.seckill.relay.publish.OutboundOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class HandOver {
 
   private final int window;
-  private final Queue<byte[]> entries = new ArrayDeque<>();
+  private final Queue<OutboundOrder> entries = new ArrayDeque<>();
 
   /** Orders of calls that are under way, also of earlier leases. */
   private int reserved;
@@ -73,7 +74,7 @@ public final class HandOver {
      *
      * @param pushed what the call has pushed, oldest first; may be empty
      */
-    public void handOver(List<byte[]> pushed) {
+    public void handOver(List<OutboundOrder> pushed) {
       end(this, pushed);
     }
 
@@ -86,7 +87,7 @@ public final class HandOver {
     }
   }
 
-  private synchronized void end(Reservation reservation, List<byte[]> pushed) {
+  private synchronized void end(Reservation reservation, List<OutboundOrder> pushed) {
     reserved -= reservation.orders;
     if (isOpen(reservation) && !pushed.isEmpty()) {
       entries.addAll(pushed);
@@ -133,8 +134,8 @@ public final class HandOver {
    *
    * @param unsettledNow orders that the lane has not settled, without these
    */
-  synchronized List<byte[]> take(int most, int unsettledNow) {
-    List<byte[]> taken = new ArrayList<>();
+  synchronized List<OutboundOrder> take(int most, int unsettledNow) {
+    List<OutboundOrder> taken = new ArrayList<>();
     while (taken.size() < most && !entries.isEmpty()) {
       taken.add(entries.remove());
     }

@@ -28,7 +28,7 @@ final class OutboxLane extends RelayLane {
     }
     Duration wait = orders.count() == 0 ? POLL_INTERVAL : Duration.ZERO;
     ClaimResult claimed = settleAndClaim(room, wait);
-    publish(claimed.taken());
+    publishEntries(claimed.taken());
     orders.compareWith(claimed.queueLength());
     if (claimed.refused() && claimed.taken().isEmpty()) {
       recovery.redisFull();
@@ -42,7 +42,7 @@ final class OutboxLane extends RelayLane {
       if (adopted < most) {
         List<byte[]> taken = connections.queue().adopt(dead, most - adopted);
         meters.adopted(taken.size());
-        publish(taken);
+        publishEntries(taken);
         adopted += taken.size();
       }
     }

@@ -123,7 +123,7 @@ abstract sealed class RelayLane implements Runnable permits OutboxLane, DirectLa
     List<byte[]> left = connections.queue().contents(settings.maxUnconfirmed());
     orders.read(left.size());
     meters.republished(left.size());
-    publish(left);
+    publishEntries(left);
   }
 
   final ClaimResult settleAndClaim(int most, Duration wait) throws LeaseFencedException {
@@ -139,9 +139,12 @@ abstract sealed class RelayLane implements Runnable permits OutboxLane, DirectLa
     return claimed;
   }
 
-  final void publish(List<byte[]> entries) throws BrokerFailureException {
-    if (!entries.isEmpty()) {
-      List<OutboundOrder> outbound = entries.stream().map(OutboundOrder::of).toList();
+  final void publishEntries(List<byte[]> entries) throws BrokerFailureException {
+    publish(entries.stream().map(OutboundOrder::of).toList());
+  }
+
+  final void publish(List<OutboundOrder> outbound) throws BrokerFailureException {
+    if (!outbound.isEmpty()) {
       orders.published(outbound);
       connections.link().publish(outbound);
       status.outstanding(orders.count(), connections.link().pending());

@@ -10,6 +10,7 @@ import io.seckill.common.order.UnsupportedVersionException;
 import java.util.Date;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,12 +35,17 @@ public final class OutboundOrder {
   private final byte[] body;
   private final @Nullable OrderMessage message;
   private final @Nullable UnreadableMessageException defect;
+  private final Consumer<OrderMessage> onConfirm;
 
   private OutboundOrder(
-      byte[] body, @Nullable OrderMessage message, @Nullable UnreadableMessageException defect) {
+      byte[] body,
+      @Nullable OrderMessage message,
+      @Nullable UnreadableMessageException defect,
+      Consumer<OrderMessage> onConfirm) {
     this.body = body;
     this.message = message;
     this.defect = defect;
+    this.onConfirm = onConfirm;
   }
 
   /**
@@ -48,10 +54,26 @@ public final class OutboundOrder {
    * @param body exactly as stored in Redis and as published; must not be changed afterwards
    */
   public static OutboundOrder of(byte[] body) {
+    return of(body, order -> {});
+  }
+
+  /**
+   * Decodes an entry, as {@link #of(byte[])}.
+   *
+   * @param onConfirm called by the lane's thread once the broker has confirmed this order; not
+   *     called for an unreadable entry, nor when the lane loses track of the order
+   */
+  public static OutboundOrder of(byte[] body, Consumer<OrderMessage> onConfirm) {
     try {
-      return new OutboundOrder(body, OrderMessageCodec.decode(body), null);
+      return new OutboundOrder(body, OrderMessageCodec.decode(body), null, onConfirm);
     } catch (UnreadableMessageException e) {
-      return new OutboundOrder(body, null, e);
+      return new OutboundOrder(body, null, e, onConfirm);
+    }
+  }
+
+  void confirmed() {
+    if (message != null) {
+      onConfirm.accept(message);
     }
   }
 

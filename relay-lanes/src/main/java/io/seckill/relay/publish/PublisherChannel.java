@@ -180,7 +180,10 @@ public final class PublisherChannel implements AutoCloseable {
    * @return number of publishes still without an answer at that moment
    */
   public int drainConfirmed(List<OutboundOrder> into) {
-    return window.drainConfirmed(into);
+    int before = into.size();
+    int pending = window.drainConfirmed(into);
+    into.subList(before, into.size()).forEach(OutboundOrder::confirmed);
+    return pending;
   }
 
   /**
@@ -192,7 +195,7 @@ public final class PublisherChannel implements AutoCloseable {
   public void awaitConfirmed(int enough, List<OutboundOrder> into) throws InterruptedException {
     Duration wait = quietWaits < 4 ? CONFIRM_WAIT : QUIET_WAIT;
     window.awaitConfirmed(enough, wait.toNanos());
-    window.drainConfirmed(into);
+    drainConfirmed(into);
     quietWaits = into.isEmpty() ? quietWaits + 1 : 0;
   }
 

@@ -127,6 +127,7 @@ class DirectLaneIT {
       proxy.dropToServer(true);
       List<String> admitted = lanes.admit(outbox, 10, SKU);
       await().atMost(SOON).until(() -> lanes.lane(PARTITION).inFlight() == 10);
+      assertThat(outbox.inPrivateQueues()).as("unconfirmed, so kept").isEqualTo(10);
       assertThat(lanes.handOvers().get(PARTITION).reserve(1)).isNull();
 
       proxy.heal(); // resets the connection that lost bytes

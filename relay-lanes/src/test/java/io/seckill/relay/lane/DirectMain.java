@@ -6,6 +6,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.HandOver.Reservation;
+import io.seckill.relay.publish.OutboundOrder;
 import java.util.List;
 
 /** A gateway as a process that admits without end: {@code DirectMain <redis url> <broker url>}. */
@@ -37,7 +38,7 @@ final class DirectMain {
                 SCRIPT,
                 List.of(RedisKeys.privateQueue(PARTITION, room.token()), ADMITTED),
                 List.of(json, message.orderId().toString()));
-        room.handOver(List.of(json.getBytes(UTF_8)));
+        room.handOver(List.of(OutboundOrder.of(json.getBytes(UTF_8))));
       }
     }
   }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.relay.lane.HandOver.Reservation;
+import io.seckill.relay.publish.OutboundOrder;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -110,10 +111,12 @@ class HandOverTest {
   }
 
   private List<String> taken(int most, int unsettled) {
-    return handOver.take(most, unsettled).stream().map(order -> new String(order, UTF_8)).toList();
+    return handOver.take(most, unsettled).stream()
+        .map(order -> new String(order.body(), UTF_8))
+        .toList();
   }
 
-  private static List<byte[]> orders(String... texts) {
-    return Stream.of(texts).map(text -> text.getBytes(UTF_8)).toList();
+  private static List<OutboundOrder> orders(String... texts) {
+    return Stream.of(texts).map(text -> OutboundOrder.of(text.getBytes(UTF_8))).toList();
   }
 }

@@ -1,5 +1,6 @@
 package io.seckill.relay.lane;
 
+import io.seckill.relay.publish.BrokerFailureException;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.recovery.LeaseFencedException;
 import java.time.Duration;
@@ -18,6 +19,15 @@ public final class MutantLane {
     List<OutboundOrder> taken = claimed.taken().stream().map(OutboundOrder::of).toList();
     queue.settleAndClaim(taken, 0, Duration.ZERO);
     return claimed;
+  }
+
+  /** Removes orders as soon as they are published. */
+  static void publish(DirectLane lane, List<OutboundOrder> orders)
+      throws BrokerFailureException, LeaseFencedException {
+    lane.publish(orders);
+    if (!orders.isEmpty()) {
+      lane.connections.queue().settleAndClaim(orders, 0, Duration.ZERO);
+    }
   }
 
   /** Keeps the lease, to whose private queue a late call may still push. */

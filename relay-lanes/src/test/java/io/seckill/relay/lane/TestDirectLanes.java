@@ -11,6 +11,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.lane.HandOver.Reservation;
 import io.seckill.relay.lane.TestRelay.Tuning;
+import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.publish.RelayMeters;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -90,7 +91,7 @@ public final class TestDirectLanes implements AutoCloseable {
     }
     byte[] queue = RedisKeys.privateQueue(Partition.ofSku(sku), room.token()).getBytes(UTF_8);
     outbox.redis().lpush(queue, pushed.toArray(byte[][]::new));
-    room.handOver(pushed);
+    room.handOver(pushed.stream().map(OutboundOrder::of).toList());
     return ids;
   }
 

@@ -43,7 +43,7 @@ public class BaselineApplication {
   static final String SECRET = "seckill.bench.secret";
 
   private static final byte[] PLAIN_ANSWER =
-      "{\"orderId\":\"251117339148419079\",\"status\":\"QUEUED\",\"position\":1}"
+      "{\"orderId\":\"251117339148419079\",\"status\":\"QUEUED\",\"position\":1,\"durableIn\":\"REDIS\"}"
           .getBytes(StandardCharsets.US_ASCII);
 
   private static final String PLAIN_LENGTH = "" + PLAIN_ANSWER.length;

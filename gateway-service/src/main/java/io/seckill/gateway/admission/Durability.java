@@ -1,0 +1,22 @@
+package io.seckill.gateway.admission;
+
+import java.time.Duration;
+
+/**
+ * What must have an order before "queued" is answered.
+ *
+ * @param replicas replicas of Redis that must confirm; 0 unless durable in {@link Store#REPLICAS}
+ * @param within longest wait for replicas or for the broker
+ */
+record Durability(Store in, int replicas, Duration within) {
+
+  /** Where an order is when "queued" is answered. */
+  enum Store {
+    /** On the disk of Redis's primary. */
+    REDIS,
+    /** Also on replicas of Redis. */
+    REPLICAS,
+    /** Also in a queue of the broker, which has confirmed it. */
+    BROKER
+  }
+}

@@ -1,0 +1,85 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.gateway.admission.Admission.Admitted;
+import io.seckill.gateway.admission.Admission.Repeated;
+import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.backends.PendingRequest.Failure;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Test;
+
+class BrokerConfirmsTest {
+
+  private static final OrderId ONE = OrderId.of(1_790_000_000_000L, 5, 1, 1);
+  private static final OrderId OTHER = OrderId.of(1_790_000_000_000L, 5, 1, 2);
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  private final BrokerConfirms confirms = new BrokerConfirms();
+  private final Map<Long, Admission> answers = new ConcurrentHashMap<>();
+
+  @Test
+  void answersEachPurchaseAfterTheConfirmOfItsOrder() throws InterruptedException {
+    waits(1, ONE);
+    waits(2, OTHER);
+    Thread call = new Thread(() -> confirms.await(LONG));
+    call.start();
+
+    confirms.confirmed(OTHER);
+    await().until(() -> answers.containsKey(2L));
+    assertThat(answers).doesNotContainKey(1L);
+
+    confirms.confirmed(ONE);
+    call.join();
+    assertThat(answers.get(1L)).isEqualTo(new Admitted(ONE, 1));
+  }
+
+  @Test
+  void answersAllPurchasesOfAnOrderThatIsPublishedTwice() {
+    waits(1, ONE);
+    confirms.published(ONE);
+    Repeated repeated = new Repeated(ONE, OrderStatus.QUEUED, 1);
+    confirms.answerConfirmed(purchase(2), repeated);
+
+    confirms.confirmed(ONE);
+    confirms.confirmed(ONE);
+    confirms.await(LONG);
+    assertThat(answers).containsValues(new Admitted(ONE, 1), repeated);
+  }
+
+  @Test
+  void answersUnknownWithoutAConfirmInTimeAndWhereNobodyPublishes() {
+    waits(1, ONE);
+    confirms.answerConfirmed(purchase(2), new Admitted(OTHER, 1));
+    assertThat(answers).containsOnly(Map.entry(2L, Unknown.BROKER));
+
+    confirms.await(Duration.ZERO);
+    assertThat(answers.get(1L)).isEqualTo(Unknown.BROKER);
+  }
+
+  @Test
+  void saysThatTheBrokersAnswerIsMissingWhenTheBatchersTimeIsUp() {
+    confirms.published(ONE);
+    Purchase purchase = purchase(1);
+    confirms.answerConfirmed(purchase, new Admitted(ONE, 1));
+
+    purchase.fail(Failure.UNKNOWN);
+    assertThat(answers.get(1L)).isEqualTo(Unknown.BROKER);
+  }
+
+  private void waits(long user, OrderId order) {
+    confirms.published(order);
+    confirms.answerConfirmed(purchase(user), new Admitted(order, 1));
+  }
+
+  private Purchase purchase(long user) {
+    return new Purchase(
+        new PurchaseAttempt(1_001, user, "key-0001", true, 1, null),
+        outcome -> answers.put(user, outcome));
+  }
+}
