@@ -16,6 +16,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -104,6 +106,40 @@ class ScriptsIT {
                 .toList());
   }
 
+  /**
+   * Calls that push to one queue at the same moment are handed over, and confirmed, in any order.
+   */
+  @Test
+  void settleSearchesOnlyForOrdersBehindAnUnconfirmedOne() throws Exception {
+    outbox.preheat(SKU);
+    List<String> admitted = outbox.admit(8, SKU);
+    List<OutboundOrder> taken = read(settleAndClaim(List.of(), 8).taken());
+    long searched = searches();
+
+    settleAndClaim(List.of(taken.get(1), taken.get(0), taken.get(3), taken.get(2)), 0);
+    assertThat(searches()).isEqualTo(searched);
+
+    settleAndClaim(List.of(taken.get(4), taken.get(7), taken.get(5)), 0);
+    assertThat(searches()).isEqualTo(searched + 1);
+    assertThat(ids(queue.contents(9))).containsExactly(admitted.get(6));
+    assertThat(outbox.counter(SKU, "publishedOrders")).isEqualTo(7);
+  }
+
+  /** A repeat may be pushed again while its order is still in the queue. */
+  @Test
+  void settleRemovesEqualOrdersAsOftenAsTheyWereConfirmed() throws Exception {
+    outbox.preheat(SKU);
+    outbox.admit(1, SKU);
+    byte[] entry = settleAndClaim(List.of(), 1).taken().get(0);
+    byte[] key = RedisKeys.privateQueue(0, OWN).getBytes(StandardCharsets.UTF_8);
+    outbox.redis().lpush(key, entry, entry);
+
+    assertThat(settleAndClaim(read(List.of(entry, entry)), 0).queueLength()).isEqualTo(1);
+    assertThat(outbox.counter(SKU, "publishedOrders")).isEqualTo(2);
+    assertThat(settleAndClaim(read(List.of(entry, entry)), 0).queueLength()).isEqualTo(0);
+    assertThat(outbox.counter(SKU, "publishedOrders")).isEqualTo(3);
+  }
+
   @Test
   void nothingMovesWhenThePrivateQueueIsOfAnotherType() {
     outbox.admit(3, SKU);
@@ -176,6 +212,13 @@ class ScriptsIT {
     assertThat(deadOrders).isEqualTo(1);
     assertThat(outbox.redis().zrange(RedisKeys.lanes(0), 0, -1))
         .containsExactlyInAnyOrder(OWN, "dead:full", "dead:just-empty");
+  }
+
+  /** Returns how many orders of any queue were searched for by value so far. */
+  private long searches() {
+    Matcher calls =
+        Pattern.compile("cmdstat_lrem:calls=(\\d+)").matcher(outbox.redis().info("commandstats"));
+    return calls.find() ? Long.parseLong(calls.group(1)) : 0;
   }
 
   private ClaimResult settleAndClaim(List<OutboundOrder> confirmed, int most)
