@@ -28,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 final class Channels implements Stage {
 
   private static final double BUSY = 0.8;
-  private static final int WARM_UP_PER_SECOND = 3_000;
   private static final Duration LOOK = Duration.ofMillis(100);
 
   @Override
@@ -97,10 +96,10 @@ final class Channels implements Stage {
 
     private void measureAll(Lab lab, Figures figures) throws Exception {
       restartGateway(lab, environment(lab));
-      ClickToRow.at(lab, new Figures(), WARM_UP_PER_SECOND, lab.settings().choose(12, 5));
+      accepted(lab, new Figures()); // compiles the lanes of a gateway that was just started
       accepted(lab, figures);
-      RateTrial trial = new RateTrial(lab, figures, lab.settings().seconds(10, 5));
-      double rate = new SustainedRate(trial, lab.settings().choose(3, 1)).search();
+      RateTrial trial = new RateTrial(lab, figures, lab.settings().seconds(8, 5));
+      double rate = new SustainedRate(trial, lab.settings().choose(2, 1)).search();
       figures.add(sustained, rate);
       trial.cpu().addTo(figures, sustained);
       paced(lab, figures, "100", 100);
