@@ -154,7 +154,9 @@ final class Channels implements Stage {
     }
 
     private void paced(Lab lab, Figures figures, String pace, int perSecond) throws Exception {
+      CpuTimes before = CpuTimes.now();
       ClickToRow result = ClickToRow.at(lab, figures, perSecond, lab.settings().choose(12, 4));
+      before.addSince(figures, prefix + pace + "_per_s", result.answers().answers(202));
       for (int percentile : List.of(50, 99)) {
         String end = "_" + pace + "_p" + percentile + "_ms";
         figures.add(prefix + "queued" + end, result.answers().percentileMs(percentile));
