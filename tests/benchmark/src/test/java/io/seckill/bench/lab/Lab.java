@@ -54,12 +54,17 @@ public final class Lab implements AutoCloseable {
   private static final int HEARTBEAT_SECONDS = 60;
 
   /**
-   * Variables for the services: a warm-up as in {@code scripts/up}, and heartbeats; these apply
-   * unless the broker's are shorter.
+   * Variables for the services: a warm-up as in {@code scripts/up}; heartbeats, which apply unless
+   * the broker's are shorter; and no expiry of earlier stages' orders while others are measured.
    */
   private static final Map<String, String> VARIABLES =
       Map.of(
-          "SECKILL_WARMUP_REQUESTS", "20000", "SECKILL_BROKER_HEARTBEAT", HEARTBEAT_SECONDS + "s");
+          "SECKILL_WARMUP_REQUESTS",
+          "20000",
+          "SECKILL_BROKER_HEARTBEAT",
+          HEARTBEAT_SECONDS + "s",
+          "SECKILL_PAYMENT_TIMEOUT",
+          "24h");
 
   private final Settings settings;
   private final Progress progress;
