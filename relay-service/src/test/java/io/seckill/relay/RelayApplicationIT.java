@@ -132,7 +132,7 @@ class RelayApplicationIT {
   @Test
   void isNotReadyWhileOrdersWaitAndNothingMoves() throws Exception {
     Map<String, String> environment = environment();
-    environment.put("SECKILL_BROKER_URL", "amqp://relay:wrong@127.0.0.1:1/nowhere");
+    environment.put("SECKILL_BROKER_URLS", "amqp://relay:wrong@127.0.0.1:1/nowhere");
     environment.put("SECKILL_RELAY_STUCK_AFTER", "2s");
     outbox.admit(1, 1600);
     try (RelayProcess relay = RelayProcess.jar(environment)) {
@@ -153,11 +153,11 @@ class RelayApplicationIT {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"seckill.broker.url", "seckill.redis.url"})
+  @ValueSource(strings = {"seckill.broker.urls", "seckill.redis.url"})
   void refusesToStartWithoutItsServers(String missing) {
     Map<String, Object> properties = new HashMap<>();
     properties.put("server.port", "0");
-    properties.put("seckill.broker.url", rabbit.url());
+    properties.put("seckill.broker.urls", rabbit.url());
     properties.put("seckill.redis.url", redis.url());
     properties.remove(missing);
     SpringApplicationBuilder application =
@@ -171,7 +171,7 @@ class RelayApplicationIT {
     Map<String, String> environment = new HashMap<>();
     environment.put("SERVER_PORT", Integer.toString(port));
     environment.put("SECKILL_REDIS_URL", redis.url());
-    environment.put("SECKILL_BROKER_URL", rabbit.url());
+    environment.put("SECKILL_BROKER_URLS", rabbit.url());
     environment.put("SECKILL_RELAY_NAME", "the-jar");
     return environment;
   }

@@ -44,10 +44,19 @@ class RelaySettingsTest {
   void refusesToStartWithoutABrokerAndHidesItsPassword() {
     assertThatThrownBy(() -> bind("seckill.broker", BrokerSettings.class, Map.of()))
         .rootCause()
-        .hasMessageContaining("seckill.broker.url");
-    String url = "amqp://relay:secret@host/seckill";
-    assertThat(bind("seckill.broker", BrokerSettings.class, Map.of("url", url)).toString())
-        .doesNotContain("secret");
+        .hasMessageContaining("seckill.broker.urls");
+    String urls = "amqp://relay:secret@a/seckill,amqp://relay:secret@b/seckill";
+    BrokerSettings settings = bind("seckill.broker", BrokerSettings.class, Map.of("urls", urls));
+    assertThat(settings.urls()).hasSize(2);
+    assertThat(settings.toString()).contains("@a", "@b").doesNotContain("secret");
+  }
+
+  @Test
+  void namesTheNewPropertyToAnInstallationThatSetsTheOldOne() {
+    Map<String, String> old = Map.of("url", "amqp://relay:secret@host/seckill");
+    assertThatThrownBy(() -> bind("seckill.broker", BrokerSettings.class, old))
+        .rootCause()
+        .hasMessageContaining("seckill.broker.urls (formerly seckill.broker.url)");
   }
 
   private static <T> T bind(String prefix, Class<T> type, Map<String, String> properties) {

@@ -21,6 +21,7 @@ import io.seckill.relay.lane.TestDirectLanes;
 import io.seckill.relay.lane.TestOutbox;
 import io.seckill.relay.lane.TestRelay;
 import io.seckill.testing.MySqlServer;
+import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
@@ -181,12 +182,13 @@ class DirectChannelIT {
       TestSale sale = TestSale.unlimited(admin, 100);
       String redisUrl = "redis://gateway:%s@127.0.0.1:%d".formatted(password(), server.port());
       String brokerUrl = ShippedUsers.inRabbit(rabbitServer, rabbit, "gateway");
+      String nobody = brokerUrl.replace(":" + rabbitServer.port(), ":" + Ports.free());
       try (GatewayProcess gateway =
           GatewayProcess.start(
               redisUrl,
               SeededDatabase.create(mysql),
               "seckill.admission.channel=direct",
-              "seckill.broker.url=" + brokerUrl)) {
+              "seckill.broker.urls=" + nobody + "," + brokerUrl)) {
         var lane = gateway.bean(DirectChannel.class).lanes().get(sale.partition());
         await().atMost(SOON).until(() -> lane.reserve(0) != null);
         assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(202);
@@ -213,7 +215,7 @@ class DirectChannelIT {
             database.url(),
             SeededDatabase.create(mysql),
             "seckill.admission.channel=direct",
-            "seckill.broker.url=amqp://nobody:none@127.0.0.1:1/none")) {
+            "seckill.broker.urls=amqp://nobody:none@127.0.0.1:1/none")) {
       assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(202);
       assertThat(sale.outbox()).hasSize(1);
     }

@@ -67,7 +67,7 @@ public final class ConsumerProcess implements AutoCloseable {
                 "SERVER_PORT", Integer.toString(port),
                 "SECKILL_INTERNAL_TOKEN", TOKEN,
                 "SECKILL_REDIS_URL", redisUrl,
-                "SECKILL_BROKER_URL", rabbit.url(),
+                "SECKILL_BROKER_URLS", rabbit.url(),
                 "SPRING_DATASOURCE_URL", mysql.jdbcUrl(),
                 "SPRING_DATASOURCE_USERNAME", mysql.username(),
                 "SPRING_DATASOURCE_PASSWORD", mysql.password(),

@@ -2,7 +2,7 @@ package io.seckill.consumer.runtime;
 
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import io.seckill.common.broker.BrokerAddress;
+import io.seckill.common.broker.BrokerAddresses;
 import io.seckill.common.broker.GatheringSockets;
 import io.seckill.common.broker.ProcessName;
 import java.io.IOException;
@@ -31,15 +31,14 @@ public class BrokerConnections {
   private final ConnectionFactory factory;
 
   /**
-   * @throws IllegalArgumentException when the URL is invalid or the CA file holds no certificate
+   * @throws IllegalArgumentException when a URL is invalid or the CA file holds no certificate
    */
   BrokerConnections(BrokerProperties settings) {
     this.factory = factory(settings);
   }
 
   private static ConnectionFactory factory(BrokerProperties settings) {
-    ConnectionFactory factory = new ConnectionFactory();
-    BrokerAddress.set(factory, settings.url(), settings.caFile());
+    ConnectionFactory factory = new BrokerAddresses(settings.urls(), settings.caFile());
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);
     factory.setRequestedHeartbeat((int) settings.heartbeat().toSeconds());

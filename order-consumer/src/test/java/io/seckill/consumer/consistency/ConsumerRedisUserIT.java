@@ -40,7 +40,7 @@ class ConsumerRedisUserIT {
                     Map.of(
                         "seckill.redis.url",
                         limitInRedis(redis),
-                        "seckill.broker.url",
+                        "seckill.broker.urls",
                         brokerUrl,
                         "pause.deadLetterDrainer",
                         "50ms"));

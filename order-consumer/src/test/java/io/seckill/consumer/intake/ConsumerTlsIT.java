@@ -45,7 +45,7 @@ class ConsumerTlsIT {
           Map.of(
               "seckill.redis.url", "rediss://127.0.0.1:" + rediss + "/" + database.number(),
               "seckill.redis.ca-file", authority.certificate().toString(),
-              "seckill.broker.url", tls(vhost, rabbit.port(), amqps),
+              "seckill.broker.urls", tls(vhost, rabbit.port(), amqps),
               "seckill.broker.ca-file", authority.certificate().toString());
       try (TestConsumer consumer = TestConsumer.start(database, vhost, properties)) {
         await("intake and Spring's listener have connected, by TLS")

@@ -16,6 +16,7 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.Ports;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -371,6 +372,46 @@ class IntakeFaultsIT {
     database.check();
   }
 
+  /** Two proxies stand for two nodes; nothing listens at the third address. */
+  @Test
+  void everyConnectionToALostNodeIsReplacedByOneToAnother() throws IOException {
+    String url = observer.vhost().url();
+    try (TcpProxy other = TcpProxy.to(TestServers.rabbit());
+        TestConsumer consumer =
+            consumer(
+                Map.of(
+                    "seckill.broker.urls",
+                    String.join(
+                        ",",
+                        url.replace(":" + TestServers.rabbit().port(), ":" + Ports.free()),
+                        observer.vhost().via(toBroker).url(),
+                        observer.vhost().via(other).url())))) {
+      await().atMost(PATIENCE).until(() -> state(consumer) == 2);
+      flood.publish(orders(1, 100));
+      database.awaitOrders(sku, 100);
+      awaitQuiet();
+      int connections = 6; // four of intake, one of the listeners, one for payment time-outs
+      await()
+          .atMost(PATIENCE)
+          .until(() -> toBroker.openConnections() + other.openConnections() == connections);
+
+      toBroker.cut();
+
+      flood.publish(orders(101, 100));
+      database.awaitOrders(sku, 200);
+      AtomicLong next = new AtomicLong(201);
+      await()
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () -> {
+                flood.publish(orders(next.getAndIncrement(), 1)); // a publisher connects when used
+                assertThat(other.openConnections()).isEqualTo(connections);
+              });
+      awaitQuiet();
+    }
+    database.check();
+  }
+
   private TestConsumer consumer() {
     return consumer(Map.of());
   }
@@ -379,7 +420,7 @@ class IntakeFaultsIT {
     MySqlDatabase database = observer.database().via(toMySql);
     Map<String, String> properties = new HashMap<>();
     properties.put("spring.datasource.url", database.jdbcUrl());
-    properties.put("seckill.broker.url", observer.vhost().via(toBroker).url());
+    properties.put("seckill.broker.urls", observer.vhost().via(toBroker).url());
     properties.put("seckill.redis.url", observer.redisDatabase().via(toRedis).url());
     properties.putAll(overrides);
     return observer.another(properties);

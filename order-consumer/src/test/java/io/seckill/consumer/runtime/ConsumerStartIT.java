@@ -151,7 +151,7 @@ class ConsumerStartIT {
               Map.of(
                   "server.port", Integer.toString(port),
                   "seckill.redis.url", before.redisDatabase().via(toRedis).url(),
-                  "seckill.broker.url", before.vhost().via(toBroker).url()))) {
+                  "seckill.broker.urls", before.vhost().via(toBroker).url()))) {
         assertThat(api.get(READINESS).status()).isEqualTo(200);
 
         toRedis.heal();

@@ -96,7 +96,7 @@ public final class TestConsumer implements AutoCloseable {
     properties.put(
         "seckill.preheat.allow-unsafe-redis", "true"); // the shared one is not persistent
     properties.put("seckill.redis.url", redisDatabase.url());
-    properties.put("seckill.broker.url", vhost.url());
+    properties.put("seckill.broker.urls", vhost.url());
     properties.put("spring.datasource.url", database.jdbcUrl());
     properties.put("spring.datasource.username", database.username());
     properties.put("spring.datasource.password", database.password());

@@ -6,7 +6,7 @@ import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import io.seckill.common.breaker.BreakerMeters;
-import io.seckill.common.broker.BrokerAddress;
+import io.seckill.common.broker.BrokerAddresses;
 import io.seckill.common.broker.ProcessName;
 import java.io.IOException;
 import java.time.Duration;
@@ -40,7 +40,7 @@ public final class BrokerConnector {
   private final LinkSettings links;
 
   /**
-   * @throws IllegalArgumentException when the URL is not an AMQP address
+   * @throws IllegalArgumentException when a URL is not an AMQP address
    */
   public BrokerConnector(BrokerSettings settings, LinkSettings links, RelayMeters meters) {
     this.template = factory(settings);
@@ -107,8 +107,7 @@ public final class BrokerConnector {
   }
 
   private static ConnectionFactory factory(BrokerSettings settings) {
-    ConnectionFactory factory = new ConnectionFactory();
-    BrokerAddress.set(factory, settings.url(), settings.caFile());
+    ConnectionFactory factory = new BrokerAddresses(settings.urls(), settings.caFile());
     factory.setExceptionHandler(new QuietExceptionHandler());
     factory.setAutomaticRecoveryEnabled(false);
     factory.setTopologyRecoveryEnabled(false);

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.relay.lane.TestRelay.Tuning;
+import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
@@ -234,6 +235,34 @@ class BrokerFailureIT {
       try (TestBroker broker = TestBroker.consuming(rabbit.url())) {
         everythingArrives(broker, admitted);
       }
+    }
+  }
+
+  /** Two proxies stand for two nodes; nothing listens at the third address. */
+  @Test
+  void lanesOfALostNodeGoOnAtAnother() throws Exception {
+    try (TcpProxy one = TcpProxy.to(rabbitServer);
+        TcpProxy other = TcpProxy.to(rabbitServer);
+        TestBroker broker = TestBroker.consuming(rabbit.url());
+        TestRelay relay =
+            TestRelay.start(
+                redis.url(),
+                String.join(
+                    ",",
+                    rabbit.url().replace(":" + rabbitServer.port(), ":" + Ports.free()),
+                    rabbit.via(one).url(),
+                    rabbit.via(other).url()))) {
+      running(relay);
+      assertThat(one.openConnections()).isBetween(1, relay.lanes().size() - 1);
+      assertThat(other.openConnections()).isEqualTo(relay.lanes().size() - one.openConnections());
+
+      one.cut();
+
+      List<String> admitted = outbox.admit(1_000, TestOutbox.skusOfEveryPartition());
+      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      running(relay);
+      assertThat(other.openConnections()).isEqualTo(relay.lanes().size());
+      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
     }
   }
 

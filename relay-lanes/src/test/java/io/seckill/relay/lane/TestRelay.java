@@ -87,8 +87,11 @@ public final class TestRelay implements AutoCloseable {
         meters);
   }
 
-  static BrokerSettings broker(String url, @Nullable Path caFile) {
-    return new BrokerSettings(url, Duration.ofSeconds(1), caFile);
+  /**
+   * @param urls one, or several with commas between them
+   */
+  static BrokerSettings broker(String urls, @Nullable Path caFile) {
+    return new BrokerSettings(List.of(urls.split(",")), Duration.ofSeconds(1), caFile);
   }
 
   /** The first lane of a partition. */

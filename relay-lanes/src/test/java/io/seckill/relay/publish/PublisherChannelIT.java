@@ -68,7 +68,7 @@ class PublisherChannelIT {
 
   private static BrokerConnector connector(String url) {
     return new BrokerConnector(
-        new BrokerSettings(url, Duration.ofSeconds(1), null),
+        new BrokerSettings(List.of(url), Duration.ofSeconds(1), null),
         new LinkSettings("relay-service", true, 16, Duration.ofSeconds(3)),
         new RelayMeters(new SimpleMeterRegistry()));
   }

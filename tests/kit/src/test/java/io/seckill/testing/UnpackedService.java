@@ -34,7 +34,7 @@ public final class UnpackedService {
   private static final Map<String, String> NOBODY_THERE =
       Map.of(
           "SECKILL_REDIS_URL", "redis://127.0.0.1:1/0",
-          "SECKILL_BROKER_URL", "amqp://nobody:none@127.0.0.1:1/none",
+          "SECKILL_BROKER_URLS", "amqp://nobody:none@127.0.0.1:1/none",
           "SECKILL_CONSUMER_URL", "http://127.0.0.1:1",
           "SECKILL_INTERNAL_TOKEN", "token-of-a-training-run-0123456789",
           "SECKILL_SECURITY_HS256_SECRET", "secret-of-a-training-run-0123456789",

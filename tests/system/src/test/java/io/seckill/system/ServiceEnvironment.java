@@ -35,14 +35,14 @@ public record ServiceEnvironment(
 
   public Map<String, String> relay(int port) {
     return Map.of(
-        "SERVER_PORT", "" + port, "SECKILL_REDIS_URL", redisUrl, "SECKILL_BROKER_URL", brokerUrl);
+        "SERVER_PORT", "" + port, "SECKILL_REDIS_URL", redisUrl, "SECKILL_BROKER_URLS", brokerUrl);
   }
 
   public Map<String, String> consumer(int port) {
     Map<String, String> environment = new HashMap<>(database());
     environment.put("SERVER_PORT", "" + port);
     environment.put("SECKILL_REDIS_URL", redisUrl);
-    environment.put("SECKILL_BROKER_URL", brokerUrl);
+    environment.put("SECKILL_BROKER_URLS", brokerUrl);
     environment.put("SECKILL_INTERNAL_TOKEN", internalToken);
     environment.put("SECKILL_DEMO_ENABLED", "true");
     environment.put("SPRING_FLYWAY_URL", mysql.jdbcUrl());

@@ -112,7 +112,7 @@ final class Channels implements Stage {
     private Map<String, String> environment(Lab lab) {
       return new HashMap<>(
           Map.of(
-              "SECKILL_BROKER_URL",
+              "SECKILL_BROKER_URLS",
               lab.pipeline().brokerUrl(),
               "SECKILL_ADMISSION_CHANNEL",
               channel,

@@ -12,6 +12,7 @@ import io.seckill.testing.RabbitServer;
 import io.seckill.testing.TestAuthority;
 import io.seckill.testing.TestAuthority.ServerCertificate;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -85,11 +86,8 @@ class BrokerTlsIT {
   }
 
   private static Connection connect(String host, int port, @Nullable Path caFile) throws Exception {
-    ConnectionFactory factory = new ConnectionFactory();
-    BrokerAddress.set(
-        factory,
-        "amqps://%s:%s@%s:%d".formatted(server.username(), server.password(), host, port),
-        caFile);
+    String url = "amqps://%s:%s@%s:%d".formatted(server.username(), server.password(), host, port);
+    ConnectionFactory factory = new BrokerAddresses(List.of(url), caFile);
     factory.setAutomaticRecoveryEnabled(false);
     factory.setClientProperties(Map.of());
     return factory.newConnection("test");

@@ -31,7 +31,7 @@ record Channel(String name, String durableIn) {
   Map<String, String> environment(String gateway, String brokerUrl) {
     return Map.of(
         "HOSTNAME", gateway,
-        "SECKILL_BROKER_URL", brokerUrl,
+        "SECKILL_BROKER_URLS", brokerUrl,
         "SECKILL_ADMISSION_CHANNEL", name,
         "SECKILL_ADMISSION_DURABLEIN", durableIn);
   }
