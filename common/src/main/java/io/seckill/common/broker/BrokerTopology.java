@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 /**
  * Exchanges and queues of the order flow. Relay and consumer both declare them at start; the
  * declaration is idempotent, and fails when the broker has a queue of the same name with other
- * arguments.
+ * arguments. The number of members of a quorum queue is the broker's default (facts.md 43).
  */
 public final class BrokerTopology {
 
