@@ -1,0 +1,156 @@
+package io.seckill.consumer.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.jdbc.PrimaryDriver;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.Ports;
+import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Two servers, of which one is read-only, as a standby is. */
+@ExtendWith(TestServers.class)
+class PrimaryDriverIT {
+
+  private static final long SKU = 33;
+
+  private static MySqlServer one;
+  private static MySqlServer other;
+  private static MySqlDatabase database;
+
+  @BeforeAll
+  static void start() {
+    one = MySqlServer.start();
+    other = MySqlServer.start();
+    database = one.newDatabase();
+    other.recreate(database);
+  }
+
+  @AfterAll
+  static void stop() {
+    one.close();
+    other.close();
+  }
+
+  @AfterEach
+  void bothAcceptWrites() {
+    one.setReadOnly(false);
+    other.setReadOnly(false);
+  }
+
+  @Test
+  void connectsToTheServerThatAcceptsWrites() throws SQLException {
+    one.setReadOnly(true);
+
+    assertThat(portOf(url(one.port(), other.port()))).isEqualTo(other.port());
+    assertThat(portOf(url(other.port(), one.port()))).isEqualTo(other.port());
+    assertThat(portOf(url(Ports.free(), one.port(), other.port()))).isEqualTo(other.port());
+  }
+
+  @Test
+  void refusesAListWithoutAPrimary() {
+    one.setReadOnly(true);
+    other.setReadOnly(true);
+
+    assertThatThrownBy(() -> portOf(url(one.port(), other.port())))
+        .isInstanceOf(SQLException.class)
+        .hasMessageContaining("read-only")
+        .extracting(e -> ((SQLException) e).getSQLState())
+        .isEqualTo("08001");
+  }
+
+  @Test
+  void leavesOneHostToItsUser() throws SQLException {
+    one.setReadOnly(true);
+
+    assertThat(portOf(url(one.port()))).isEqualTo(one.port());
+  }
+
+  /** The standby has no tables here: whatever reached it would fail. */
+  @Test
+  void aConsumerLeavesAServerThatWasDemoted() throws Exception {
+    other.setReadOnly(true);
+    String url = url(other.port(), one.port());
+    try (TestConsumer consumer =
+            TestConsumer.start(
+                database, Map.of("spring.datasource.url", url, "spring.flyway.url", url));
+        OrderFlood flood = new OrderFlood(consumer.vhost())) {
+      new Sales(consumer).open(SKU, "LIMITED", 5, 1_000);
+      flood.publish(List.of(OrderFlood.order(SKU, PurchasePolicy.LIMITED, 1, 1)));
+      new StoredInvariants(consumer.sql()).awaitOrders(SKU, 1);
+
+      one.setReadOnly(true);
+      other.setReadOnly(false);
+
+      for (DataSource pool :
+          List.of(
+              consumer.bean(DataSource.class),
+              consumer.bean(ConnectionPools.class).orderStorage(),
+              consumer.bean(ConnectionPools.class).reconciliation())) {
+        await()
+            .atMost(Duration.ofSeconds(30))
+            .ignoreExceptions()
+            .until(
+                () -> {
+                  write(pool);
+                  return portOf(pool.getConnection()) == other.port();
+                });
+      }
+    }
+  }
+
+  /** Does what a writer does, and may fail. */
+  private static void write(DataSource pool) {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.executeUpdate("DELETE FROM order_alias WHERE order_id = 0");
+    } catch (SQLException e) {
+      // read-only; or the other server, which has no tables
+    }
+  }
+
+  private static String url(int... ports) {
+    StringBuilder hosts = new StringBuilder();
+    for (int port : ports) {
+      hosts.append(",127.0.0.1:").append(port);
+    }
+    return database.jdbcUrl().replaceFirst("//[^/]*/", "//" + hosts.substring(1) + "/");
+  }
+
+  private static int portOf(String url) throws SQLException {
+    Properties user = new Properties();
+    user.put("user", database.username());
+    user.put("password", database.password());
+    return portOf(new PrimaryDriver().connect(url, user));
+  }
+
+  /** Closes the connection. */
+  private static int portOf(Connection connection) throws SQLException {
+    try (connection;
+        var statement = connection.createStatement();
+        var answer = statement.executeQuery("SELECT @@global.port")) {
+      answer.next();
+      return answer.getInt(1);
+    }
+  }
+}

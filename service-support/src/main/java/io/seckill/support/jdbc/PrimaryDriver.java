@@ -1,0 +1,87 @@
+package io.seckill.support.jdbc;
+
+import com.mysql.cj.jdbc.NonRegisteringDriver;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * MySQL's driver, which with several hosts, {@code jdbc:mysql://a:3306,b:3306/…}, connects to the
+ * one that accepts writes and to no other. By itself it would connect to the first that answers, a
+ * standby as well, and change to another host within a connection (facts.md 45). With one host it
+ * behaves as ever.
+ */
+public final class PrimaryDriver extends NonRegisteringDriver {
+
+  private static final Pattern SEVERAL =
+      Pattern.compile("(jdbc:mysql://)([^/(@,]+(?:,[^/(@,]+)+)(/.*)");
+
+  /**
+   * The host of the last connection, which is tried first: a host that is down costs a time-out.
+   */
+  private volatile String latest = "";
+
+  static {
+    try {
+      DriverManager.registerDriver(new PrimaryDriver());
+    } catch (SQLException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** Public, as pools demand it. */
+  public PrimaryDriver() throws SQLException {}
+
+  /**
+   * @throws SQLTransientConnectionException when the last host of several is read-only
+   */
+  @Override
+  public @Nullable Connection connect(String url, Properties settings) throws SQLException {
+    Matcher several = SEVERAL.matcher(url);
+    if (!several.matches()) {
+      return super.connect(url, settings);
+    }
+    List<String> hosts = new ArrayList<>(List.of(several.group(2).split(",")));
+    String first = latest;
+    if (hosts.remove(first)) {
+      hosts.add(0, first);
+    }
+    SQLException failure = new SQLTransientConnectionException("no host accepts writes", "08001");
+    for (String host : hosts) {
+      try {
+        Connection primary =
+            writable(super.connect(several.group(1) + host + several.group(3), settings), host);
+        latest = host;
+        return primary;
+      } catch (SQLException e) {
+        e.addSuppressed(failure);
+        failure = e;
+      }
+    }
+    throw failure;
+  }
+
+  private static Connection writable(Connection connection, String host) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet answer =
+            statement.executeQuery("SELECT @@global.read_only OR @@global.innodb_read_only")) {
+      if (answer.next() && !answer.getBoolean(1)) {
+        return connection;
+      }
+    } catch (SQLException e) {
+      connection.close();
+      throw e;
+    }
+    connection.close();
+    throw new SQLTransientConnectionException(host + " is read-only", "08001");
+  }
+}
