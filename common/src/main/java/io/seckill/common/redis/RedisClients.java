@@ -92,8 +92,7 @@ public final class RedisClients {
       }
     }
     throw new JedisConnectionException(
-        "no Sentinel of " + settings.nodes() + " names the master of " + settings.master(),
-        failure);
+        "no Sentinel of " + nodes(settings) + " names the master of " + settings.master(), failure);
   }
 
   private static UnifiedJedis single(
@@ -107,30 +106,33 @@ public final class RedisClients {
 
   /** Credentials, database, TLS and time-outs of the settings, for a connection outside a pool. */
   public static JedisClientConfig clientConfig(RedisSettings settings, String clientName) {
-    URI uri = URI.create(settings.url());
-    return link(settings, clientName)
-        .user(JedisURIHelper.getUser(uri))
-        .password(JedisURIHelper.getPassword(uri))
-        .database(JedisURIHelper.getDBIndex(uri))
+    return link(settings.url(), settings, clientName)
+        .database(JedisURIHelper.getDBIndex(URI.create(settings.url())))
         .build();
   }
 
-  /** Without user and database: Sentinels have separate users and no databases. TLS is the same. */
+  /** Sentinels have users and TLS of their own, if their addresses say so, and no databases. */
   private static JedisClientConfig sentinelConfig(RedisSettings settings, String clientName) {
-    return link(settings, clientName)
+    String node = settings.nodes().get(0);
+    String tls = RedisSettings.isTls(settings.url()) ? "rediss://" : "redis://";
+    return link(node.contains("://") ? node : tls + node, settings, clientName)
         .protocol(RedisProtocol.RESP2) // else Jedis warns that it will not try RESP3
         .build();
   }
 
-  private static DefaultJedisClientConfig.Builder link(RedisSettings settings, String clientName) {
+  private static DefaultJedisClientConfig.Builder link(
+      String url, RedisSettings settings, String clientName) {
+    URI uri = URI.create(url);
     DefaultJedisClientConfig.Builder link =
         DefaultJedisClientConfig.builder()
+            .user(JedisURIHelper.getUser(uri))
+            .password(JedisURIHelper.getPassword(uri))
             .clientName(clientName)
             .connectionTimeoutMillis((int) CONNECT_TIMEOUT.toMillis())
             .socketTimeoutMillis((int) settings.socketTimeout().toMillis())
             // Jedis's default is to wait for ever
             .blockingSocketTimeoutMillis((int) settings.socketTimeout().toMillis());
-    if (settings.isTls()) {
+    if (RedisSettings.isTls(url)) {
       link.sslOptions(tls(settings.caFile()));
     }
     return link;
@@ -156,7 +158,7 @@ public final class RedisClients {
 
   private static Set<HostAndPort> nodes(RedisSettings settings) {
     Set<HostAndPort> nodes = new LinkedHashSet<>();
-    settings.nodes().forEach(node -> nodes.add(HostAndPort.from(node)));
+    settings.nodes().forEach(node -> nodes.add(HostAndPort.from(RedisSettings.address(node))));
     return nodes;
   }
 }

@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param mode single (default), sentinel or cluster
  * @param url {@code redis[s]://[user:password@]host:port[/db]}; in sentinel and cluster mode only
  *     user, password, database and TLS are taken from it. Required
- * @param nodes {@code host:port} of sentinels or of cluster seeds; required in those modes
+ * @param nodes {@code host:port} of sentinels or of cluster seeds; required in those modes. Of
+ *     sentinels with users or TLS of their own {@code redis[s]://[user:password@]host:port}, all
+ *     with the same; else they have no user, and TLS as the url says
  * @param master name of the master set; required in sentinel mode
  * @param maxConnections size of the pool, 1..1024, default 16
  * @param socketTimeout longest wait for a reply, also to a blocking command, default 1 s
@@ -54,13 +56,21 @@ public record RedisSettings(
     check(
         mode == Mode.SINGLE || !nodes.isEmpty(), "seckill.redis.nodes must be set in mode " + mode);
     check(
+        nodes.stream().map(RedisSettings::access).distinct().count() <= 1
+            && nodes.stream().allMatch(node -> access(node).matches("(rediss?://([^@/]+@)?)?"))
+            && (mode == Mode.SENTINEL || nodes.stream().allMatch(node -> access(node).isEmpty())),
+        "seckill.redis.nodes must be host:port, or in mode SENTINEL redis[s]://[user:password@]"
+            + "host:port with the same user, password and TLS");
+    check(
         mode != Mode.SENTINEL || master != null,
         "seckill.redis.master must be set in mode SENTINEL");
     check(
         maxConnections >= 1 && maxConnections <= 1024,
         "seckill.redis.max-connections must be 1..1024");
     check(socketTimeout.toMillis() >= 1, "seckill.redis.socket-timeout must be positive");
-    check(caFile == null || isTls(url), "seckill.redis.ca-file is of no use without rediss://");
+    check(
+        caFile == null || isTls(url) || nodes.stream().anyMatch(RedisSettings::isTls),
+        "seckill.redis.ca-file is of no use without rediss://");
     if (caFile != null) {
       TrustedAuthorities.pkcs12(caFile); // a wrong file stops the start, not the first connection
     }
@@ -77,12 +87,18 @@ public record RedisSettings(
     return new RedisSettings(mode, url, nodes, master, connections, socketTimeout, caFile);
   }
 
-  /** Whether the servers are reached by TLS only. */
-  boolean isTls() {
-    return isTls(url);
+  /** What precedes the host of a node: scheme, user and password; empty for {@code host:port}. */
+  private static String access(String node) {
+    return node.substring(0, node.length() - address(node).length());
   }
 
-  private static boolean isTls(String url) {
+  /** The {@code host:port} of a node. */
+  static String address(String node) {
+    return node.replaceFirst(".*[@/]", "");
+  }
+
+  /** Whether a server with this URL is reached by TLS only. */
+  static boolean isTls(String url) {
     return url.startsWith("rediss:");
   }
 

@@ -34,6 +34,38 @@ class RedisSettingsTest {
   }
 
   @Test
+  void takesUsersOfSentinelsFromTheirAddresses() {
+    assertThat(sentinels("redis://watcher:s3cret@h:2", "redis://watcher:s3cret@i:2").nodes())
+        .hasSize(2);
+    assertThat(sentinels("rediss://h:2").toString()).doesNotContain("h:2");
+    for (List<String> wrong :
+        List.of(
+            List.of("redis://watcher:s3cret@h:2", "redis://watcher:another@i:2"),
+            List.of("redis://watcher:s3cret@h:2", "i:2"),
+            List.of("redis://h:2", "rediss://i:2"),
+            List.of("http://watcher:s3cret@h:2"),
+            List.of("watcher:s3cret@h:2"))) {
+      assertThatThrownBy(() -> sentinels(wrong.toArray(String[]::new)))
+          .hasMessageContaining("seckill.redis.nodes")
+          .message()
+          .doesNotContain("s3cret");
+    }
+  }
+
+  @Test
+  void takesNoUsersFromTheAddressesOfAClustersSeeds() {
+    List<String> seeds = List.of("redis://gateway:s3cret@h:2");
+    assertThatThrownBy(
+            () -> new RedisSettings(Mode.CLUSTER, "redis://h:1", seeds, null, 0, null, null))
+        .hasMessageContaining("seckill.redis.nodes");
+  }
+
+  private static RedisSettings sentinels(String... nodes) {
+    return new RedisSettings(
+        Mode.SENTINEL, "redis://h:1", List.of(nodes), "seckill", 0, null, null);
+  }
+
+  @Test
   void namesThePropertyThatIsWrong() {
     assertThatThrownBy(() -> RedisSettings.single("http://somewhere"))
         .hasMessageContaining("seckill.redis.url");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.redis.RedisSettings.Mode;
@@ -12,12 +13,14 @@ import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisCluster;
+import io.seckill.testing.ShippedUsers;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.UnifiedJedis;
 
 /** Each lane works on the node that serves its partition's slot; leases span all nodes. */
 @ChildProcessesOnly
@@ -33,9 +36,18 @@ class LanesClusterIT {
   @BeforeEach
   void start(RabbitServer rabbitServer) throws Exception {
     cluster = RedisCluster.start("appendonly yes", "appendfsync always");
+    cluster.nodes().forEach(LanesClusterIT::createUser);
     rabbit = rabbitServer.newVhost();
     broker = TestBroker.consuming(rabbit.url());
-    outbox = new TestOutbox(settings());
+    outbox = new TestOutbox(settings(""));
+  }
+
+  /** Users are not replicated, and end with the server. */
+  private static void createUser(String node) {
+    RedisSettings settings = RedisSettings.single("redis://" + node);
+    try (UnifiedJedis admin = RedisClients.open(settings, "test")) {
+      ShippedUsers.inRedis(admin, "relay");
+    }
   }
 
   @AfterEach
@@ -95,22 +107,26 @@ class LanesClusterIT {
       assertThat(relay.count("adopted")).isEqualTo(reachable.length);
 
       cluster.node(0).restart();
+      createUser(cluster.nodes().get(0));
       cluster.awaitAgreement();
       outbox.close();
-      outbox = new TestOutbox(settings()); // a pipeline over old connections loses commands
+      outbox = new TestOutbox(settings("")); // a pipeline over old connections loses commands
       admitted.addAll(outbox.admit(160, skus));
       everythingArrives(admitted);
     }
   }
 
   private TestRelay startRelay() {
-    return TestRelay.start(settings(), TestRelay.broker(rabbit.url(), null), Tuning.PATIENT);
+    return TestRelay.start(
+        settings("relay:" + ShippedUsers.PASSWORD + "@"),
+        TestRelay.broker(rabbit.url(), null),
+        Tuning.PATIENT);
   }
 
-  private RedisSettings settings() {
+  private RedisSettings settings(String user) {
     return new RedisSettings(
         Mode.CLUSTER,
-        "redis://127.0.0.1:1", // no server: the nodes report which node serves a slot
+        "redis://" + user + "127.0.0.1:1", // no server: the nodes report which node serves a slot
         cluster.nodes(),
         null,
         0,

@@ -23,6 +23,7 @@ class LanesSentinelIT {
   private static final Duration SOON = Duration.ofMinutes(2);
 
   private RedisReplicaSet redis;
+  private List<String> sentinels;
   private RabbitVhost rabbit;
   private TestBroker broker;
   private TestOutbox outbox;
@@ -30,6 +31,16 @@ class LanesSentinelIT {
   @BeforeEach
   void start(RabbitServer rabbitServer) throws Exception {
     redis = RedisReplicaSet.start("appendonly yes", "appendfsync always");
+    sentinels = // with the rights that configuration.md names
+        redis.sentinelsAs(
+            "watcher",
+            "secret",
+            "-@all",
+            "+ping",
+            "+client|setname",
+            "+sentinel|get-master-addr-by-name",
+            "+subscribe",
+            "&+switch-master");
     rabbit = rabbitServer.newVhost();
     broker = TestBroker.consuming(rabbit.url());
     outbox = new TestOutbox(settings());
@@ -78,7 +89,7 @@ class LanesSentinelIT {
     return new RedisSettings(
         Mode.SENTINEL,
         "redis://127.0.0.1:1", // no server: the Sentinel names the master
-        redis.sentinels(),
+        sentinels,
         redis.name(),
         0,
         null,

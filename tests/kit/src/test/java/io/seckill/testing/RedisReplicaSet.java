@@ -48,6 +48,18 @@ public final class RedisReplicaSet implements AutoCloseable {
     return List.of(sentinel.host() + ":" + sentinelPort());
   }
 
+  /**
+   * As {@link #sentinels()}, for a user that is created with these rules. The Sentinel lets in
+   * others as well.
+   */
+  public List<String> sentinelsAs(String user, String password, String... rules) {
+    try (Jedis jedis = new Jedis(sentinel.host(), sentinelPort())) {
+      jedis.aclSetUser(user, "reset", "on", ">" + password);
+      jedis.aclSetUser(user, rules);
+    }
+    return List.of("redis://" + user + ":" + password + "@" + sentinels().get(0));
+  }
+
   /** The value for {@code seckill.redis.master}. */
   public String name() {
     return NAME;
