@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The same pipeline in containers: deploy/compose.yaml, with settings and secrets from .local.
+# The same pipeline in containers: deploy/compose.yaml or deploy/compose.ha.yaml, with settings and secrets from .local.
 
 CONTAINER_ETC=$ETC_DIR/containers
 # Two clones on one machine are two projects.
@@ -23,7 +23,11 @@ choose_compose() { # sets COMPOSE: version 2 is a plugin of docker, version 1 a 
   else
     return 1
   fi
-  COMPOSE+=(--env-file "$CONTAINER_ETC/compose.env" -p "$COMPOSE_PROJECT" -f "$ROOT/deploy/compose.yaml")
+  COMPOSE+=(--env-file "$CONTAINER_ETC/compose.env" -p "$COMPOSE_PROJECT" -f "$(compose_file)")
+}
+
+compose_file() {
+  if is_ha; then echo "$ROOT/deploy/compose.ha.yaml"; else echo "$ROOT/deploy/compose.yaml"; fi
 }
 
 containers_run() {
@@ -42,7 +46,7 @@ start_containers() {
   "${COMPOSE[@]}" up -d --build >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
     fail "the containers did not start; see $LOG_DIR/docker.log, then: ${COMPOSE[*]} logs"
   await_container_service order-consumer "$CONSUMER_PORT"
-  await_container_service relay-service "$RELAY_PORT"
+  await_container_service relay-service "$(port_of RELAY "${RELAYS%% *}")"
   await_container_service gateway-service "$ADMIN_PORT"
 }
 
@@ -60,11 +64,33 @@ write_container_files() {
   redis_users 8 | write_file "$CONTAINER_ETC/users.acl" 644
   rabbitmq_definitions | write_file "$CONTAINER_ETC/definitions.json" 644
   mysql_users | write_file "$CONTAINER_ETC/users.sql" 644
+  ! is_ha || write_ha_files
   {
     port_lines | sed 's/=/_PORT=/'
     secret_lines
     printf 'CONTAINER_ETC=%s\nJAVA_FLAGS=%s\n' "$CONTAINER_ETC" "$JAVA_FLAGS"
   } | write_file "$CONTAINER_ETC/compose.env"
+}
+
+# MySQL runs the statements before it listens, so without a standby that could acknowledge them.
+write_ha_files() {
+  redis_ha | write_file "$CONTAINER_ETC/redis-ha.conf" 644
+  sentinel_start redis-1 6379 | write_file "$CONTAINER_ETC/sentinel.conf" 644
+  rabbitmq_cluster container_name | write_file "$CONTAINER_ETC/cluster.conf" 644
+  {
+    echo 'SET GLOBAL rpl_semi_sync_source_enabled = OFF;'
+    mysql_replica_user
+    mysql_users
+  } | write_file "$CONTAINER_ETC/users.sql" 644
+  write_file "$CONTAINER_ETC/standby.sql" 644 <<END
+RESET BINARY LOGS AND GTIDS;
+CHANGE REPLICATION SOURCE TO SOURCE_HOST='mysql-1', SOURCE_USER='seckill_replica', SOURCE_PASSWORD='$MYSQL_REPLICA_PASSWORD',
+  SOURCE_AUTO_POSITION=1, SOURCE_CONNECT_RETRY=1, GET_SOURCE_PUBLIC_KEY=1;
+END
+}
+
+container_name() { # NODE
+  printf rabbit@%s "$1"
 }
 
 stop_containers() { # ARGUMENT…: of compose down

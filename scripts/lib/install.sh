@@ -15,6 +15,10 @@ missing_packages() { # prints the packages of the missing commands
   has openssl || echo openssl
 }
 
+missing_ha_packages() {
+  has haproxy || echo haproxy
+}
+
 missing_test_packages() { # needed only by tests: the browser for the pages, promtool for the alert rules
   has chromium || echo chromium
   has chromedriver || echo chromium-driver
@@ -77,6 +81,7 @@ disable_at_boot() { # PACKAGE… that were not there before
       redis-server) systemctl --quiet disable redis-server.service ;;
       rabbitmq-server) systemctl --quiet disable rabbitmq-server.service epmd.socket epmd.service ;;
       mariadb-server) systemctl --quiet disable mariadb.service mariadb.socket ;;
+      haproxy) systemctl --quiet disable haproxy.service ;;
       prometheus) systemctl --quiet disable prometheus.service ;;
     esac >>"$LOG_DIR/apt.log" 2>&1 || true
   done

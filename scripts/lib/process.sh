@@ -27,6 +27,15 @@ pid_of() { # NAME: prints the pid of the process that start_process started, if 
   printf '%s\n' "$pid"
 }
 
+parts() { # [PREFIX…]: prints the names of all pid files, or of those that begin so
+  local prefix file
+  for prefix in "${@:-}"; do
+    for file in "$RUN_DIR/$prefix"*.pid; do
+      [[ ! -e $file ]] || basename "$file" .pid
+    done
+  done
+}
+
 is_running() { # NAME
   pid_of "$1" >/dev/null
 }

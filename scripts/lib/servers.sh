@@ -2,37 +2,105 @@
 # Private Redis, RabbitMQ and MariaDB as child processes: configuration from deploy/, data and
 # sockets under .local, addresses on 127.0.0.1 only. Services that the machine runs are not touched.
 
-RABBIT_DATA=$DATA_DIR/rabbitmq
-RABBIT_ETC=$ETC_DIR/rabbitmq
-MYSQL_DATA=$DATA_DIR/mysql
+RABBITMQ_ETC=$ETC_DIR/rabbitmq
+# Names the primary after a promotion.
+MYSQL_PRIMARY_FILE=$DATA_DIR/mysql-primary
 
-start_servers() { # all at once, then waits for each; a server that runs already gets its users again
-  local wait_for=()
-  if is_running redis; then load_redis_users; else start_redis && wait_for+=(redis); fi
-  if is_running rabbitmq; then load_rabbitmq_users; else start_rabbitmq && wait_for+=(rabbitmq); fi
-  if ! is_running mysql; then start_mysql && wait_for+=(mysql); fi
+start_servers() { # all at once, then waits for each; servers that run already get their users again
+  local node wait_for=()
+  renew_redis_users
+  for node in $REDIS_NODES; do
+    if ! is_running "$node"; then start_redis "$node" && wait_for+=("$node"); fi
+  done
+  for node in $RABBITMQ_NODES; do
+    if ! is_running "$node"; then start_rabbitmq "$node" && wait_for+=("$node"); fi
+  done
+  for node in $MYSQL_NODES; do
+    if ! is_running "$node"; then start_mysql "$node" && wait_for+=("$node"); fi
+  done
+  for node in $SENTINELS; do
+    if ! is_running "$node"; then start_sentinel "$node" && wait_for+=("$node"); fi
+  done
   ((${#wait_for[@]} == 0)) || say "waiting for ${wait_for[*]}"
-  wait_ready redis Redis 60 redis_answers
-  wait_ready mysql MariaDB 120 mysql_answers
-  grant_mysql_users
-  wait_ready rabbitmq RabbitMQ 180 rabbitmq_answers
+  await_servers
   say "Redis, RabbitMQ and MariaDB are ready"
 }
 
-start_redis() {
-  mkdir -p "$DATA_DIR/redis"
-  write_redis_users
-  start_process redis redis-server "$ROOT/deploy/redis/redis.conf" \
-    --port "$REDIS_PORT" --dir "$DATA_DIR/redis" --aclfile "$ETC_DIR/users.acl" --daemonize no
+await_servers() {
+  local node
+  for node in $REDIS_NODES; do wait_ready "$node" "$node" 60 redis_answers "$node"; done
+  for node in $SENTINELS; do wait_ready "$node" "$node" 60 sentinel_answers "$node"; done
+  for node in $MYSQL_NODES; do wait_ready "$node" "$node" 120 mysql_answers "$node"; done
+  ! is_ha || follow_mysql_primary
+  grant_mysql_users
+  for node in $RABBITMQ_NODES; do wait_ready "$node" "$node" 180 rabbitmq_answers "$node"; done
+  load_rabbitmq_users "$node"
 }
 
-write_redis_users() {
-  redis_users "$(redis_version)" | write_file "$ETC_DIR/users.acl"
+# Redis writes its role into the first file, and Sentinel's changes of it; our own settings follow, and win.
+start_redis() { # NODE
+  local data=$DATA_DIR/$1 settings=(--include "$ROOT/deploy/redis/redis.conf")
+  mkdir -p "$data"
+  [[ -e $data/redis.conf ]] || redis_role "$1" | write_file "$data/redis.conf"
+  if is_ha; then
+    redis_ha | write_file "$ETC_DIR/redis-ha.conf"
+    settings+=(--include "$ETC_DIR/redis-ha.conf")
+  fi
+  start_process "$1" redis-server "$data/redis.conf" "${settings[@]}" \
+    --port "$(port_of REDIS "$1")" --dir "$data" --aclfile "$ETC_DIR/users.acl" --daemonize no
 }
 
-load_redis_users() {
-  write_redis_users
-  redis_as_admin acl load >/dev/null || fail "Redis does not accept its users; see $LOG_DIR/redis.log"
+redis_ha() {
+  render "$ROOT/deploy/redis/ha.conf" "REPLICA=$REDIS_REPLICA_PASSWORD"
+}
+
+redis_role() { # NODE: at its first start
+  local first=${REDIS_NODES%% *}
+  [[ $1 == "$first" ]] || printf 'replicaof 127.0.0.1 %s\n' "$(port_of REDIS "$first")"
+}
+
+# Sentinel stores what it knows in its configuration file.
+start_sentinel() { # NODE
+  local data=$DATA_DIR/$1
+  if [[ ! -e $data/sentinel.conf ]]; then
+    sentinel_start 127.0.0.1 "$(port_of REDIS "${REDIS_NODES%% *}")" | write_file "$data/sentinel.conf"
+  fi
+  sentinel_ports_kept "$data/sentinel.conf" || fail "the Redis nodes were created on other ports; choose these, or run scripts/down --wipe"
+  start_process "$1" redis-server "$data/sentinel.conf" --sentinel \
+    --port "$(port_of SENTINEL "$1")" --bind 127.0.0.1 --dir "$data" --daemonize no
+}
+
+sentinel_start() { # HOST PORT of the first primary
+  render "$ROOT/deploy/redis/sentinel.conf" "HOST=$1" "PORT=$2" "PASSWORD=$REDIS_SENTINEL_PASSWORD"
+}
+
+sentinel_ports_kept() { # FILE: does it monitor one of our nodes?
+  local node ports=()
+  for node in $REDIS_NODES; do ports+=(-e "^sentinel monitor seckill 127.0.0.1 $(port_of REDIS "$node") "); done
+  grep -q "${ports[@]}" "$1"
+}
+
+# A majority of Sentinels is there, and the primary that it names takes writes.
+sentinel_answers() { # NODE
+  local address primary
+  address=$(redis-cli -p "$(port_of SENTINEL "$1")" sentinel get-master-addr-by-name seckill)
+  [[ $(redis-cli -p "$(port_of SENTINEL "$1")" sentinel ckquorum seckill) == OK* ]] || return 1
+  for primary in $REDIS_NODES; do
+    [[ $(port_of REDIS "$primary") != "${address##*$'\n'}" ]] ||
+      redis_as_admin "$primary" info replication | grep -q '^min_slaves_good_slaves:[1-9]' || return 1
+  done
+}
+
+# Reading the users again closes connections, so only when they have changed.
+renew_redis_users() {
+  local node users
+  users=$(redis_users "$(redis_version)")
+  [[ $users != "$(cat "$ETC_DIR/users.acl" 2>/dev/null)" ]] || return 0
+  write_file "$ETC_DIR/users.acl" <<<"$users"
+  for node in $REDIS_NODES; do
+    ! is_running "$node" || redis_as_admin "$node" acl load >/dev/null ||
+      fail "$node does not accept its users; see $LOG_DIR/$node.log"
+  done
 }
 
 redis_users() { # VERSION of the server; one line per user, as Redis requires
@@ -40,7 +108,8 @@ redis_users() { # VERSION of the server; one line per user, as Redis requires
   ! at_least "$1" 7.2 || newer=+client\|setinfo
   render "$ROOT/deploy/redis/users.acl" "SINCE_7_2=$newer" \
     "GATEWAY=$(sha256_of "$REDIS_GATEWAY_PASSWORD")" "RELAY=$(sha256_of "$REDIS_RELAY_PASSWORD")" \
-    "CONSUMER=$(sha256_of "$REDIS_CONSUMER_PASSWORD")" "ADMIN=$(sha256_of "$REDIS_ADMIN_PASSWORD")" |
+    "CONSUMER=$(sha256_of "$REDIS_CONSUMER_PASSWORD")" "ADMIN=$(sha256_of "$REDIS_ADMIN_PASSWORD")" \
+    "REPLICA=$(sha256_of "$REDIS_REPLICA_PASSWORD")" "SENTINEL=$(sha256_of "$REDIS_SENTINEL_PASSWORD")" |
     awk '/^#/ || /^$/ { next } /^user / && line { print line; line = "" } { $1 = $1; line = line $0 " " } END { print line }'
 }
 
@@ -56,24 +125,25 @@ sha256_of() { # TEXT: hex
   printf %s "$1" | sha256sum | cut -c 1-64
 }
 
-redis_answers() {
-  [[ $(redis_as_admin ping) == PONG ]]
+redis_answers() { # NODE
+  [[ $(redis_as_admin "$1" ping) == PONG ]]
 }
 
-redis_as_admin() { # COMMAND…; the password goes through the environment, which only this user can read
-  REDISCLI_AUTH=$REDIS_ADMIN_PASSWORD redis-cli -p "$REDIS_PORT" --user admin "$@"
+redis_as_admin() { # NODE COMMAND…; the password goes through the environment, which only this user can read
+  REDISCLI_AUTH=$REDIS_ADMIN_PASSWORD redis-cli -p "$(port_of REDIS "$1")" --user admin "${@:2}"
 }
 
-start_rabbitmq() {
+start_rabbitmq() { # NODE
   start_epmd
-  mkdir -p "$RABBIT_DATA"
   write_rabbitmq_users
-  rabbitmq_addresses | write_file "$RABBIT_ETC/conf.d/10-local.conf"
-  write_file "$RABBIT_ETC/rabbitmq-env.conf" </dev/null
-  write_file "$RABBIT_ETC/enabled_plugins" <"$ROOT/deploy/rabbitmq/enabled_plugins"
+  rabbitmq_addresses "$1" | write_file "$ETC_DIR/$1/conf.d/10-local.conf"
+  ! is_ha || rabbitmq_cluster rabbitmq_name | write_file "$ETC_DIR/$1/conf.d/20-cluster.conf"
+  write_file "$RABBITMQ_ETC/rabbitmq-env.conf" </dev/null
+  write_file "$RABBITMQ_ETC/enabled_plugins" <"$ROOT/deploy/rabbitmq/enabled_plugins"
+  printf %s "$ERLANG_COOKIE" | write_file "$DATA_DIR/$1/.erlang.cookie" 400
   (
-    rabbitmq_environment
-    start_process rabbitmq /usr/lib/rabbitmq/bin/rabbitmq-server
+    rabbitmq_environment "$1"
+    start_process "$1" /usr/lib/rabbitmq/bin/rabbitmq-server
   )
 }
 
@@ -86,27 +156,35 @@ start_epmd() {
 
 # Every path and port of the node. RUNNING_UNDER_SYSTEMD makes the start script become the Erlang
 # machine instead of its parent: the pid is that of the server, which stops in order at SIGTERM.
-rabbitmq_environment() {
-  export HOME=$RABBIT_DATA RUNNING_UNDER_SYSTEMD=true
+rabbitmq_environment() { # NODE
+  local data=$DATA_DIR/$1
+  export HOME=$data RUNNING_UNDER_SYSTEMD=true
   export ERL_EPMD_PORT=$EPMD_PORT ERL_EPMD_ADDRESS=127.0.0.1
-  export RABBITMQ_NODENAME=seckill@localhost RABBITMQ_DIST_PORT=$ERLANG_PORT
+  RABBITMQ_NODENAME=$(rabbitmq_name "$1") RABBITMQ_DIST_PORT=$(port_of ERLANG "$1")
+  export RABBITMQ_NODENAME RABBITMQ_DIST_PORT
   export RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1}'
-  export RABBITMQ_CONF_ENV_FILE=$RABBIT_ETC/rabbitmq-env.conf
-  export RABBITMQ_CONFIG_FILE=$ROOT/deploy/rabbitmq/rabbitmq.conf RABBITMQ_CONFIG_FILES=$RABBIT_ETC/conf.d
-  export RABBITMQ_ADVANCED_CONFIG_FILE=$RABBIT_ETC/none.config
-  export RABBITMQ_ENABLED_PLUGINS_FILE=$RABBIT_ETC/enabled_plugins
-  export RABBITMQ_MNESIA_BASE=$RABBIT_DATA/mnesia RABBITMQ_LOG_BASE=$LOG_DIR RABBITMQ_LOGS=$LOG_DIR/rabbitmq.server.log
-  export RABBITMQ_GENERATED_CONFIG_DIR=$RABBIT_DATA/config RABBITMQ_PID_FILE=$RABBIT_DATA/pid
+  export RABBITMQ_CONF_ENV_FILE=$RABBITMQ_ETC/rabbitmq-env.conf
+  export RABBITMQ_CONFIG_FILE=$ROOT/deploy/rabbitmq/rabbitmq.conf RABBITMQ_CONFIG_FILES=$ETC_DIR/$1/conf.d
+  export RABBITMQ_ADVANCED_CONFIG_FILE=$RABBITMQ_ETC/none.config
+  export RABBITMQ_ENABLED_PLUGINS_FILE=$RABBITMQ_ETC/enabled_plugins
+  export RABBITMQ_MNESIA_BASE=$data/mnesia RABBITMQ_LOG_BASE=$LOG_DIR RABBITMQ_LOGS=$LOG_DIR/$1.server.log
+  export RABBITMQ_GENERATED_CONFIG_DIR=$data/config RABBITMQ_PID_FILE=$data/pid
+}
+
+rabbitmq_name() { # NODE
+  local number
+  number=$(number_of "$1")
+  printf 'seckill%s@localhost' "${number:+-$number}"
 }
 
 write_rabbitmq_users() {
-  rabbitmq_definitions | write_file "$RABBIT_ETC/definitions.json"
+  rabbitmq_definitions | write_file "$RABBITMQ_ETC/definitions.json"
 }
 
-load_rabbitmq_users() {
+load_rabbitmq_users() { # NODE
   write_rabbitmq_users
-  rabbitmq_api /api/definitions -H 'Content-Type: application/json' --data-binary "@$RABBIT_ETC/definitions.json" ||
-    fail "RabbitMQ does not accept its users; see $LOG_DIR/rabbitmq.server.log"
+  rabbitmq_api "$1" /api/definitions -H 'Content-Type: application/json' --data-binary "@$RABBITMQ_ETC/definitions.json" ||
+    fail "$1 does not accept its users; see $LOG_DIR/$1.server.log"
 }
 
 rabbitmq_definitions() {
@@ -121,57 +199,123 @@ rabbitmq_hash() { # PASSWORD: four bytes of salt, then SHA-256 of salt and passw
   from_hex "$salt$({ from_hex "$salt" && printf %s "$1"; } | sha256sum | cut -c 1-64)" | base64 -w 0
 }
 
-rabbitmq_addresses() {
+rabbitmq_addresses() { # NODE
   cat <<END
-listeners.tcp.1 = 127.0.0.1:$AMQP_PORT
+listeners.tcp.1 = 127.0.0.1:$(port_of AMQP "$1")
 management.tcp.ip = 127.0.0.1
-management.tcp.port = $MANAGEMENT_PORT
+management.tcp.port = $(port_of MANAGEMENT "$1")
 prometheus.tcp.ip = 127.0.0.1
-prometheus.tcp.port = $PROMETHEUS_PORT
-load_definitions = $RABBIT_ETC/definitions.json
+prometheus.tcp.port = $(port_of PROMETHEUS "$1")
+load_definitions = $RABBITMQ_ETC/definitions.json
 END
 }
 
+rabbitmq_cluster() { # COMMAND that prints the Erlang name of a node
+  local node
+  cat "$ROOT/deploy/rabbitmq/cluster.conf"
+  for node in $RABBITMQ_NODES; do
+    printf 'cluster_formation.classic_config.nodes.%s = %s\n' "$(number_of "$node")" "$("$1" "$node")"
+  done
+}
+
 # The users exist, and the port that services use is open.
-rabbitmq_answers() {
-  port_answers "$AMQP_PORT" && rabbitmq_api /api/permissions/seckill/consumer
+rabbitmq_answers() { # NODE
+  port_answers "$(port_of AMQP "$1")" && rabbitmq_api "$1" /api/permissions/seckill/consumer
 }
 
-rabbitmq_api() { # PATH [CURL-ARGUMENT…]: succeeds when the answer is a success
+rabbitmq_api() { # NODE PATH [CURL-ARGUMENT…]: succeeds when the answer is a success
   curl -sf -o /dev/null -m 10 --config <(printf 'user = "admin:%s"\n' "$AMQP_ADMIN_PASSWORD") \
-    "http://127.0.0.1:$MANAGEMENT_PORT$1" "${@:2}"
+    "http://127.0.0.1:$(port_of MANAGEMENT "$1")$2" "${@:3}"
 }
 
-start_mysql() {
-  [[ -d $MYSQL_DATA/mysql ]] || create_mysql_data
-  start_process mysql mariadbd --defaults-file="$ROOT/deploy/mysql/my.cnf" --user="$(id -un)" \
-    --datadir="$MYSQL_DATA" --bind-address=127.0.0.1 --port="$MYSQL_PORT" --socket=mysql.sock \
-    --pid-file=mysqld.pid --tmpdir="$MYSQL_DATA"
+start_mysql() { # NODE
+  local data=$DATA_DIR/$1 role=()
+  [[ -d $data/mysql ]] || create_mysql_data "$1"
+  if is_ha; then mapfile -t role < <(mysql_role "$1"); fi
+  start_process "$1" mariadbd --defaults-file="$ROOT/deploy/mysql/my.cnf" "${role[@]}" --user="$(id -un)" \
+    --datadir="$data" --bind-address=127.0.0.1 --port="$(port_of MYSQL "$1")" --socket=mysql.sock \
+    --pid-file=mysqld.pid --tmpdir="$data"
+}
+
+# A standby refuses writes, forgets at its start what it wrote as primary and no standby has, and applies without waiting
+# for a standby of its own.
+mysql_role() { # NODE: options, a line each; the group first, as MariaDB requires
+  printf -- '--defaults-group-suffix=-ha\n--server-id=%s\n' "$(number_of "$1")"
+  if [[ $1 == "$(mysql_primary)" ]]; then
+    printf -- '--read-only=OFF\n--init-rpl-role=MASTER\n--rpl-semi-sync-master-enabled=ON\n'
+  else
+    printf -- '--read-only=ON\n--init-rpl-role=SLAVE\n'
+  fi
+}
+
+mysql_primary() {
+  { is_ha && cat "$MYSQL_PRIMARY_FILE" 2>/dev/null; } || printf '%s\n' "${MYSQL_NODES%% *}"
+}
+
+mysql_standby() {
+  local node primary
+  primary=$(mysql_primary)
+  for node in $MYSQL_NODES; do [[ $node == "$primary" ]] || printf '%s\n' "$node"; done
+}
+
+# A promoted primary waits for a standby from here on.
+follow_mysql_primary() {
+  local node primary standby
+  primary=$(mysql_primary) standby=$(mysql_standby)
+  for node in $MYSQL_NODES; do mysql_replica_user | mysql_as_root "$node"; done
+  if ! mysql_follows "$standby"; then
+    say "$standby follows $primary"
+    mysql_as_root "$standby" >>"$LOG_DIR/mysql-users.log" 2>&1 <<END ||
+STOP SLAVE;
+CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=$(port_of MYSQL "$primary"), MASTER_USER='seckill_replica',
+  MASTER_PASSWORD='$MYSQL_REPLICA_PASSWORD', MASTER_CONNECT_RETRY=1, MASTER_USE_GTID=slave_pos, MASTER_DEMOTE_TO_SLAVE=1;
+START SLAVE;
+END
+      fail "$standby cannot follow $primary; see $LOG_DIR/mysql-users.log"
+  fi
+  wait_ready "$standby" "$standby as a standby" 60 mysql_follows "$standby"
+  mysql_as_root "$primary" -e 'SET GLOBAL rpl_semi_sync_master_enabled = ON'
+}
+
+mysql_follows() { # NODE: receives and applies
+  [[ $(mysql_as_root "$1" -e 'SHOW SLAVE STATUS\G' | grep -c '_Running: Yes$') == 2 ]]
 }
 
 # Into a directory of another name first: an incomplete one would look like a database.
-create_mysql_data() {
-  say "creating the MariaDB data directory"
-  rm -rf "$MYSQL_DATA.new" "$MYSQL_DATA"
-  mkdir -p "$MYSQL_DATA.new" "$LOG_DIR"
+create_mysql_data() { # NODE
+  local data=$DATA_DIR/$1
+  say "creating the MariaDB data directory of $1"
+  rm -rf "$data.new" "$data"
+  mkdir -p "$data.new" "$LOG_DIR"
   # A starting mariadbd removes other processes' files in a shared temporary directory.
-  TMPDIR=$MYSQL_DATA.new mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$MYSQL_DATA.new" --skip-test-db \
+  TMPDIR=$data.new mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$data.new" --skip-test-db \
     --auth-root-authentication-method=socket --auth-root-socket-user="$(id -un)" >"$LOG_DIR/mysql-install.log" 2>&1 ||
     fail "the MariaDB data directory could not be created; see $LOG_DIR/mysql-install.log"
-  mv "$MYSQL_DATA.new" "$MYSQL_DATA"
+  mv "$data.new" "$data"
+}
+
+# On each node by itself: a primary that logs it would wait for a standby, which cannot log in yet.
+mysql_replica_user() {
+  cat <<END
+SET SESSION sql_log_bin = OFF;
+CREATE USER IF NOT EXISTS 'seckill_replica'@'%';
+ALTER USER 'seckill_replica'@'%' IDENTIFIED BY '$MYSQL_REPLICA_PASSWORD';
+GRANT REPLICATION SLAVE ON *.* TO 'seckill_replica'@'%';
+SET SESSION sql_log_bin = ON;
+END
 }
 
 # Through the socket, whose path is relative because the system bounds it to 107 bytes.
-mysql_as_root() {
-  (cd "$MYSQL_DATA" && exec mariadb --no-defaults --socket=./mysql.sock --user="$(id -un)" "$@")
+mysql_as_root() { # NODE ARGUMENT…
+  (cd "$DATA_DIR/$1" && exec mariadb --no-defaults --socket=./mysql.sock --user="$(id -un)" "${@:2}")
 }
 
-mysql_answers() {
-  mysql_as_root -e 'SELECT 1'
+mysql_answers() { # NODE
+  mysql_as_root "$1" -e 'SELECT 1'
 }
 
 grant_mysql_users() {
-  mysql_users | mysql_as_root >>"$LOG_DIR/mysql-users.log" 2>&1 ||
+  mysql_users | mysql_as_root "$(mysql_primary)" >>"$LOG_DIR/mysql-users.log" 2>&1 ||
     fail "the MariaDB users could not be created; see $LOG_DIR/mysql-users.log"
 }
 

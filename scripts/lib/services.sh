@@ -5,19 +5,20 @@
 APP_DIR=$LOCAL/app
 JAVA_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:+ExitOnOutOfMemoryError}
 
-# The consumer first, because it migrates the tables the gateway reads.
+# The consumers first, because they migrate the tables the gateways read.
 start_services() {
-  start_service order-consumer
-  await_service order-consumer "$CONSUMER_PORT"
-  start_service relay-service
-  start_service gateway-service
-  await_service relay-service "$RELAY_PORT"
-  await_service gateway-service "$ADMIN_PORT"
+  local service
+  ! is_ha || start_haproxy
+  for service in $CONSUMERS; do start_service "$service"; done
+  for service in $CONSUMERS; do await_service "$service" CONSUMER; done
+  for service in $RELAYS $GATEWAYS; do start_service "$service"; done
+  for service in $RELAYS; do await_service "$service" RELAY; done
+  for service in $GATEWAYS; do await_service "$service" ADMIN; done
 }
 
-start_service() { # MODULE: unless it runs already from this jar
+start_service() { # SERVICE: unless it runs already from this jar
   local jar
-  jar=$(jar_of "$1")
+  jar=$(jar_of "$(module_of "$1")")
   if is_running "$1"; then
     ! cmp -s "$jar" "$APP_DIR/$1.jar" || return 0
     say "$1 has been rebuilt, restarting it"
@@ -27,53 +28,105 @@ start_service() { # MODULE: unless it runs already from this jar
   mkdir -p "$APP_DIR"
   cp "$jar" "$APP_DIR/$1.jar"
   (
-    common_environment
-    "environment_of_${1//-/_}"
+    common_environment "$1"
     # shellcheck disable=SC2086 # flags are words
     start_process "$1" "$JAVA" $JAVA_FLAGS -jar "$APP_DIR/$1.jar"
   )
 }
 
-await_service() { # MODULE HEALTH-PORT
-  wait_ready "$1" "$1" 180 service_answers "$2"
+module_of() { # SERVICE
+  case $1 in
+    gateway*) echo gateway-service ;;
+    relay*) echo relay-service ;;
+    *) echo order-consumer ;;
+  esac
+}
+
+await_service() { # SERVICE NAME-OF-ITS-HEALTH-PORT
+  wait_ready "$1" "$1" 180 service_answers "$(port_of "$2" "$1")"
 }
 
 service_answers() { # HEALTH-PORT
   curl -sf -o /dev/null -m 5 "http://127.0.0.1:$1/actuator/health/readiness"
 }
 
-common_environment() {
-  export SERVER_ADDRESS=127.0.0.1 SECKILL_REDIS_MODE=single
+common_environment() { # SERVICE
+  local module
+  module=$(module_of "$1")
+  export SERVER_ADDRESS=127.0.0.1
+  "environment_of_${module//-/_}" "$1"
 }
 
-environment_of_gateway_service() {
-  export SERVER_PORT=$GATEWAY_PORT SECKILL_ADMIN_PORT=$ADMIN_PORT SECKILL_ADMIN_ADDRESS=127.0.0.1
-  export SECKILL_REDIS_URL=redis://gateway:$REDIS_GATEWAY_PASSWORD@127.0.0.1:$REDIS_PORT/0
-  export SECKILL_BROKER_URLS=amqp://gateway:$AMQP_GATEWAY_PASSWORD@127.0.0.1:$AMQP_PORT/seckill
+environment_of_gateway_service() { # SERVICE
+  SERVER_PORT=$(port_of GATEWAY "$1") SECKILL_ADMIN_PORT=$(port_of ADMIN "$1")
+  export SERVER_PORT SECKILL_ADMIN_PORT SECKILL_ADMIN_ADDRESS=127.0.0.1
+  redis_environment gateway "$REDIS_GATEWAY_PASSWORD"
+  broker_environment gateway "$AMQP_GATEWAY_PASSWORD"
   export SECKILL_CONSUMER_URL=http://127.0.0.1:$CONSUMER_PORT SECKILL_INTERNAL_TOKEN=$INTERNAL_TOKEN
   export SECKILL_SECURITY_HS256_SECRET=$HS256_SECRET SECKILL_DEMO_ENABLED=true
-  export SECKILL_OPS_BROKERUIURL=http://127.0.0.1:$MANAGEMENT_PORT
-  export SECKILL_WARMUP_REQUESTS=20000
+  SECKILL_OPS_BROKERUIURL=http://127.0.0.1:$(port_of MANAGEMENT "${RABBITMQ_NODES%% *}")
+  export SECKILL_OPS_BROKERUIURL SECKILL_WARMUP_REQUESTS=20000
+  # HAProxy names the shopper's address.
+  ! is_ha || export SECKILL_LIMITS_TRUSTEDPROXIES=127.0.0.1/32
   datasource_environment seckill_gateway "$MYSQL_GATEWAY_PASSWORD"
 }
 
-environment_of_relay_service() {
-  export SERVER_PORT=$RELAY_PORT
-  export SECKILL_REDIS_URL=redis://relay:$REDIS_RELAY_PASSWORD@127.0.0.1:$REDIS_PORT/0
-  export SECKILL_BROKER_URLS=amqp://relay:$AMQP_RELAY_PASSWORD@127.0.0.1:$AMQP_PORT/seckill
+environment_of_relay_service() { # SERVICE
+  SERVER_PORT=$(port_of RELAY "$1")
+  export SERVER_PORT
+  ! is_ha || export SECKILL_RELAY_NAME=$1
+  redis_environment relay "$REDIS_RELAY_PASSWORD"
+  broker_environment relay "$AMQP_RELAY_PASSWORD"
 }
 
-environment_of_order_consumer() {
-  export SERVER_PORT=$CONSUMER_PORT SECKILL_INTERNAL_TOKEN=$INTERNAL_TOKEN
-  export SECKILL_REDIS_URL=redis://consumer:$REDIS_CONSUMER_PASSWORD@127.0.0.1:$REDIS_PORT/0
-  export SECKILL_BROKER_URLS=amqp://consumer:$AMQP_CONSUMER_PASSWORD@127.0.0.1:$AMQP_PORT/seckill
+environment_of_order_consumer() { # SERVICE
+  SERVER_PORT=$(port_of CONSUMER "$1")
+  export SERVER_PORT SECKILL_INTERNAL_TOKEN=$INTERNAL_TOKEN
+  redis_environment consumer "$REDIS_CONSUMER_PASSWORD"
+  broker_environment consumer "$AMQP_CONSUMER_PASSWORD"
   export SECKILL_DEMO_ENABLED=true SECKILL_PAYMENT_CALLBACKSECRET=$PAYMENT_CALLBACK_SECRET
   datasource_environment seckill_consumer "$MYSQL_CONSUMER_PASSWORD"
   export SPRING_FLYWAY_URL=$SPRING_DATASOURCE_URL SPRING_FLYWAY_USER=seckill_owner SPRING_FLYWAY_PASSWORD=$MYSQL_OWNER_PASSWORD
 }
 
+# With Sentinel the URL's address is not used.
+redis_environment() { # USER PASSWORD
+  export SECKILL_REDIS_MODE=single
+  SECKILL_REDIS_URL=redis://$1:$2@127.0.0.1:$(port_of REDIS "${REDIS_NODES%% *}")/0
+  export SECKILL_REDIS_URL
+  is_ha || return 0
+  # shellcheck disable=SC2086 # names are words
+  SECKILL_REDIS_NODES=$(addresses_of SENTINEL $SENTINELS)
+  export SECKILL_REDIS_NODES SECKILL_REDIS_MODE=sentinel SECKILL_REDIS_MASTER=seckill
+}
+
+broker_environment() { # USER PASSWORD
+  local node urls=''
+  for node in $RABBITMQ_NODES; do urls+=,amqp://$1:$2@127.0.0.1:$(port_of AMQP "$node")/seckill; done
+  export SECKILL_BROKER_URLS=${urls#,}
+}
+
 # useAffectedRows distinguishes a refused quota (0) from an insert (1); rewriting would turn every count into -2.
 datasource_environment() { # USER PASSWORD
-  export SPRING_DATASOURCE_URL="jdbc:mysql://127.0.0.1:$MYSQL_PORT/seckill?useAffectedRows=true&rewriteBatchedStatements=false&connectTimeout=2000&socketTimeout=10000&tcpKeepAlive=true"
-  export SPRING_DATASOURCE_USERNAME=$1 SPRING_DATASOURCE_PASSWORD=$2
+  # shellcheck disable=SC2086 # names are words
+  SPRING_DATASOURCE_URL="jdbc:mysql://$(addresses_of MYSQL $MYSQL_NODES)/seckill?useAffectedRows=true&rewriteBatchedStatements=false&connectTimeout=2000&socketTimeout=10000&tcpKeepAlive=true"
+  export SPRING_DATASOURCE_URL SPRING_DATASOURCE_USERNAME=$1 SPRING_DATASOURCE_PASSWORD=$2
+}
+
+# The same configuration as in containers; the addresses are in the environment.
+start_haproxy() {
+  ! is_running haproxy || return 0
+  (
+    haproxy_environment
+    start_process haproxy haproxy -db -f "$ROOT/deploy/haproxy/haproxy.cfg"
+  )
+  wait_ready haproxy HAProxy 20 port_answers "$GATEWAY_PORT"
+}
+
+haproxy_environment() {
+  local name part
+  export BIND=127.0.0.1 GATEWAY_PORT ADMIN_PORT CONSUMER_PORT
+  for name in GATEWAY ADMIN CONSUMER; do
+    for part in 1 2; do export "${name}_$part=$(addresses_of "$name" "-$part")"; done
+  done
 }

@@ -1,6 +1,16 @@
 # shellcheck shell=bash
 # Ports and secrets of this pipeline: chosen or generated once, stored under .local.
 
+# The single form: one of each server and service. use_ha replaces these lists and the ports.
+FORM=single
+REDIS_NODES=redis
+SENTINELS=
+RABBITMQ_NODES=rabbitmq
+MYSQL_NODES=mysql
+CONSUMERS=order-consumer
+RELAYS=relay-service
+GATEWAYS=gateway-service
+
 # name, default, owner, what listens there; SECKILL_<name>_PORT chooses another
 PORTS='
 GATEWAY    18080 gateway-service the shop API
@@ -15,12 +25,79 @@ PROMETHEUS 15690 rabbitmq        the RabbitMQ metrics
 ERLANG     15660 rabbitmq        the Erlang distribution of RabbitMQ
 EPMD       15650 epmd            the Erlang port mapper
 '
+HA_PORTS='
+GATEWAY      18080 haproxy    the shop API
+ADMIN        18081 haproxy    the admin API
+CONSUMER     18083 haproxy    the order-consumers
+GATEWAY_1    18180 gateway-1  the shop API of gateway-1
+GATEWAY_2    18280 gateway-2  the shop API of gateway-2
+ADMIN_1      18181 gateway-1  the admin API of gateway-1
+ADMIN_2      18281 gateway-2  the admin API of gateway-2
+RELAY_1      18182 relay-1    relay-1
+RELAY_2      18282 relay-2    relay-2
+CONSUMER_1   18183 consumer-1 consumer-1
+CONSUMER_2   18283 consumer-2 consumer-2
+REDIS_1      16371 redis-1    Redis
+REDIS_2      16372 redis-2    Redis
+REDIS_3      16373 redis-3    Redis
+SENTINEL_1   16391 sentinel-1 Redis Sentinel
+SENTINEL_2   16392 sentinel-2 Redis Sentinel
+SENTINEL_3   16393 sentinel-3 Redis Sentinel
+MYSQL_1      13301 mysql-1    MySQL
+MYSQL_2      13302 mysql-2    MySQL
+AMQP_1       15671 rabbitmq-1 RabbitMQ
+AMQP_2       15672 rabbitmq-2 RabbitMQ
+AMQP_3       15673 rabbitmq-3 RabbitMQ
+MANAGEMENT_1 15681 rabbitmq-1 the RabbitMQ management UI
+MANAGEMENT_2 15682 rabbitmq-2 the RabbitMQ management UI
+MANAGEMENT_3 15683 rabbitmq-3 the RabbitMQ management UI
+PROMETHEUS_1 15691 rabbitmq-1 the RabbitMQ metrics
+PROMETHEUS_2 15692 rabbitmq-2 the RabbitMQ metrics
+PROMETHEUS_3 15693 rabbitmq-3 the RabbitMQ metrics
+ERLANG_1     15661 rabbitmq-1 the Erlang distribution of RabbitMQ
+ERLANG_2     15662 rabbitmq-2 the Erlang distribution of RabbitMQ
+ERLANG_3     15663 rabbitmq-3 the Erlang distribution of RabbitMQ
+EPMD         15650 epmd       the Erlang port mapper
+'
 SECRETS='
 REDIS_GATEWAY_PASSWORD REDIS_RELAY_PASSWORD REDIS_CONSUMER_PASSWORD REDIS_ADMIN_PASSWORD
-AMQP_GATEWAY_PASSWORD AMQP_RELAY_PASSWORD AMQP_CONSUMER_PASSWORD AMQP_ADMIN_PASSWORD
-MYSQL_ROOT_PASSWORD MYSQL_OWNER_PASSWORD MYSQL_CONSUMER_PASSWORD MYSQL_GATEWAY_PASSWORD
+REDIS_REPLICA_PASSWORD REDIS_SENTINEL_PASSWORD
+AMQP_GATEWAY_PASSWORD AMQP_RELAY_PASSWORD AMQP_CONSUMER_PASSWORD AMQP_ADMIN_PASSWORD ERLANG_COOKIE
+MYSQL_ROOT_PASSWORD MYSQL_OWNER_PASSWORD MYSQL_CONSUMER_PASSWORD MYSQL_GATEWAY_PASSWORD MYSQL_REPLICA_PASSWORD
 HS256_SECRET INTERNAL_TOKEN PAYMENT_CALLBACK_SECRET
 '
+
+use_ha() {
+  FORM=ha PORTS=$HA_PORTS
+  REDIS_NODES='redis-1 redis-2 redis-3'
+  SENTINELS='sentinel-1 sentinel-2 sentinel-3'
+  RABBITMQ_NODES='rabbitmq-1 rabbitmq-2 rabbitmq-3'
+  MYSQL_NODES='mysql-1 mysql-2'
+  CONSUMERS='consumer-1 consumer-2'
+  RELAYS='relay-1 relay-2'
+  GATEWAYS='gateway-1 gateway-2'
+}
+
+is_ha() {
+  [[ $FORM == ha ]]
+}
+
+number_of() { # PART: 2 of redis-2, nothing of redis
+  [[ ! $1 =~ -([0-9])$ ]] || printf %s "${BASH_REMATCH[1]}"
+}
+
+port_of() { # NAME PART: REDIS redis-2 is REDIS_2_PORT, REDIS redis is REDIS_PORT
+  local number variable
+  number=$(number_of "$2")
+  variable=$1${number:+_$number}_PORT
+  printf %s "${!variable}"
+}
+
+addresses_of() { # NAME PART…: host:port of each, separated by commas
+  local part addresses=''
+  for part in "${@:2}"; do addresses+=,127.0.0.1:$(port_of "$1" "$part"); done
+  printf %s "${addresses#,}"
+}
 
 # Sets GATEWAY_PORT, ADMIN_PORT, …: from the environment, else as last time, else the default.
 choose_ports() {
@@ -100,23 +177,28 @@ secret_lines() {
   for name in $SECRETS; do printf '%s=%s\n' "$name" "${!name}"; done
 }
 
-# For people, tests and tools: . .local/env
+# For people, tests and tools: . .local/env. Of several nodes it names the first.
 write_env() {
-  write_file "$LOCAL/env" <<END
+  local rabbitmq=${RABBITMQ_NODES%% *}
+  {
+    cat <<END
 GATEWAY_URL=http://127.0.0.1:$GATEWAY_PORT
 ADMIN_URL=http://127.0.0.1:$ADMIN_PORT
-RELAY_URL=http://127.0.0.1:$RELAY_PORT
+RELAY_URL=http://127.0.0.1:$(port_of RELAY "${RELAYS%% *}")
 CONSUMER_URL=http://127.0.0.1:$CONSUMER_PORT
 INTERNAL_TOKEN=$INTERNAL_TOKEN
 HS256_SECRET=$HS256_SECRET
 PAYMENT_CALLBACK_SECRET=$PAYMENT_CALLBACK_SECRET
-MANAGEMENT_UI_URL=http://127.0.0.1:$MANAGEMENT_PORT
+MANAGEMENT_UI_URL=http://127.0.0.1:$(port_of MANAGEMENT "$rabbitmq")
 MANAGEMENT_UI_USER=admin
 MANAGEMENT_UI_PASSWORD=$AMQP_ADMIN_PASSWORD
-AMQP_URL=amqp://admin:$AMQP_ADMIN_PASSWORD@127.0.0.1:$AMQP_PORT/seckill
-MYSQL_URL=mysql://127.0.0.1:$MYSQL_PORT/seckill
+AMQP_URL=amqp://admin:$AMQP_ADMIN_PASSWORD@127.0.0.1:$(port_of AMQP "$rabbitmq")/seckill
+MYSQL_URL=mysql://127.0.0.1:$(port_of MYSQL "${MYSQL_NODES%% *}")/seckill
 MYSQL_USER=seckill_owner
 MYSQL_PASSWORD=$MYSQL_OWNER_PASSWORD
-REDIS_URL=redis://admin:$REDIS_ADMIN_PASSWORD@127.0.0.1:$REDIS_PORT
+REDIS_URL=redis://admin:$REDIS_ADMIN_PASSWORD@127.0.0.1:$(port_of REDIS "${REDIS_NODES%% *}")
 END
+    # shellcheck disable=SC2086 # names are words
+    ! is_ha || printf 'REDIS_SENTINELS=%s\n' "$(addresses_of SENTINEL $SENTINELS)"
+  } | write_file "$LOCAL/env"
 }

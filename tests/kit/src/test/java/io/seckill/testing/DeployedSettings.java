@@ -21,9 +21,15 @@ public final class DeployedSettings {
     return lines("redis/redis.conf");
   }
 
-  /** Lines of the section [mysqld], followed by the section [mariadb] with its header. */
+  /**
+   * Lines of the section [mysqld], followed by the section [mariadb] with its header; not those of
+   * the HA form.
+   */
   public static List<String> mysql() {
-    return lines("mysql/my.cnf").stream().filter(line -> !line.equals("[mysqld]")).toList();
+    return lines("mysql/my.cnf").stream()
+        .filter(line -> !line.equals("[mysqld]"))
+        .takeWhile(line -> !line.equals("[mariadb-ha]"))
+        .toList();
   }
 
   /** Lines of rabbitmq.conf. */

@@ -11,7 +11,8 @@ import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,15 +24,15 @@ class PublishedPortsTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Pattern PUBLISHED =
-      Pattern.compile("127\\.0\\.0\\.1:\\$\\{([A-Z_]+)_PORT(?::-(\\d+))?}:\\d+");
-  private static final Pattern CHOSEN = Pattern.compile("(?m)^([A-Z]+) +(\\d{5}) ");
+      Pattern.compile("127\\.0\\.0\\.1:\\$\\{([A-Z0-9_]+)_PORT(?::-(\\d+))?}:\\d+");
+  private static final Pattern CHOSEN = Pattern.compile("(?m)^([A-Z0-9_]+) +(\\d{5}) ");
 
-  @Test
-  void noTwoServicesOfTheComposeFileWantTheSamePort() throws IOException {
+  @ParameterizedTest
+  @ValueSource(strings = {"deploy/compose.yaml", "deploy/compose.ha.yaml"})
+  void noTwoServicesOfTheComposeFileWantTheSamePort(String file) throws IOException {
     JsonNode services =
         JsonMapper.shared()
-            .<JsonNode>valueToTree(
-                new Yaml().<Map<String, Object>>load(read("deploy/compose.yaml")))
+            .<JsonNode>valueToTree(new Yaml().<Map<String, Object>>load(read(file)))
             .path("services");
     String settings = read("scripts/lib/settings.sh");
     List<String> variables = new ArrayList<>();
@@ -45,7 +46,7 @@ class PublishedPortsTest {
       }
     }
 
-    assertThat(ports).contains("19090").doesNotHaveDuplicates();
+    assertThat(ports).contains("18080").doesNotHaveDuplicates();
     assertThat(variables).doesNotHaveDuplicates();
   }
 
