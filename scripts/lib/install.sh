@@ -19,10 +19,11 @@ missing_ha_packages() {
   has haproxy || echo haproxy
 }
 
-missing_test_packages() { # needed only by tests: the browser for the pages, promtool for the alert rules
+missing_test_packages() { # needed only by tests: the browser for the pages, promtool for the alert rules, kubectl to render manifests
   has chromium || echo chromium
   has chromedriver || echo chromium-driver
   has promtool || echo prometheus
+  has kubectl || echo kubernetes-client
 }
 
 install_missing() { # [COMMAND…]: as root, on Debian; each further command prints packages, too

@@ -57,6 +57,7 @@ class WarmUpIT {
       assertThat(state(warming)).isEqualTo("OUT_OF_SERVICE");
       assertThat(warming.json().at("/components/warmUp/details/reason").asString())
           .matches("warming up: \\d+ of 1000000");
+      assertThat(component(gateway, "warmUp").status()).isEqualTo(503);
       assertThat(gateway.send(gateway.admin("/actuator/health/liveness")).status()).isEqualTo(200);
       long user = stage.newUser();
       await()
@@ -122,6 +123,10 @@ class WarmUpIT {
         await().atMost(SOON).until(() -> state(readiness(gateway)).equals("UP"));
 
         assertThat(readiness(gateway).status()).as("Redis is still unavailable").isEqualTo(503);
+        // What Kubernetes asks, which keeps the gateway:
+        // deploy/kubernetes/base/gateway-service.yaml.
+        assertThat(component(gateway, "warmUp").status()).isEqualTo(200);
+        assertThat(component(gateway, "readinessState").status()).isEqualTo(200);
         assertThat(refusedByRedis(gateway)).isZero();
       }
     }
@@ -195,6 +200,10 @@ class WarmUpIT {
 
   private static GatewayAnswer readiness(TestGateway gateway) {
     return gateway.send(gateway.admin("/actuator/health/readiness"));
+  }
+
+  private static GatewayAnswer component(TestGateway gateway, String name) {
+    return gateway.send(gateway.admin("/actuator/health/readiness/" + name));
   }
 
   private static String state(GatewayAnswer readiness) {

@@ -1,0 +1,153 @@
+package io.seckill.system.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Renders the overlays of deploy/kubernetes and checks what the API and a cluster would see. */
+class KubernetesManifestsTest {
+
+  private static List<JsonNode> production;
+
+  @BeforeAll
+  static void render() throws Exception {
+    assumeThat(Manifests.canRender()).as("kubectl, of Debian's package kubernetes-client").isTrue();
+    production = Manifests.render("production");
+  }
+
+  @Test
+  void productionHasNoProblem() throws Exception {
+    assertThat(ManifestProblems.in(production)).isEmpty();
+  }
+
+  @Test
+  void singleHasNoProblem() throws Exception {
+    assertThat(ManifestProblems.in(Manifests.render("single"))).isEmpty();
+  }
+
+  @Test
+  void everyDocumentedSecretIsUsed() throws Exception {
+    String rendered = production.toString();
+
+    assertThat(DocumentedSettings.secrets().keySet())
+        .hasSize(4)
+        .allSatisfy(name -> assertThat(rendered).contains("\"secretName\":\"" + name + "\""));
+  }
+
+  /** Debian's promtool cannot read it: it is built without this discovery. */
+  @Test
+  void prometheusFindsTheJobsThatTheAlertsName() throws IOException {
+    JsonNode rules =
+        Manifests.deployed("../observability/prometheus-kubernetes.yml")
+            .get(0)
+            .at("/scrape_configs/0/relabel_configs");
+    List<Pod> kept =
+        production.stream()
+            .flatMap(object -> Pod.of(object).stream())
+            .filter(pod -> pod.ports().contains(rules.at("/0/regex").asString()))
+            .toList();
+
+    assertThat(kept)
+        .extracting(
+            pod ->
+                pod.labels()
+                    .get("app.kubernetes.io/name")
+                    .replaceFirst(
+                        rules.at("/1/regex").asString(), rules.at("/1/replacement").asString()))
+        .containsExactlyInAnyOrder("gateway", "relay", "consumer");
+  }
+
+  /** Replaces a value of the production overlay, or removes it. */
+  @ParameterizedTest(name = "{0}: {3}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          # what is changed                     | where                                                    | to                    | what the check says
+          Deployment/gateway-service            | /spec/template/spec/containers/0/readynessProbe          | {}                    | readynessProbe
+          Deployment/gateway-service            | /spec/selector                                           |                       | `selector` is not found
+          Deployment/gateway-service            | /spec/template/spec/containers/0/ports/0/containerPort   | "eighty"              | Deployment gateway-service
+          PodDisruptionBudget/relay-service     | /spec/maxUnavailble                                      | 1                     | maxUnavailble
+          RabbitmqCluster/rabbitmq              | /spec/rabbitmq/additionalConf                            | "a = b"               | unknown field spec.rabbitmq.additionalConf
+          RabbitmqCluster/rabbitmq              | /spec/override/statefulSet/spec/template/spec/volume     | []                    | volume
+          HorizontalPodAutoscaler/gateway-service | /apiVersion                                            | "autoscaling/v2beta2" | unknown type
+          Deployment/order-consumer             | /spec/template/metadata/labels/app.kubernetes.io~1name   | "consumer"            | does not select its pods
+          Deployment/relay-service              | /spec/template/spec/topologySpreadConstraints/0/labelSelector/matchLabels/app.kubernetes.io~1name | "relay" | does not spread its pods
+          Service/gateway-service               | /spec/selector/app.kubernetes.io~1name                   | "gateway"             | selects no pods
+          Service/order-consumer                | /spec/ports/0/targetPort                                 | "http"                | names port http
+          PodDisruptionBudget/rabbitmq          | /spec/selector/matchLabels/app.kubernetes.io~1name       | "rabbit"              | selects no pods
+          NetworkPolicy/order-consumer          | /spec/ingress/0/from/0/podSelector/matchLabels/app.kubernetes.io~1name | "gateway" | selects no pods
+          NetworkPolicy/gateway-service         | /spec/egress/0/ports/0/port                              | 8080                  | names port 8080 unlike order-consumer
+          NetworkPolicy/default-deny            | /spec/policyTypes/1                                      |                       | no NetworkPolicy denies
+          HorizontalPodAutoscaler/gateway-service | /spec/scaleTargetRef/name                              | "gateway"             | has no target
+          Deployment/gateway-service            | /spec/replicas                                           | 3                     | whose replicas are set
+          ServiceAccount/relay-service          | /metadata/name                                           | "relay"               | names no ServiceAccount
+          ServiceAccount/relay-service          | /automountServiceAccountToken                            |                       | token is mounted
+          ConfigMap/stores                      | /metadata/name                                           | "stores"              | wants a ConfigMap stores-
+          ConfigMap/stores                      | /data/MYSQL_ADDRESS                                      |                       | has no value of MYSQL_ADDRESS
+          ConfigMap/gateway-service             | /data/SECKILL_ADMISSION_QUEUE                            | "1"                   | sets SECKILL_ADMISSION_QUEUE
+          ConfigMap/relay-service               | /data/SECKILL_INTERNAL_TOKEN                             | "x"                   | sets SECKILL_INTERNAL_TOKEN
+          ConfigMap/jvm                         | /data/JAVA_TOOL_OPTIONS                                  | "-Xmx512m"            | other JVM flags
+          Deployment/relay-service              | /spec/template/spec/volumes/0/secret/items/0/key         | "password"            | wants a Secret relay-service
+          Deployment/relay-service              | /spec/template/spec/volumes/1                            |                       | mounts
+          Deployment/gateway-service            | /spec/template/spec/containers/0/image                   | "r/gateway-service"   | not pinned
+          Deployment/gateway-service            | /spec/template/spec/containers/0/image                   | "r/gateway-service:latest" | not pinned
+          RabbitmqCluster/rabbitmq              | /spec/image                                              | "rabbitmq"            | not pinned
+          RabbitmqCluster/rabbitmq              | /spec/rabbitmq/additionalConfig                          | "heartbeat = 10"      | lacks the setting consumer_timeout
+          Deployment/relay-service              | /spec/template/spec/containers/0/readinessProbe/httpGet/port | "health"          | readinessProbe asks port 'health'
+          Deployment/relay-service              | /spec/template/spec/containers/0/livenessProbe/httpGet/path  | "/actuator/health" | asks more than the process
+          Deployment/gateway-service            | /spec/template/spec/terminationGracePeriodSeconds        | 45                    | has only 35 s to stop
+          Deployment/gateway-service            | /spec/template/spec/enableServiceLinks                   |                       | has service links
+          Deployment/gateway-service            | /spec/template/spec/securityContext/runAsNonRoot         | false                 | may run as root
+          Deployment/gateway-service            | /spec/template/spec/containers/0/securityContext/readOnlyRootFilesystem | false  | may write
+          Deployment/gateway-service            | /spec/template/spec/containers/0/resources/limits/memory | "512Mi"               | half of its memory
+          Service/gateway-admin                 | /metadata/namespace                                      |                       | is in no namespace
+          """)
+  void findsAMistake(String object, String pointer, String value, String problem)
+      throws IOException {
+    Map<String, JsonNode> objects = byName(production);
+    assertThat(objects).containsKey(object);
+    change(objects.get(object), pointer, value);
+
+    assertThat(ManifestProblems.in(List.copyOf(objects.values())))
+        .anySatisfy(line -> assertThat(line).contains(problem));
+  }
+
+  /** By kind and name, without the hash of a ConfigMap's content. */
+  private static Map<String, JsonNode> byName(List<JsonNode> objects) {
+    Map<String, JsonNode> names = new TreeMap<>();
+    for (JsonNode object : objects) {
+      String kind = object.path("kind").asString();
+      String name = object.at("/metadata/name").asString();
+      names.put(
+          kind + "/" + (kind.equals("ConfigMap") ? name.replaceFirst("-[^-]+$", "") : name),
+          object.deepCopy());
+    }
+    return names;
+  }
+
+  private static void change(JsonNode object, String pointer, String value) {
+    int slash = pointer.lastIndexOf('/');
+    JsonNode parent = object.at(pointer.substring(0, slash));
+    String field = pointer.substring(slash + 1).replace("~1", "/");
+    if (parent instanceof ArrayNode array) {
+      array.remove(Integer.parseInt(field));
+    } else if (value == null) {
+      ((ObjectNode) parent).remove(field);
+    } else {
+      ((ObjectNode) parent).set(field, JsonMapper.shared().readTree(value));
+    }
+  }
+}

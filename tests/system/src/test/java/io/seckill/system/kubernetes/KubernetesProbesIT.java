@@ -1,0 +1,52 @@
+package io.seckill.system.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.system.Pipeline;
+import io.seckill.system.SharedPipeline;
+import io.seckill.system.process.Service;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.JsonNode;
+
+/** Running services answer what the probes of deploy/kubernetes ask. */
+@ExtendWith({TestServers.class, SharedPipeline.class})
+class KubernetesProbesIT {
+
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+  @ParameterizedTest
+  @EnumSource
+  void everyProbeIsAnswered(Service service, Pipeline pipeline) throws Exception {
+    JsonNode container = container(service);
+
+    for (String probe : new String[] {"startupProbe", "livenessProbe", "readinessProbe"}) {
+      String path = container.at("/" + probe + "/httpGet/path").asString();
+      assertThat(status(pipeline.healthPort(service), path)).as(path).isEqualTo(200);
+    }
+  }
+
+  private static JsonNode container(Service service) throws IOException {
+    return Manifests.deployed("base/" + service.module() + ".yaml").stream()
+        .map(object -> object.at("/spec/template/spec/containers/0"))
+        .filter(JsonNode::isObject)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static int status(int port, String path) throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+            .timeout(Duration.ofSeconds(5))
+            .build();
+    return HTTP.send(request, BodyHandlers.discarding()).statusCode();
+  }
+}
