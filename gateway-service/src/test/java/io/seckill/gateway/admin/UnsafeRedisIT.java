@@ -103,7 +103,7 @@ class UnsafeRedisIT {
     assertThat(refused.text("detail")).contains(setting + " is " + value);
     assertThat(gateway.adminGet(GatewayStage.admin(sku)).text("state")).isEqualTo("NEW");
     makeSafe();
-    assertThat(act(sku, "preheat").status()).isEqualTo(200);
+    await().atMost(SOON).until(() -> act(sku, "preheat").status() == 200);
   }
 
   @Test
@@ -209,10 +209,10 @@ class UnsafeRedisIT {
 
     assertThat(act(sku, "preheat").status()).isEqualTo(200);
     assertThat(act(sku, "open").status()).isEqualTo(200);
-    assertThat(gateway.buy(1, sku, 1, "key-half-loaded").status()).isEqualTo(202);
-    assertThat(gateway.buy(101, sku, 1, "stored-number-1").status())
-        .as("a repeat gets the first answer of an order stored earlier")
-        .isEqualTo(202);
+    await().atMost(SOON).until(() -> gateway.buy(1, sku, 1, "key-half-loaded").status() == 202);
+    await("a repeat gets the first answer of an order stored earlier")
+        .atMost(SOON)
+        .until(() -> gateway.buy(101, sku, 1, "stored-number-1").status() == 202);
     assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("99");
   }
 
