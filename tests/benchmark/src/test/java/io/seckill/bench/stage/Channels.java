@@ -96,8 +96,8 @@ final class Channels implements Stage {
 
     private void measureAll(Lab lab, Figures figures) throws Exception {
       restartGateway(lab, environment(lab));
-      accepted(lab, new Figures()); // compiles the lanes of a gateway that was just started
-      accepted(lab, figures);
+      burst(lab, figures, prefix + "warm_up_per_s"); // compiles what was just started
+      burst(lab, figures, accepted);
       RateTrial trial = new RateTrial(lab, figures, lab.settings().seconds(8, 5));
       double rate = new SustainedRate(trial, lab.settings().choose(2, 1)).search();
       figures.add(sustained, rate);
@@ -137,7 +137,7 @@ final class Channels implements Stage {
       return replica;
     }
 
-    private void accepted(Lab lab, Figures figures) throws Exception {
+    private void burst(Lab lab, Figures figures, String rateKey) throws Exception {
       lab.progress().now("channels: " + title + ": 256 connections");
       int count = lab.settings().choose(150_000, 50_000);
       BenchSale sale = lab.newSale(count);
@@ -147,9 +147,9 @@ final class Channels implements Stage {
         LoadResult result = Loader.run(purchases.asap(), answer -> {});
         long stored = result.answers(202);
         figures.count(EndToEnd.LOST, database.missing(sale, stored));
-        figures.add(accepted, stored / result.seconds());
-        figures.count(prefix + "not_accepted", count - stored);
-        before.addSince(figures, accepted, stored);
+        figures.add(rateKey, stored / result.seconds());
+        figures.count(rateKey.replace("_per_s", "_refused"), count - stored);
+        before.addSince(figures, rateKey, stored);
       }
     }
 
