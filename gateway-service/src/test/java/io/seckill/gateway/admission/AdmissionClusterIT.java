@@ -13,6 +13,7 @@ import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RedisCluster;
 import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.time.Duration;
@@ -159,10 +160,7 @@ class AdmissionClusterIT {
     cluster.node(2).kill();
     assertThat(gateway.buy(1, sku, 1, "key-while-gone").status()).isEqualTo(503);
 
-    for (int node = 0; node < 3; node++) {
-      cluster.node(node).restart();
-    }
-    cluster.awaitAgreement();
+    cluster.heal();
 
     await().atMost(SOON).until(() -> gateway.buy(1, sku, 1, "key-while-gone").status() == 202);
   }
@@ -176,15 +174,15 @@ class AdmissionClusterIT {
             .peek(AdmissionClusterIT::putInPlenty)
             .boxed()
             .toList();
-    int node = cluster.nodeOf(RedisKeys.sku(all.get(0)));
+    RedisServer node = cluster.primaryOf(RedisKeys.sku(all.get(0)));
     Map<Boolean, List<Long>> byReach =
         all.stream()
-            .collect(Collectors.partitioningBy(sku -> cluster.nodeOf(RedisKeys.sku(sku)) != node));
+            .collect(Collectors.partitioningBy(sku -> cluster.primaryOf(RedisKeys.sku(sku)) != node));
     List<Long> reachable = byReach.get(true);
     List<Long> away = byReach.get(false);
     assertThat(away).hasSizeGreaterThan(3); // at least as many as admission threads
 
-    cluster.node(node).freeze();
+    node.freeze();
     AtomicBoolean done = new AtomicBoolean();
     ExecutorService shoppers = Executors.newFixedThreadPool(away.size());
     try {
@@ -210,7 +208,7 @@ class AdmissionClusterIT {
     } finally {
       done.set(true);
       shoppers.shutdown();
-      cluster.node(node).thaw();
+      node.thaw();
     }
     assertThat(shoppers.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
     cluster.awaitAgreement();

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The server settings that we ship, read from {@code deploy/}; they put durability first. Each list
@@ -19,6 +20,26 @@ public final class DeployedSettings {
   /** Lines of redis.conf. */
   public static List<String> redis() {
     return lines("redis/redis.conf");
+  }
+
+  /**
+   * Lines of redis.conf for a primary with replicas, without the login at the primary, which {@link
+   * RedisReplicaSet} adds.
+   */
+  public static List<String> redisHa() {
+    return Stream.concat(
+            redis().stream(),
+            lines("redis/ha.conf").stream().filter(line -> !line.startsWith("master")))
+        .toList();
+  }
+
+  /** Lines of sentinel.conf, to monitor this primary. */
+  static List<String> sentinel(RedisServer primary) {
+    return lines("redis/sentinel.conf").stream()
+        .map(line -> line.replace("@HOST@", primary.host()))
+        .map(line -> line.replace("@PORT@", Integer.toString(primary.port())))
+        .map(line -> line.replace("@PASSWORD@", ShippedUsers.PASSWORD))
+        .toList();
   }
 
   /**

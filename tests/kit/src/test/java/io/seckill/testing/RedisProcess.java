@@ -1,9 +1,11 @@
 package io.seckill.testing;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** redis-server without persistence, unless the given lines enable it. */
 final class RedisProcess implements ServerProgram {
@@ -24,8 +26,18 @@ final class RedisProcess implements ServerProgram {
     return List.of(RedisServer.SERVICE_PORT);
   }
 
+  /**
+   * Redis writes to the first file when a client or Sentinel calls CONFIG REWRITE: its role, users
+   * and all settings. The given lines follow, and win; users may be defined only once.
+   */
   @Override
   public void prepare(Path home, Ports ports) {
+    Map<Boolean, List<String>> byUser =
+        lines.stream().collect(Collectors.partitioningBy(line -> line.startsWith("user ")));
+    Path rewritten = home.resolve("redis.conf");
+    if (!Files.exists(rewritten)) {
+      ServerFiles.write(rewritten, byUser.get(true));
+    }
     List<String> configuration =
         new ArrayList<>(
             List.of(
@@ -33,8 +45,8 @@ final class RedisProcess implements ServerProgram {
                 "port " + ports.of(RedisServer.SERVICE_PORT),
                 "dir " + home.resolve("data")));
     configuration.addAll(defaults());
-    configuration.addAll(lines);
-    ServerFiles.write(home.resolve("redis.conf"), configuration);
+    configuration.addAll(byUser.get(false));
+    ServerFiles.write(home.resolve("settings.conf"), configuration);
   }
 
   /** Settings that the container uses too. */
@@ -45,7 +57,10 @@ final class RedisProcess implements ServerProgram {
   @Override
   public List<String> command(Path home) {
     return List.of(
-        Programs.find("redis-server", "redis-server"), home.resolve("redis.conf").toString());
+        Programs.find("redis-server", "redis-server"),
+        home.resolve("redis.conf").toString(),
+        "--include",
+        home.resolve("settings.conf").toString());
   }
 
   @Override

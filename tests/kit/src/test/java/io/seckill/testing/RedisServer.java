@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import redis.clients.jedis.Jedis;
 
 /** A Redis server. It has no persistence unless its configuration enables it. */
 public final class RedisServer extends TestServer {
@@ -48,6 +49,11 @@ public final class RedisServer extends TestServer {
     return start(all.toArray(String[]::new));
   }
 
+  /** Starts a Redis Sentinel, as a child process. */
+  static RedisServer startSentinel(List<String> lines) {
+    return started(new RedisServer(new ProcessMachine(new SentinelProcess(lines)), false));
+  }
+
   static RedisServer startShared() {
     return started(new RedisServer(Backend.current().redis(List.of()), true));
   }
@@ -73,6 +79,11 @@ public final class RedisServer extends TestServer {
       throw new IllegalStateException("All " + DATABASES + " databases of this Redis are taken");
     }
     return new RedisDatabase(host(), port(), number);
+  }
+
+  /** A connection that the caller closes, without a login. */
+  Jedis connect() {
+    return new Jedis(host(), port());
   }
 
   /**

@@ -1,20 +1,18 @@
 package io.seckill.testing;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** redis-server as a Sentinel that monitors one master with a quorum of 1. */
+/** redis-server as a Sentinel. */
 final class SentinelProcess implements ServerProgram {
 
-  static final int SERVICE_PORT = 26_379;
+  private final List<String> lines;
 
-  private final String masterName;
-  private final RedisServer master;
-
-  SentinelProcess(String masterName, RedisServer master) {
-    this.masterName = masterName;
-    this.master = master;
+  SentinelProcess(List<String> lines) {
+    this.lines = lines;
   }
 
   @Override
@@ -24,21 +22,24 @@ final class SentinelProcess implements ServerProgram {
 
   @Override
   public List<Integer> servicePorts() {
-    return List.of(SERVICE_PORT);
+    return List.of(RedisServer.SERVICE_PORT);
   }
 
-  /** Sentinel stores its state in its configuration file. */
+  /** Only before the first start: Sentinel stores its state in its configuration file. */
   @Override
   public void prepare(Path home, Ports ports) {
-    ServerFiles.write(
-        home.resolve("sentinel.conf"),
-        List.of(
-            "bind 127.0.0.1",
-            "port " + ports.of(SERVICE_PORT),
-            "dir " + home.resolve("data"),
-            "sentinel monitor %s %s %d 1".formatted(masterName, master.host(), master.port()),
-            "sentinel down-after-milliseconds " + masterName + " 2000",
-            "sentinel failover-timeout " + masterName + " 5000"));
+    Path file = home.resolve("sentinel.conf");
+    if (Files.exists(file)) {
+      return;
+    }
+    List<String> configuration =
+        new ArrayList<>(
+            List.of(
+                "bind 127.0.0.1",
+                "port " + ports.of(RedisServer.SERVICE_PORT),
+                "dir " + home.resolve("data")));
+    configuration.addAll(lines);
+    ServerFiles.write(file, configuration);
   }
 
   @Override

@@ -97,6 +97,19 @@ public abstract sealed class TestServer implements AutoCloseable
     return machine.isRunning();
   }
 
+  /** Whether the server runs and is not frozen. */
+  final boolean isUp() {
+    return isRunning() && !isFrozen();
+  }
+
+  /** Thaws a frozen server, and starts again one that has ended. */
+  final void revive() {
+    thaw();
+    if (!isRunning()) {
+      restart();
+    }
+  }
+
   /** Kills the server and removes its files. */
   @Override
   public final void close() {
