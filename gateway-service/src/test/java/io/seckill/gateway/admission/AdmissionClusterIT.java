@@ -177,7 +177,8 @@ class AdmissionClusterIT {
     RedisServer node = cluster.primaryOf(RedisKeys.sku(all.get(0)));
     Map<Boolean, List<Long>> byReach =
         all.stream()
-            .collect(Collectors.partitioningBy(sku -> cluster.primaryOf(RedisKeys.sku(sku)) != node));
+            .collect(
+                Collectors.partitioningBy(sku -> cluster.primaryOf(RedisKeys.sku(sku)) != node));
     List<Long> reachable = byReach.get(true);
     List<Long> away = byReach.get(false);
     assertThat(away).hasSizeGreaterThan(3); // at least as many as admission threads

@@ -99,7 +99,9 @@ class LanesClusterIT {
       gone.kill();
 
       long[] reachable =
-          Arrays.stream(skus).filter(sku -> cluster.primaryOf(RedisKeys.sku(sku)) != gone).toArray();
+          Arrays.stream(skus)
+              .filter(sku -> cluster.primaryOf(RedisKeys.sku(sku)) != gone)
+              .toArray();
       for (long sku : reachable) {
         String lane = "gone:0:0123456789abcdef";
         outbox.redis().zadd(RedisKeys.lanes(Partition.ofSku(sku)), 1, lane); // its lease has ended

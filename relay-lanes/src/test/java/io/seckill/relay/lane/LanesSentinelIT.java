@@ -74,7 +74,9 @@ class LanesSentinelIT {
       List<String> later = outbox.admit(160, skus);
       await().atMost(SOON).until(() -> broker.deliveries().keySet().containsAll(later));
       assertThat(relay.count("settled")).isGreaterThanOrEqualTo(later.size());
-      assertThat(listeners()).as("listeners, of the test's own client only").isEqualTo(sentinels.size());
+      assertThat(listeners())
+          .as("listeners, of the test's own client only")
+          .isEqualTo(sentinels.size());
     }
   }
 

@@ -2,13 +2,15 @@ package io.seckill.testing;
 
 import static org.awaitility.Awaitility.await;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import redis.clients.jedis.Jedis;
@@ -33,12 +35,15 @@ public final class RedisReplicaSet implements AutoCloseable {
   private static final int QUORUM = 2;
   private static final String REPLICA_USER = "replica";
   private static final String SENTINEL_USER = "sentinel";
+  private static final Pattern REPLICATION_ID = Pattern.compile("master_replid:(\\w+)");
   private static final Pattern WRITTEN = Pattern.compile("master_repl_offset:(\\d+)");
   private static final Pattern REPLICATED =
       Pattern.compile("slave\\d+:.*state=online,offset=(\\d+)");
 
   private final List<RedisServer> nodes = new ArrayList<>();
   private final List<RedisServer> sentinels = new ArrayList<>();
+
+  private final Map<RedisServer, Jedis> silentLinks = new HashMap<>();
 
   private RedisReplicaSet() {}
 
@@ -148,9 +153,7 @@ public final class RedisReplicaSet implements AutoCloseable {
         primary,
         jedis -> {
           String info = jedis.info("replication");
-          Matcher written = WRITTEN.matcher(info);
-          return written.find()
-              && Collections.frequency(onlineReplicas(info), written.group(1)) == replicas;
+          return Collections.frequency(onlineReplicas(info), first(WRITTEN, info)) == replicas;
         });
   }
 
@@ -194,7 +197,7 @@ public final class RedisReplicaSet implements AutoCloseable {
    * refuses writes after min-replicas-max-lag, as when the network is cut.
    */
   public void cutOff(RedisServer node) {
-    keepSilentLink(node);
+    silentLinks.computeIfAbsent(node, RedisReplicaSet::silentLink);
     try (Jedis jedis = node.connect()) {
       // Sentinel goes on as "default" where its login fails, so it may log in and call nothing.
       jedis.aclSetUser(SENTINEL_USER, "-@all", "resetchannels");
@@ -206,19 +209,23 @@ public final class RedisReplicaSet implements AutoCloseable {
   }
 
   /**
-   * Connects to a primary as a replica that never acknowledges: it counts until it is late, like a
-   * replica behind a cut network. The links of the others are closed, which shows at once.
+   * Connects as a replica that never acknowledges. To a primary it counts until it is late, like
+   * replicas behind a cut network; the links of the others are closed, which shows at once.
    */
-  private void keepSilentLink(RedisServer node) {
+  private static Jedis silentLink(RedisServer node) {
     Jedis link = node.connect();
     String info = link.info("replication");
-    Matcher id = REPLICATION_ID.matcher(info);
-    Matcher written = WRITTEN.matcher(info);
-    if (info.contains("role:master") && id.find() && written.find()) {
-      String next = Long.toString(Long.parseLong(written.group(1)) + 1);
-      link.sendCommand(() -> "PSYNC".getBytes(StandardCharsets.US_ASCII), id.group(1), next);
+    if (info.contains("role:master")) {
+      link.sendCommand(
+          () -> "PSYNC".getBytes(StandardCharsets.US_ASCII),
+          first(REPLICATION_ID, info),
+          Long.toString(Long.parseLong(first(WRITTEN, info)) + 1));
     }
-    silentLinks.put(node, link);
+    return link;
+  }
+
+  private static String first(Pattern pattern, String info) {
+    return pattern.matcher(info).results().findFirst().orElseThrow().group(1);
   }
 
   /** Ends {@link #cutOff}; does nothing to a node that is not cut off. */
@@ -227,7 +234,10 @@ public final class RedisReplicaSet implements AutoCloseable {
     try (Jedis jedis = node.connect()) {
       jedis.configSet("masterauth", ShippedUsers.PASSWORD);
     }
-    closeSilentLink(node);
+    Jedis link = silentLinks.remove(node);
+    if (link != null) {
+      link.close();
+    }
   }
 
   /**
@@ -296,6 +306,7 @@ public final class RedisReplicaSet implements AutoCloseable {
 
   @Override
   public void close() {
+    silentLinks.values().forEach(Jedis::close);
     sentinels.forEach(RedisServer::close);
     nodes.forEach(RedisServer::close);
   }

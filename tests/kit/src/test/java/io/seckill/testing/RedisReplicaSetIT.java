@@ -59,11 +59,15 @@ class RedisReplicaSetIT {
   void aPrimaryThatIsCutOffRefusesWritesAtLastAndLosesThemWhenItRejoins() {
     RedisServer old = redis.primary();
     redis.cutOff(old);
+    long cut = System.nanoTime();
     set(old, "cut-off", "accepted");
 
     RedisServer promoted = redis.awaitFailover(old);
 
     await("NOREPLICAS").atMost(SOON).until(() -> !accepts(old));
+    assertThat(Duration.ofNanos(System.nanoTime() - cut))
+        .as("min-replicas-max-lag")
+        .isGreaterThan(Duration.ofSeconds(9));
     assertThat(role(old)).isEqualTo("master");
     assertThat(get(old, "cut-off")).as("clients reach it").isEqualTo("accepted");
     assertThat(accepts(promoted)).isTrue();
