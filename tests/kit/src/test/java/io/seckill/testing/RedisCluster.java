@@ -36,7 +36,8 @@ public final class RedisCluster implements AutoCloseable {
   /**
    * Starts three primaries and waits until every slot is served and every node knows the others.
    *
-   * @param lines lines of redis.conf, for every node
+   * @param lines lines of redis.conf, for every node; they override a node time-out of 2 s, and no
+   *     full coverage
    */
   public static RedisCluster start(String... lines) {
     return start(PRIMARIES, lines);
@@ -65,11 +66,14 @@ public final class RedisCluster implements AutoCloseable {
 
   private void startNode(String... lines) {
     int busPort = Ports.free();
-    List<String> all = new ArrayList<>(List.of(lines));
-    all.add("cluster-enabled yes");
-    all.add("cluster-port " + busPort);
-    all.add("cluster-node-timeout 2000");
-    all.add("cluster-require-full-coverage no");
+    List<String> all =
+        new ArrayList<>(
+            List.of(
+                "cluster-enabled yes",
+                "cluster-port " + busPort,
+                "cluster-node-timeout 2000",
+                "cluster-require-full-coverage no"));
+    all.addAll(List.of(lines));
     nodes.add(RedisServer.start(all.toArray(String[]::new)));
     busPorts.add(busPort);
   }

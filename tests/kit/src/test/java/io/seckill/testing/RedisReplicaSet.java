@@ -42,7 +42,6 @@ public final class RedisReplicaSet implements AutoCloseable {
 
   private final List<RedisServer> nodes = new ArrayList<>();
   private final List<RedisServer> sentinels = new ArrayList<>();
-
   private final Map<RedisServer, Jedis> silentLinks = new HashMap<>();
 
   private RedisReplicaSet() {}
