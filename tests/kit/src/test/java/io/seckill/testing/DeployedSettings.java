@@ -22,6 +22,13 @@ public final class DeployedSettings {
     return lines("redis/redis.conf");
   }
 
+  /** As {@link #mysql()}, with the lines of the HA form. */
+  public static List<String> mysqlHa() {
+    return lines("mysql/my.cnf").stream()
+        .filter(line -> !line.equals("[mysqld]") && !line.equals("[mariadb-ha]"))
+        .toList();
+  }
+
   /**
    * Lines of redis.conf for a primary with replicas, without the login at the primary, which {@link
    * RedisReplicaSet} adds.
@@ -56,6 +63,13 @@ public final class DeployedSettings {
   /** Lines of rabbitmq.conf. */
   public static List<String> rabbit() {
     return lines("rabbitmq/rabbitmq.conf");
+  }
+
+  /**
+   * Lines of rabbitmq.conf, followed by those of the HA form; the names of the nodes are missing.
+   */
+  public static List<String> rabbitCluster() {
+    return Stream.of(rabbit(), lines("rabbitmq/cluster.conf")).flatMap(List::stream).toList();
   }
 
   private static List<String> lines(String file) {

@@ -11,8 +11,8 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Reads an array of JSON objects, their plain members only. It uses jackson-core, the only JSON
- * library of this module.
+ * Reads an array of JSON objects, their plain members and lists of texts only. It uses
+ * jackson-core, the only JSON library of this module.
  */
 final class JsonObjects {
 
@@ -21,7 +21,8 @@ final class JsonObjects {
   private JsonObjects() {}
 
   /**
-   * @return one map per object, with texts and numbers; nested and null members are left out
+   * @return one map per object, with texts, numbers, booleans and lists of texts; other nested
+   *     members and null are left out
    */
   static List<Map<String, Object>> parse(String array) {
     List<Map<String, Object>> objects = new ArrayList<>();
@@ -53,10 +54,24 @@ final class JsonObjects {
     return switch (parser.currentToken()) {
       case VALUE_STRING -> parser.getString();
       case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> parser.getNumberValue();
+      case VALUE_TRUE, VALUE_FALSE -> parser.getBooleanValue();
+      case START_ARRAY -> texts(parser);
       default -> {
         parser.skipChildren();
         yield null;
       }
     };
+  }
+
+  private static List<String> texts(JsonParser parser) {
+    List<String> texts = new ArrayList<>();
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      if (parser.currentToken() == JsonToken.VALUE_STRING) {
+        texts.add(parser.getString());
+      } else {
+        parser.skipChildren();
+      }
+    }
+    return texts;
   }
 }

@@ -5,15 +5,19 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** mariadbd with its own data directory, which mariadb-install-db creates in under a second. */
 final class MariaDbProcess implements ServerProgram {
 
   private static final String PACKAGE = "mariadb-server";
 
-  private final List<String> lines;
+  private final Supplier<List<String>> lines;
 
-  MariaDbProcess(List<String> lines) {
+  /**
+   * @param lines lines of the section [mysqld], asked at each start
+   */
+  MariaDbProcess(Supplier<List<String>> lines) {
     this.lines = lines;
   }
 
@@ -33,6 +37,8 @@ final class MariaDbProcess implements ServerProgram {
     ServerFiles.write(
         home.resolve("init.sql"),
         List.of(
+            // Otherwise a standby would have transactions that its primary does not have.
+            "SET SESSION sql_log_bin = OFF;",
             "CREATE USER IF NOT EXISTS 'root'@'%' IDENTIFIED BY '"
                 + MySqlServer.ROOT_PASSWORD
                 + "';",
@@ -57,7 +63,7 @@ final class MariaDbProcess implements ServerProgram {
                 "init-file=" + home.resolve("init.sql"),
                 "performance-schema=OFF"));
     configuration.addAll(defaults());
-    configuration.addAll(lines);
+    configuration.addAll(lines.get());
     ServerFiles.write(home.resolve("my.cnf"), configuration);
   }
 

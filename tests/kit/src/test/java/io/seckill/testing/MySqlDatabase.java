@@ -12,12 +12,17 @@ public record MySqlDatabase(String host, int port, String name, String username,
    * connect and 10 s for an answer.
    */
   public String jdbcUrl() {
-    return MySqlServer.jdbcUrl(host, port, name);
+    return MySqlServer.jdbcUrl(host + ":" + port, name);
   }
 
   /** A new connection as the owner; the caller closes it. */
   public Connection connect() throws SQLException {
     return DriverManager.getConnection(jdbcUrl(), username, password);
+  }
+
+  /** The same database on another server of a {@link MySqlPair}. */
+  public MySqlDatabase on(MySqlServer server) {
+    return new MySqlDatabase(server.host(), server.port(), name, username, password);
   }
 
   /** The same database, reached through a proxy. */

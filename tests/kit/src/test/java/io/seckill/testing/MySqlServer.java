@@ -2,9 +2,11 @@ package io.seckill.testing;
 
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -46,6 +48,11 @@ public final class MySqlServer extends TestServer {
     return started(new MySqlServer(Backend.current().mysql(List.of()), true));
   }
 
+  /** A server that is not started yet; {@link #launch()} starts it. */
+  static MySqlServer on(Machine machine) {
+    return new MySqlServer(machine, false);
+  }
+
   private static MySqlServer started(MySqlServer server) {
     server.launch();
     return server;
@@ -82,11 +89,19 @@ public final class MySqlServer extends TestServer {
 
   /** A new connection as root, outside any database; the caller closes it. */
   public Connection rootConnection() throws SQLException {
-    return DriverManager.getConnection(jdbcUrl(host(), port(), ""), "root", ROOT_PASSWORD);
+    return DriverManager.getConnection(jdbcUrl(address(), ""), "root", ROOT_PASSWORD);
   }
 
-  static String jdbcUrl(String host, int port, String database) {
-    return "jdbc:mysql://" + host + ":" + port + "/" + database + PARAMETERS;
+  /** {@code host:port}. */
+  String address() {
+    return host() + ":" + port();
+  }
+
+  /**
+   * @param hosts {@code host:port}, several of them separated by commas
+   */
+  static String jdbcUrl(String hosts, String database) {
+    return "jdbc:mysql://" + hosts + "/" + database + PARAMETERS;
   }
 
   @Override
@@ -94,10 +109,21 @@ public final class MySqlServer extends TestServer {
     execute("DO 1");
   }
 
-  private void execute(String sql) {
+  void execute(String sql) {
     try (Connection connection = rootConnection();
         Statement statement = connection.createStatement()) {
       statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException("MySQL refused: " + sql, e);
+    }
+  }
+
+  /** Returns one column of the first row as text; empty when there is no row, or it is null. */
+  String value(String sql, String column) {
+    try (Connection connection = rootConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      return rows.next() ? Objects.requireNonNullElse(rows.getString(column), "") : "";
     } catch (SQLException e) {
       throw new IllegalStateException("MySQL refused: " + sql, e);
     }

@@ -84,7 +84,7 @@ class MySqlTlsIT {
             + authority.trustStore(STORE_PASSWORD)
             + "&trustCertificateKeyStorePassword="
             + STORE_PASSWORD;
-    String url = MySqlServer.jdbcUrl(host, port, database.name());
+    String url = MySqlServer.jdbcUrl(host + ":" + port, database.name());
     return DriverManager.getConnection(
         url.replace("sslMode=DISABLED", tls), database.username(), database.password());
   }

@@ -2,6 +2,7 @@ package io.seckill.testing;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 
 /** Servers as child processes of this JVM, from the packages of the system. */
 final class ProcessBackend implements Backend {
@@ -19,11 +20,12 @@ final class ProcessBackend implements Backend {
 
   @Override
   public Machine rabbit(List<String> lines) {
-    return new ProcessMachine(new RabbitProcess(lines));
+    return new ProcessMachine(
+        new RabbitProcess(RabbitProcess.newNode(), UUID.randomUUID().toString(), lines));
   }
 
   @Override
   public Machine mysql(List<String> lines) {
-    return new ProcessMachine(new MariaDbProcess(lines));
+    return new ProcessMachine(new MariaDbProcess(() -> lines));
   }
 }

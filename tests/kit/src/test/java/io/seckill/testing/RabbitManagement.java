@@ -10,11 +10,15 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Calls RabbitMQ's management API where it is much faster than rabbitmqctl. The names passed to it
@@ -38,12 +42,12 @@ final class RabbitManagement {
     this.api = "http://" + host + ":" + port + "/api/";
   }
 
-  Set<String> vhosts() {
-    Set<String> names = new TreeSet<>();
-    for (Map<String, Object> vhost : JsonObjects.parse(send("GET", "vhosts", ""))) {
-      names.add(String.valueOf(vhost.get("name")));
-    }
-    return names;
+  /**
+   * Returns when the node answers, by itself: other listings ask every node, and a frozen one keeps
+   * them waiting for a minute.
+   */
+  void ping() {
+    send("GET", "whoami", "");
   }
 
   /** Creates the vhost and grants its creator all permissions in it. */
@@ -63,6 +67,57 @@ final class RabbitManagement {
           new QueueDepth(count(queue, "messages_ready"), count(queue, "messages_unacknowledged")));
     }
     return depths;
+  }
+
+  /**
+   * A quorum queue and its nodes by their Erlang names.
+   *
+   * @param leader the last known leader, which may have ended
+   */
+  record QueueMembers(
+      String vhost, String queue, String leader, Set<String> members, Set<String> online) {
+
+    /** Whether every member runs, and the leader is one of them. */
+    boolean areComplete() {
+      return online.equals(members) && online.contains(leader);
+    }
+  }
+
+  /** The quorum queues of all vhosts. */
+  List<QueueMembers> quorumQueues() {
+    List<QueueMembers> queues = new ArrayList<>();
+    for (Map<String, Object> queue : JsonObjects.parse(send("GET", "queues" + LIVE_TOTALS, ""))) {
+      if (queue.get("leader") instanceof String leader) {
+        queues.add(
+            new QueueMembers(
+                String.valueOf(queue.get("vhost")),
+                String.valueOf(queue.get("name")),
+                leader,
+                names(queue.get("members")),
+                names(queue.get("online"))));
+      }
+    }
+    return queues;
+  }
+
+  private static Set<String> names(@Nullable Object list) {
+    Set<String> names = new HashSet<>();
+    if (list instanceof List<?> texts) {
+      texts.forEach(text -> names.add(String.valueOf(text)));
+    }
+    return names;
+  }
+
+  /** Erlang names of the nodes that run, as far as this one knows. */
+  Set<String> runningNodes() {
+    Set<String> names = new HashSet<>();
+    for (Map<String, Object> node :
+        JsonObjects.parse(send("GET", "nodes?disable_stats=true", ""))) {
+      if (Boolean.TRUE.equals(node.get("running"))) {
+        names.add(String.valueOf(node.get("name")));
+      }
+    }
+    return names;
   }
 
   /** Tags of all consumers. */

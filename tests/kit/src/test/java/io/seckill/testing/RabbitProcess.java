@@ -1,9 +1,11 @@
 package io.seckill.testing;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * rabbitmq-server, run by the user of this JVM. It has its own directories, Erlang cookie and name
@@ -16,10 +18,25 @@ final class RabbitProcess implements ServerProgram {
   /** The port between Erlang nodes, used by rabbitmqctl. */
   private static final int DISTRIBUTION_PORT = 25672;
 
+  private static final AtomicInteger NEXT = new AtomicInteger();
+
+  private final String node;
+  private final String cookie;
   private final List<String> lines;
 
-  RabbitProcess(List<String> lines) {
+  /**
+   * @param node a name of {@link #newNode()}
+   * @param cookie the same for all nodes of a cluster; a secret, as it permits everything on a node
+   */
+  RabbitProcess(String node, String cookie, List<String> lines) {
+    this.node = node;
+    this.cookie = cookie;
     this.lines = lines;
+  }
+
+  /** An Erlang name that no other node of this JVM's name server has. */
+  static String newNode() {
+    return "test-" + NEXT.incrementAndGet() + "@localhost";
   }
 
   @Override
@@ -37,6 +54,7 @@ final class RabbitProcess implements ServerProgram {
   public void prepare(Path home, Ports ports) {
     Programs.find("rabbitmq-server", PACKAGE);
     writeConfiguration(home, ports);
+    writeCookie(home.resolve(".erlang.cookie"));
     ServerFiles.write(home.resolve("advanced.config"), advancedDefaults());
     ServerFiles.write(home.resolve("enabled_plugins"), List.of("[rabbitmq_management]."));
   }
@@ -51,6 +69,16 @@ final class RabbitProcess implements ServerProgram {
     configuration.addAll(defaults());
     configuration.addAll(lines);
     ServerFiles.write(home.resolve("rabbitmq.conf"), configuration);
+  }
+
+  /** Erlang refuses a cookie that others may read. */
+  private void writeCookie(Path file) {
+    if (!Files.exists(file)) {
+      ServerFiles.write(file, List.of(cookie));
+      file.toFile().setReadable(false, false);
+      file.toFile().setReadable(true, true);
+      file.toFile().setWritable(false);
+    }
   }
 
   /** Settings that the container uses too. */
@@ -88,8 +116,7 @@ final class RabbitProcess implements ServerProgram {
         Map.entry("RABBITMQ_MNESIA_BASE", home.resolve("data").toString()),
         Map.entry("RABBITMQ_LOG_BASE", home.resolve("data/log").toString()),
         Map.entry("RABBITMQ_LOGS", "-"),
-        Map.entry(
-            "RABBITMQ_NODENAME", "test-" + ports.of(RabbitServer.SERVICE_PORT) + "@localhost"),
+        Map.entry("RABBITMQ_NODENAME", node),
         Map.entry("RABBITMQ_DIST_PORT", String.valueOf(ports.of(DISTRIBUTION_PORT))),
         Map.entry(
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS", "-kernel inet_dist_use_interface {127,0,0,1}"),

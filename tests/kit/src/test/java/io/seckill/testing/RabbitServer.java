@@ -45,6 +45,11 @@ public final class RabbitServer extends TestServer {
     return started(new RabbitServer(Backend.current().rabbit(List.of()), true));
   }
 
+  /** A node that is not started yet; {@link #launch()} starts it. */
+  static RabbitServer on(Machine machine) {
+    return new RabbitServer(machine, false);
+  }
+
   private static RabbitServer started(RabbitServer server) {
     server.launch();
     return server;
@@ -71,9 +76,18 @@ public final class RabbitServer extends TestServer {
   /** Creates a vhost that no other caller gets, with all permissions for the administrator. */
   public RabbitVhost newVhost() {
     String name = "v" + nextVhost.incrementAndGet();
-    RabbitVhost vhost = new RabbitVhost(this, name, host(), port());
+    RabbitVhost vhost = new RabbitVhost(() -> this, name, url(name));
     vhost.recreate();
     return vhost;
+  }
+
+  /** {@code amqp://user:password@host:port/vhost}, for the administrator. */
+  String url(String vhost) {
+    return url(host(), port(), vhost);
+  }
+
+  static String url(String host, int port, String vhost) {
+    return "amqp://%s:%s@%s:%d/%s".formatted(USER, PASSWORD, host, port, vhost);
   }
 
   /** Counters of one queue, at most about 250 ms old. A queue that does not exist has zeros. */
@@ -144,7 +158,7 @@ public final class RabbitServer extends TestServer {
    */
   @Override
   void handshake() throws Exception {
-    management.vhosts();
+    management.ping();
     ConnectionFactory factory = new ConnectionFactory();
     factory.setUri("amqp://" + USER + ":" + PASSWORD + "@" + host() + ":" + port());
     factory.setConnectionTimeout(2_000);

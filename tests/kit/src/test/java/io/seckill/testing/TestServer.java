@@ -5,7 +5,14 @@ import static org.awaitility.Awaitility.await;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.awaitility.core.ConditionTimeoutException;
 import org.awaitility.core.TerminalFailureException;
 
@@ -134,6 +141,31 @@ public abstract sealed class TestServer implements AutoCloseable
       throw failed("ended while starting", e);
     } catch (ConditionTimeoutException e) {
       throw failed("did not answer within " + READY_WITHIN.toSeconds() + " s", e);
+    }
+  }
+
+  /**
+   * Starts those that have ended, all at the same time, and waits until each one answers.
+   *
+   * @throws ServerStartException as {@link #launch()}, for the first that fails
+   */
+  static void launchAll(Collection<? extends TestServer> servers) {
+    ExecutorService threads = Executors.newFixedThreadPool(servers.size());
+    try {
+      List<Future<?>> launches = new ArrayList<>();
+      for (TestServer server : servers) {
+        launches.add(threads.submit(server::launch));
+      }
+      for (Future<?> launch : launches) {
+        launch.get();
+      }
+    } catch (ExecutionException e) {
+      throw new ServerStartException("A server of several did not start", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("Interrupted while servers start", e);
+    } finally {
+      threads.shutdownNow();
     }
   }
 
