@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,12 @@ public final class RedisClients {
   /** Longest wait for a free connection: pools are as large as the number of callers at once. */
   private static final Duration MAX_WAIT = Duration.ofMillis(100);
 
+  /**
+   * A missed announcement of a new master is found out after this. Not more often: until a Sentinel
+   * has heard of a failover from the others, 2 s later, it names the former master.
+   */
+  private static final Duration SILENCE_OF_A_SENTINEL = Duration.ofMinutes(1);
+
   private RedisClients() {}
 
   /**
@@ -47,14 +54,7 @@ public final class RedisClients {
     return switch (settings.mode()) {
       case SINGLE ->
           single(JedisURIHelper.getHostAndPort(URI.create(settings.url())), settings, clientName);
-      case SENTINEL ->
-          RedisSentinelClient.builder()
-              .masterName(settings.master())
-              .sentinels(nodes(settings))
-              .sentinelClientConfig(sentinelConfig(settings, clientName))
-              .clientConfig(config)
-              .poolConfig(pool(settings))
-              .build();
+      case SENTINEL -> openForAnyMaster(settings, clientName, SILENCE_OF_A_SENTINEL);
       case CLUSTER ->
           RedisClusterClient.builder()
               .nodes(nodes(settings))
@@ -63,6 +63,28 @@ public final class RedisClients {
               .poolConfig(pool(settings))
               .build();
     };
+  }
+
+  /** {@link #open} in sentinel mode. */
+  static RedisSentinelClient openForAnyMaster(
+      RedisSettings settings, String clientName, Duration silence) {
+    String master = Objects.requireNonNull(settings.master());
+    JedisClientConfig config = clientConfig(settings, clientName);
+    Set<HostAndPort> sentinels = nodes(settings);
+    return RedisSentinelClient.builder()
+        .masterName(master)
+        .sentinels(sentinels)
+        .clientConfig(config)
+        .connectionProvider(
+            new SentinelSubscriptions(
+                master,
+                config,
+                pool(settings),
+                sentinels,
+                sentinelLink(settings, clientName)
+                    .blockingSocketTimeoutMillis((int) silence.toMillis())
+                    .build()))
+        .build();
   }
 
   /**
@@ -79,7 +101,7 @@ public final class RedisClients {
   }
 
   private static HostAndPort presentMaster(RedisSettings settings, String clientName) {
-    JedisClientConfig config = sentinelConfig(settings, clientName);
+    JedisClientConfig config = sentinelLink(settings, clientName).build();
     JedisException failure = null;
     for (HostAndPort node : nodes(settings)) {
       try (Jedis sentinel = new Jedis(node, config)) {
@@ -112,12 +134,12 @@ public final class RedisClients {
   }
 
   /** Sentinels have users and TLS of their own, if their addresses say so, and no databases. */
-  private static JedisClientConfig sentinelConfig(RedisSettings settings, String clientName) {
+  private static DefaultJedisClientConfig.Builder sentinelLink(
+      RedisSettings settings, String clientName) {
     String node = settings.nodes().get(0);
     String tls = RedisSettings.isTls(settings.url()) ? "rediss://" : "redis://";
     return link(node.contains("://") ? node : tls + node, settings, clientName)
-        .protocol(RedisProtocol.RESP2) // else Jedis warns that it will not try RESP3
-        .build();
+        .protocol(RedisProtocol.RESP2); // else Jedis warns that it will not try RESP3
   }
 
   private static DefaultJedisClientConfig.Builder link(

@@ -1,0 +1,117 @@
+package io.seckill.common.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.seckill.testing.ChildProcessesOnly;
+import io.seckill.testing.RedisReplicaSet;
+import io.seckill.testing.RedisServer;
+import java.time.Duration;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.RedisSentinelClient;
+import redis.clients.jedis.providers.SentineledConnectionProvider;
+
+/** A client hears of a new master at once, and finds one of which no Sentinel has told it. */
+@ChildProcessesOnly
+class RedisSentinelIT {
+
+  private static final Duration COMMAND = Duration.ofMillis(200);
+  private static final Duration SOON = Duration.ofMinutes(1);
+  private static final Logger LOG =
+      (Logger) LoggerFactory.getLogger(SentineledConnectionProvider.class);
+
+  private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+  private RedisReplicaSet servers;
+
+  @BeforeEach
+  void start() {
+    servers = RedisReplicaSet.start();
+    lines.start();
+    LOG.addAppender(lines);
+  }
+
+  @AfterEach
+  void stop() {
+    LOG.detachAppender(lines);
+    servers.close();
+  }
+
+  @Test
+  void listensLongerThanACommandMayTake() {
+    try (RedisSentinelClient client =
+        (RedisSentinelClient) RedisClients.open(settings(), "listener")) {
+      HostAndPort former = client.getCurrentMaster();
+      await().atMost(SOON).until(() -> subscriptions("listener", "age=[2-9]").size() > 0);
+      Set<String> subscriptions = subscriptions("listener", "age=.*");
+
+      servers.failOver();
+
+      await().atMost(SOON).until(() -> !client.getCurrentMaster().equals(former));
+      assertThat(subscriptions("listener", "age=.*")).containsAll(subscriptions);
+      assertThat(client.ping()).isEqualTo("PONG");
+    }
+  }
+
+  @Test
+  void asksAgainAfterALongSilence() {
+    try (RedisServer other = RedisServer.start();
+        RedisSentinelClient client =
+            RedisClients.openForAnyMaster(settings(), "asker", Duration.ofSeconds(1))) {
+      await().atMost(SOON).until(() -> subscriptions("asker", ".*").size() > 0);
+
+      atEachSentinel(
+          sentinel -> { // which announces nothing of this
+            sentinel.sentinelRemove(servers.name());
+            sentinel.sentinelMonitor(servers.name(), other.host(), other.port(), 1);
+          });
+
+      HostAndPort named = new HostAndPort(other.host(), other.port());
+      await().atMost(SOON).until(() -> client.getCurrentMaster().equals(named));
+      assertThat(lines.list.stream().filter(line -> line.getLevel().isGreaterOrEqual(Level.WARN)))
+          .as("complaints about silence")
+          .isEmpty();
+    }
+  }
+
+  /** Identities, at all Sentinels, of this client's subscriptions with such an age in seconds. */
+  private Set<String> subscriptions(String client, String age) {
+    StringBuilder list = new StringBuilder();
+    atEachSentinel(sentinel -> list.append(sentinel.clientList()));
+    return list.toString()
+        .lines()
+        .filter(line -> line.matches(".* name=" + client + " " + age + " idle=.* sub=1 .*"))
+        .map(line -> line.replaceFirst(" name=.*", ""))
+        .collect(Collectors.toSet());
+  }
+
+  private void atEachSentinel(Consumer<Jedis> action) {
+    for (String sentinel : servers.sentinels()) {
+      try (Jedis jedis = new Jedis(HostAndPort.from(sentinel))) {
+        action.accept(jedis);
+      }
+    }
+  }
+
+  private RedisSettings settings() {
+    return new RedisSettings(
+        RedisSettings.Mode.SENTINEL,
+        "redis://127.0.0.1:1", // no server: the Sentinel names the master
+        servers.sentinels(),
+        servers.name(),
+        0,
+        COMMAND,
+        null);
+  }
+}
