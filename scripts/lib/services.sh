@@ -66,8 +66,8 @@ environment_of_gateway_service() { # SERVICE
   export SECKILL_SECURITY_HS256_SECRET=$HS256_SECRET SECKILL_DEMO_ENABLED=true
   SECKILL_OPS_BROKERUIURL=http://127.0.0.1:$(port_of MANAGEMENT "${RABBITMQ_NODES%% *}")
   export SECKILL_OPS_BROKERUIURL SECKILL_WARMUP_REQUESTS=20000
-  # HAProxy names the shopper's address.
-  ! is_ha || export SECKILL_LIMITS_TRUSTEDPROXIES=127.0.0.1/32
+  # HAProxy names the shopper's address, and notices within 2 s that a process is not ready.
+  ! is_ha || export SECKILL_LIMITS_TRUSTEDPROXIES=127.0.0.1/32 SECKILL_SHUTDOWN_DELAY=5s
   datasource_environment seckill_gateway "$MYSQL_GATEWAY_PASSWORD"
 }
 
@@ -85,6 +85,7 @@ environment_of_order_consumer() { # SERVICE
   redis_environment consumer "$REDIS_CONSUMER_PASSWORD"
   broker_environment consumer "$AMQP_CONSUMER_PASSWORD"
   export SECKILL_DEMO_ENABLED=true SECKILL_PAYMENT_CALLBACKSECRET=$PAYMENT_CALLBACK_SECRET
+  ! is_ha || export SECKILL_SHUTDOWN_DELAY=5s
   datasource_environment seckill_consumer "$MYSQL_CONSUMER_PASSWORD"
   export SPRING_FLYWAY_URL=$SPRING_DATASOURCE_URL SPRING_FLYWAY_USER=seckill_owner SPRING_FLYWAY_PASSWORD=$MYSQL_OWNER_PASSWORD
 }

@@ -3,6 +3,7 @@ package io.seckill.gateway;
 import io.seckill.support.redis.RedisConfiguration;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.InternalToken;
+import io.seckill.support.web.ShutdownDelay;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
@@ -15,7 +16,7 @@ import org.springframework.context.annotation.Import;
  */
 @SpringBootApplication
 @ConfigurationPropertiesScan
-@EnableConfigurationProperties(InternalToken.class)
+@EnableConfigurationProperties({InternalToken.class, ShutdownDelay.class})
 @Import({RedisConfiguration.class, AuditLog.class})
 public class GatewayApplication {
 

@@ -3,6 +3,7 @@ package io.seckill.consumer;
 import io.seckill.support.redis.RedisConfiguration;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.InternalToken;
+import io.seckill.support.web.ShutdownDelay;
 import java.time.Clock;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -14,7 +15,7 @@ import org.springframework.context.annotation.Import;
 /** Stores orders in MySQL, the system of record, and manages their lifecycle afterwards. */
 @SpringBootApplication
 @ConfigurationPropertiesScan
-@EnableConfigurationProperties(InternalToken.class)
+@EnableConfigurationProperties({InternalToken.class, ShutdownDelay.class})
 @Import({RedisConfiguration.class, AuditLog.class})
 public class ConsumerApplication {
 

@@ -17,16 +17,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     memory and what a crash sends twice
  * @param confirmTimeout longest time without an answer of the broker while confirms are pending, 1
  *     s..5 min; then the lane opens a new channel and publishes again. Time blocked by an alarm
- *     does not count
- * @param drainTimeout longest time a stop waits for confirms, not shorter than confirmTimeout
+ *     does not count. A stop waits for confirms twice as long
  */
 @ConfigurationProperties("seckill.relay")
 record RelaySettings(
     @DefaultValue("relay") String name,
     @DefaultValue("1") int lanesPerPartition,
     @DefaultValue("512") int maxUnconfirmed,
-    @DefaultValue("10s") Duration confirmTimeout,
-    @DefaultValue("20s") Duration drainTimeout) {
+    @DefaultValue("10s") Duration confirmTimeout) {
 
   /**
    * @throws IllegalArgumentException naming the property that is out of bounds
@@ -44,9 +42,6 @@ record RelaySettings(
     check(
         confirmTimeout.toSeconds() >= 1 && confirmTimeout.toMinutes() <= 5,
         "seckill.relay.confirm-timeout must be 1s..5m");
-    check(
-        drainTimeout.compareTo(confirmTimeout) >= 0,
-        "seckill.relay.drain-timeout must not be shorter than confirm-timeout");
   }
 
   LinkSettings links() {
@@ -54,6 +49,7 @@ record RelaySettings(
   }
 
   LaneSettings lanes() {
-    return new LaneSettings(name, lanesPerPartition, maxUnconfirmed, drainTimeout);
+    return new LaneSettings(
+        name, lanesPerPartition, maxUnconfirmed, confirmTimeout.multipliedBy(2));
   }
 }

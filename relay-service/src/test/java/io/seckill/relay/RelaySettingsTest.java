@@ -29,8 +29,7 @@ class RelaySettingsTest {
     "lanes-per-partition, 9",
     "max-unconfirmed, 0",
     "max-unconfirmed, 4097",
-    "confirm-timeout, 0s",
-    "drain-timeout, 1s"
+    "confirm-timeout, 0s"
   })
   void refusesAnOutOfBoundsSetting(String property, String value) {
     assertThatThrownBy(() -> bind("seckill.relay", RelaySettings.class, Map.of(property, value)))

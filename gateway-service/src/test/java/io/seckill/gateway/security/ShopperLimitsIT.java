@@ -58,6 +58,19 @@ class ShopperLimitsIT {
   }
 
   @Test
+  void countAtEachGatewayAlone() {
+    String[] limit = {"seckill.limits.user-per-second=0.001", "seckill.limits.user-burst=1"};
+    long user = stage.newUser();
+    try (TestGateway one = gateway(limit);
+        TestGateway other = gateway(limit)) {
+      for (TestGateway gateway : List.of(one, other)) {
+        assertThat(gateway.get(user, "/api/v1/orders").status()).isEqualTo(200);
+        assertThat(gateway.get(user, "/api/v1/orders").status()).isEqualTo(429);
+      }
+    }
+  }
+
+  @Test
   void countWhatNeedsNoTokenByItsAddress() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     try (TestGateway own =

@@ -109,6 +109,7 @@ class KubernetesManifestsTest {
           Deployment/relay-service              | /spec/template/spec/containers/0/readinessProbe/httpGet/port | "health"          | readinessProbe asks port 'health'
           Deployment/relay-service              | /spec/template/spec/containers/0/livenessProbe/httpGet/path  | "/actuator/health" | asks more than the process
           Deployment/gateway-service            | /spec/template/spec/terminationGracePeriodSeconds        | 45                    | has only 35 s to stop
+          ConfigMap/gateway-service             | /data/SECKILL_SHUTDOWN_DELAY                             | "30s"                 | has only 30 s to stop
           Deployment/gateway-service            | /spec/template/spec/enableServiceLinks                   |                       | has service links
           Deployment/gateway-service            | /spec/template/spec/securityContext/runAsNonRoot         | false                 | may run as root
           Deployment/gateway-service            | /spec/template/spec/containers/0/securityContext/readOnlyRootFilesystem | false  | may write

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.springframework.boot.convert.DurationStyle;
 import tools.jackson.databind.JsonNode;
 
 /** Finds what the API would refuse in a set of objects, and what cannot work together. */
@@ -91,13 +92,14 @@ final class ManifestProblems {
         object,
         "has a container that may write or gain rights");
     checkProbes(object, pod, container);
-    int toStop =
+    Map<String, String> environment = environment(object, container);
+    String delay = environment.getOrDefault("SECKILL_SHUTDOWN_DELAY", "0s");
+    long toStop =
         pod.spec().path("terminationGracePeriodSeconds").asInt(30)
-            - container.at("/lifecycle/preStop/sleep/seconds").asInt(0);
+            - DurationStyle.detectAndParse(delay).toSeconds();
     expect(
         toStop >= DocumentedSettings.secondsToStop(), object, "has only " + toStop + " s to stop");
     checkMounts(object, pod, container);
-    Map<String, String> environment = environment(object, container);
     checkSettings(object, pod, environment);
     checkMemory(object, container, environment.getOrDefault("JAVA_TOOL_OPTIONS", ""));
   }

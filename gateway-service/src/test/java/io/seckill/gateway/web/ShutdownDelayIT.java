@@ -1,0 +1,77 @@
+package io.seckill.gateway.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.gateway.testing.GatewayStage;
+import io.seckill.gateway.testing.RawConnection;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.TestServers;
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** A load balancer that asks for readiness loses no request of a gateway that stops. */
+@ExtendWith(TestServers.class)
+class ShutdownDelayIT {
+
+  private static final Duration DELAY = Duration.ofSeconds(3);
+
+  private final GatewayStage stage = GatewayStage.shared();
+
+  @Test
+  void admitsOnNewConnectionsForTheDelayAfterItSaysThatItIsNotReady() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 1, 100_000);
+    TestGateway gateway = stopping("seckill.shutdown.delay=" + DELAY.toSeconds() + "s");
+    await().until(() -> readiness(gateway) == 200);
+    int port = gateway.shopPort();
+    long told = System.nanoTime();
+    CompletableFuture<Void> stop = CompletableFuture.runAsync(gateway::close);
+    await().until(() -> readiness(gateway) == 503);
+
+    int admitted = 0;
+    try {
+      while (buy(port, sku, stage.newUser()).startsWith("HTTP/1.1 202")) {
+        admitted++;
+      }
+    } catch (UncheckedIOException refused) {
+      assertThat(refused).hasCauseInstanceOf(ConnectException.class);
+    }
+
+    assertThat(Duration.ofNanos(System.nanoTime() - told)).isGreaterThanOrEqualTo(DELAY);
+    assertThat(admitted).isPositive();
+    assertThat(stop).succeedsWithin(Duration.ofSeconds(30));
+  }
+
+  private static int readiness(TestGateway gateway) {
+    return gateway.send(gateway.admin("/actuator/health/readiness").GET()).status();
+  }
+
+  private static String buy(int port, long sku, long user) {
+    try (RawConnection connection = new RawConnection(port)) {
+      String body = "{\"quantity\":1}";
+      connection.send(
+          """
+          POST /api/v1/skus/%d/orders HTTP/1.1
+          Host: shop
+          Authorization: %s
+          Idempotency-Key: key-of-the-user-%d
+          Content-Type: application/json
+          Content-Length: %d
+
+          %s"""
+              .formatted(sku, TestGateway.shopper(user), user, body.length(), body)
+              .replace("\n", "\r\n"));
+      return connection.answer();
+    }
+  }
+
+  private TestGateway stopping(String property) {
+    return TestGateway.start(
+        stage.redisDatabase(), stage.mysqlDatabase(), stage.consumer().url(), property);
+  }
+}
