@@ -66,8 +66,9 @@ environment_of_gateway_service() { # SERVICE
   export SECKILL_SECURITY_HS256_SECRET=$HS256_SECRET SECKILL_DEMO_ENABLED=true
   SECKILL_OPS_BROKERUIURL=http://127.0.0.1:$(port_of MANAGEMENT "${RABBITMQ_NODES%% *}")
   export SECKILL_OPS_BROKERUIURL SECKILL_WARMUP_REQUESTS=20000
-  # HAProxy names the shopper's address, and notices within 2 s that a process is not ready.
-  ! is_ha || export SECKILL_LIMITS_TRUSTEDPROXIES=127.0.0.1/32 SECKILL_SHUTDOWN_DELAY=5s
+  # HAProxy names the shopper's address, and notices within 2 s that a process is not ready. Nothing is sold from a
+  # promoted Redis that does not sync every write to disk.
+  ! is_ha || export SECKILL_LIMITS_TRUSTEDPROXIES=127.0.0.1/32 SECKILL_SHUTDOWN_DELAY=5s SECKILL_PREHEAT_ALLOWUNSAFEREDIS=never
   datasource_environment seckill_gateway "$MYSQL_GATEWAY_PASSWORD"
 }
 

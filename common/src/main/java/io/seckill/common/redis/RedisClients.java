@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
@@ -101,20 +102,39 @@ public final class RedisClients {
   }
 
   private static HostAndPort presentMaster(RedisSettings settings, String clientName) {
-    JedisClientConfig config = sentinelLink(settings, clientName).build();
+    return askAny(
+        settings, sentinelConfig(settings, clientName), sentinel -> master(sentinel, settings));
+  }
+
+  /** The master that this Sentinel names, or null when it knows none. */
+  static @Nullable HostAndPort master(Jedis sentinel, RedisSettings settings) {
+    List<String> master = sentinel.sentinelGetMasterAddrByName(settings.master());
+    return master != null && master.size() == 2
+        ? new HostAndPort(master.get(0), Integer.parseInt(master.get(1)))
+        : null;
+  }
+
+  /**
+   * Asks one of {@code seckill.redis.nodes} after the other.
+   *
+   * @return the first answer that is not null
+   * @throws JedisException when there is none
+   */
+  static <T> T askAny(
+      RedisSettings settings, JedisClientConfig config, Function<Jedis, @Nullable T> question) {
     JedisException failure = null;
     for (HostAndPort node : nodes(settings)) {
-      try (Jedis sentinel = new Jedis(node, config)) {
-        List<String> master = sentinel.sentinelGetMasterAddrByName(settings.master());
-        if (master != null && master.size() == 2) {
-          return new HostAndPort(master.get(0), Integer.parseInt(master.get(1)));
+      try (Jedis jedis = new Jedis(node, config)) {
+        T answer = question.apply(jedis);
+        if (answer != null) {
+          return answer;
         }
       } catch (JedisException e) {
         failure = e;
       }
     }
     throw new JedisConnectionException(
-        "no Sentinel of " + nodes(settings) + " names the master of " + settings.master(), failure);
+        "none of " + nodes(settings) + " names the servers of Redis", failure);
   }
 
   private static UnifiedJedis single(
@@ -133,7 +153,18 @@ public final class RedisClients {
         .build();
   }
 
+  /** As {@link #clientConfig}, for questions about the server itself. */
+  static JedisClientConfig serverConfig(RedisSettings settings, String clientName) {
+    return link(settings.url(), settings, clientName)
+        .protocol(RedisProtocol.RESP2) // else Jedis warns that it will not try RESP3
+        .build();
+  }
+
   /** Sentinels have users and TLS of their own, if their addresses say so, and no databases. */
+  static JedisClientConfig sentinelConfig(RedisSettings settings, String clientName) {
+    return sentinelLink(settings, clientName).build();
+  }
+
   private static DefaultJedisClientConfig.Builder sentinelLink(
       RedisSettings settings, String clientName) {
     String node = settings.nodes().get(0);

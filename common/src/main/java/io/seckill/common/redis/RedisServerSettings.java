@@ -2,7 +2,8 @@ package io.seckill.common.redis;
 
 import java.util.ArrayList;
 import java.util.List;
-import redis.clients.jedis.UnifiedJedis;
+import java.util.Map;
+import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
@@ -22,40 +23,37 @@ public record RedisServerSettings(List<String> dangers, List<String> costs) {
   private static final int MIN_LISTPACK_VALUE = 128;
 
   /**
-   * Queries the server. One that does not report its settings passes; of a cluster, one node is
-   * queried.
+   * Queries the server. One that does not report its settings passes.
    *
+   * @param replicas that must have an order before "queued" is answered
    * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer
    */
-  public static RedisServerSettings of(UnifiedJedis redis) {
-    return of(redis, 0);
-  }
-
-  /**
-   * As {@link #of(UnifiedJedis)}, for "queued" that also promises replicas.
-   *
-   * @param replicas that must have an order
-   */
-  public static RedisServerSettings of(UnifiedJedis redis, int replicas) {
+  static RedisServerSettings of(Jedis server, int replicas) {
     List<String> dangers = new ArrayList<>();
     List<String> costs = new ArrayList<>();
     try {
-      String policy = redis.configGet("maxmemory-policy").get("maxmemory-policy");
+      Map<String, String> settings =
+          server.configGet(
+              "maxmemory-policy",
+              "appendonly",
+              "appendfsync",
+              "min-replicas-to-write",
+              "hash-max-listpack-value");
+      String policy = settings.get("maxmemory-policy");
       if (policy != null && !policy.equals("noeviction")) {
         dangers.add("maxmemory-policy is " + policy + ", it must be noeviction");
       }
-      String appends = redis.configGet("appendonly").get("appendonly");
-      String syncs = redis.configGet("appendfsync").get("appendfsync");
-      if ("no".equals(appends)) {
+      String syncs = settings.get("appendfsync");
+      if ("no".equals(settings.get("appendonly"))) {
         dangers.add("appendonly is no, it must be yes");
       } else if (syncs != null && !syncs.equals("always")) {
         dangers.add("appendfsync is " + syncs + ", it must be always");
       }
-      String connected = redis.configGet("min-replicas-to-write").get("min-replicas-to-write");
+      String connected = settings.get("min-replicas-to-write");
       if (connected != null && Integer.parseInt(connected) < replicas) {
         dangers.add("min-replicas-to-write is " + connected + ", it must be at least " + replicas);
       }
-      String packed = redis.configGet("hash-max-listpack-value").get("hash-max-listpack-value");
+      String packed = settings.get("hash-max-listpack-value");
       if (packed != null && Long.parseLong(packed) < MIN_LISTPACK_VALUE) {
         costs.add("hash-max-listpack-value is " + packed + ", orders need " + MIN_LISTPACK_VALUE);
       }

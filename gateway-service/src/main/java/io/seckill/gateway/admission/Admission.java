@@ -50,7 +50,7 @@ sealed interface Admission permits Admission.Queued, Refusal, Admission.Busy, Ad
     REDIS,
     /** The circuit breaker is open. */
     BREAKER,
-    /** The partition's data in Redis is not verified, as after a restart or a failover of Redis. */
+    /** The partition's server is not verified, as after a restart or a failover, or is refused. */
     UNVERIFIED,
     /** The SKU is quarantined until it is rebuilt: MySQL has newer data of it than Redis. */
     QUARANTINED,

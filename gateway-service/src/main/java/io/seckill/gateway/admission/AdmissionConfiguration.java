@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.gateway.backends.RedisNodeWatch;
 import io.seckill.gateway.backends.RequestBatcher;
 import java.time.Clock;
 import java.time.Duration;
@@ -56,6 +57,7 @@ class AdmissionConfiguration {
       RedisBreaker breaker,
       JdbcTemplate mysql,
       VerifiedServers servers,
+      RedisNodeWatch nodes,
       HighWaterMarks marks,
       ConsumerClient consumer,
       WorkerLeases leases) {
@@ -64,6 +66,7 @@ class AdmissionConfiguration {
         breaker,
         new StoredSales(mysql),
         servers,
+        nodes::admits,
         marks,
         consumer::reportLostAdmissions,
         leases,

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,7 @@ final class SaleWatch implements AutoCloseable {
   private final RedisBreaker breaker;
   private final StoredSales database;
   private final VerifiedServers servers;
+  private final Predicate<String> mayBeSoldFrom;
   private final HighWaterMarks marks;
   private final LossReports reports;
   private final WorkerLeases leases;
@@ -57,6 +59,7 @@ final class SaleWatch implements AutoCloseable {
   private final RepeatingTask watching;
   private long comparedNanos;
   private boolean mysqlUnavailable;
+  private boolean refused;
 
   /**
    * A sale as stored in Redis; epoch and sequence are 0 and the state is empty if Redis does not
@@ -82,11 +85,15 @@ final class SaleWatch implements AutoCloseable {
     Mono<?> report(long skuId, long epoch, long seq);
   }
 
+  /**
+   * @param mayBeSoldFrom whether a server with this replication id may be verified; may block
+   */
   SaleWatch(
       UnifiedJedis redis,
       RedisBreaker breaker,
       StoredSales database,
       VerifiedServers servers,
+      Predicate<String> mayBeSoldFrom,
       HighWaterMarks marks,
       LossReports reports,
       WorkerLeases leases,
@@ -95,6 +102,7 @@ final class SaleWatch implements AutoCloseable {
     this.breaker = breaker;
     this.database = database;
     this.servers = servers;
+    this.mayBeSoldFrom = mayBeSoldFrom;
     this.marks = marks;
     this.reports = reports;
     this.leases = leases;
@@ -111,11 +119,13 @@ final class SaleWatch implements AutoCloseable {
     watching.runSoon();
   }
 
-  /** While MySQL is unavailable, every comparison waits for its interval. */
+  /**
+   * While MySQL is unavailable, or a server is refused, every comparison waits for its interval.
+   */
   private void tick() {
     try {
       boolean due = System.nanoTime() - comparedNanos >= intervalNanos;
-      if (due || !(mysqlUnavailable || servers.allVerified())) {
+      if (due || !(mysqlUnavailable || refused || servers.allVerified())) {
         compare();
       }
     } catch (JedisException | CallNotPermittedException e) {
@@ -307,17 +317,30 @@ final class SaleWatch implements AutoCloseable {
   }
 
   /**
-   * Marks servers as verified. Called after the quarantines are in force; a server is verified only
-   * if its data confirm the worker lease.
+   * Marks servers as verified, or refuses them. Called after the quarantines are in force; a server
+   * is verified only if its data confirm the worker lease.
    */
   private void verify(Map<Integer, String> found) {
-    found.forEach(
+    Map<Integer, String> changed = new TreeMap<>(found);
+    changed.entrySet().removeIf(one -> one.getValue().equals(servers.replicationId(one.getKey())));
+    Set<String> unsafe =
+        changed.values().stream()
+            .distinct()
+            .filter(mayBeSoldFrom.negate())
+            .collect(Collectors.toSet());
+    changed.forEach(
         (p, replicationId) -> {
-          if (!replicationId.equals(servers.replicationId(p)) && leases.of(p).renew()) {
+          if (unsafe.contains(replicationId)) {
+            servers.refused(p);
+          } else if (leases.of(p).renew()) {
             servers.verified(p, replicationId);
             log.info("data of partition {} verified: replication id {}", p, replicationId);
           }
         });
+    if (!unsafe.isEmpty() && !refused) {
+      log.error("redis servers {} are not sold from: their settings are unsafe or unknown", unsafe);
+    }
+    refused = !unsafe.isEmpty();
   }
 
   /** Ends the thread; if it is blocked in MySQL, the driver's timeout ends it later. */

@@ -29,6 +29,11 @@ final class VerifiedServers {
     replicationIds.compareAndSet(partition, expected, null);
   }
 
+  /** The partition's present server may lose orders; nothing is admitted on it. */
+  void refused(int partition) {
+    replicationIds.set(partition, null);
+  }
+
   void verified(int partition, String replicationId) {
     replicationIds.set(partition, replicationId);
   }

@@ -6,7 +6,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.backends.RedisBreaker;
-import io.seckill.gateway.backends.ServerSettings;
+import io.seckill.gateway.backends.RedisNodeWatch;
 import io.seckill.gateway.ops.HealthReport.Component;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -25,7 +25,7 @@ final class BackendHealth {
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
-  private final ServerSettings redisSettings;
+  private final RedisNodeWatch redisNodes;
   private final BlockingCalls redisCalls;
   private final JdbcClient mysql;
   private final BlockingCalls mysqlCalls;
@@ -34,14 +34,14 @@ final class BackendHealth {
   BackendHealth(
       UnifiedJedis redis,
       RedisBreaker breaker,
-      ServerSettings redisSettings,
+      RedisNodeWatch redisNodes,
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
       JdbcClient mysql,
       @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
       ConsumerClient consumer) {
     this.redis = redis;
     this.breaker = breaker;
-    this.redisSettings = redisSettings;
+    this.redisNodes = redisNodes;
     this.redisCalls = redisCalls;
     this.mysql = mysql;
     this.mysqlCalls = mysqlCalls;
@@ -86,7 +86,7 @@ final class BackendHealth {
     } else {
       redis.ping();
     }
-    List<String> dangers = redisSettings.dangers();
+    List<String> dangers = redisNodes.dangers();
     if (!dangers.isEmpty()) {
       return Component.degraded("Redis may forget orders: " + String.join("; ", dangers) + ".");
     }

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.gateway.backends.RedisNodeWatch;
 import io.seckill.gateway.ops.HealthReport.Component;
 import java.util.List;
 import java.util.Map;
@@ -23,18 +24,21 @@ final class HealthController {
   private final BlockingCalls redisCalls;
   private final MeterRegistry meters;
   private final DurableIn durableIn;
+  private final RedisNodeWatch redisNodes;
 
   HealthController(
       BackendHealth backends,
       LaneRegistry registry,
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
       MeterRegistry meters,
-      DurableIn durableIn) {
+      DurableIn durableIn,
+      RedisNodeWatch redisNodes) {
     this.backends = backends;
     this.registry = registry;
     this.redisCalls = redisCalls;
     this.meters = meters;
     this.durableIn = durableIn;
+    this.redisNodes = redisNodes;
   }
 
   @GetMapping("/api/v1/health")
@@ -95,7 +99,10 @@ final class HealthController {
       return Component.degraded("Redis does not answer for " + open + " partitions.");
     }
     if (meters.get("seckill.redis.verified").gauge().value() != 1) {
-      return Component.down("The data of Redis has not been compared with MySQL yet.");
+      return Component.down(
+          redisNodes.refuses()
+              ? "Redis is not sold from while it may forget orders."
+              : "The data of Redis has not been compared with MySQL yet.");
     }
     long quarantined = (long) meters.get("seckill.quarantined.skus").gauge().value();
     return quarantined == 0

@@ -107,6 +107,7 @@ class SaleWatchIT {
         RedisBreakers.of(redis, new SimpleMeterRegistry()),
         new StoredSales(mysql),
         servers,
+        server -> true,
         new HighWaterMarks(),
         (sku, epoch, seq) -> Mono.error(new AssertionError("nothing is lost")),
         leases,

@@ -2,6 +2,7 @@ package io.seckill.consumer.catalogue;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
+import io.seckill.common.redis.AllowUnsafeRedis;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -13,15 +14,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param maxPerOrder maximum units of one order, 1..10,000
  * @param retention how long a sale's data stays in Redis after closing, 2 h..30 d; for that long,
  *     retries with the same key get the first answer
- * @param allowUnsafeRedis allows preheating and opening of sales although Redis may lose orders: it
- *     evicts keys when it is full, keeps no append-only file, or replies before the file is synced
- *     to disk
+ * @param allowUnsafeRedis whether sales are preheated and opened although a Redis server may lose
+ *     orders: it evicts keys when it is full, keeps no append-only file, or replies before the file
+ *     is synced to disk
  */
 @ConfigurationProperties("seckill.preheat")
 record PreheatProperties(
     @DefaultValue("100") int maxPerOrder,
     @DefaultValue("48h") Duration retention,
-    @DefaultValue("false") boolean allowUnsafeRedis) {
+    @DefaultValue("false") AllowUnsafeRedis allowUnsafeRedis) {
 
   PreheatProperties {
     check(

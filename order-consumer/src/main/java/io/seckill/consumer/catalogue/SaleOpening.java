@@ -1,7 +1,9 @@
 package io.seckill.consumer.catalogue;
 
+import io.seckill.common.redis.AllowUnsafeRedis;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisServerSettings;
+import io.seckill.common.redis.RedisNode;
+import io.seckill.common.redis.RedisNodes;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.support.web.ProblemCode;
@@ -9,6 +11,8 @@ import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -19,15 +23,23 @@ import redis.clients.jedis.UnifiedJedis;
 @Component
 class SaleOpening {
 
+  private static final Logger log = LoggerFactory.getLogger(SaleOpening.class);
+
   private final Catalogue catalogue;
   private final UnifiedJedis redis;
+  private final RedisNodes nodes;
   private final SaleStates states;
   private final PreheatProperties settings;
 
   SaleOpening(
-      Catalogue catalogue, UnifiedJedis redis, SaleStates states, PreheatProperties settings) {
+      Catalogue catalogue,
+      UnifiedJedis redis,
+      RedisNodes nodes,
+      SaleStates states,
+      PreheatProperties settings) {
     this.catalogue = catalogue;
     this.redis = redis;
+    this.nodes = nodes;
     this.states = states;
     this.settings = settings;
   }
@@ -60,13 +72,18 @@ class SaleOpening {
   }
 
   /**
-   * Checks before a sale begins that Redis retains its data.
+   * Checks before a sale begins that every Redis server retains its data. A server that does not
+   * answer is logged: its settings are unknown.
    *
    * @throws ProblemException 409 UNSAFE_REDIS, unless the settings allow it
    */
   void refuseUnsafeRedis() {
-    List<String> dangers = RedisServerSettings.of(redis).dangers();
-    if (!dangers.isEmpty() && !settings.allowUnsafeRedis()) {
+    List<RedisNode> all = nodes.query(0);
+    all.stream()
+        .filter(node -> !node.isAvailable())
+        .forEach(node -> log.warn("redis {} does not answer, a sale begins", node.address()));
+    List<String> dangers = all.stream().flatMap(node -> node.dangers().stream()).toList();
+    if (!dangers.isEmpty() && settings.allowUnsafeRedis() != AllowUnsafeRedis.TRUE) {
       throw ProblemException.of(
           ProblemCode.UNSAFE_REDIS, "Redis may forget orders: " + String.join("; ", dangers) + ".");
     }

@@ -2,6 +2,7 @@ package io.seckill.consumer.catalogue;
 
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.seckill.common.redis.AllowUnsafeRedis;
 import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -14,7 +15,7 @@ class PreheatPropertiesTest {
   @ValueSource(ints = {0, 10_001})
   void refusesABoundOfAnOrderThatIsOutOfRange(int maxPerOrder) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new PreheatProperties(maxPerOrder, TWO_DAYS, false))
+        .isThrownBy(() -> new PreheatProperties(maxPerOrder, TWO_DAYS, AllowUnsafeRedis.FALSE))
         .withMessageContaining("seckill.preheat.max-per-order");
   }
 
@@ -22,7 +23,8 @@ class PreheatPropertiesTest {
   @ValueSource(longs = {7_199, 2_592_001})
   void refusesARetentionThatIsOutOfRange(long seconds) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new PreheatProperties(100, Duration.ofSeconds(seconds), false))
+        .isThrownBy(
+            () -> new PreheatProperties(100, Duration.ofSeconds(seconds), AllowUnsafeRedis.FALSE))
         .withMessageContaining("seckill.preheat.retention");
   }
 }

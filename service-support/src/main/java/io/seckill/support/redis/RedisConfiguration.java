@@ -1,6 +1,7 @@
 package io.seckill.support.redis;
 
 import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisNodes;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.SaleStates;
 import org.springframework.context.annotation.Bean;
@@ -16,7 +17,16 @@ public class RedisConfiguration {
 
   @Bean
   UnifiedJedis redis(RedisSettings settings, Environment environment) {
-    return RedisClients.open(settings, environment.getRequiredProperty("spring.application.name"));
+    return RedisClients.open(settings, name(environment));
+  }
+
+  @Bean
+  RedisNodes redisNodes(RedisSettings settings, Environment environment) {
+    return new RedisNodes(settings, name(environment));
+  }
+
+  private static String name(Environment environment) {
+    return environment.getRequiredProperty("spring.application.name");
   }
 
   @Bean
