@@ -3,8 +3,7 @@
 # sockets under .local, addresses on 127.0.0.1 only. Services that the machine runs are not touched.
 
 RABBITMQ_ETC=$ETC_DIR/rabbitmq
-# Names the primary after a promotion.
-MYSQL_PRIMARY_FILE=$DATA_DIR/mysql-primary
+REDIS_PORTS_CHANGED='the Redis nodes were created on other ports; choose these, or run scripts/down --wipe'
 
 start_servers() { # all at once, then waits for each; servers that run already get their users again
   local node wait_for=()
@@ -30,6 +29,7 @@ await_servers() {
   local node
   for node in $REDIS_NODES; do wait_ready "$node" "$node" 60 redis_answers "$node"; done
   for node in $SENTINELS; do wait_ready "$node" "$node" 60 sentinel_answers "$node"; done
+  ! is_cluster || join_redis_cluster
   for node in $MYSQL_NODES; do wait_ready "$node" "$node" 120 mysql_answers "$node"; done
   ! is_ha || follow_mysql_primary
   grant_mysql_users
@@ -43,8 +43,12 @@ start_redis() { # NODE
   mkdir -p "$data"
   [[ -e $data/redis.conf ]] || redis_role "$1" | write_file "$data/redis.conf"
   if is_ha; then
-    redis_ha | write_file "$ETC_DIR/redis-ha.conf"
-    settings+=(--include "$ETC_DIR/redis-ha.conf")
+    "redis_$FORM" | write_file "$ETC_DIR/redis-$FORM.conf"
+    settings+=(--include "$ETC_DIR/redis-$FORM.conf")
+  fi
+  if is_cluster; then
+    cluster_ports_kept "$1" "$data/nodes.conf" || fail "$REDIS_PORTS_CHANGED"
+    settings+=(--cluster-port "$(port_of BUS "$1")")
   fi
   start_process "$1" redis-server "$data/redis.conf" "${settings[@]}" \
     --port "$(port_of REDIS "$1")" --dir "$data" --aclfile "$ETC_DIR/users.acl" --daemonize no
@@ -54,9 +58,13 @@ redis_ha() {
   render "$ROOT/deploy/redis/ha.conf" "REPLICA=$REDIS_REPLICA_PASSWORD"
 }
 
-redis_role() { # NODE: at its first start
+redis_cluster() {
+  render "$ROOT/deploy/redis/cluster.conf" "REPLICA=$REDIS_REPLICA_PASSWORD" "WAIT=$SECKILL_ADMISSION_REPLICAS"
+}
+
+redis_role() { # NODE: at its first start; a cluster has them in nodes.conf
   local first=${REDIS_NODES%% *}
-  [[ $1 == "$first" ]] || printf 'replicaof 127.0.0.1 %s\n' "$(port_of REDIS "$first")"
+  is_cluster || [[ $1 == "$first" ]] || printf 'replicaof 127.0.0.1 %s\n' "$(port_of REDIS "$first")"
 }
 
 # Sentinel stores what it knows in its configuration file.
@@ -65,7 +73,7 @@ start_sentinel() { # NODE
   if [[ ! -e $data/sentinel.conf ]]; then
     sentinel_start 127.0.0.1 "$(port_of REDIS "${REDIS_NODES%% *}")" | write_file "$data/sentinel.conf"
   fi
-  sentinel_ports_kept "$data/sentinel.conf" || fail "the Redis nodes were created on other ports; choose these, or run scripts/down --wipe"
+  sentinel_ports_kept "$data/sentinel.conf" || fail "$REDIS_PORTS_CHANGED"
   start_process "$1" redis-server "$data/sentinel.conf" --sentinel \
     --port "$(port_of SENTINEL "$1")" --bind 127.0.0.1 --dir "$data" --daemonize no
 }
@@ -89,6 +97,30 @@ sentinel_answers() { # NODE
     [[ $(port_of REDIS "$primary") != "${address##*$'\n'}" ]] ||
       redis_as_admin "$primary" info replication | grep -q '^min_slaves_good_slaves:[1-9]' || return 1
   done
+}
+
+# Slots and replicas are assigned once; afterwards the nodes know them, and who has replaced whom.
+join_redis_cluster() {
+  local node first=${REDIS_NODES%% *} addresses
+  # shellcheck disable=SC2086 # names are words
+  addresses=$(addresses_of REDIS $REDIS_NODES)
+  if [[ $(redis_as_admin "$first" cluster info) == *cluster_known_nodes:1$'\r'* ]]; then
+    say "creating the Redis Cluster"
+    # shellcheck disable=SC2086 # addresses are words
+    redis_as_admin "$first" --cluster create ${addresses//,/ } --cluster-replicas 1 --cluster-yes >"$LOG_DIR/redis-cluster.log" 2>&1 ||
+      fail "the Redis Cluster could not be created; see $LOG_DIR/redis-cluster.log"
+  fi
+  for node in $REDIS_NODES; do wait_ready "$node" "$node in the Redis Cluster" 60 cluster_answers "$node"; done
+}
+
+cluster_ports_kept() { # NODE FILE: the one in which it stores its cluster, if it has been in one
+  [[ ! -e $2 ]] || grep -q ":$(port_of REDIS "$1")@$(port_of BUS "$1")[, ].*myself" "$2"
+}
+
+# Every slot is served, and this node copies or is copied.
+cluster_answers() { # NODE
+  [[ $(redis_as_admin "$1" cluster info) == *cluster_state:ok*cluster_slots_ok:16384* ]] &&
+    redis_as_admin "$1" info replication | grep -qE '^(master_link_status:up|connected_slaves:[1-9])'
 }
 
 # Reading the users again closes connections, so only when they have changed.
@@ -248,8 +280,8 @@ mysql_role() { # NODE: options, a line each; the group first, as MariaDB require
   fi
 }
 
-mysql_primary() {
-  { is_ha && cat "$MYSQL_PRIMARY_FILE" 2>/dev/null; } || printf '%s\n' "${MYSQL_NODES%% *}"
+mysql_primary() { # scripts/promote has written the file
+  { is_ha && cat "$DATA_DIR/mysql-primary" 2>/dev/null; } || printf '%s\n' "${MYSQL_NODES%% *}"
 }
 
 mysql_standby() {

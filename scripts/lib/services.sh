@@ -91,15 +91,18 @@ environment_of_order_consumer() { # SERVICE
   export SPRING_FLYWAY_URL=$SPRING_DATASOURCE_URL SPRING_FLYWAY_USER=seckill_owner SPRING_FLYWAY_PASSWORD=$MYSQL_OWNER_PASSWORD
 }
 
-# With Sentinel the URL's address is not used.
+# With Sentinel and Cluster the URL's address is not used.
 redis_environment() { # USER PASSWORD
   export SECKILL_REDIS_MODE=single
   SECKILL_REDIS_URL=redis://$1:$2@127.0.0.1:$(port_of REDIS "${REDIS_NODES%% *}")/0
   export SECKILL_REDIS_URL
-  is_ha || return 0
   # shellcheck disable=SC2086 # names are words
-  SECKILL_REDIS_NODES=$(addresses_of SENTINEL $SENTINELS)
-  export SECKILL_REDIS_NODES SECKILL_REDIS_MODE=sentinel SECKILL_REDIS_MASTER=seckill
+  case $FORM in
+    ha) SECKILL_REDIS_MODE=sentinel SECKILL_REDIS_MASTER=seckill SECKILL_REDIS_NODES=$(addresses_of SENTINEL $SENTINELS) ;;
+    cluster) SECKILL_REDIS_MODE=cluster SECKILL_REDIS_NODES=$(addresses_of REDIS $REDIS_NODES) ;;
+    *) return 0 ;;
+  esac
+  export SECKILL_REDIS_NODES SECKILL_REDIS_MASTER
 }
 
 broker_environment() { # USER PASSWORD

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Ports and secrets of this pipeline: chosen or generated once, stored under .local.
 
-# The single form: one of each server and service. use_ha replaces these lists and the ports.
+# The single form: one of each server and service. use_ha and use_cluster replace these lists and the ports.
 FORM=single
 REDIS_NODES=redis
 SENTINELS=
@@ -40,9 +40,6 @@ CONSUMER_2   18283 consumer-2 consumer-2
 REDIS_1      16371 redis-1    Redis
 REDIS_2      16372 redis-2    Redis
 REDIS_3      16373 redis-3    Redis
-SENTINEL_1   16391 sentinel-1 Redis Sentinel
-SENTINEL_2   16392 sentinel-2 Redis Sentinel
-SENTINEL_3   16393 sentinel-3 Redis Sentinel
 MYSQL_1      13301 mysql-1    MySQL
 MYSQL_2      13302 mysql-2    MySQL
 AMQP_1       15671 rabbitmq-1 RabbitMQ
@@ -59,6 +56,22 @@ ERLANG_2     15662 rabbitmq-2 the Erlang distribution of RabbitMQ
 ERLANG_3     15663 rabbitmq-3 the Erlang distribution of RabbitMQ
 EPMD         15650 epmd       the Erlang port mapper
 '
+SENTINEL_PORTS='
+SENTINEL_1   16391 sentinel-1 Redis Sentinel
+SENTINEL_2   16392 sentinel-2 Redis Sentinel
+SENTINEL_3   16393 sentinel-3 Redis Sentinel
+'
+CLUSTER_PORTS='
+REDIS_4      16374 redis-4    Redis
+REDIS_5      16375 redis-5    Redis
+REDIS_6      16376 redis-6    Redis
+BUS_1        16361 redis-1    the bus of the Redis Cluster
+BUS_2        16362 redis-2    the bus of the Redis Cluster
+BUS_3        16363 redis-3    the bus of the Redis Cluster
+BUS_4        16364 redis-4    the bus of the Redis Cluster
+BUS_5        16365 redis-5    the bus of the Redis Cluster
+BUS_6        16366 redis-6    the bus of the Redis Cluster
+'
 SECRETS='
 REDIS_GATEWAY_PASSWORD REDIS_RELAY_PASSWORD REDIS_CONSUMER_PASSWORD REDIS_ADMIN_PASSWORD
 REDIS_REPLICA_PASSWORD REDIS_SENTINEL_PASSWORD
@@ -68,7 +81,7 @@ HS256_SECRET INTERNAL_TOKEN PAYMENT_CALLBACK_SECRET
 '
 
 use_ha() {
-  FORM=ha PORTS=$HA_PORTS
+  FORM=ha PORTS=$HA_PORTS$SENTINEL_PORTS DATA_DIR=$LOCAL/data
   REDIS_NODES='redis-1 redis-2 redis-3'
   SENTINELS='sentinel-1 sentinel-2 sentinel-3'
   RABBITMQ_NODES='rabbitmq-1 rabbitmq-2 rabbitmq-3'
@@ -78,8 +91,19 @@ use_ha() {
   GATEWAYS='gateway-1 gateway-2'
 }
 
-is_ha() {
-  [[ $FORM == ha ]]
+use_cluster() { # with data of its own, because its Redis knows other orders
+  use_ha
+  FORM=cluster PORTS=$HA_PORTS$CLUSTER_PORTS DATA_DIR=$LOCAL/data/cluster
+  REDIS_NODES='redis-1 redis-2 redis-3 redis-4 redis-5 redis-6'
+  SENTINELS=
+}
+
+is_ha() { # no part alone, with Sentinels or a Redis Cluster
+  [[ $FORM != single ]]
+}
+
+is_cluster() {
+  [[ $FORM == cluster ]]
 }
 
 number_of() { # PART: 2 of redis-2, nothing of redis
@@ -199,6 +223,9 @@ MYSQL_PASSWORD=$MYSQL_OWNER_PASSWORD
 REDIS_URL=redis://admin:$REDIS_ADMIN_PASSWORD@127.0.0.1:$(port_of REDIS "${REDIS_NODES%% *}")
 END
     # shellcheck disable=SC2086 # names are words
-    ! is_ha || printf 'REDIS_SENTINELS=%s\n' "$(addresses_of SENTINEL $SENTINELS)"
+    case $FORM in
+      ha) printf 'REDIS_SENTINELS=%s\n' "$(addresses_of SENTINEL $SENTINELS)" ;;
+      cluster) printf 'REDIS_CLUSTER=%s\n' "$(addresses_of REDIS $REDIS_NODES)" ;;
+    esac
   } | write_file "$LOCAL/env"
 }
