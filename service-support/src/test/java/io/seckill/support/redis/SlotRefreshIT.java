@@ -1,0 +1,91 @@
+package io.seckill.support.redis;
+
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.redis.RedisSettings.Mode;
+import io.seckill.testing.ChildProcessesOnly;
+import io.seckill.testing.RedisCluster;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.util.JedisClusterCRC16;
+
+/** A frozen node accepts connections and refuses nothing, unlike a dead one. */
+@ChildProcessesOnly
+class SlotRefreshIT {
+
+  private static final Duration SOON = Duration.ofSeconds(20);
+  private static final RedisConfiguration CONFIGURATION = new RedisConfiguration();
+
+  @Test
+  void followsASlotThatLeftAFrozenNode() throws Exception {
+    try (RedisCluster cluster = RedisCluster.start();
+        UnifiedJedis redis = CONFIGURATION.redis(settings(cluster), named())) {
+      AutoCloseable refresh = CONFIGURATION.slotRefresh(redis);
+      String key = keyOfNode(cluster, 0);
+      redis.set(key, "before");
+      cluster.node(0).freeze();
+      moveSlot(cluster, JedisClusterCRC16.getSlot(key));
+
+      await().atMost(SOON).ignoreExceptions().until(() -> redis.set(key, "after").equals("OK"));
+      await().atMost(SOON).ignoreExceptions().until(() -> inPipeline(redis, key).equals("after"));
+      refresh.close();
+    }
+  }
+
+  private static RedisSettings settings(RedisCluster cluster) {
+    return new RedisSettings(
+        Mode.CLUSTER,
+        "redis://127.0.0.1:1", // no server: the nodes report which node serves a slot
+        cluster.nodes(),
+        null,
+        0,
+        Duration.ofMillis(250), // as a gateway
+        null);
+  }
+
+  private static StandardEnvironment named() {
+    StandardEnvironment environment = new StandardEnvironment();
+    environment
+        .getPropertySources()
+        .addFirst(new MapPropertySource("test", Map.of("spring.application.name", "slot-refresh")));
+    return environment;
+  }
+
+  private static String keyOfNode(RedisCluster cluster, int node) {
+    int partition = 0;
+    while (!cluster.primaryOf("{" + partition + "}").equals(cluster.node(node))) {
+      partition++;
+    }
+    return "{" + partition + "}";
+  }
+
+  /** From node 0 to node 1, as after a failover: node 0 is not asked. */
+  private static void moveSlot(RedisCluster cluster, int slot) {
+    try (Jedis one = connect(cluster, 1);
+        Jedis two = connect(cluster, 2)) {
+      String owner = one.clusterMyId();
+      one.clusterSetSlotNode(slot, owner);
+      two.clusterSetSlotNode(slot, owner);
+    }
+  }
+
+  private static Jedis connect(RedisCluster cluster, int node) {
+    return new Jedis(cluster.node(node).host(), cluster.node(node).port());
+  }
+
+  private static String inPipeline(UnifiedJedis redis, String key) {
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      Response<String> value = pipeline.get(key);
+      pipeline.sync();
+      return value.get();
+    }
+  }
+}
