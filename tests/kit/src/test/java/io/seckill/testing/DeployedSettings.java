@@ -22,13 +22,6 @@ public final class DeployedSettings {
     return lines("redis/redis.conf");
   }
 
-  /** As {@link #mysql()}, with the lines of the HA form. */
-  public static List<String> mysqlHa() {
-    return lines("mysql/my.cnf").stream()
-        .filter(line -> !line.equals("[mysqld]") && !line.equals("[mariadb-ha]"))
-        .toList();
-  }
-
   /**
    * Lines of redis.conf for a primary with replicas, without the login at the primary, which {@link
    * RedisReplicaSet} adds.
@@ -37,6 +30,16 @@ public final class DeployedSettings {
     return Stream.concat(
             redis().stream(),
             lines("redis/ha.conf").stream().filter(line -> !line.startsWith("master")))
+        .toList();
+  }
+
+  /** As {@link #redisHa()}, for the nodes of a cluster that waits for no replica. */
+  public static List<String> redisCluster() {
+    return Stream.concat(
+            redis().stream(),
+            lines("redis/cluster.conf").stream()
+                .filter(line -> !line.startsWith("master"))
+                .map(line -> line.replace("@WAIT@", "0")))
         .toList();
   }
 
@@ -57,6 +60,13 @@ public final class DeployedSettings {
     return lines("mysql/my.cnf").stream()
         .filter(line -> !line.equals("[mysqld]"))
         .takeWhile(line -> !line.equals("[mariadb-ha]"))
+        .toList();
+  }
+
+  /** As {@link #mysql()}, with the lines of the HA form. */
+  public static List<String> mysqlHa() {
+    return lines("mysql/my.cnf").stream()
+        .filter(line -> !line.equals("[mysqld]") && !line.equals("[mariadb-ha]"))
         .toList();
   }
 

@@ -4,7 +4,6 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.SaleReader;
 import io.seckill.system.guarantee.SaleOffer;
-import io.seckill.testing.MySqlDatabase;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -45,16 +44,16 @@ final class AlwaysHolds implements AutoCloseable {
       return waiting
       """;
 
-  private final MySqlDatabase database;
+  private final PipelineLab lab;
   private final UnifiedJedis redis;
   private final List<SaleOffer> sales;
   private final Set<String> violations = ConcurrentHashMap.newKeySet();
   private final AtomicInteger looks = new AtomicInteger();
   private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
 
-  AlwaysHolds(MySqlDatabase database, UnifiedJedis redis, List<SaleOffer> sales) {
-    this.database = database;
-    this.redis = redis;
+  AlwaysHolds(PipelineLab lab, List<SaleOffer> sales) {
+    this.lab = lab;
+    this.redis = lab.redis();
     this.sales = List.copyOf(sales);
     var unused = thread.scheduleWithFixedDelay(this::look, 0, PAUSE_MS, TimeUnit.MILLISECONDS);
   }
@@ -70,7 +69,7 @@ final class AlwaysHolds implements AutoCloseable {
   }
 
   private void look() {
-    try (Connection mysql = database.connect();
+    try (Connection mysql = lab.database().connect();
         Statement statement = mysql.createStatement()) {
       mysql.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ); // for the snapshot
       for (SaleOffer sale : sales) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param name value of {@code seckill.admission.channel}
  * @param durableIn value of {@code seckill.admission.durable-in}
  */
-record Channel(String name, String durableIn) {
+public record Channel(String name, String durableIn) {
 
   static final Channel AS_SHIPPED = new Channel("relay", "redis");
 
@@ -33,6 +33,7 @@ record Channel(String name, String durableIn) {
         "HOSTNAME", gateway,
         "SECKILL_BROKER_URLS", brokerUrl,
         "SECKILL_ADMISSION_CHANNEL", name,
-        "SECKILL_ADMISSION_DURABLEIN", durableIn);
+        "SECKILL_ADMISSION_DURABLEIN", durableIn,
+        "SECKILL_ADMISSION_REPLICAS", durableIn.equals("replicas") ? "1" : "0");
   }
 }

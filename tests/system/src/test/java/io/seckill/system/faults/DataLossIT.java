@@ -6,15 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.guarantee.Explained;
-import io.seckill.system.guarantee.Guarantee;
-import io.seckill.system.guarantee.LossIsMeasured;
-import io.seckill.system.guarantee.NeverOversold;
-import io.seckill.system.guarantee.NothingInvented;
-import io.seckill.system.guarantee.OutcomesStay;
-import io.seckill.system.guarantee.QuotaHeld;
 import io.seckill.system.guarantee.SaleOffer;
-import io.seckill.system.guarantee.StoredOnce;
-import io.seckill.system.guarantee.StoresAgree;
 import io.seckill.system.shop.Answer;
 import io.seckill.testing.DeployedSettings;
 import io.seckill.testing.RedisServer;
@@ -25,10 +17,8 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -44,8 +34,6 @@ import redis.clients.jedis.UnifiedJedis;
  */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class DataLossIT {
-
-  private static final String UNAVAILABLE = "ADMISSION_UNAVAILABLE";
 
   private final FaultLab lab;
 
@@ -119,22 +107,21 @@ class DataLossIT {
       run.load().awaitAccepted(run.load().accepted() + 600);
       replica.assertMissedSomething();
       Set<String> onlyInRedis = stopsAtRedis(run);
-      Map<SaleOffer, Long> epochs = epochs(run);
+      LostSales lost = new LostSales(lab, run);
       replica.promote();
       assertMySqlIsBehind(run.sales());
       lab.servers().heal();
       lab.relays().forEach(ServiceInstance::heal);
       lab.gateways().forEach(ServiceInstance::heal);
       run.fault("a replica was promoted that lagged by 600 orders, consumers frozen");
-      staysClosed(run);
+      lost.stayClosed();
       lab.gateway(1).kill();
       lab.gateway(1).restart();
       lab.gateway(1).awaitReady();
-      staysClosed(run);
+      lost.stayClosed();
       lab.heal();
-      epochs.forEach(this::rebuild);
-      lab.worksAgain().newProbes();
-      run.judge(afterLoss(mayBeMissing(onlyInRedis)), List.of());
+      lost.rebuild();
+      run.judge(LostSales.guarantees(mayBeMissing(onlyInRedis)), List.of());
     }
   }
 
@@ -273,14 +260,13 @@ class DataLossIT {
     Signals.await("MySQL to have what was published", () -> run.inBroker() == 0);
     Set<String> onlyInRedis = stopsAtRedis(run);
     assertThat(onlyInRedis).isNotEmpty();
-    Map<SaleOffer, Long> epochs = epochs(run);
+    LostSales lost = new LostSales(lab, run);
     loss.run();
     lab.heal();
     run.fault(fault + "; " + onlyInRedis.size() + " orders were nowhere else");
-    staysClosed(run);
-    epochs.forEach(this::rebuild);
-    lab.worksAgain().newProbes();
-    run.judge(afterLoss(mayBeMissing(onlyInRedis)), List.of());
+    lost.stayClosed();
+    lost.rebuild();
+    run.judge(LostSales.guarantees(mayBeMissing(onlyInRedis)), List.of());
   }
 
   /** Cuts all services off from Redis; returns the orders that are only there. */
@@ -290,12 +276,6 @@ class DataLossIT {
     lab.gateways().forEach(gateway -> gateway.links().redis().cut());
     lab.consumers().forEach(consumer -> consumer.links().redis().cut());
     return run.sales().stream().collect(HashSet::new, this::collect, Set::addAll);
-  }
-
-  private Map<SaleOffer, Long> epochs(FaultRun run) {
-    Map<SaleOffer, Long> epochs = new HashMap<>();
-    run.sales().forEach(sale -> epochs.put(sale, lab.sales().epoch(sale.skuId())));
-    return epochs;
   }
 
   private void collect(Set<String> ids, SaleOffer sale) {
@@ -309,54 +289,9 @@ class DataLossIT {
     }
   }
 
-  /** Checks that nothing is admitted before the rebuild, however often shoppers retry. */
-  private void staysClosed(FaultRun run) {
-    Signals.await(
-        "gateways to know the other Redis",
-        () ->
-            lab.gateways().stream()
-                .allMatch(
-                    gateway ->
-                        gateway.sum("seckill_redis_verified") == 1
-                            && gateway.sum("seckill_quarantined_skus") > 0));
-    int accepted = run.load().accepted();
-    run.load().awaitProblems(UNAVAILABLE, run.load().problems(UNAVAILABLE) + 100);
-    assertThat(run.load().accepted())
-        .as("purchases accepted before Redis is rebuilt")
-        .isEqualTo(accepted);
-  }
-
-  /**
-   * A call may fail, because its consumer's links have just been restored, after it has begun a
-   * rebuild. The scheduled reconciliation continues the rebuild, and the next call finds it done.
-   */
-  private void rebuild(SaleOffer sale, long epochBefore) {
-    Signals.awaitThat(
-        "a rebuild of " + sale,
-        () -> {
-          Answer answer = lab.admin().reconcile(sale.skuId());
-          assertThat(answer.text("outcome")).as("%s", answer).isIn("REBUILT", "CLEAN", "REPAIRED");
-          assertThat(answer.json().path("epoch").asLong())
-              .as("%s", answer)
-              .isGreaterThan(epochBefore);
-        });
-  }
-
   /** What is promised only after the broker's confirm must not be missing. */
   private Set<String> mayBeMissing(Set<String> onlyInRedis) {
     return lab.channel().isDurableInBroker() ? Set.of() : onlyInRedis;
-  }
-
-  /** All guarantees except those on data that is lost or counted anew. */
-  private static List<Guarantee> afterLoss(Set<String> onlyInRedis) {
-    return List.of(
-        new NeverOversold(),
-        new LossIsMeasured(onlyInRedis),
-        new NothingInvented(),
-        new StoredOnce(),
-        new QuotaHeld(),
-        new StoresAgree(),
-        new OutcomesStay(Explained.NOTHING.withRejections("SOLD_OUT", "QUOTA_EXCEEDED")));
   }
 
   @Test

@@ -42,7 +42,7 @@ import redis.clients.jedis.Protocol.Command;
  * @param begin begins the fault and returns a check for its effect, to be called repeatedly
  * @param recovery how long the target has no other fault after the end
  */
-record Fault(
+public record Fault(
     String target, String name, Supplier<BooleanSupplier> begin, Runnable end, Duration recovery) {
 
   private static final Duration AT_ONCE = Duration.ZERO;
@@ -340,7 +340,7 @@ record Fault(
   }
 
   /** A fault whose effect is a state. */
-  private static Fault state(
+  public static Fault state(
       String target,
       String name,
       Runnable begin,

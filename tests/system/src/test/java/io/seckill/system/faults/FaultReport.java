@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
  * The results of the suite, for publication: one line on standard output, the details in a file, to
  * which each JVM of a build adds its rows.
  */
-final class FaultReport {
+public final class FaultReport {
 
   private static final Path FILE = Path.of("target", "proof.json");
   private static final String RUN = System.getProperty("seckill.test.run", "");

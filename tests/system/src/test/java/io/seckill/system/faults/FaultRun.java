@@ -12,8 +12,10 @@ import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleOffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -23,7 +25,7 @@ import java.util.concurrent.TimeUnit;
  * after everything is healed. The test injects the faults between {@link #begin} and {@link
  * #judge}.
  */
-final class FaultRun implements AutoCloseable {
+public final class FaultRun implements AutoCloseable {
 
   /** T_drain: the time limit for everything to be at rest and work again once all processes run. */
   static final Duration DRAIN_LIMIT = Duration.ofMinutes(2);
@@ -42,7 +44,7 @@ final class FaultRun implements AutoCloseable {
   private static final List<String> QUEUES =
       List.of("seckill.orders.0", "seckill.orders.1", "seckill.orders.2", "seckill.orders.3");
 
-  private final FaultLab lab;
+  private final PipelineLab lab;
   private final String row;
   private final List<SaleOffer> sales;
   private final Purchases purchases = new Purchases();
@@ -51,63 +53,89 @@ final class FaultRun implements AutoCloseable {
   private final List<String> faults = new CopyOnWriteArrayList<>();
   private final List<FaultReport.Promise> promises = new CopyOnWriteArrayList<>();
 
-  FaultRun(FaultLab lab, String row, List<SaleOffer> sales, int planned, Duration over) {
+  FaultRun(PipelineLab lab, String row, List<SaleOffer> sales, int planned, Duration over) {
     this.lab = lab;
     this.row = row;
     this.sales = sales;
     List<PlannedPurchase> plan = PlannedPurchase.of(sales, planned + LoadGenerator.MOST_LATECOMERS);
     this.load = new LoadGenerator(lab.shops(), purchases, plan, planned, over);
-    this.always = new AlwaysHolds(lab.database(), lab.redis(), sales);
+    this.always = new AlwaysHolds(lab, sales);
   }
 
   /** Starts the load and waits until that many purchases are accepted. */
-  FaultRun begin(int accepted) {
+  public FaultRun begin(int accepted) {
     load.start();
     load.awaitAccepted(accepted);
     return this;
   }
 
-  LoadGenerator load() {
+  public LoadGenerator load() {
     return load;
   }
 
-  List<SaleOffer> sales() {
+  public List<SaleOffer> sales() {
     return sales;
   }
 
-  SaleOffer sale(int index) {
+  /** Ids of the orders that shoppers were told of until now. */
+  public Set<String> acceptedOrders() {
+    return purchases.acceptedOrders();
+  }
+
+  /** As {@link #acceptedOrders()}, of one sale. */
+  public Set<String> acceptedOrders(SaleOffer sale) {
+    return purchases.acceptedOrders(sale.skuId());
+  }
+
+  public SaleOffer sale(int index) {
     return sales.get(index);
   }
 
   /** Orders of the run that wait in Redis, in outboxes and private queues. */
-  long waitingInRedis() {
+  public long waitingInRedis() {
     return sales.stream().mapToLong(always::waiting).sum();
   }
 
   /** Orders in the broker's queues, ready or unacknowledged, of all runs. */
-  long inBroker() {
+  public long inBroker() {
     return QUEUES.stream()
         .mapToLong(queue -> lab.servers().vhost().queueDepth(queue).total())
         .sum();
   }
 
   /** Orders delivered to consumers and not acknowledged, of all runs. */
-  long inConsumers() {
+  public long inConsumers() {
     return QUEUES.stream()
         .mapToLong(queue -> lab.servers().vhost().queueDepth(queue).unacked())
         .sum();
   }
 
   /** Records a fault whose effect has been observed. */
-  void fault(String what) {
+  public void fault(String what) {
     faults.add(what);
   }
 
   /** Records the time that something with a promised time has taken up to now. */
-  void took(String what, long sinceNanos, Duration promised) {
+  public void took(String what, long sinceNanos, Duration promised) {
     Duration took = Duration.ofNanos(System.nanoTime() - sinceNanos);
     promises.add(new FaultReport.Promise("ms until " + what, took.toMillis(), promised.toMillis()));
     assertThat(took).as(what).isLessThanOrEqualTo(promised.multipliedBy(BUSY_MACHINE));
+  }
+
+  /** Records the time until an order is stored that was admitted later than now, of both sales. */
+  public void awaitFlow(String what, long sinceNanos, Duration promised) {
+    Map<SaleOffer, Long> admitted = new HashMap<>();
+    for (SaleOffer sale : neverSoldOut()) {
+      admitted.put(sale, lab.sales().admissionSeq(sale.skuId()));
+    }
+    admitted.forEach(
+        (sale, seq) -> Signals.await(what, () -> lab.sales().storedSeq(sale.skuId()) > seq));
+    took(what, sinceNanos, promised);
+  }
+
+  /** The sales with ample stock, in two partitions and queues. */
+  public List<SaleOffer> neverSoldOut() {
+    return sales.subList(2, 4);
   }
 
   /** Records the percentage for which something held, and the promised percentage. */
@@ -120,12 +148,12 @@ final class FaultRun implements AutoCloseable {
    * Heals the remaining faults, waits at most {@link #DRAIN_LIMIT} for rest, and checks all
    * guarantees.
    */
-  void judge() {
+  public void judge() {
     judge(Explained.NOTHING);
   }
 
   /** As {@link #judge()}, except for deviations that the fault explains. */
-  void judge(Explained explained) {
+  public void judge(Explained explained) {
     judge(Guarantee.all(explained), List.of(new LedgerBalances(lab.admin())));
   }
 
@@ -133,7 +161,7 @@ final class FaultRun implements AutoCloseable {
    * @param guarantees checked repeatedly until all hold
    * @param afterwards checked once, when the services work again
    */
-  void judge(List<Guarantee> guarantees, List<Guarantee> afterwards) {
+  public void judge(List<Guarantee> guarantees, List<Guarantee> afterwards) {
     assertThat(faults).as("recorded faults").isNotEmpty();
     lab.heal();
     load.lastCall();

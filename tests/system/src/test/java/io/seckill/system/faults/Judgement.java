@@ -20,7 +20,7 @@ final class Judgement {
   private static final List<String> QUEUES =
       IntStream.range(0, BrokerTopology.ORDER_QUEUES).mapToObj(BrokerTopology::orderQueue).toList();
 
-  private final FaultLab lab;
+  private final PipelineLab lab;
   private final List<SaleOffer> sales;
   private final LoadGenerator load;
   private final Purchases purchases;
@@ -31,7 +31,7 @@ final class Judgement {
   private long movedAt = System.nanoTime();
 
   Judgement(
-      FaultLab lab,
+      PipelineLab lab,
       List<SaleOffer> sales,
       LoadGenerator load,
       Purchases purchases,
@@ -46,7 +46,7 @@ final class Judgement {
   /**
    * Performs one check.
    *
-   * @return whether everything holds, or nothing has changed for {@link FaultLab#patience()}
+   * @return whether everything holds, or nothing has changed for {@link PipelineLab#patience()}
    */
   boolean isOver() throws SQLException {
     List<String> found = new ArrayList<>();

@@ -1,37 +1,123 @@
 package io.seckill.system.faults;
 
+import io.seckill.system.ServiceEnvironment;
+import io.seckill.system.process.Service;
 import io.seckill.testing.DeployedSettings;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.Map;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
 
-/**
- * Servers that only the fault tests use, to be killed and frozen, with the settings of {@code
- * deploy}.
- *
- * @param vhost vhost of the pipeline's exchanges and queues
- * @param database the pipeline's database, the system of record
- */
-record LabServers(
-    RedisServer redis,
-    RabbitServer rabbit,
-    MySqlServer mysql,
-    RabbitVhost vhost,
-    MySqlDatabase database)
-    implements AutoCloseable {
+/** One Redis, one RabbitMQ node and one MySQL, which tests kill and freeze. */
+final class LabServers implements Servers {
+
+  private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(10);
+
+  private RedisServer redis = RedisServer.start(DeployedSettings.redis().toArray(String[]::new));
+  private final RabbitServer rabbit =
+      RabbitServer.start(DeployedSettings.rabbit().toArray(String[]::new));
+  private final MySqlServer mysql =
+      MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new));
+  private final RabbitVhost vhost = rabbit.newVhost();
+  private final MySqlDatabase database = mysql.newDatabase();
+
+  /** The tests' own link to Redis, which no fault breaks. */
+  private final TcpProxy toRedis = proxyTo(redis);
+
+  private final RedisClient redisClient = redisClient(toRedis);
+
+  private LabServers() {}
 
   static LabServers start() {
-    RedisServer redis = RedisServer.start(DeployedSettings.redis().toArray(String[]::new));
-    RabbitServer rabbit = RabbitServer.start(DeployedSettings.rabbit().toArray(String[]::new));
-    MySqlServer mysql = MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new));
-    return new LabServers(redis, rabbit, mysql, rabbit.newVhost(), mysql.newDatabase());
+    return new LabServers();
   }
 
-  /** Returns the same servers with another Redis. */
-  LabServers with(RedisServer other) {
-    return new LabServers(other, rabbit, mysql, vhost, database);
+  private static TcpProxy proxyTo(RedisServer server) {
+    try {
+      return TcpProxy.to(server);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Has a long time-out: both cores may be busy with services that start. */
+  private static RedisClient redisClient(TcpProxy link) {
+    return RedisClient.builder()
+        .hostAndPort(link.host(), link.port())
+        .clientConfig(
+            DefaultJedisClientConfig.builder()
+                .socketTimeoutMillis((int) REDIS_TIMEOUT.toMillis())
+                .build())
+        .build();
+  }
+
+  RedisServer redis() {
+    return redis;
+  }
+
+  RabbitServer rabbit() {
+    return rabbit;
+  }
+
+  MySqlServer mysql() {
+    return mysql;
+  }
+
+  @Override
+  public Links newLinks() {
+    return Links.to(this);
+  }
+
+  @Override
+  public ServiceEnvironment environment(Links links, String jwtSecret, String internalToken) {
+    return new ServiceEnvironment(
+        "redis://" + links.redis().host() + ":" + links.redis().port() + "/0",
+        vhost.via(links.rabbit()).url(),
+        database.via(links.mysql()),
+        jwtSecret,
+        internalToken);
+  }
+
+  @Override
+  public Map<String, String> settings(Service service) {
+    return Map.of();
+  }
+
+  @Override
+  public UnifiedJedis redisClient() {
+    return redisClient;
+  }
+
+  @Override
+  public MySqlDatabase database() {
+    return database;
+  }
+
+  @Override
+  public RabbitVhost vhost() {
+    return vhost;
+  }
+
+  @Override
+  public void putQueuesOnDisk() {
+    rabbit.putQueuesOnDisk();
+  }
+
+  /** Replaces Redis by another server for good. */
+  void failOverTo(RedisServer promoted) {
+    redis.close();
+    redis = promoted;
+    toRedis.redirect(promoted);
+    redisClient.getPool().clear();
   }
 
   /** Freezes all servers; {@link #heal()} resumes them. */
@@ -41,8 +127,8 @@ record LabServers(
     mysql.freeze();
   }
 
-  /** Resumes all servers and restarts those that have ended. */
-  void heal() {
+  @Override
+  public void heal() {
     redis.thaw();
     rabbit.thaw();
     mysql.thaw();
@@ -55,10 +141,13 @@ record LabServers(
     if (!mysql.isRunning()) {
       mysql.restart();
     }
+    redisClient.getPool().clear(); // discards connections that a fault has closed
   }
 
   @Override
   public void close() {
+    redisClient.close();
+    toRedis.close();
     redis.close();
     rabbit.close();
     mysql.close();

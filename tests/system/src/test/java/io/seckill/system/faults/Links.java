@@ -5,22 +5,38 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 
-/** The links of one process to the three servers, each of which a test can break. */
-record Links(TcpProxy redis, TcpProxy rabbit, TcpProxy mysql) implements AutoCloseable {
+/**
+ * The proxied links of one process, each of which a test can break: to all three servers, or none.
+ */
+public record Links(List<TcpProxy> all) implements AutoCloseable {
 
   static Links to(LabServers servers) {
     try {
       return new Links(
-          TcpProxy.to(servers.redis()),
-          TcpProxy.to(servers.rabbit()),
-          TcpProxy.to(servers.mysql()));
+          List.of(
+              TcpProxy.to(servers.redis()),
+              TcpProxy.to(servers.rabbit()),
+              TcpProxy.to(servers.mysql())));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  List<TcpProxy> all() {
-    return List.of(redis, rabbit, mysql);
+  /** Of a process that connects to its servers directly. */
+  public static Links none() {
+    return new Links(List.of());
+  }
+
+  TcpProxy redis() {
+    return all.get(0);
+  }
+
+  TcpProxy rabbit() {
+    return all.get(1);
+  }
+
+  TcpProxy mysql() {
+    return all.get(2);
   }
 
   void heal() {

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * same key at the next gateway until they are accepted or refused. After all planned shoppers,
  * latecomers arrive until {@link #lastCall}, so that there is still traffic during a long fault.
  */
-final class LoadGenerator implements AutoCloseable {
+public final class LoadGenerator implements AutoCloseable {
 
   /** Final refusals; every other answer except 202 is retried. */
   private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "QUOTA_EXCEEDED");
@@ -290,7 +290,7 @@ final class LoadGenerator implements AutoCloseable {
   }
 
   /** Stops the arrival of latecomers; only planned shoppers still arrive. */
-  void lastCall() {
+  public void lastCall() {
     lastCalled = true;
   }
 
@@ -298,16 +298,16 @@ final class LoadGenerator implements AutoCloseable {
    * From now on accepted orders may be lost. A shopper who wants to pay for or cancel a lost order
    * gives up, and no key is sent with another quantity any more.
    */
-  void expectLoss() {
+  public void expectLoss() {
     lossExpected = true;
   }
 
   /** Purchases begun so far. */
-  int arrived() {
+  public int arrived() {
     return arrived.get();
   }
 
-  int accepted() {
+  public int accepted() {
     return accepted.get();
   }
 
@@ -317,7 +317,7 @@ final class LoadGenerator implements AutoCloseable {
   }
 
   /** Answers of a problem code so far. */
-  int problems(String code) {
+  public int problems(String code) {
     AtomicInteger count = problems.get(code);
     return count == null ? 0 : count.get();
   }
@@ -331,7 +331,7 @@ final class LoadGenerator implements AutoCloseable {
   }
 
   /** Number of 202 answers of a gateway, repeats not counted. */
-  int acceptedAt(int gateway) {
+  public int acceptedAt(int gateway) {
     return acceptedAt.get(gateway);
   }
 
@@ -346,23 +346,23 @@ final class LoadGenerator implements AutoCloseable {
   }
 
   /** Whether no more shoppers arrive and every purchase is decided. */
-  boolean isServed() {
+  public boolean isServed() {
     return lastCalled && arrived.get() >= planned && undecided.get() == 0;
   }
 
   /** Whether all are served and nothing is left to repeat, pay or cancel. */
-  boolean isDone() {
+  public boolean isDone() {
     return isServed() && errands.get() == 0;
   }
 
-  void awaitAccepted(int purchases) {
+  public void awaitAccepted(int purchases) {
     await(purchases + " accepted purchases")
         .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(5))
         .until(() -> accepted() >= purchases);
   }
 
-  void awaitProblems(String code, int answers) {
+  public void awaitProblems(String code, int answers) {
     await(answers + " answers " + code)
         .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(5))

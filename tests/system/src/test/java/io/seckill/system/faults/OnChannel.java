@@ -10,7 +10,7 @@ import java.lang.annotation.Target;
 @Inherited
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)
-@interface OnChannel {
+public @interface OnChannel {
 
   /** Value of {@code seckill.admission.channel}. */
   String value();

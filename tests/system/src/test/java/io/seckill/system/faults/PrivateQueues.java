@@ -17,7 +17,7 @@ final class PrivateQueues {
    *
    * @param owner as in the names of its leases
    */
-  static Set<String> of(FaultLab lab, String owner) {
+  static Set<String> of(PipelineLab lab, String owner) {
     Set<String> orders = new HashSet<>();
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       for (String queue : lab.redis().keys(RedisKeys.privateQueue(partition, owner + ":*"))) {

@@ -20,7 +20,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /** Faults at random times, planned from a seed only; the plan does not depend on a clock. */
-final class RandomSchedule {
+public final class RandomSchedule {
 
   private static final int SHORTEST_PAUSE_MS = 150;
   private static final int LONGEST_PAUSE_MS = 1_800;
@@ -31,7 +31,7 @@ final class RandomSchedule {
   private final List<Event> events;
 
   /** A fault with its begin and end, both relative to the start of the schedule. */
-  record Event(Duration from, Duration until, Fault fault) {
+  public record Event(Duration from, Duration until, Fault fault) {
 
     @Override
     public String toString() {
@@ -97,7 +97,7 @@ final class RandomSchedule {
     this.events = events;
   }
 
-  static RandomSchedule plan(Random random, List<Fault> choice, Duration length) {
+  public static RandomSchedule plan(Random random, List<Fault> choice, Duration length) {
     List<Event> events = new ArrayList<>();
     Map<String, Duration> busyUntil = new HashMap<>();
     Duration now = Duration.ofMillis(SHORTEST_PAUSE_MS);
@@ -118,7 +118,7 @@ final class RandomSchedule {
     return least + random.nextInt(most - least);
   }
 
-  List<Event> events() {
+  public List<Event> events() {
     return events;
   }
 
@@ -131,7 +131,7 @@ final class RandomSchedule {
    * @return faults without an observed effect, such as bytes lost on a link that carried none
    * @throws IllegalStateException when a fault could not be begun or ended; says which and why
    */
-  List<Event> run(Consumer<Event> seen) throws InterruptedException {
+  public List<Event> run(Consumer<Event> seen) throws InterruptedException {
     Map<String, ScheduledExecutorService> threads = new HashMap<>();
     try (EffectWatch watch = new EffectWatch(seen)) {
       List<Future<?>> steps = new ArrayList<>();

@@ -13,7 +13,7 @@ import java.util.Map;
 import org.awaitility.Awaitility;
 
 /** One of the six processes: its links, its agent, and the faults that a test can inject. */
-final class ServiceInstance implements AutoCloseable {
+public final class ServiceInstance implements AutoCloseable {
 
   private static final Duration DEATH_LIMIT = Duration.ofSeconds(30);
 
@@ -49,7 +49,7 @@ final class ServiceInstance implements AutoCloseable {
     return new ServiceInstance(name, links, agents, healthPort, process);
   }
 
-  String name() {
+  public String name() {
     return name;
   }
 
@@ -57,7 +57,7 @@ final class ServiceInstance implements AutoCloseable {
     return links;
   }
 
-  AgentSession agent() {
+  public AgentSession agent() {
     return agents.session(name);
   }
 
@@ -77,7 +77,7 @@ final class ServiceInstance implements AutoCloseable {
   }
 
   /** Number of lines of its log that contain a text. */
-  long logged(String text) {
+  public long logged(String text) {
     return process.logged(text);
   }
 
@@ -86,19 +86,19 @@ final class ServiceInstance implements AutoCloseable {
   }
 
   /** The sum of one meter's samples, see {@link ServiceMetrics#sum}. */
-  double sum(String meter, String... labels) {
+  public double sum(String meter, String... labels) {
     return metrics(meter).sum(meter, labels);
   }
 
-  boolean isReady() {
+  public boolean isReady() {
     return process.isReady();
   }
 
-  boolean isAlive() {
+  public boolean isAlive() {
     return process.isAlive();
   }
 
-  void awaitReady() {
+  public void awaitReady() {
     process.awaitReady();
   }
 
@@ -107,39 +107,39 @@ final class ServiceInstance implements AutoCloseable {
     process.awaitDeath(DEATH_LIMIT);
   }
 
-  void kill() {
+  public void kill() {
     process.kill();
   }
 
   /** Sends SIGTERM and waits for the process to shut down. */
-  void stop() {
+  public void stop() {
     process.stop();
   }
 
   /** As {@link #stop()}, but kills a process that does not end. */
-  void terminate() {
+  public void terminate() {
     process.terminate();
   }
 
   /** Exit code of the ended process. */
-  int exitCode() {
+  public int exitCode() {
     return process.exitCode();
   }
 
-  void freeze() {
+  public void freeze() {
     process.freeze();
   }
 
-  boolean isFrozen() {
+  public boolean isFrozen() {
     return process.isFrozen();
   }
 
-  void thaw() {
+  public void thaw() {
     process.thaw();
   }
 
   /** Starts it again after its end; returns at once. */
-  void restart() {
+  public void restart() {
     restart(Map.of());
   }
 
@@ -148,7 +148,7 @@ final class ServiceInstance implements AutoCloseable {
    *
    * @param settings added to its environment, for this start only
    */
-  void restart(Map<String, String> settings) {
+  public void restart(Map<String, String> settings) {
     agents.forget(name);
     process.restart(settings);
   }
@@ -157,14 +157,14 @@ final class ServiceInstance implements AutoCloseable {
    * Starts it again when it has ended by itself, as a supervisor would: order-consumer does not
    * start while MySQL is unavailable.
    */
-  void supervise() {
+  public void supervise() {
     if (!process.isAlive()) {
       restart();
     }
   }
 
   /** Waits until it answers; starts it again if it ends meanwhile. */
-  void awaitStarted() {
+  public void awaitStarted() {
     Awaitility.await(name + " to have started")
         .atMost(ServiceProcess.START_LIMIT)
         .pollDelay(Duration.ZERO)

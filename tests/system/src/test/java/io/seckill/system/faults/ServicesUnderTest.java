@@ -12,9 +12,10 @@ import java.util.List;
 import java.util.Map;
 
 /** The services that a lab runs: as they are built, or changed by mutations. */
-final class ServicesUnderTest {
+public final class ServicesUnderTest {
 
-  static final ServicesUnderTest AS_BUILT = new ServicesUnderTest(Map.of(), FaultRun.DRAIN_LIMIT);
+  public static final ServicesUnderTest AS_BUILT =
+      new ServicesUnderTest(Map.of(), FaultRun.DRAIN_LIMIT);
 
   /** Long enough for two reconciliations, which have then repaired whatever they can. */
   private static final Duration MUTANT_PATIENCE = Duration.ofSeconds(12);

@@ -6,7 +6,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 
 /** Waits for observable conditions, never for time to pass. */
-final class Signals {
+public final class Signals {
 
   /** Far above the expected time; reached only if the condition never holds. */
   private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -16,7 +16,7 @@ final class Signals {
   private Signals() {}
 
   /** As {@link #await}, for an assertion, which can say what is missing. */
-  static void awaitThat(String what, ThrowingRunnable assertion) {
+  public static void awaitThat(String what, ThrowingRunnable assertion) {
     Awaitility.await(what)
         .atMost(LIMIT)
         .pollDelay(Duration.ZERO)
@@ -26,7 +26,7 @@ final class Signals {
   }
 
   /** Waits at most two minutes; a check that throws an exception is repeated. */
-  static void await(String what, Callable<Boolean> seen) {
+  public static void await(String what, Callable<Boolean> seen) {
     Awaitility.await(what)
         .atMost(LIMIT)
         .pollDelay(Duration.ZERO)

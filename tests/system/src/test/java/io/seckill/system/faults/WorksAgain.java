@@ -20,22 +20,22 @@ import java.util.concurrent.atomic.AtomicInteger;
  * I15: every lane, every consumer and every breaker works again. One order goes through each of the
  * 16 partitions, from both gateways, and all six processes report that they are ready.
  */
-final class WorksAgain {
+public final class WorksAgain {
 
   private static final double RUNNING = 2;
   private static final String BREAKER_STATE = "seckill_breaker_state";
 
-  private final FaultLab lab;
+  private final PipelineLab lab;
   private final AtomicInteger rounds = new AtomicInteger();
   private List<SaleOffer> probes = List.of();
 
-  WorksAgain(FaultLab lab) {
+  WorksAgain(PipelineLab lab) {
     this.lab = lab;
     newProbes();
   }
 
   /** Puts a new SKU per partition on sale; also needed after a loss of Redis's data. */
-  void newProbes() {
+  public void newProbes() {
     List<SaleOffer> fresh = new ArrayList<>();
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       SaleOffer probe = lab.plenty();
@@ -57,7 +57,7 @@ final class WorksAgain {
     lab.laneOwners().forEach(WorksAgain::lanesRun);
     lanesHoldLeases();
     lab.consumers().forEach(WorksAgain::intakesRun);
-    lab.gateways().forEach(WorksAgain::breakerIsClosed);
+    lab.gateways().forEach(WorksAgain::breakersAreClosed);
     int round = rounds.incrementAndGet();
     for (int i = 0; i < probes.size(); i++) {
       Answer answer =
@@ -103,11 +103,13 @@ final class WorksAgain {
         .isEqualTo(1);
   }
 
-  private static void breakerIsClosed(ServiceInstance gateway) {
+  /** One breaker, or on a cluster one for each partition. */
+  private static void breakersAreClosed(ServiceInstance gateway) {
     ServiceMetrics metrics = gateway.metrics(BREAKER_STATE, "seckill_redis_verified");
-    assertThat(metrics.sum(BREAKER_STATE, "breaker=\"redis\"", "state=\"closed\""))
-        .as("closed Redis breaker of %s", gateway.name())
-        .isEqualTo(1);
+    assertThat(metrics.sum(BREAKER_STATE, "breaker=\"redis", "state=\"closed\""))
+        .as("closed Redis breakers of %s", gateway.name())
+        .isPositive()
+        .isEqualTo(metrics.sum(BREAKER_STATE, "breaker=\"redis"));
     assertThat(metrics.sum("seckill_redis_verified"))
         .as("verified Redis of %s", gateway.name())
         .isEqualTo(1);

@@ -83,7 +83,7 @@ public final class Purchases {
     return Set.copyOf(accepted.values());
   }
 
-  Set<String> acceptedOrders(long skuId) {
+  public Set<String> acceptedOrders(long skuId) {
     return accepted.entrySet().stream()
         .filter(promise -> promise.getKey().skuId() == skuId)
         .map(Map.Entry::getValue)

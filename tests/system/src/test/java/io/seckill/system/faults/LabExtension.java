@@ -1,0 +1,92 @@
+package io.seckill.system.faults;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+
+/**
+ * Provides fault tests with a {@link PipelineLab} that the tests of a JVM share. It is started for
+ * the first of them, ends with the JVM or with the first test on another lab or {@link Channel},
+ * and is healed after each. A failed test may leave sales and probes that cannot be healed, so the
+ * next test gets a new lab and one failure causes no others.
+ */
+public abstract class LabExtension
+    implements ParameterResolver, AfterEachCallback, AfterAllCallback {
+
+  /** Static, to be shared in the JVM: Surefire runs each class of a fork separately. */
+  private static final Labs LABS = new Labs();
+
+  private final Class<? extends PipelineLab> type;
+
+  protected LabExtension(Class<? extends PipelineLab> type) {
+    this.type = type;
+  }
+
+  /** Starts a lab of its type. */
+  protected abstract PipelineLab start(Channel channel, FaultReport report);
+
+  @Override
+  public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+    return parameter.getParameter().getType() == type;
+  }
+
+  @Override
+  public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+    return labFor(context);
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) {
+    boolean held = false;
+    try {
+      if (context.getExecutionException().isEmpty()) {
+        PipelineLab lab = labFor(context);
+        lab.heal();
+        lab.awaitHealed();
+        held = true;
+      }
+    } finally {
+      if (!held) {
+        LABS.discard();
+      }
+    }
+  }
+
+  @Override
+  public void afterAll(ExtensionContext context) {
+    LABS.report.write();
+  }
+
+  private PipelineLab labFor(ExtensionContext context) {
+    return LABS.get(this, Channel.of(context.getRequiredTestClass()));
+  }
+
+  /** The current lab, and the report on all labs. */
+  private static final class Labs {
+
+    private final FaultReport report = new FaultReport();
+    private @Nullable PipelineLab current;
+
+    private PipelineLab get(LabExtension wanted, Channel channel) {
+      PipelineLab lab = current;
+      if (lab != null && lab.getClass() == wanted.type && lab.channel().equals(channel)) {
+        return lab;
+      }
+      discard();
+      PipelineLab started = wanted.start(channel, report);
+      current = started;
+      return started;
+    }
+
+    private void discard() {
+      PipelineLab lab = current;
+      current = null;
+      if (lab != null) {
+        lab.close();
+      }
+    }
+  }
+}

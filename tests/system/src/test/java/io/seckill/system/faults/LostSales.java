@@ -1,0 +1,93 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.system.guarantee.Explained;
+import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.LossIsMeasured;
+import io.seckill.system.guarantee.NeverOversold;
+import io.seckill.system.guarantee.NothingInvented;
+import io.seckill.system.guarantee.OutcomesStay;
+import io.seckill.system.guarantee.QuotaHeld;
+import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.system.guarantee.StoredOnce;
+import io.seckill.system.guarantee.StoresAgree;
+import io.seckill.system.shop.Answer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The sales of a run after a loss of Redis's data: they admit nothing until each is rebuilt from
+ * MySQL. Created before the loss.
+ */
+public final class LostSales {
+
+  private static final String UNAVAILABLE = "ADMISSION_UNAVAILABLE";
+
+  private final PipelineLab lab;
+  private final FaultRun run;
+  private final Map<SaleOffer, Long> epochs = new HashMap<>();
+
+  public LostSales(PipelineLab lab, FaultRun run) {
+    this.lab = lab;
+    this.run = run;
+    run.sales().forEach(sale -> epochs.put(sale, lab.sales().epoch(sale.skuId())));
+  }
+
+  /** Checks that nothing is admitted before the rebuild, however often shoppers retry. */
+  public void stayClosed() {
+    Signals.await(
+        "gateways to know the other Redis",
+        () ->
+            lab.gateways().stream()
+                .allMatch(
+                    gateway ->
+                        gateway.sum("seckill_redis_verified") == 1
+                            && gateway.sum("seckill_quarantined_skus") > 0));
+    int accepted = run.load().accepted();
+    run.load().awaitProblems(UNAVAILABLE, run.load().problems(UNAVAILABLE) + 100);
+    assertThat(run.load().accepted())
+        .as("purchases accepted before Redis is rebuilt")
+        .isEqualTo(accepted);
+  }
+
+  /** Rebuilds every sale of the run, and puts new probes on sale. */
+  public void rebuild() {
+    epochs.forEach(this::rebuild);
+    lab.worksAgain().newProbes();
+  }
+
+  /**
+   * A call may fail, because its consumer's links have just been restored, after it has begun a
+   * rebuild. The scheduled reconciliation continues the rebuild, and the next call finds it done.
+   */
+  private void rebuild(SaleOffer sale, long epochBefore) {
+    Signals.awaitThat(
+        "a rebuild of " + sale,
+        () -> {
+          Answer answer = lab.admin().reconcile(sale.skuId());
+          assertThat(answer.text("outcome")).as("%s", answer).isIn("REBUILT", "CLEAN", "REPAIRED");
+          assertThat(answer.json().path("epoch").asLong())
+              .as("%s", answer)
+              .isGreaterThan(epochBefore);
+        });
+  }
+
+  /**
+   * All guarantees except those on data that is lost or counted anew.
+   *
+   * @param mayBeMissing order ids that were in the lost data only
+   */
+  public static List<Guarantee> guarantees(Set<String> mayBeMissing) {
+    return List.of(
+        new NeverOversold(),
+        new LossIsMeasured(mayBeMissing),
+        new NothingInvented(),
+        new StoredOnce(),
+        new QuotaHeld(),
+        new StoresAgree(),
+        new OutcomesStay(Explained.NOTHING.withRejections("SOLD_OUT", "QUOTA_EXCEEDED")));
+  }
+}

@@ -1,0 +1,302 @@
+package io.seckill.system.faults;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.SaleReader;
+import io.seckill.system.ServiceEnvironment;
+import io.seckill.system.agent.AgentServer;
+import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.system.process.Service;
+import io.seckill.system.shop.AdminClient;
+import io.seckill.system.shop.Answer;
+import io.seckill.system.shop.ShopClient;
+import io.seckill.system.shop.ShopTokens;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.Ports;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.awaitility.Awaitility;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Two gateways, two relays and two consumers as processes, each with an agent, and their servers.
+ * One lab serves many fault tests; a test puts its own SKUs on sale and leaves no fault behind.
+ */
+public abstract class PipelineLab implements AutoCloseable {
+
+  private static final int EACH = 2;
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+  private final String jwtSecret = "fault-tests-" + UUID.randomUUID();
+  private final String internalToken = "internal-" + UUID.randomUUID();
+
+  /** Valid also for a gateway whose clock is an hour ahead. */
+  private final ShopTokens tokens = new ShopTokens(jwtSecret, Duration.ofHours(6));
+
+  private final AgentServer agents = new AgentServer();
+  private final Servers servers;
+  private final List<ServiceInstance> gateways = new ArrayList<>();
+  private final List<ServiceInstance> relays = new ArrayList<>();
+  private final List<ServiceInstance> consumers = new ArrayList<>();
+  private final List<ShopClient> shops = new ArrayList<>();
+  private final List<AdminClient> admins = new ArrayList<>();
+  private final ServicesUnderTest product;
+  private final Channel channel;
+  private final FaultReport report;
+  private final WorksAgain worksAgain;
+  private long nextSku = 7_001;
+
+  /**
+   * Starts the services and waits until they are ready; takes about half a minute.
+   *
+   * @param servers run already; {@link #close()} ends them
+   * @param report collects the rows that pass
+   */
+  protected PipelineLab(
+      Servers servers, ServicesUnderTest product, Channel channel, FaultReport report) {
+    this.servers = servers;
+    this.product = product;
+    this.channel = channel;
+    this.report = report;
+    List<Integer> consumerPorts = new ArrayList<>();
+    for (int number = 1; number <= EACH; number++) {
+      int port = Ports.free();
+      consumerPorts.add(port);
+      consumers.add(newConsumer(number, port));
+      consumers.get(0).awaitReady(); // it migrates the database
+    }
+    for (int number = 1; number <= EACH; number++) {
+      relays.add(newRelay(number));
+      gateways.add(newGateway(number, consumerPorts.get(number - 1)));
+    }
+    all().forEach(ServiceInstance::awaitReady);
+    servers.putQueuesOnDisk();
+    worksAgain = new WorksAgain(this);
+  }
+
+  private ServiceInstance newConsumer(int number, int port) {
+    Links links = servers.newLinks();
+    return start(
+        Service.CONSUMER, "consumer-" + number, links, port, environment(links).consumer(port));
+  }
+
+  /** The time-out is short, to keep tests short. */
+  private ServiceInstance newRelay(int number) {
+    Links links = servers.newLinks();
+    int port = Ports.free();
+    Map<String, String> environment = new HashMap<>(environment(links).relay(port));
+    environment.put("SECKILL_RELAY_NAME", "relay-" + number);
+    environment.put("SECKILL_RELAY_CONFIRMTIMEOUT", "3s");
+    return start(Service.RELAY, "relay-" + number, links, port, environment);
+  }
+
+  private ServiceInstance newGateway(int number, int consumerPort) {
+    Links links = servers.newLinks();
+    int shopPort = Ports.free();
+    int adminPort = Ports.free();
+    shops.add(new ShopClient("http://127.0.0.1:" + shopPort, tokens, PATIENCE));
+    admins.add(new AdminClient("http://127.0.0.1:" + adminPort, tokens));
+    String name = "gateway-" + number;
+    ServiceEnvironment common = environment(links);
+    Map<String, String> environment =
+        new HashMap<>(common.gateway(shopPort, adminPort, consumerPort));
+    environment.putAll(channel.environment(name, common.brokerUrl()));
+    return start(Service.GATEWAY, name, links, adminPort, environment);
+  }
+
+  private ServiceInstance start(
+      Service service, String name, Links links, int port, Map<String, String> environment) {
+    Map<String, String> all = new HashMap<>(environment);
+    all.putAll(servers.settings(service));
+    return ServiceInstance.start(product, service, name, links, agents, port, all);
+  }
+
+  private ServiceEnvironment environment(Links links) {
+    return servers.environment(links, jwtSecret, internalToken);
+  }
+
+  /** Returns a run of 2 400 purchases over three seconds; the load has not begun. */
+  public FaultRun run(String row) {
+    return run(row, 2_400, Duration.ofSeconds(3));
+  }
+
+  public FaultRun run(String row, int purchases, Duration over) {
+    List<SaleOffer> sales = PlannedPurchase.sales(nextSku, purchases);
+    nextSku += sales.size();
+    sales.forEach(this::open);
+    return new FaultRun(this, row, sales, purchases, over);
+  }
+
+  /** Puts a SKU on sale that opened a minute ago and closes in a day. */
+  void open(SaleOffer sale) {
+    Instant now = Instant.now();
+    open(sale, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
+  }
+
+  void open(SaleOffer sale, Instant opensAt, Instant closesAt) {
+    admin().sell(sale.skuId(), sale.policy(), sale.limit(), sale.stock(), opensAt, closesAt);
+  }
+
+  /** A new SKU without quota. */
+  SaleOffer plenty() {
+    return new SaleOffer(nextSku++, PurchasePolicy.UNLIMITED, 0, 100_000);
+  }
+
+  public ServiceInstance gateway(int number) {
+    return gateways.get(number - 1);
+  }
+
+  public ServiceInstance relay(int number) {
+    return relays.get(number - 1);
+  }
+
+  public ServiceInstance consumer(int number) {
+    return consumers.get(number - 1);
+  }
+
+  public List<ServiceInstance> gateways() {
+    return gateways;
+  }
+
+  public List<ServiceInstance> relays() {
+    return relays;
+  }
+
+  public List<ServiceInstance> consumers() {
+    return consumers;
+  }
+
+  /** The services that have lanes: relays, and gateways on the direct channel. */
+  public List<ServiceInstance> laneOwners() {
+    List<ServiceInstance> owners = new ArrayList<>(relays);
+    if (channel.isDirect()) {
+      owners.addAll(gateways);
+    }
+    return owners;
+  }
+
+  /**
+   * Returns the consumer that receives the load's orders at the moment: the first with more than 50
+   * new deliveries.
+   */
+  ServiceInstance activeConsumer() {
+    Map<ServiceInstance, Double> before = new HashMap<>();
+    consumers.forEach(consumer -> before.put(consumer, deliveries(consumer)));
+    return Awaitility.await("a consumer to get orders")
+        .atMost(Duration.ofMinutes(2))
+        .pollInterval(Duration.ofMillis(100))
+        .until(
+            () ->
+                consumers.stream()
+                    .filter(consumer -> deliveries(consumer) > before.get(consumer) + 50)
+                    .findFirst()
+                    .orElse(null),
+            Objects::nonNull);
+  }
+
+  private static double deliveries(ServiceInstance consumer) {
+    return consumer.sum("seckill_consumer_deliveries_total");
+  }
+
+  /**
+   * The time of day of a service: from the {@code Date} header of its answer or, for gateways,
+   * which do not send it, from the product page.
+   */
+  Instant timeOfDay(ServiceInstance service, SaleOffer sale) {
+    int gateway = gateways.indexOf(service);
+    if (gateway < 0) {
+      return service.metrics().answeredAt();
+    }
+    Answer page = shops.get(gateway).page(sale.skuId());
+    if (page.status() != 200) {
+      throw new IllegalStateException("the page of " + sale + " was answered " + page);
+    }
+    return Instant.parse(page.text("serverTime"));
+  }
+
+  public List<ServiceInstance> all() {
+    List<ServiceInstance> all = new ArrayList<>(consumers);
+    all.addAll(relays);
+    all.addAll(gateways);
+    return all;
+  }
+
+  public List<ShopClient> shops() {
+    return shops;
+  }
+
+  public AdminClient admin() {
+    return admins.get(0);
+  }
+
+  public Channel channel() {
+    return channel;
+  }
+
+  /** How long nothing must have changed before a run with violations is ended. */
+  Duration patience() {
+    return product.patience();
+  }
+
+  /** The servers; a subclass knows what they are. */
+  public Servers servers() {
+    return servers;
+  }
+
+  public MySqlDatabase database() {
+    return servers.database();
+  }
+
+  /** The tests' own client of Redis, which uses no service and no service's link. */
+  public UnifiedJedis redis() {
+    return servers.redisClient();
+  }
+
+  public SaleReader sales() {
+    MySqlDatabase mysql = servers.database();
+    return new SaleReader(mysql.jdbcUrl(), mysql.username(), mysql.password(), redis());
+  }
+
+  public WorksAgain worksAgain() {
+    return worksAgain;
+  }
+
+  public FaultReport report() {
+    return report;
+  }
+
+  /** Ends every fault and restarts what has died; does not wait for the services. */
+  public void heal() {
+    servers.heal();
+    all().forEach(ServiceInstance::heal);
+  }
+
+  /** Waits for the processes that are starting. */
+  void awaitStarted() {
+    all().forEach(ServiceInstance::awaitStarted);
+  }
+
+  /** Waits until a sale can be opened again. */
+  void awaitHealed() {
+    awaitStarted();
+    Signals.await(
+        "all services to be ready, and gateways to know Redis",
+        () ->
+            all().stream().allMatch(ServiceInstance::isReady)
+                && gateways.stream()
+                    .allMatch(gateway -> gateway.sum("seckill_redis_verified") == 1));
+  }
+
+  @Override
+  public void close() {
+    all().forEach(ServiceInstance::close);
+    agents.close();
+    servers.close();
+  }
+}

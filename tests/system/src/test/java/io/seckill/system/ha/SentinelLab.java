@@ -1,0 +1,55 @@
+package io.seckill.system.ha;
+
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.system.faults.Channel;
+import io.seckill.system.faults.FaultReport;
+import io.seckill.system.faults.LabExtension;
+import io.seckill.system.faults.PipelineLab;
+import io.seckill.system.faults.ServicesUnderTest;
+import io.seckill.testing.DeployedSettings;
+import io.seckill.testing.RedisReplicaSet;
+
+/** A lab with a Redis primary, two replicas and three Sentinels. */
+final class SentinelLab extends PipelineLab {
+
+  private final RedisReplicaSet redis;
+  private final HaServers servers;
+
+  private SentinelLab(
+      RedisReplicaSet redis, HaServers servers, Channel channel, FaultReport report) {
+    super(servers, ServicesUnderTest.AS_BUILT, channel, report);
+    this.redis = redis;
+    this.servers = servers;
+  }
+
+  private static SentinelLab start(Channel channel, FaultReport report) {
+    RedisReplicaSet redis =
+        RedisReplicaSet.start(DeployedSettings.redisHa().toArray(String[]::new));
+    HaServers.RedisForm form =
+        new HaServers.RedisForm(
+            RedisSettings.Mode.SENTINEL, redis.sentinels(), redis::heal, redis::close);
+    return new SentinelLab(redis, new HaServers(form), channel, report);
+  }
+
+  @Override
+  public HaServers servers() {
+    return servers;
+  }
+
+  RedisReplicaSet redisServers() {
+    return redis;
+  }
+
+  /** Provides it. */
+  static final class Extension extends LabExtension {
+
+    Extension() {
+      super(SentinelLab.class);
+    }
+
+    @Override
+    protected PipelineLab start(Channel channel, FaultReport report) {
+      return SentinelLab.start(channel, report);
+    }
+  }
+}
