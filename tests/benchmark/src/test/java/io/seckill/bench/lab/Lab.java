@@ -15,10 +15,12 @@ import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
 import io.seckill.testing.DeployedSettings;
 import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.MySqlPair;
 import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RabbitCluster;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
-import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.RedisServer;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
@@ -68,36 +70,99 @@ public final class Lab implements AutoCloseable {
 
   private final Settings settings;
   private final Progress progress;
-  private final RedisServer redisServer;
-  private final RabbitServer rabbitServer;
-  private final MySqlServer mysqlServer;
-  private final RedisDatabase redisDatabase;
-  private final RabbitVhost vhost;
-  private final MySqlDatabase database;
+  private final Servers servers;
   private final Pipeline pipeline;
   private final UnifiedJedis redis;
   private long nextUser = FIRST_USER;
   private long nextSku = FIRST_SKU;
 
-  private Lab(Settings settings, Progress progress, Map<String, String> variables) {
+  /**
+   * The servers of a lab, of which the tests use one each.
+   *
+   * @param name names the log files of the services
+   * @param variables for the services, which may use more of them
+   * @param close ends all of them
+   */
+  private record Servers(
+      String name,
+      RedisServer redis,
+      RabbitServer rabbit,
+      RabbitVhost vhost,
+      MySqlDatabase database,
+      Map<String, String> variables,
+      Runnable close) {
+
+    static Servers single() {
+      var rabbit = supplyAsync(() -> RabbitServer.start(rabbitSettings()));
+      RedisServer redis = RedisServer.start(DeployedSettings.redis().toArray(String[]::new));
+      MySqlServer mysql = MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new));
+      return new Servers(
+          "bench",
+          redis,
+          rabbit.join(),
+          rabbit.join().newVhost(),
+          mysql.newDatabase(),
+          Map.of(),
+          () -> {
+            mysql.close();
+            rabbit.join().close();
+            redis.close();
+          });
+    }
+
+    /** Those of {@code scripts/up --ha}; "queued" is durable on one replica. */
+    static Servers ha() {
+      var rabbit = supplyAsync(() -> RabbitCluster.start(benchRabbit()));
+      RedisReplicaSet redis =
+          RedisReplicaSet.start(DeployedSettings.redisHa().toArray(String[]::new));
+      MySqlPair mysql = MySqlPair.start();
+      MySqlDatabase database = mysql.newDatabase();
+      RabbitVhost vhost = rabbit.join().newVhost();
+      String jdbcUrl = mysql.jdbcUrl(database);
+      return new Servers(
+          "bench-ha",
+          redis.primary(),
+          rabbit.join().nodes().get(0),
+          vhost,
+          database,
+          Map.of(
+              "SECKILL_REDIS_MODE",
+              "sentinel",
+              "SECKILL_REDIS_NODES",
+              String.join(",", redis.sentinels()),
+              "SECKILL_REDIS_MASTER",
+              redis.name(),
+              "SPRING_DATASOURCE_URL",
+              jdbcUrl,
+              "SPRING_FLYWAY_URL",
+              jdbcUrl),
+          () -> {
+            mysql.close();
+            rabbit.join().close();
+            redis.close();
+          });
+    }
+  }
+
+  private Lab(
+      Settings settings, Progress progress, Servers servers, Map<String, String> variables) {
     this.settings = settings;
     this.progress = progress;
-    progress.now("starting Redis, RabbitMQ and MariaDB");
-    var rabbit = supplyAsync(() -> RabbitServer.start(rabbitSettings()));
-    this.redisServer = RedisServer.start(DeployedSettings.redis().toArray(String[]::new));
-    this.mysqlServer = MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new));
-    this.rabbitServer = rabbit.join();
-    this.redisDatabase = redisServer.newDatabase();
-    this.vhost = rabbitServer.newVhost();
-    this.database = mysqlServer.newDatabase();
+    this.servers = servers;
+    Map<String, String> all = new HashMap<>(VARIABLES);
+    all.putAll(servers.variables());
+    all.putAll(variables);
     this.pipeline =
         Pipeline.over(
-            "bench", new Pipeline.Stores(redisDatabase.url(), vhost.url(), database), variables);
+            servers.name(),
+            new Pipeline.Stores(
+                servers.redis().newDatabase().url(), servers.vhost().url(), servers.database()),
+            all);
     ConnectionPoolConfig pool = new ConnectionPoolConfig();
     pool.setMaxTotal(REDIS_CONNECTIONS);
     this.redis =
         RedisClient.builder()
-            .hostAndPort(redisServer.host(), redisServer.port())
+            .hostAndPort(servers.redis().host(), servers.redis().port())
             .poolConfig(pool)
             .build();
   }
@@ -108,22 +173,29 @@ public final class Lab implements AutoCloseable {
    * filled.
    */
   private static String[] rabbitSettings() {
-    return Stream.concat(
-            DeployedSettings.rabbit().stream(),
-            Stream.of("collect_statistics_interval = 5000", "heartbeat = " + HEARTBEAT_SECONDS))
+    return Stream.concat(DeployedSettings.rabbit().stream(), Stream.of(benchRabbit()))
         .toArray(String[]::new);
+  }
+
+  private static String[] benchRabbit() {
+    return new String[] {"collect_statistics_interval = 5000", "heartbeat = " + HEARTBEAT_SECONDS};
   }
 
   /** Starts the three servers; services start when a stage needs them. */
   public static Lab open(Settings settings, Progress progress) {
-    return new Lab(settings, progress, VARIABLES);
+    return openWith(settings, progress, Map.of());
   }
 
   /** As {@link #open}, with additional environment variables for the services. */
   public static Lab openWith(Settings settings, Progress progress, Map<String, String> variables) {
-    Map<String, String> all = new HashMap<>(VARIABLES);
-    all.putAll(variables);
-    return new Lab(settings, progress, all);
+    progress.now("starting Redis, RabbitMQ and MariaDB");
+    return new Lab(settings, progress, Servers.single(), variables);
+  }
+
+  /** As {@link #open}, with three Redis and their Sentinels, three RabbitMQ and two MariaDB. */
+  public static Lab openHa(Settings settings, Progress progress) {
+    progress.now("starting the servers of the HA form");
+    return new Lab(settings, progress, Servers.ha(), Map.of());
   }
 
   public Settings settings() {
@@ -143,21 +215,21 @@ public final class Lab implements AutoCloseable {
   }
 
   public RedisServer redisServer() {
-    return redisServer;
+    return servers.redis();
   }
 
   public RabbitServer rabbitServer() {
-    return rabbitServer;
+    return servers.rabbit();
   }
 
   /** The vhost of the services. */
   public RabbitVhost vhost() {
-    return vhost;
+    return servers.vhost();
   }
 
   /** A new connection to the services' database; the caller closes it. */
   public Connection mysql() throws SQLException {
-    return database.connect();
+    return servers.database().connect();
   }
 
   /**
@@ -314,8 +386,6 @@ public final class Lab implements AutoCloseable {
   public void close() {
     redis.close();
     pipeline.close();
-    mysqlServer.close();
-    rabbitServer.close();
-    redisServer.close();
+    servers.close().run();
   }
 }

@@ -24,7 +24,10 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The channels of a gateway and what makes "queued" durable, in turns; all three services run. */
+/**
+ * The channels of a gateway, what makes "queued" durable, and the servers of the HA form, in turns;
+ * all three services run.
+ */
 final class Channels implements Stage {
 
   private static final double BUSY = 0.8;
@@ -42,15 +45,12 @@ final class Channels implements Stage {
 
   @Override
   public void measure(Lab lab, Figures figures) throws Exception {
-    lab.runOnly(Service.values());
-    try {
+    try (Lab ha = Lab.openHa(lab.settings(), lab.progress())) {
       lab.settings()
           .repeatInTurns(
               Stream.of(Mode.values())
-                  .<Work>map(mode -> () -> mode.measure(lab, figures))
+                  .<Work>map(mode -> () -> mode.measure(mode == Mode.HA ? ha : lab, figures))
                   .toList());
-    } finally {
-      restartGateway(lab, Map.of());
     }
   }
 
@@ -65,7 +65,8 @@ final class Channels implements Stage {
     RELAY("relays, durable in Redis", "relay", "redis", 0),
     DIRECT("direct, durable in Redis", "direct", "redis", 0),
     REPLICAS("relays, durable on one replica", "relay", "replicas", 1),
-    BROKER("direct, durable in the broker", "direct", "broker", 0);
+    BROKER("direct, durable in the broker", "direct", "broker", 0),
+    HA("relays, HA form, durable on one replica", "relay", "replicas", 1);
 
     final String title;
     final String channel;
@@ -84,10 +85,12 @@ final class Channels implements Stage {
 
     void measure(Lab lab, Figures figures) throws Exception {
       lab.progress().now("channels: " + title);
-      @Nullable RedisServer replica = replicas == 0 ? null : replicaOf(lab);
+      @Nullable RedisServer replica = this == REPLICAS ? replicaOf(lab) : null;
       try {
+        lab.runOnly(Service.values());
         measureAll(lab, figures);
       } finally {
+        lab.runOnly();
         if (replica != null) {
           replica.close();
         }
