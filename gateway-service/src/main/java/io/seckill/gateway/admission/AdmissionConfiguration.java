@@ -45,10 +45,16 @@ class AdmissionConfiguration {
 
   /** Closed after all beans that take ids or renew. */
   @Bean
-  WorkerLeases workerLeases(UnifiedJedis redis, RedisBreaker breaker) {
-    return new WorkerLeases(
-        partition -> new WorkerLease(redis, breaker, partition, Clock.systemUTC(), WORKER_LEASE),
-        WORKER_LEASE);
+  WorkerLeases workerLeases(UnifiedJedis redis, RedisBreaker breaker, MeterRegistry meters) {
+    WorkerLeases leases =
+        new WorkerLeases(
+            partition ->
+                new WorkerLease(redis, breaker, partition, Clock.systemUTC(), WORKER_LEASE),
+            WORKER_LEASE);
+    Gauge.builder("seckill.gateways", leases, WorkerLeases::count)
+        .description("Running gateways as this one counts them; it grants its share of the limits")
+        .register(meters);
+    return leases;
   }
 
   @Bean

@@ -33,6 +33,9 @@ final class WorkerLease {
   private static final Logger log = LoggerFactory.getLogger(WorkerLease.class);
   private static final LuaScript SCRIPT = LuaScript.from(WorkerLease.class, "lease.lua");
 
+  /** The partition that counts gateways: one is enough, as this reads all worker numbers. */
+  static final int COUNTING = 0;
+
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
   private final int partition;
@@ -60,8 +63,9 @@ final class WorkerLease {
   /**
    * @param untilNanos System.nanoTime() from which the lease is considered expired
    * @param horizonMs latest time an id may carry
+   * @param gateways see {@link #gateways()}
    */
-  private record Held(SnowflakeIds ids, long untilNanos, long horizonMs) {}
+  private record Held(SnowflakeIds ids, long untilNanos, long horizonMs, int gateways) {}
 
   WorkerLease(
       UnifiedJedis redis, RedisBreaker breaker, int partition, Clock clock, Duration lease) {
@@ -86,6 +90,15 @@ final class WorkerLease {
   int worker() {
     Held now = valid();
     return now == null ? -1 : now.ids().worker();
+  }
+
+  /**
+   * Gateways with a lease of this partition, this one included, when Redis last confirmed it; 0
+   * without a lease that is known to be valid, and in every partition but {@link #COUNTING}.
+   */
+  int gateways() {
+    Held now = valid();
+    return now == null ? 0 : now.gateways();
   }
 
   private @Nullable Held valid() {
@@ -163,7 +176,7 @@ final class WorkerLease {
           "partition {}: worker {} was lost, taking another number", partition, now.ids().worker());
       return false;
     }
-    held = new Held(now.ids(), until(sentNanos), Long.parseLong(reply.get(2)));
+    held = confirmed(now.ids(), sentNanos, reply);
     if (changed(Failure.NONE)) {
       log.info("worker {} renewed", now.ids().worker());
     }
@@ -184,19 +197,19 @@ final class WorkerLease {
     }
     int worker = Integer.parseInt(reply.get(0));
     long usedUpTo = Math.max(Long.parseLong(reply.get(1)), lastTimeMs);
-    SnowflakeIds ids = new SnowflakeIds(worker, usedUpTo, clock);
-    held = new Held(ids, until(sentNanos), Long.parseLong(reply.get(2)));
+    held = confirmed(new SnowflakeIds(worker, usedUpTo, clock), sentNanos, reply);
     failure = Failure.NONE;
     log.info("partition {}: worker {} leased", partition, worker);
     return true;
   }
 
   /**
-   * Returns when the lease expires locally: a little earlier than in Redis, counted from before the
-   * request was sent.
+   * The lease expires locally a little earlier than in Redis, counted from before the request was
+   * sent.
    */
-  private long until(long sentNanos) {
-    return sentNanos + Duration.ofMillis(leaseMs - leaseMs / 10).toNanos();
+  private Held confirmed(SnowflakeIds ids, long sentNanos, List<String> reply) {
+    long untilNanos = sentNanos + Duration.ofMillis(leaseMs - leaseMs / 10).toNanos();
+    return new Held(ids, untilNanos, Long.parseLong(reply.get(2)), Integer.parseInt(reply.get(3)));
   }
 
   @SuppressWarnings("unchecked") // lease.lua replies with strings
@@ -208,7 +221,8 @@ final class WorkerLease {
             token,
             Long.toString(leaseMs),
             Long.toString(horizonMs),
-            Integer.toString(worker));
+            Integer.toString(worker),
+            partition == COUNTING ? "1" : "0");
     return (List<String>) breaker.call(partition, () -> SCRIPT.call(redis, keys, args));
   }
 }

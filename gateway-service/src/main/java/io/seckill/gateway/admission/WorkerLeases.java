@@ -2,6 +2,7 @@ package io.seckill.gateway.admission;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
+import io.seckill.gateway.security.RunningGateways;
 import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
 import java.util.Arrays;
@@ -11,10 +12,11 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worker lease of every partition, each renewed in time. The thread that renews them calls only
- * Redis: a blocked MySQL must not leave a running sale without order ids.
+ * The worker lease of every partition, each renewed in time, which also counts the gateways. The
+ * thread that renews them calls only Redis: a blocked MySQL must not leave a running sale without
+ * order ids.
  */
-final class WorkerLeases implements AutoCloseable {
+final class WorkerLeases implements RunningGateways, AutoCloseable {
 
   private static final Duration TICK = Duration.ofMillis(50);
 
@@ -22,6 +24,7 @@ final class WorkerLeases implements AutoCloseable {
   private final long renewNanos;
   private final long[] renewedNanos = new long[Partition.COUNT];
   private final RepeatingTask renewing;
+  private volatile int gateways = 1;
 
   /**
    * @param lease creates the lease of a partition
@@ -43,6 +46,11 @@ final class WorkerLeases implements AutoCloseable {
     return leases.get(partition);
   }
 
+  @Override
+  public int count() {
+    return gateways;
+  }
+
   /** Also takes a number for each partition that has none. */
   private void renewDue() {
     for (int p = 0; p < Partition.COUNT; p++) {
@@ -50,6 +58,10 @@ final class WorkerLeases implements AutoCloseable {
         renewedNanos[p] = System.nanoTime();
         of(p).renew();
       }
+    }
+    int counted = of(WorkerLease.COUNTING).gateways();
+    if (counted > 0) {
+      gateways = counted;
     }
   }
 

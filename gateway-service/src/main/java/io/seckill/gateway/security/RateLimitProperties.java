@@ -11,8 +11,9 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Limits on requests to the shoppers' port, counted by each gateway separately; a rate of 0
- * switches a limit off.
+ * Limits on requests to the shoppers' port, shared by the running gateways: each of N grants 1/N of
+ * a rate, and of what is let through at once, but at least one request. A rate of 0 switches a
+ * limit off.
  *
  * @param userPerSecond requests a second with one user's token, 0..1,000,000
  * @param userBurst how many at once, from 1

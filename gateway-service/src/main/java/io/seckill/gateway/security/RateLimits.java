@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Decides whether a user, or an address, may make one more request now. Thread-safe. */
+/**
+ * Decides whether a user, or an address, may make one more request now. Each running gateway grants
+ * an equal share of each limit. Thread-safe.
+ */
 public final class RateLimits {
 
   /** Header that lists the hops in front of this gateway. */
@@ -33,16 +36,18 @@ public final class RateLimits {
   private final @Nullable TokenBuckets addresses;
   private final List<IpSubnetFilterRule> proxies;
 
-  RateLimits(RateLimitProperties settings, LongSupplier nanoTime) {
-    this.users = buckets(settings.userPerSecond(), settings.userBurst(), nanoTime);
-    this.searches = new TokenBuckets(SEARCHES_PER_SECOND, SEARCHES_AT_ONCE, MAX_KEYS, nanoTime);
-    this.addresses = buckets(settings.addressPerSecond(), settings.addressBurst(), nanoTime);
+  RateLimits(RateLimitProperties settings, RunningGateways gateways, LongSupplier nanoTime) {
+    this.users = buckets(settings.userPerSecond(), settings.userBurst(), gateways, nanoTime);
+    this.searches =
+        new TokenBuckets(SEARCHES_PER_SECOND, SEARCHES_AT_ONCE, MAX_KEYS, gateways, nanoTime);
+    this.addresses =
+        buckets(settings.addressPerSecond(), settings.addressBurst(), gateways, nanoTime);
     this.proxies = settings.proxies();
   }
 
   private static @Nullable TokenBuckets buckets(
-      double perSecond, int burst, LongSupplier nanoTime) {
-    return perSecond == 0 ? null : new TokenBuckets(perSecond, burst, MAX_KEYS, nanoTime);
+      double perSecond, int burst, RunningGateways gateways, LongSupplier nanoTime) {
+    return perSecond == 0 ? null : new TokenBuckets(perSecond, burst, MAX_KEYS, gateways, nanoTime);
   }
 
   /**

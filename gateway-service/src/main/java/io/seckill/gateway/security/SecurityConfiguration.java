@@ -29,7 +29,7 @@ class SecurityConfiguration {
   }
 
   @Bean
-  RateLimits rateLimits(RateLimitProperties settings) {
-    return new RateLimits(settings, System::nanoTime);
+  RateLimits rateLimits(RateLimitProperties settings, RunningGateways gateways) {
+    return new RateLimits(settings, gateways, System::nanoTime);
   }
 }

@@ -5,8 +5,10 @@
 --       4 requested horizon, Unix ms
 --       5 the generator's number; for take: number at which the search begins, chosen at random so
 --         that after a loss of data two generators rarely take the same number
--- reply take: {number, horizon of the predecessor, own horizon}, or {} when all numbers are leased
---       renew: {number, "0", own horizon}, or {} when the number belongs to another token
+--       6 "1" to count the generators with a valid lease, else "0"
+-- reply take: {number, horizon of the predecessor, own horizon, count}, or {} when all numbers are
+--         leased
+--       renew: {number, "0", own horizon, count}, or {} when the number belongs to another token
 --       release: {}
 -- The horizon makes ids unique, whatever clocks do: a generator uses no time above its own horizon,
 -- a successor starts above the predecessor's. The lease only keeps generators from taking each
@@ -26,6 +28,23 @@ local function parse(value)
   return owner, tonumber(ends or '0'), tonumber(horizon or '0')
 end
 
+-- Counts tokens: a generator that did not get the reply of its take leases a second number.
+local function generators()
+  if ARGV[6] == '0' then
+    return '0'
+  end
+  local counted, count = {}, 0
+  local fields = redis.call('HGETALL', KEYS[1])
+  for i = 2, #fields, 2 do
+    local owner, ends = parse(fields[i])
+    if ends >= now and not counted[owner] then
+      counted[owner] = true
+      count = count + 1
+    end
+  end
+  return text(count)
+end
+
 if op == 'take' then
   -- Unused numbers first, then the longest expired: a number that expired recently may belong to a
   -- paused process.
@@ -42,7 +61,7 @@ if op == 'take' then
   end
   local own = math.max(wish, bestHorizon + lease)
   redis.call('HSET', KEYS[1], best, token .. '|' .. text(now + lease) .. '|' .. text(own))
-  return { text(best), text(bestHorizon), text(own) }
+  return { text(best), text(bestHorizon), text(own), generators() }
 end
 
 local number = ARGV[5]
@@ -55,4 +74,4 @@ elseif op == 'release' then
 end
 local own = math.max(wish, horizon)
 redis.call('HSET', KEYS[1], number, token .. '|' .. text(now + lease) .. '|' .. text(own))
-return { number, '0', text(own) }
+return { number, '0', text(own), generators() }

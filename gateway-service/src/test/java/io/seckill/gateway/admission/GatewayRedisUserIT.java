@@ -20,7 +20,7 @@ class GatewayRedisUserIT {
   /** All that admission needs; stops and status look-ups need more. */
   private static final String COMMANDS =
       "+@connection +evalsha +eval +wait +info +time +config|get"
-          + " +hget +hmget +hset +hincrby +hlen +get +set +decrby +llen +lpush +pexpireat";
+          + " +hget +hmget +hgetall +hset +hincrby +hlen +get +set +decrby +llen +lpush +pexpireat";
 
   @Test
   @DisplayName("ACL rules apply inside scripts: these commands and keys are enough (facts.md 14)")

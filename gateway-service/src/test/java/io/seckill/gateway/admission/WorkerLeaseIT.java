@@ -173,6 +173,52 @@ class WorkerLeaseIT {
   }
 
   @Test
+  void countsEachGatewayWithAValidLeaseOnce() {
+    WorkerLease lease = lease(WorkerLease.COUNTING, LEASE);
+    lease.renew();
+    assertThat(lease.gateways()).isEqualTo(1);
+    WorkerLease other = lease(WorkerLease.COUNTING, LEASE);
+    other.renew();
+    lease.renew();
+    assertThat(List.of(lease.gateways(), other.gateways())).containsOnly(2);
+
+    String workers = RedisKeys.workers(WorkerLease.COUNTING);
+    String lost = Integer.toString((Math.max(lease.worker(), other.worker()) + 1) % 256);
+    redis.hset(workers, lost, redis.hget(workers, Integer.toString(other.worker())));
+    lease.renew();
+    assertThat(lease.gateways()).as("a take whose reply was lost").isEqualTo(2);
+
+    redis.hset(workers, lost, "token|1|1");
+    other.release();
+    lease.renew();
+    assertThat(lease.gateways()).isEqualTo(1);
+  }
+
+  @Test
+  void keepsTheNumberOfGatewaysThatItLastKnewWithoutRedis(RedisServer server) throws IOException {
+    try (TcpProxy link = TcpProxy.to(server);
+        UnifiedJedis throughLink =
+            RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test");
+        WorkerLeases leases = leases(throughLink)) {
+      try (WorkerLeases other = leases(throughLink)) {
+        await().until(() -> leases.count() == 2 && other.count() == 2);
+        link.cut();
+        await().until(() -> leases.of(WorkerLease.COUNTING).gateways() == 0);
+        assertThat(leases.count()).isEqualTo(2);
+      }
+
+      link.heal();
+      await().until(() -> leases.count() == 1);
+    }
+  }
+
+  private static WorkerLeases leases(UnifiedJedis redis) {
+    Duration lease = Duration.ofSeconds(2);
+    return new WorkerLeases(
+        p -> new WorkerLease(redis, breaker(redis), p, Clock.systemUTC(), lease), lease);
+  }
+
+  @Test
   void staysReleased() {
     WorkerLease lease = lease(LEASE);
     lease.renew();
@@ -229,7 +275,11 @@ class WorkerLeaseIT {
   }
 
   private WorkerLease lease(Duration duration) {
-    return new WorkerLease(redis, breaker(redis), PARTITION, clock, duration);
+    return lease(PARTITION, duration);
+  }
+
+  private WorkerLease lease(int partition, Duration duration) {
+    return new WorkerLease(redis, breaker(redis), partition, clock, duration);
   }
 
   private static RedisBreaker breaker(UnifiedJedis redis) {

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RateLimitsTest {
 
   private long nanos = 1;
+  private int gateways = 1;
 
   @Test
   void letsABurstThroughAndThenTheRate() {
@@ -30,6 +31,35 @@ class RateLimitsTest {
   }
 
   @Test
+  void grantsItsShareOfTheNumberOfGatewaysThatRunNow() {
+    RateLimits limits = limits(4, 8, 0, List.of());
+
+    gateways = 2;
+    assertThat(taken(limits, 10)).as("half of 8 at once").isEqualTo(4);
+    nanos += Duration.ofSeconds(1).toNanos();
+    assertThat(taken(limits, 10)).as("half of 4 a second").isEqualTo(2);
+    gateways = 1;
+    assertThat(taken(limits, 10)).as("a gateway that stops leaves no tokens behind").isZero();
+    nanos += Duration.ofSeconds(2).toNanos();
+    assertThat(taken(limits, 10)).isEqualTo(8);
+    nanos += Duration.ofSeconds(2).toNanos();
+    gateways = 4;
+    assertThat(taken(limits, 10)).as("a full bucket shrinks").isEqualTo(2);
+  }
+
+  @Test
+  void grantsAtLeastOneAtOnceAndNoHigherRateHoweverManyGatewaysRun() {
+    gateways = 256;
+    RateLimits limits = limits(1, 2, 0, List.of());
+
+    assertThat(taken(limits, 10)).isEqualTo(1);
+    nanos += Duration.ofSeconds(255).toNanos();
+    assertThat(taken(limits, 10)).as("the key is not removed early").isZero();
+    nanos += Duration.ofSeconds(1).toNanos();
+    assertThat(taken(limits, 10)).isEqualTo(1);
+  }
+
+  @Test
   void limitsNobodyWhenSwitchedOff() {
     RateLimits limits = limits(0, 1, 0, List.of());
 
@@ -39,7 +69,7 @@ class RateLimitsTest {
 
   @Test
   void remembersNoMoreUsersThanItMay() {
-    TokenBuckets buckets = new TokenBuckets(0.001, 1, 100, () -> nanos);
+    TokenBuckets buckets = new TokenBuckets(0.001, 1, 100, () -> 1, () -> nanos);
     for (int user = 0; user < 100_000; user++) {
       buckets.take(user);
     }
@@ -106,7 +136,9 @@ class RateLimitsTest {
   private RateLimits limits(
       double perSecond, int burst, double addressPerSecond, List<String> proxies) {
     return new RateLimits(
-        new RateLimitProperties(perSecond, burst, addressPerSecond, 1, proxies), () -> nanos);
+        new RateLimitProperties(perSecond, burst, addressPerSecond, 1, proxies),
+        () -> gateways,
+        () -> nanos);
   }
 
   private static InetSocketAddress peer(String address) {

@@ -10,6 +10,7 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -58,15 +59,18 @@ class ShopperLimitsIT {
   }
 
   @Test
-  void countAtEachGatewayAlone() {
-    String[] limit = {"seckill.limits.user-per-second=0.001", "seckill.limits.user-burst=1"};
-    long user = stage.newUser();
-    try (TestGateway one = gateway(limit);
-        TestGateway other = gateway(limit)) {
-      for (TestGateway gateway : List.of(one, other)) {
-        assertThat(gateway.get(user, "/api/v1/orders").status()).isEqualTo(200);
-        assertThat(gateway.get(user, "/api/v1/orders").status()).isEqualTo(429);
+  void areSharedByTheGatewaysThatRun() {
+    RedisDatabase redis = TestServers.redis().newDatabase();
+    String[] limits = {"seckill.limits.user-per-second=0.001", "seckill.limits.user-burst=6"};
+    try (TestGateway one = gateway(redis, limits)) {
+      try (TestGateway other = gateway(redis, limits)) {
+        await().until(() -> counts(one) == 2 && counts(other) == 2);
+        long user = stage.newUser();
+        assertThat(admitted(one, user)).isEqualTo(3);
+        assertThat(admitted(other, user)).isEqualTo(3);
       }
+      await().until(() -> counts(one) == 1);
+      assertThat(admitted(one, stage.newUser())).isEqualTo(6);
     }
   }
 
@@ -76,7 +80,7 @@ class ShopperLimitsIT {
     try (TestGateway own =
         gateway(
             "seckill.limits.address-per-second=0.001",
-            "seckill.limits.address-burst=2",
+            "seckill.limits.address-burst=4", // the stage's gateway has half
             "seckill.limits.trusted-proxies=127.0.0.0/8")) {
       assertThat(from(own, "10.0.0.1", "/api/v1/skus/" + sku).status()).isEqualTo(200);
       assertThat(from(own, "10.0.0.1", "/api/v1/skus").status()).isEqualTo(200);
@@ -105,7 +109,9 @@ class ShopperLimitsIT {
       long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start) + 1;
 
       assertThat(answers).containsOnly(404, 429);
-      assertThat(lookedUp).as("50 at once and 2 a second").isBetween(50.0, 50.0 + 2 * seconds);
+      assertThat(lookedUp)
+          .as("half of 50 at once and of 2 a second, beside the stage's gateway")
+          .isBetween(25.0, 25.0 + seconds);
       await("another token to be gone")
           .until(() -> own.call(order.user(), "DELETE", invented(1000), null).status() == 429);
       assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
@@ -114,13 +120,29 @@ class ShopperLimitsIT {
     }
   }
 
+  private static double counts(TestGateway gateway) {
+    return gateway.bean(MeterRegistry.class).get("seckill.gateways").gauge().value();
+  }
+
+  /** Of ten requests. */
+  private static long admitted(TestGateway gateway, long user) {
+    return IntStream.range(0, 10)
+        .filter(i -> gateway.get(user, "/api/v1/orders").status() == 200)
+        .count();
+  }
+
   private static String invented(int sequence) {
     return "/api/v1/orders/" + OrderId.of(System.currentTimeMillis(), 3, 99, sequence);
   }
 
   private static TestGateway gateway(String... properties) {
-    return TestGateway.start(
-        stage.redisDatabase(), stage.mysqlDatabase(), stage.consumer().url(), properties);
+    TestGateway own = gateway(stage.redisDatabase(), properties);
+    await("the stage's gateway to be counted").until(() -> counts(own) == 2);
+    return own;
+  }
+
+  private static TestGateway gateway(RedisDatabase redis, String... properties) {
+    return TestGateway.start(redis, stage.mysqlDatabase(), stage.consumer().url(), properties);
   }
 
   private static GatewayAnswer from(TestGateway gateway, String address, String path) {
