@@ -93,10 +93,14 @@ final class DirectLane extends RelayLane {
     }
   }
 
+  /**
+   * Also without confirmed orders: Redis may be another server since, which has orders in the queue
+   * whose removal it never got.
+   */
   private boolean isRemovalDue() {
     int confirmed = orders.confirmed().size();
-    return confirmed >= quarter()
-        || (confirmed > 0 && System.nanoTime() - removedAt > REMOVAL_INTERVAL.toNanos());
+    Duration interval = confirmed > 0 ? REMOVAL_INTERVAL : POLL_INTERVAL;
+    return confirmed >= quarter() || System.nanoTime() - removedAt > interval.toNanos();
   }
 
   private void awaitOrders() throws InterruptedException {

@@ -103,6 +103,17 @@ class DirectLaneIT {
     }
   }
 
+  /** As after a failover to a server that lacks the removal of what was confirmed. */
+  @Test
+  void findsOrdersInItsPrivateQueueWhileItHasNothingToDo() {
+    try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
+      String left = outbox.claimLate(lanes.awaitOpen(PARTITION), SKU);
+
+      await().atMost(SOON).until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
+      assertThat(broker.deliveries()).containsOnlyKeys(left);
+    }
+  }
+
   @Test
   void leavesWhatALateCallPushesToRelays() {
     try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
