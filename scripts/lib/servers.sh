@@ -307,6 +307,12 @@ END
   fi
   wait_ready "$standby" "$standby as a standby" 60 mysql_follows "$standby"
   mysql_as_root "$primary" -e 'SET GLOBAL rpl_semi_sync_master_enabled = ON'
+  # Before that it lacks what the primary has committed alone, and must not be promoted.
+  wait_ready "$standby" "$standby with all of $primary" 600 mysql_has "$standby" "$(mysql_as_root "$primary" -N -e 'SELECT @@gtid_binlog_pos')"
+}
+
+mysql_has() { # NODE POSITION: has applied everything up to it
+  [[ $(mysql_as_root "$1" -N -e "SELECT MASTER_GTID_WAIT('$2', 1)") == 0 ]]
 }
 
 mysql_follows() { # NODE: receives and applies
