@@ -18,6 +18,7 @@ import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RedisCluster;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisReplicaSet;
+import io.seckill.testing.RedisServer;
 import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
@@ -26,7 +27,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -67,17 +67,9 @@ class UnsafeNodesIT {
   void sellsFromAnUnsafeReplicaThatWasPromotedUnlessThatIsNeverAllowed() {
     RedisReplicaSet redis =
         closeLater(RedisReplicaSet.start("appendonly yes", "appendfsync always"));
-    HostAndPort primary =
-        ask(redis, sentinel -> sentinel.sentinelGetMasterAddrByName(redis.name()));
-    HostAndPort replica =
-        ask(
-            redis,
-            sentinel -> {
-              Map<String, String> only = sentinel.sentinelReplicas(redis.name()).get(0);
-              return List.of(only.get("ip"), only.get("port"));
-            });
-    createUsers(primary);
-    createUsers(replica);
+    redis.nodes().forEach(node -> createUsers(address(node)));
+    HostAndPort primary = address(redis.primary());
+    List<HostAndPort> replicas = redis.replicas().stream().map(UnsafeNodesIT::address).toList();
     Map<String, String> settings = settings(redis);
     startConsumer(settings);
     TestGateway lenient = startGateway(settings, "false");
@@ -87,21 +79,24 @@ class UnsafeNodesIT {
     }
     putOnSale(lenient, SKU);
 
-    set(replica, "appendfsync", "everysec");
+    replicas.forEach(replica -> set(replica, "appendfsync", "everysec"));
 
     GatewayAnswer refused = preheat(lenient, SKU + 1);
     assertThat(refused.code()).as(refused.toString()).isEqualTo("UNSAFE_REDIS");
-    assertThat(refused.text("detail")).contains("replica " + replica + ": appendfsync is everysec");
-    await().atMost(SOON).until(() -> dangers(lenient, "replica", replica) == 1);
+    for (HostAndPort replica : replicas) {
+      assertThat(refused.text("detail"))
+          .contains("replica " + replica + ": appendfsync is everysec");
+      await().atMost(SOON).until(() -> dangers(lenient, "replica", replica) == 1);
+    }
     assertThat(dangers(lenient, "primary", primary)).isZero();
     assertThat(lenient.adminGet("/api/v1/health").text("status")).isEqualTo("DEGRADED");
     assertThat(strict.buy(1, SKU, 1, "key-before").status()).isEqualTo(202);
     redis.awaitReplicated();
 
-    redis.failOver();
+    HostAndPort promoted = address(redis.failOver());
 
     await().atMost(SOON).until(() -> lenient.buy(2, SKU, 1, "key-after").status() == 202);
-    await().atMost(SOON).until(() -> dangers(strict, "primary", replica) == 1);
+    await().atMost(SOON).until(() -> dangers(strict, "primary", promoted) == 1);
     await().atMost(SOON).until(() -> value(strict, "seckill.redis.node.up", primary) == 0);
     await().atMost(SOON).until(() -> !strict.bean(VerifiedServers.class).allVerified());
     GatewayAnswer held = strict.buy(3, SKU, 1, "key-held");
@@ -112,9 +107,9 @@ class UnsafeNodesIT {
             () -> strict.adminGet("/api/v1/health").toString(),
             health ->
                 health.contains("not sold from while it may forget orders")
-                    && health.contains("primary " + replica + ": appendfsync is everysec"));
+                    && health.contains("primary " + promoted + ": appendfsync is everysec"));
 
-    set(replica, "appendfsync", "always");
+    set(promoted, "appendfsync", "always");
 
     await().atMost(SOON).until(() -> strict.buy(3, SKU, 1, "key-held").status() == 202);
   }
@@ -156,11 +151,8 @@ class UnsafeNodesIT {
     return resource;
   }
 
-  private static HostAndPort ask(RedisReplicaSet redis, Function<Jedis, List<String>> question) {
-    try (Jedis sentinel = new Jedis(HostAndPort.from(redis.sentinels().get(0)))) {
-      List<String> address = question.apply(sentinel);
-      return new HostAndPort(address.get(0), Integer.parseInt(address.get(1)));
-    }
+  private static HostAndPort address(RedisServer node) {
+    return new HostAndPort(node.host(), node.port());
   }
 
   private static void createUsers(HostAndPort server) {
