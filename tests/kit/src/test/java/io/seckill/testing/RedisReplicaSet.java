@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.args.ClientType;
@@ -246,7 +245,13 @@ public final class RedisReplicaSet implements AutoCloseable {
    * @return the primary
    */
   public RedisServer heal() {
-    Stream.concat(nodes.stream(), sentinels.stream()).forEach(RedisServer::revive);
+    sentinels.forEach(RedisServer::revive);
+    return healNodes();
+  }
+
+  /** As {@link #heal()}, for the nodes alone: two Sentinels must run. */
+  public RedisServer healNodes() {
+    nodes.forEach(RedisServer::revive);
     nodes.forEach(this::rejoin);
     return awaitPrimary(
         node -> {

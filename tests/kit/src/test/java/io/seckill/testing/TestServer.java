@@ -110,7 +110,7 @@ public abstract sealed class TestServer implements AutoCloseable
   }
 
   /** Thaws a frozen server, and starts again one that has ended. */
-  final void revive() {
+  public final void revive() {
     thaw();
     if (!isRunning()) {
       restart();

@@ -87,8 +87,9 @@ class HaRandomScheduleIT {
     }
     RedisReplicaSet redis = lab.redisServers();
     for (int number = 0; number < redis.nodes().size(); number++) {
-      all.addAll(toNode("Redis", redis.nodes().get(number), number, redis::heal));
-      all.addAll(toNode("Sentinel", redis.sentinelServers().get(number), number, redis::heal));
+      TestServer sentinel = redis.sentinelServers().get(number);
+      all.addAll(toNode("Redis", redis.nodes().get(number), number, redis::healNodes));
+      all.addAll(toNode("Sentinel", sentinel, number, sentinel::revive));
     }
     RabbitCluster rabbit = lab.servers().rabbit();
     for (int number = 0; number < rabbit.nodes().size(); number++) {
