@@ -16,6 +16,9 @@ public record OrderId(long value) implements Comparable<OrderId> {
   public static final int WORKER_BITS = 8;
   public static final int SEQUENCE_BITS = 10;
 
+  /** Worker number of ids that order-consumer makes, for orders of strong sales. */
+  public static final int MYSQL_WORKER = (1 << WORKER_BITS) - 1;
+
   private static final int WORKER_SHIFT = SEQUENCE_BITS;
   private static final int PARTITION_SHIFT = WORKER_SHIFT + WORKER_BITS;
   private static final int TIME_SHIFT = PARTITION_SHIFT + PARTITION_BITS;
@@ -73,7 +76,12 @@ public record OrderId(long value) implements Comparable<OrderId> {
     return (int) (value >>> WORKER_SHIFT) & ((1 << WORKER_BITS) - 1);
   }
 
-  /** Unix time in ms at which the id was generated, by the clock of the gateway. */
+  /** Whether this is an order of a strong sale: only MySQL knows it, Redis never does. */
+  public boolean isDecidedByMySql() {
+    return worker() == MYSQL_WORKER;
+  }
+
+  /** Unix time in ms at which the id was generated, by the clock of the process that did. */
   public long timeMs() {
     return (value >>> TIME_SHIFT) + EPOCH_MS;
   }

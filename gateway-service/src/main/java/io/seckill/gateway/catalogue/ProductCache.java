@@ -1,6 +1,7 @@
 package io.seckill.gateway.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.thread.DaemonThreads;
 import io.seckill.support.web.ProblemCode;
@@ -23,6 +24,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,13 +47,15 @@ public final class ProductCache implements SmartLifecycle {
   /** The columns that {@link #product} reads. */
   public static final String COLUMNS =
       """
-      sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, opens_at, closes_at,
-      state, state_version, epoch, last_seq, settled
+      sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, decides, opens_at,
+      closes_at, state, state_version, epoch, last_seq, settled
       """;
 
   private static final String READ =
       """
-      SELECT %s, dead_sku FROM products
+      SELECT %s, dead_sku,
+          closes_at > UTC_TIMESTAMP() - INTERVAL retention_s SECOND AS is_retained
+        FROM products
         LEFT JOIN (SELECT DISTINCT sku_id AS dead_sku FROM dead_letter WHERE state = 'OPEN') dead
         ON dead_sku = sku_id
       """
@@ -85,8 +89,15 @@ public final class ProductCache implements SmartLifecycle {
   /**
    * @param atNanos System.nanoTime() when the read began
    * @param withDeadLetters SKUs of orders that are open dead letters
+   * @param strong SKUs whose purchases MySQL decides
+   * @param redisHasSales whether Redis may have the data of any sale
    */
-  private record Reading(long atNanos, Map<Long, ProductRow> bySku, Set<Long> withDeadLetters) {}
+  private record Reading(
+      long atNanos,
+      Map<Long, ProductRow> bySku,
+      Set<Long> withDeadLetters,
+      Set<Long> strong,
+      boolean redisHasSales) {}
 
   ProductCache(JdbcClient mysql) {
     this.mysql = mysql;
@@ -142,6 +153,24 @@ public final class ProductCache implements SmartLifecycle {
    */
   public Collection<ProductRow> all() {
     return reading().bySku().values();
+  }
+
+  /**
+   * What decides a SKU's purchases, as of the last read, however old: it never changes once the
+   * sale has been preheated. REDIS for a SKU that was not there; null before the first read.
+   */
+  public @Nullable Decider decides(long skuId) {
+    Reading now = latest;
+    if (now == null) {
+      return null;
+    }
+    return !now.strong().isEmpty() && now.strong().contains(skuId) ? Decider.MYSQL : Decider.REDIS;
+  }
+
+  /** Whether orders may wait in Redis: not if all sales of the last read are strong, or over. */
+  public boolean redisMayHaveOrders() {
+    Reading now = latest;
+    return now == null || now.redisHasSales();
   }
 
   /** The products of the last read, however old; empty before the first read. */
@@ -209,6 +238,8 @@ public final class ProductCache implements SmartLifecycle {
     long now = System.nanoTime();
     Map<Long, ProductRow> bySku = new HashMap<>();
     Set<Long> withDeadLetters = new HashSet<>();
+    Set<Long> strong = new HashSet<>();
+    AtomicBoolean redisHasSales = new AtomicBoolean();
     mysql
         .sql(READ)
         .query(
@@ -218,8 +249,13 @@ public final class ProductCache implements SmartLifecycle {
               if (row.getObject("dead_sku") != null) {
                 withDeadLetters.add(product.skuId());
               }
+              if (product.decides() == Decider.MYSQL) {
+                strong.add(product.skuId());
+              } else if (product.state() != SaleState.NEW && row.getBoolean("is_retained")) {
+                redisHasSales.set(true);
+              }
             });
-    return new Reading(now, bySku, withDeadLetters);
+    return new Reading(now, bySku, withDeadLetters, strong, redisHasSales.get());
   }
 
   /** The product of a row with {@link #COLUMNS}. */
@@ -232,6 +268,7 @@ public final class ProductCache implements SmartLifecycle {
         row.getLong("initial_stock"),
         PurchasePolicy.valueOf(row.getString("policy")),
         row.getInt("limit_per_user"),
+        Decider.valueOf(row.getString("decides")),
         instant(row, "opens_at"),
         instant(row, "closes_at"),
         SaleState.valueOf(row.getString("state")),

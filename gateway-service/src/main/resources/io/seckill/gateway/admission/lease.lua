@@ -14,7 +14,7 @@
 -- a successor starts above the predecessor's. The lease only keeps generators from taking each
 -- other's number.
 
-local LAST = 255
+local LAST = 254 -- 255 is the number of the ids that order-consumer makes
 local op, token, lease, wish = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)

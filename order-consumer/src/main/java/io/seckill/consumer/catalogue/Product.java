@@ -1,6 +1,7 @@
 package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.web.ProductRow;
 import jakarta.persistence.Column;
@@ -46,6 +47,10 @@ class Product {
   @Column(name = "limit_per_user", updatable = false)
   private int limitPerUser;
 
+  @Enumerated(EnumType.STRING)
+  @Column(updatable = false)
+  private Decider decides;
+
   @Convert(converter = UtcMillis.class)
   @Column(name = "opens_at", updatable = false)
   private Instant opensAt;
@@ -90,6 +95,7 @@ class Product {
     this.initialStock = rules.stock();
     this.policy = rules.policy();
     this.limitPerUser = rules.limitPerUser();
+    this.decides = rules.decides();
     this.opensAt = rules.opensAt();
     this.closesAt = rules.closesAt();
     this.state = SaleState.NEW;
@@ -97,6 +103,11 @@ class Product {
 
   SaleState state() {
     return state;
+  }
+
+  /** Whether MySQL decides its purchases, without Redis. */
+  boolean isStrong() {
+    return decides == Decider.MYSQL;
   }
 
   long stateVersion() {
@@ -135,7 +146,7 @@ class Product {
   /** The rules as an edit has to repeat them; stock is the opening stock with all changes. */
   ProductRules rules() {
     return new ProductRules(
-        name, priceCents, initialStock, policy, limitPerUser, opensAt, closesAt);
+        name, priceCents, initialStock, policy, limitPerUser, decides, opensAt, closesAt);
   }
 
   ProductRow row() {
@@ -147,6 +158,7 @@ class Product {
         initialStock,
         policy,
         limitPerUser,
+        decides,
         opensAt,
         closesAt,
         state,

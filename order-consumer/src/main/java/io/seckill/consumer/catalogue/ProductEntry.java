@@ -1,6 +1,7 @@
 package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
 import io.seckill.support.web.SingleLine;
@@ -11,13 +12,18 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A product as an operator enters it. */
+/**
+ * A product as an operator enters it.
+ *
+ * @param decides REDIS when absent
+ */
 record ProductEntry(
     String name,
     Long priceCents,
     Long stock,
     String policy,
     @Nullable Long limitPerUser,
+    @Nullable String decides,
     String opensAt,
     String closesAt) {
 
@@ -26,6 +32,7 @@ record ProductEntry(
   private static final long MAX_STOCK = 1_000_000_000L;
   private static final int MAX_LIMIT = 10_000;
   private static final Set<PurchasePolicy> POLICIES = EnumSet.allOf(PurchasePolicy.class);
+  private static final Set<Decider> DECIDERS = EnumSet.allOf(Decider.class);
 
   private static final Instant EARLIEST = Instant.parse("2000-01-01T00:00:00Z");
   private static final Instant LATEST = Instant.parse("2100-01-01T00:00:00Z");
@@ -47,7 +54,11 @@ record ProductEntry(
     if (!opening.isBefore(closing)) {
       throw ProblemException.invalid("closesAt", "closesAt must be after opensAt.");
     }
-    return new ProductRules(name, priceCents, stock, bought, limit, opening, closing);
+    return new ProductRules(name, priceCents, stock, bought, limit, decider(), opening, closing);
+  }
+
+  private Decider decider() {
+    return decides == null ? Decider.REDIS : RequestChecks.oneOf("decides", decides, DECIDERS);
   }
 
   private int limit(PurchasePolicy bought) {

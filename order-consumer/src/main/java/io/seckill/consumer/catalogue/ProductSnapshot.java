@@ -1,6 +1,7 @@
 package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleExpiry;
 import java.time.Duration;
 import java.time.Instant;
@@ -11,6 +12,7 @@ import java.time.Instant;
  * @param state NEW, PREHEATED, OPEN, PAUSED or CLOSED
  * @param stateVersion number of changes of the state so far
  * @param limitPerUser units; ignored for UNLIMITED
+ * @param decides what decides its purchases
  * @param initialStock units ever put on sale, which decides how many buckets there are
  * @param lastSeq highest admission sequence stored, or the value from which a rebuild continued it
  * @param ended whether the closing time has passed, by MySQL's clock
@@ -23,6 +25,7 @@ public record ProductSnapshot(
     long stateVersion,
     PurchasePolicy policy,
     int limitPerUser,
+    Decider decides,
     Instant opensAt,
     Instant closesAt,
     long epoch,

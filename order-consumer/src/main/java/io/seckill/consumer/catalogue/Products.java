@@ -1,6 +1,7 @@
 package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import jakarta.persistence.LockModeType;
 import java.time.Instant;
@@ -27,7 +28,7 @@ interface Products extends Repository<Product, Long> {
   @Query(
       "update Product p set p.name = :name, p.priceCents = :priceCents, p.stock = :stock,"
           + " p.initialStock = :stock, p.policy = :policy, p.limitPerUser = :limitPerUser,"
-          + " p.opensAt = :opensAt, p.closesAt = :closesAt"
+          + " p.decides = :decides, p.opensAt = :opensAt, p.closesAt = :closesAt"
           + " where p.skuId = :skuId and p.state = NEW")
   int rewrite(
       long skuId,
@@ -36,11 +37,16 @@ interface Products extends Repository<Product, Long> {
       long stock,
       PurchasePolicy policy,
       int limitPerUser,
+      Decider decides,
       Instant opensAt,
       Instant closesAt);
 
+  /** Raises the version of a strong sale: purchases decided meanwhile used the old closing time. */
   @Modifying(clearAutomatically = true)
-  @Query("update Product p set p.name = :name, p.closesAt = :closesAt where p.skuId = :skuId")
+  @Query(
+      "update Product p set p.name = :name, p.closesAt = :closesAt, p.stateVersion ="
+          + " case when p.decides = MYSQL then p.stateVersion + 1 else p.stateVersion end"
+          + " where p.skuId = :skuId")
   int rename(long skuId, String name, Instant closesAt);
 
   /**
@@ -70,7 +76,11 @@ interface Products extends Repository<Product, Long> {
           + " where p.skuId = :skuId and p.state in :from")
   int move(long skuId, SaleState to, long version, Collection<SaleState> from);
 
-  /** Sales stopped before their closing time: only their state prevents purchases. */
-  @Query("select p from Product p where p.state in (PAUSED, CLOSED) and p.closesAt > :now")
+  /**
+   * Sales stopped before their closing time that Redis must not sell: only their state prevents it.
+   */
+  @Query(
+      "select p from Product p where p.state in (PAUSED, CLOSED) and p.closesAt > :now"
+          + " and p.decides = REDIS")
   List<Product> findStopped(Instant now);
 }

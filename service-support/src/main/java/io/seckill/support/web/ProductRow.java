@@ -2,6 +2,7 @@ package io.seckill.support.web;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import java.time.Instant;
 
@@ -11,7 +12,9 @@ import java.time.Instant;
  * @param stock units still sellable
  * @param initialStock opening stock + added - withdrawn
  * @param limitPerUser units; 1 for ONE_PER_USER, 0 for UNLIMITED
- * @param stateVersion number of changes of the state so far
+ * @param decides MYSQL for a strong sale
+ * @param stateVersion number of changes of the state so far; of a strong sale, also of its stock
+ *     and closing time
  * @param epoch raised by every preheat, 0 before the first
  * @param lastSeq highest admission sequence stored, or the number from which a rebuild continues
  * @param settled orders settled, counted on the same scale as lastSeq
@@ -24,6 +27,7 @@ public record ProductRow(
     long initialStock,
     PurchasePolicy policy,
     int limitPerUser,
+    Decider decides,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt,
     SaleState state,

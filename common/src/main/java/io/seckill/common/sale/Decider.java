@@ -1,0 +1,9 @@
+package io.seckill.common.sale;
+
+/** What decides the purchases of a sale. */
+public enum Decider {
+  /** Redis admits and MySQL decides later: a purchase is answered "queued". */
+  REDIS,
+  /** MySQL alone, while the shopper waits (a strong sale); Redis knows nothing of it. */
+  MYSQL
+}
