@@ -16,6 +16,7 @@ class ConsumerFeaturesTest {
           .feature("orders", "runtime")
           .feature("payment", "orders", "runtime", "web")
           .feature("storage", "orders", "runtime")
+          .feature("strong", "storage", "web")
           .feature("deadletter", "storage", "orders", "runtime", "web")
           .feature("intake", "deadletter", "payment", "storage", "orders", "runtime")
           .feature("catalogue", "storage", "runtime", "web")

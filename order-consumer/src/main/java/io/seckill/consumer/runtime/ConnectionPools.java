@@ -22,6 +22,9 @@ public class ConnectionPools {
   /** Sales that preheats load at the same time; each needs a connection for its snapshot. */
   public static final int PREHEATS = 2;
 
+  /** Batches of purchases of strong sales that MySQL decides at the same time. */
+  public static final int STRONG_BATCHES = 4;
+
   /** A run needs one connection for its lock and one for its snapshot. */
   private static final int CONNECTIONS_OF_A_RUN = 2;
 
@@ -29,12 +32,15 @@ public class ConnectionPools {
   private static final int LEADERSHIP = 1;
 
   private final HikariDataSource orderStorage;
+  private final HikariDataSource strongSales;
   private final HikariDataSource reconciliation;
 
   ConnectionPools(HikariDataSource settings, MeterRegistry meters) {
     this.orderStorage = pool(settings, "order-storage", BrokerTopology.ORDER_QUEUES, meters);
     // Only transactions use it: saves two round trips for each of them.
     this.orderStorage.setAutoCommit(false);
+    this.strongSales = pool(settings, "strong-sales", STRONG_BATCHES, meters);
+    this.strongSales.setAutoCommit(false);
     this.reconciliation =
         pool(
             settings,
@@ -59,6 +65,11 @@ public class ConnectionPools {
     return orderStorage;
   }
 
+  /** Pool for deciding purchases of strong sales. */
+  public DataSource strongSales() {
+    return strongSales;
+  }
+
   /** Pool for the locks and the snapshots of reconciliation runs and preheats. */
   public DataSource reconciliation() {
     return reconciliation;
@@ -67,6 +78,7 @@ public class ConnectionPools {
   @PreDestroy
   void close() {
     orderStorage.close();
+    strongSales.close();
     reconciliation.close();
   }
 }

@@ -28,25 +28,42 @@ final class BulkPath {
    */
   static @Nullable StoredBatch store(
       JdbcOperations jdbc, List<OrderMessage> orders, Map<Long, SaleRules> rules) {
-    Collection<Raise> raises = raises(orders, rules);
-    if (raises == null) {
+    if (!insert(jdbc, orders, rules)) {
       return null;
     }
-    List<NewOrder> rows = new ArrayList<>(orders.size());
     List<StoreOutcome> outcomes = new ArrayList<>(orders.size());
     BatchTally tally = new BatchTally();
     for (OrderMessage order : orders) {
-      rows.add(new NewOrder(order, SaleRules.of(rules, order), null));
       outcomes.add(new StoreOutcome.Stored(order));
       tally.add(order, true);
     }
-    OrderTable.insert(jdbc, rows);
-    QuotaTable.raiseAll(jdbc, raises);
     if (!tally.take(jdbc)) {
       return null;
     }
     return new StoredBatch(
         outcomes, List.of(), ProductTable.progress(jdbc, tally.skus()), tally.settled());
+  }
+
+  /**
+   * Inserts the orders and raises the quotas; the caller takes the stock.
+   *
+   * @param orders as for {@link #store}
+   * @return false when the orders of one user exceed the limit: nothing was written
+   * @throws DataAccessException as {@link #store}
+   */
+  static boolean insert(
+      JdbcOperations jdbc, List<OrderMessage> orders, Map<Long, SaleRules> rules) {
+    Collection<Raise> raises = raises(orders, rules);
+    if (raises == null) {
+      return false;
+    }
+    OrderTable.insert(
+        jdbc,
+        orders.stream()
+            .map(order -> new NewOrder(order, SaleRules.of(rules, order), null))
+            .toList());
+    QuotaTable.raiseAll(jdbc, raises);
+    return true;
   }
 
   /** Units by user and SKU; null when those of one user and SKU exceed the limit (facts.md 29). */

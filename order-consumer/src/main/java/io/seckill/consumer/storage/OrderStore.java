@@ -175,7 +175,8 @@ public class OrderStore {
   private static @Nullable Unstorable unfit(OrderMessage order, Map<Long, SaleRules> rules) {
     SaleRules sale = rules.get(order.skuId());
     if (sale == null) {
-      return new Unstorable(order, Unfit.UNKNOWN_SKU, "no product " + order.skuId());
+      return new Unstorable(
+          order, Unfit.UNKNOWN_SKU, "no product that Redis decides: " + order.skuId());
     }
     if (sale.policy() != order.policy()) {
       return new Unstorable(

@@ -76,6 +76,9 @@ final class OrderTable {
     }
   }
 
+  /** What is stored for a purchase request. */
+  record Request(OrderId orderId, int quantity, OrderStatus status) {}
+
   /** A user's purchase of a ONE_PER_USER SKU. */
   record Buyer(long skuId, long userId) {
 
@@ -168,6 +171,31 @@ final class OrderTable {
         },
         orders.stream()
             .flatMap(order -> Stream.of(order.userId(), order.skuId(), order.requestId()))
+            .toArray());
+    return found;
+  }
+
+  /** The stored requests among these purchases of one SKU. */
+  static Map<RequestKey, Request> findRequestsOf(
+      JdbcOperations jdbc, long skuId, Collection<StrongPurchase> purchases) {
+    String sql =
+        "SELECT order_id, user_id, request_id, quantity, status FROM orders"
+            + " WHERE (user_id, sku_id, request_id) IN ("
+            + Sql.repeated("(?,?,?)", purchases.size())
+            + ")";
+    Map<RequestKey, Request> found = new HashMap<>();
+    jdbc.query(
+        sql,
+        row -> {
+          found.put(
+              new RequestKey(row.getLong(2), skuId, row.getString(3)),
+              new Request(
+                  new OrderId(row.getLong(1)),
+                  row.getInt(4),
+                  OrderStatus.valueOf(row.getString(5))));
+        },
+        purchases.stream()
+            .flatMap(purchase -> Stream.of(purchase.userId(), skuId, purchase.requestId()))
             .toArray());
     return found;
   }

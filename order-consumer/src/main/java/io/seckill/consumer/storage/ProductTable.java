@@ -17,14 +17,22 @@ final class ProductTable {
       "UPDATE products SET stock = stock - ?, last_seq = GREATEST(last_seq, ?),"
           + " settled = settled + ? WHERE sku_id = ? AND stock >= ?";
 
+  private static final String TAKE_STRONG =
+      "UPDATE products SET stock = stock - ?, last_seq = last_seq + ?, settled = settled + ?"
+          + " WHERE sku_id = ? AND stock >= ?"
+          + " AND state_version = ?";
+
   private ProductTable() {}
 
-  /** Reads without locking; a SKU that does not exist is missing from the result. */
+  /**
+   * Reads without locking; a SKU that does not exist, or that is a strong sale, is missing from the
+   * result.
+   */
   static Map<Long, SaleRules> rules(JdbcOperations jdbc, Collection<Long> skus) {
     String sql =
         "SELECT sku_id, price_cents, policy, limit_per_user FROM products WHERE sku_id IN ("
             + Sql.marks(skus.size())
-            + ")";
+            + ") AND decides = 'REDIS'";
     Map<Long, SaleRules> found = new HashMap<>();
     jdbc.query(
         sql,
@@ -36,9 +44,8 @@ final class ProductTable {
   }
 
   private static SaleRules read(ResultSet row) throws SQLException {
-    PurchasePolicy policy = PurchasePolicy.valueOf(row.getString(3));
-    int limit = policy == PurchasePolicy.ONE_PER_USER ? 1 : row.getInt(4);
-    return new SaleRules(row.getLong(1), row.getLong(2), policy, limit);
+    return SaleRules.of(
+        row.getLong(1), row.getLong(2), PurchasePolicy.valueOf(row.getString(3)), row.getInt(4));
   }
 
   /** Locks the rows in the order of SKUs, as every writer does, and reads their stock. */
@@ -66,6 +73,17 @@ final class ProductTable {
    */
   static boolean take(JdbcOperations jdbc, long sku, long units, int orders, long lastSeq) {
     return jdbc.update(TAKE, units, lastSeq, orders, sku, units) == 1;
+  }
+
+  /**
+   * Takes units of a strong sale.
+   *
+   * @param orders stored, at least 1
+   * @param version of the sale when the purchases were decided
+   * @return false when there is less stock than that, or the sale has changed: nothing is taken
+   */
+  static boolean takeStrong(JdbcOperations jdbc, long sku, long units, int orders, long version) {
+    return jdbc.update(TAKE_STRONG, units, orders, orders, sku, units, version) == 1;
   }
 
   /** The progress of these SKUs, as this transaction sees it. */

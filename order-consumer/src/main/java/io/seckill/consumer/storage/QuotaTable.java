@@ -1,6 +1,10 @@
 package io.seckill.consumer.storage;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 
@@ -67,6 +71,24 @@ final class QuotaTable {
             insert.setInt(at++, raise.limit());
           }
         });
+  }
+
+  /** Units of those users who have any. */
+  static Map<Long, Integer> owned(JdbcOperations jdbc, long skuId, Collection<Long> users) {
+    String sql =
+        "SELECT user_id, owned_count FROM user_quota WHERE sku_id = ? AND user_id IN ("
+            + Sql.marks(users.size())
+            + ")";
+    List<Long> parameters = new ArrayList<>(List.of(skuId));
+    parameters.addAll(users);
+    Map<Long, Integer> owned = new HashMap<>();
+    jdbc.query(
+        sql,
+        row -> {
+          owned.put(row.getLong(1), row.getInt(2));
+        },
+        parameters.toArray());
+    return owned;
   }
 
   /** Reverts a raise made by this transaction. */

@@ -11,6 +11,14 @@ import java.util.Map;
  */
 record SaleRules(long skuId, long priceCents, PurchasePolicy policy, int limit) {
 
+  /**
+   * @param limit as in the table {@code products}, where it is 1 for ONE_PER_USER
+   */
+  static SaleRules of(long skuId, long priceCents, PurchasePolicy policy, int limit) {
+    return new SaleRules(
+        skuId, priceCents, policy, policy == PurchasePolicy.ONE_PER_USER ? 1 : limit);
+  }
+
   boolean keepsQuota() {
     return policy.keepsQuota();
   }

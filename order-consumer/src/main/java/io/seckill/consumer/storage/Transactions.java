@@ -29,7 +29,11 @@ final class Transactions {
   private final JdbcOperations jdbc;
 
   private Transactions(TransactionTemplate transactions, DataSource pool, MeterRegistry meters) {
-    this.transactions = new RetryingTransactions(transactions, PATIENCE, meters);
+    this(new RetryingTransactions(transactions, PATIENCE, meters), pool);
+  }
+
+  private Transactions(TransactionOperations transactions, DataSource pool) {
+    this.transactions = transactions;
     this.jdbc = new JdbcTemplate(pool);
   }
 
@@ -37,6 +41,12 @@ final class Transactions {
   static Transactions ofStorage(ConnectionPools pools, MeterRegistry meters) {
     DataSource pool = pools.orderStorage();
     return new Transactions(new TransactionTemplate(new StorageTransactions(pool)), pool, meters);
+  }
+
+  /** On the connections for strong sales; nothing is repeated: a conflict needs new reads. */
+  static Transactions ofStrongSales(ConnectionPools pools) {
+    DataSource pool = pools.strongSales();
+    return new Transactions(new TransactionTemplate(new StorageTransactions(pool)), pool);
   }
 
   /**

@@ -22,8 +22,8 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 @Configuration(proxyBeanMethods = false)
 class InternalWebConfiguration implements WebMvcConfigurer {
 
-  /** Longest request body, in bytes: as at the gateway, which passes bodies on. */
-  private static final int MAX_BODY = 16_384;
+  /** Longest request body, in bytes: room for a batch of purchases. */
+  private static final int MAX_BODY = 65_536;
 
   @Override
   public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {

@@ -1,0 +1,120 @@
+package io.seckill.consumer.storage;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.storage.OrderTable.Request;
+import io.seckill.consumer.storage.OrderTable.RequestKey;
+import io.seckill.consumer.storage.StrongDecision.Outcome;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides purchases of one strong sale in the order given, from what was read; later ones see what
+ * earlier ones take. The order of the checks is that of {@code admit.lua}.
+ */
+final class StrongBatch {
+
+  private final StrongSale sale;
+  private final Map<RequestKey, Request> requests;
+  private final Map<Long, Integer> owned;
+  private final Iterator<OrderId> ids;
+
+  private final List<StrongDecision> decisions = new ArrayList<>();
+  private final List<OrderMessage> admitted = new ArrayList<>();
+  private long stock;
+  private long units;
+
+  /**
+   * @param requests those of the purchases that are stored; grows by those admitted here
+   * @param owned units by user, where there are any; grows as well
+   * @param ids at least one for each purchase
+   */
+  StrongBatch(
+      StrongSale sale,
+      Map<RequestKey, Request> requests,
+      Map<Long, Integer> owned,
+      List<OrderId> ids) {
+    this.sale = sale;
+    this.requests = requests;
+    this.owned = owned;
+    this.ids = ids.iterator();
+    this.stock = sale.stock();
+  }
+
+  StrongBatch decide(List<StrongPurchase> purchases) {
+    purchases.forEach(purchase -> decisions.add(decide(purchase)));
+    return this;
+  }
+
+  private StrongDecision decide(StrongPurchase purchase) {
+    RequestKey key = new RequestKey(purchase.userId(), purchase.skuId(), purchase.requestId());
+    Request seen = requests.get(key);
+    if (seen != null) {
+      return seen.quantity() == purchase.quantity()
+          ? StrongDecision.repeated(seen.orderId(), seen.status())
+          : StrongDecision.of(Outcome.IDEMPOTENCY_KEY_REUSED);
+    }
+    Outcome refusal = refusal(purchase);
+    return refusal == null ? admit(purchase, key) : StrongDecision.of(refusal);
+  }
+
+  private @Nullable Outcome refusal(StrongPurchase purchase) {
+    int quantity = purchase.quantity();
+    Outcome closed = sale.closed();
+    if (closed != null) {
+      return closed;
+    } else if (quantity > sale.maxPerOrder()) {
+      return Outcome.QUANTITY;
+    } else if (stock == 0) {
+      return Outcome.SOLD_OUT;
+    } else if (sale.rules().keepsQuota()
+        && owned.getOrDefault(purchase.userId(), 0) + quantity > sale.rules().limit()) {
+      return Outcome.QUOTA_EXCEEDED;
+    }
+    return stock < quantity ? Outcome.TOO_FEW_LEFT : null;
+  }
+
+  private StrongDecision admit(StrongPurchase purchase, RequestKey key) {
+    OrderId id = ids.next();
+    stock -= purchase.quantity();
+    units += purchase.quantity();
+    owned.merge(purchase.userId(), purchase.quantity(), Integer::sum);
+    requests.put(key, new Request(id, purchase.quantity(), OrderStatus.CONFIRMED));
+    admitted.add(
+        new OrderMessage(
+            id,
+            purchase.userId(),
+            purchase.skuId(),
+            purchase.quantity(),
+            purchase.requestId(),
+            sale.rules().policy(),
+            sale.epoch(),
+            sale.lastSeq() + admitted.size() + 1,
+            sale.now().toEpochMilli(),
+            purchase.traceparent()));
+    return StrongDecision.confirmed(id);
+  }
+
+  /** One for each purchase, in their order. */
+  List<StrongDecision> decisions() {
+    return Collections.unmodifiableList(decisions);
+  }
+
+  boolean hasRefused() {
+    return decisions.stream().anyMatch(decision -> decision.orderId() == null);
+  }
+
+  List<OrderMessage> admitted() {
+    return Collections.unmodifiableList(admitted);
+  }
+
+  /** Units of all admitted. */
+  long units() {
+    return units;
+  }
+}

@@ -1,0 +1,53 @@
+package io.seckill.consumer.storage;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * MySQL's decision on one purchase of a strong sale.
+ *
+ * @param orderId null unless there is an order for the purchase
+ * @param status of that order; null as well
+ */
+public record StrongDecision(
+    Outcome outcome, @Nullable OrderId orderId, @Nullable OrderStatus status) {
+
+  /** What became of the purchase. Only CONFIRMED has written something, and UNKNOWN may have. */
+  public enum Outcome {
+    /** Stored now. */
+    CONFIRMED,
+    /** The same user has an order under the same idempotency key. */
+    REPEATED,
+    /** Also of a product that Redis decides, or that was never preheated. */
+    UNKNOWN_SKU,
+    NOT_OPEN,
+    PAUSED,
+    CLOSED,
+    /** The quantity is above the SKU's bound for one order. */
+    QUANTITY,
+    QUOTA_EXCEEDED,
+    /** Stock is 0. */
+    SOLD_OUT,
+    /** Stock is not 0, but less than the quantity of this purchase. */
+    TOO_FEW_LEFT,
+    /** The idempotency key has an order of another quantity. */
+    IDEMPOTENCY_KEY_REUSED,
+    /** Too many batches at once, or too many conflicts. */
+    BUSY,
+    /** MySQL has failed: a repeat with the same key finds out what it did. */
+    UNKNOWN
+  }
+
+  static StrongDecision of(Outcome without) {
+    return new StrongDecision(without, null, null);
+  }
+
+  static StrongDecision confirmed(OrderId id) {
+    return new StrongDecision(Outcome.CONFIRMED, id, OrderStatus.CONFIRMED);
+  }
+
+  static StrongDecision repeated(OrderId id, OrderStatus status) {
+    return new StrongDecision(Outcome.REPEATED, id, status);
+  }
+}

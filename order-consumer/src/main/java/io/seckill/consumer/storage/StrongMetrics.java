@@ -1,0 +1,50 @@
+package io.seckill.consumer.storage;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.seckill.consumer.storage.StrongDecision.Outcome;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+/** Metrics of strong sales. */
+final class StrongMetrics {
+
+  private final Map<Outcome, Counter> decided = new EnumMap<>(Outcome.class);
+  private final Counter conflicts;
+  private final Timer time;
+
+  StrongMetrics(MeterRegistry meters) {
+    for (Outcome outcome : Outcome.values()) {
+      decided.put(
+          outcome,
+          Counter.builder("seckill.consumer.strong.decided")
+              .tag("outcome", outcome.name())
+              .description("Purchases of strong sales, by what became of them")
+              .register(meters));
+    }
+    conflicts =
+        Counter.builder("seckill.consumer.strong.conflicts")
+            .description("Transactions undone because a guard refused one of their purchases")
+            .register(meters);
+    time =
+        Timer.builder("seckill.consumer.strong.time")
+            .description("From the arrival of a batch of one SKU to its decision")
+            .publishPercentileHistogram()
+            .register(meters);
+  }
+
+  void conflict() {
+    conflicts.increment();
+  }
+
+  List<StrongDecision> count(List<StrongDecision> decisions, long nanos) {
+    time.record(nanos, TimeUnit.NANOSECONDS);
+    decisions.forEach(
+        decision -> Objects.requireNonNull(decided.get(decision.outcome())).increment());
+    return decisions;
+  }
+}

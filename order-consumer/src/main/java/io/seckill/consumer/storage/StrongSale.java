@@ -1,0 +1,75 @@
+package io.seckill.consumer.storage;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.SaleState;
+import io.seckill.consumer.storage.StrongDecision.Outcome;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcOperations;
+
+/**
+ * A strong sale as one read without a lock has found it.
+ *
+ * @param version number of changes of the sale; whatever was decided from this read is valid only
+ *     while MySQL still has it
+ * @param now MySQL's clock
+ */
+record StrongSale(
+    SaleRules rules,
+    int maxPerOrder,
+    SaleState state,
+    long version,
+    long epoch,
+    long lastSeq,
+    long stock,
+    Instant opensAt,
+    Instant closesAt,
+    Instant now) {
+
+  private static final String READ =
+      "SELECT price_cents, policy, limit_per_user, max_per_order, state, state_version, epoch,"
+          + " last_seq, stock, opens_at, closes_at, UTC_TIMESTAMP(3)"
+          + " FROM products WHERE sku_id = ? AND decides = 'MYSQL' AND state <> 'NEW'";
+
+  /** Returns null when there is no such product, or it is not a strong sale that was preheated. */
+  static @Nullable StrongSale find(JdbcOperations jdbc, long sku) {
+    List<StrongSale> found =
+        jdbc.query(
+            READ,
+            (row, number) ->
+                new StrongSale(
+                    SaleRules.of(
+                        sku,
+                        row.getLong(1),
+                        PurchasePolicy.valueOf(row.getString(2)),
+                        row.getInt(3)),
+                    row.getInt(4),
+                    SaleState.valueOf(row.getString(5)),
+                    row.getLong(6),
+                    row.getLong(7),
+                    row.getLong(8),
+                    row.getLong(9),
+                    utc(row.getObject(10, LocalDateTime.class)),
+                    utc(row.getObject(11, LocalDateTime.class)),
+                    utc(row.getObject(12, LocalDateTime.class))),
+            sku);
+    return found.isEmpty() ? null : found.get(0);
+  }
+
+  private static Instant utc(LocalDateTime time) {
+    return time.toInstant(ZoneOffset.UTC);
+  }
+
+  /** Why the sale takes no purchase now, in the order of {@code admit.lua}; null when it does. */
+  @Nullable Outcome closed() {
+    if (state == SaleState.CLOSED || !now.isBefore(closesAt)) {
+      return Outcome.CLOSED;
+    } else if (state == SaleState.PAUSED) {
+      return Outcome.PAUSED;
+    }
+    return state == SaleState.OPEN && !now.isBefore(opensAt) ? null : Outcome.NOT_OPEN;
+  }
+}

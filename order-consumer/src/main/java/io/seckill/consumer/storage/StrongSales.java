@@ -1,0 +1,243 @@
+package io.seckill.consumer.storage;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderTrail;
+import io.seckill.common.order.Partition;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Pause;
+import io.seckill.consumer.runtime.SqlFailure;
+import io.seckill.consumer.storage.OrderTable.Request;
+import io.seckill.consumer.storage.OrderTable.RequestKey;
+import io.seckill.consumer.storage.StrongDecision.Outcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
+
+/**
+ * Decides purchases of strong sales in MySQL and stores those that it confirms, a batch of one SKU
+ * in one transaction. A batch is first stored as one of which every purchase can be confirmed. If a
+ * guard refuses that, everything is undone, and each purchase is decided from reads without locks:
+ * every write is a guard of what was read, and when one refuses, it is decided again. Thread-safe.
+ */
+@Component
+public final class StrongSales {
+
+  private static final Logger log = LoggerFactory.getLogger(StrongSales.class);
+
+  /**
+   * How long a batch waits for its turn in the partition, and then for a connection. Gateways wait
+   * little longer for the answer.
+   */
+  private static final Duration PATIENCE = Duration.ofMillis(100);
+
+  /** Batches of one partition at once: while one product is locked, others are sold. */
+  static final int BATCHES_OF_PARTITION = ConnectionPools.STRONG_BATCHES / 2;
+
+  private static final int RETRIES = 3;
+  private static final long FIRST_PAUSE_MS = 4;
+
+  /** The order of locks of all writers: by user, then SKU (facts.md 33). */
+  private static final Comparator<OrderMessage> BY_USER =
+      Comparator.comparingLong(OrderMessage::userId).thenComparing(OrderMessage::orderId);
+
+  private final Transactions transactions;
+  private final StrongOrderIds ids;
+  private final StrongMetrics metrics;
+  private final List<Semaphore> ofPartition =
+      Stream.generate(() -> new Semaphore(BATCHES_OF_PARTITION, true))
+          .limit(Partition.COUNT)
+          .toList();
+  private final Semaphore connections = new Semaphore(ConnectionPools.STRONG_BATCHES, true);
+
+  StrongSales(ConnectionPools pools, StrongOrderIds ids, MeterRegistry meters) {
+    this.transactions = Transactions.ofStrongSales(pools);
+    this.ids = ids;
+    this.metrics = new StrongMetrics(meters);
+  }
+
+  /**
+   * @return after COMMIT, a decision for each, in their order
+   */
+  public List<StrongDecision> decide(List<StrongPurchase> purchases) {
+    Map<Long, List<Integer>> bySku = new TreeMap<>();
+    for (int i = 0; i < purchases.size(); i++) {
+      bySku.computeIfAbsent(purchases.get(i).skuId(), sku -> new ArrayList<>()).add(i);
+    }
+    List<StrongDecision> decisions =
+        new ArrayList<>(Collections.nCopies(purchases.size(), StrongDecision.of(Outcome.UNKNOWN)));
+    bySku.forEach(
+        (sku, places) -> {
+          List<StrongDecision> ofSku = decideSku(sku, places.stream().map(purchases::get).toList());
+          for (int i = 0; i < places.size(); i++) {
+            decisions.set(places.get(i), ofSku.get(i));
+          }
+        });
+    return decisions;
+  }
+
+  private List<StrongDecision> decideSku(long sku, List<StrongPurchase> purchases) {
+    long start = System.nanoTime();
+    List<StrongDecision> decisions =
+        within(
+            ofPartition.get(Partition.ofSku(sku)),
+            purchases,
+            () -> within(connections, purchases, () -> repeatedly(sku, purchases)));
+    trail(purchases, decisions);
+    return metrics.count(decisions, System.nanoTime() - start);
+  }
+
+  /** BUSY when the bound leaves no place for too long. */
+  private static List<StrongDecision> within(
+      Semaphore bound, List<StrongPurchase> purchases, Supplier<List<StrongDecision>> decision) {
+    if (!takesPlace(bound)) {
+      return all(purchases, Outcome.BUSY);
+    }
+    try {
+      return decision.get();
+    } finally {
+      bound.release();
+    }
+  }
+
+  private static void trail(List<StrongPurchase> purchases, List<StrongDecision> decisions) {
+    for (int i = 0; OrderTrail.isOn() && i < purchases.size(); i++) {
+      OrderId stored = decisions.get(i).orderId();
+      if (stored != null && decisions.get(i).outcome() == Outcome.CONFIRMED) {
+        OrderTrail.mark(stored, purchases.get(i).skuId(), purchases.get(i).traceparent(), "stored");
+      }
+    }
+  }
+
+  private static boolean takesPlace(Semaphore bound) {
+    try {
+      return bound.tryAcquire(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private List<StrongDecision> repeatedly(long sku, List<StrongPurchase> purchases) {
+    try {
+      List<OrderId> orderIds = ids.next(Partition.ofSku(sku), purchases.size());
+      for (int retries = 0; ; retries++) {
+        Optional<List<StrongDecision>> decided = once(sku, purchases, orderIds, retries == 0);
+        if (decided.isPresent()) {
+          return decided.get();
+        }
+        metrics.conflict();
+        if (retries == RETRIES) {
+          return all(purchases, Outcome.BUSY);
+        }
+        if (retries > 0) {
+          pause(retries);
+        }
+      }
+    } catch (DataAccessException | TransactionException e) {
+      log.warn("MySQL has failed while it decided purchases of sku {}: {}", sku, e.toString());
+      return all(purchases, Outcome.UNKNOWN);
+    }
+  }
+
+  /** Empty after a conflict: everything was undone. */
+  private Optional<List<StrongDecision>> once(
+      long sku, List<StrongPurchase> purchases, List<OrderId> orderIds, boolean isFirst) {
+    try {
+      return transactions.run(
+          jdbc ->
+              isFirst
+                  ? allConfirmed(jdbc, sku, purchases, orderIds)
+                  : decided(jdbc, sku, purchases, orderIds));
+    } catch (DataAccessException | TransactionException e) {
+      if (SqlFailure.of(e) == SqlFailure.UNAVAILABLE) {
+        throw e;
+      }
+      log.debug("A batch of sku {} is decided again", sku, e);
+      return Optional.empty();
+    }
+  }
+
+  /** Half of the pause is random, so that two conflicting batches do not collide again. */
+  private static void pause(int retries) {
+    long longestMs = FIRST_PAUSE_MS << retries;
+    long pauseMs = ThreadLocalRandom.current().nextLong(longestMs / 2, longestMs + 1);
+    Pause.nanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
+  }
+
+  /**
+   * Decides as if every user and every key were new, without reading quotas and requests: the
+   * guards find those that are not.
+   *
+   * @return null when a guard has refused
+   */
+  private static @Nullable List<StrongDecision> allConfirmed(
+      JdbcOperations jdbc, long sku, List<StrongPurchase> purchases, List<OrderId> orderIds) {
+    StrongSale sale = StrongSale.find(jdbc, sku);
+    if (sale == null) {
+      return all(purchases, Outcome.UNKNOWN_SKU);
+    }
+    StrongBatch batch =
+        new StrongBatch(sale, new HashMap<>(), new HashMap<>(), orderIds).decide(purchases);
+    if (batch.hasRefused()) { // unless its key is known
+      return decided(jdbc, sku, purchases, orderIds);
+    }
+    return store(jdbc, sale, batch) ? batch.decisions() : null;
+  }
+
+  /**
+   * Reads the requests last: what a first attempt of the same request has taken may be seen by a
+   * read only if the request is seen, too. Otherwise its repeat would be refused.
+   *
+   * @return null when a guard has refused
+   */
+  private static @Nullable List<StrongDecision> decided(
+      JdbcOperations jdbc, long sku, List<StrongPurchase> purchases, List<OrderId> orderIds) {
+    StrongSale sale = StrongSale.find(jdbc, sku);
+    if (sale == null) {
+      return all(purchases, Outcome.UNKNOWN_SKU);
+    }
+    Map<Long, Integer> owned =
+        sale.rules().keepsQuota() ? QuotaTable.owned(jdbc, sku, users(purchases)) : new HashMap<>();
+    Map<RequestKey, Request> requests = OrderTable.findRequestsOf(jdbc, sku, purchases);
+    StrongBatch batch = new StrongBatch(sale, requests, owned, orderIds).decide(purchases);
+    if (!batch.admitted().isEmpty() && !store(jdbc, sale, batch)) {
+      return null;
+    }
+    return batch.decisions();
+  }
+
+  private static boolean store(JdbcOperations jdbc, StrongSale sale, StrongBatch batch) {
+    long sku = sale.rules().skuId();
+    List<OrderMessage> orders = batch.admitted().stream().sorted(BY_USER).toList();
+    return BulkPath.insert(jdbc, orders, Map.of(sku, sale.rules()))
+        && ProductTable.takeStrong(jdbc, sku, batch.units(), orders.size(), sale.version());
+  }
+
+  private static List<Long> users(List<StrongPurchase> purchases) {
+    return purchases.stream().map(StrongPurchase::userId).distinct().toList();
+  }
+
+  private static List<StrongDecision> all(List<StrongPurchase> purchases, Outcome outcome) {
+    return Collections.nCopies(purchases.size(), StrongDecision.of(outcome));
+  }
+}

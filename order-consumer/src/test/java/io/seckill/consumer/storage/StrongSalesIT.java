@@ -1,0 +1,484 @@
+package io.seckill.consumer.storage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.storage.StoreOutcome.Unfit;
+import io.seckill.consumer.storage.StoreOutcome.Unstorable;
+import io.seckill.consumer.storage.StrongDecision.Outcome;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Races;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Purchases of strong sales, decided by a real MySQL. */
+@ExtendWith(TestServers.class)
+class StrongSalesIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(22_000);
+  private static final String TAKE = "UPDATE products SET stock = stock -%";
+
+  private static TestConsumer consumer;
+  private static StrongSales strong;
+  private static StoredInvariants database;
+  private static ExecutorService threads;
+
+  private final long sku = NEXT_SKU.incrementAndGet();
+
+  @BeforeAll
+  static void start() {
+    consumer = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
+    strong = consumer.bean(StrongSales.class);
+    database = new StoredInvariants(consumer.sql());
+    threads = Executors.newCachedThreadPool();
+  }
+
+  @AfterAll
+  static void stop() {
+    threads.shutdownNow();
+    consumer.close();
+  }
+
+  @AfterEach
+  void theLedgerIsSound() {
+    database.check();
+    assertThat(database.number("SELECT COUNT(*) FROM compensation")).isZero();
+  }
+
+  @Test
+  void storesWhatItConfirms() {
+    open("LIMITED", 3, 100);
+
+    StrongDecision decision = decide(buy(7, "key-00000001", 2));
+
+    OrderId id = decision.orderId();
+    assertThat(decision).isEqualTo(StrongDecision.confirmed(id));
+    assertThat(id.isDecidedByMySql()).isTrue();
+    assertThat(id.timeMs()).isBetween(Clock.systemUTC().millis() - 60_000, Long.MAX_VALUE);
+    assertThat(
+            consumer
+                .sql()
+                .sql(
+                    "SELECT CONCAT_WS(' ', status, user_id, quantity, unit_price_cents, request_id,"
+                        + " epoch, seq) FROM orders WHERE order_id = ?")
+                .param(id.value())
+                .query(String.class)
+                .single())
+        .isEqualTo("CONFIRMED 7 2 9900 key-00000001 1 1");
+    assertThat(database.stock(sku)).isEqualTo(98);
+    assertThat(database.settled(sku)).isEqualTo(1);
+    assertThat(database.number("SELECT last_seq FROM products WHERE sku_id = " + sku)).isOne();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "PREHEATED, 0, NOT_OPEN",
+    "PAUSED, 0, PAUSED",
+    "CLOSED, 0, CLOSED",
+    "OPEN, -1, CLOSED", // its closing time has passed
+    "OPEN, 1, NOT_OPEN", // its opening time has not come
+    "NEW, 0, UNKNOWN_SKU"
+  })
+  void refusesWhileTheSaleIsNotOpen(String state, int timesFromNow, Outcome refused) {
+    open("LIMITED", 3, 100);
+    update("UPDATE products SET state = '" + state + "' WHERE sku_id = " + sku);
+    if (timesFromNow != 0) {
+      update(
+          ("UPDATE products SET opens_at = UTC_TIMESTAMP() + INTERVAL %d DAY,"
+                  + " closes_at = UTC_TIMESTAMP() + INTERVAL %d DAY WHERE sku_id = %d")
+              .formatted(timesFromNow < 0 ? -2 : 1, timesFromNow < 0 ? -1 : 2, sku));
+    }
+
+    assertThat(decide(buy(7, "key-00000001", 1))).isEqualTo(StrongDecision.of(refused));
+
+    assertNothingStored(100);
+  }
+
+  @Test
+  void refusesWhatIsNotAStrongSale() {
+    new Sales(consumer).openInMySql(sku, "LIMITED", 3, 100);
+
+    List<StrongDecision> decisions =
+        strong.decide(
+            List.of(buy(7, "key-00000001", 1), new StrongPurchase(9_999_999, 7, "x", 1, null)));
+
+    assertThat(outcomes(decisions)).containsExactly(Outcome.UNKNOWN_SKU, Outcome.UNKNOWN_SKU);
+    assertNothingStored(100);
+  }
+
+  @Test
+  void laterPurchasesSeeWhatEarlierOnesTake() {
+    open("LIMITED", 3, 5);
+
+    assertThat(
+            outcomes(
+                strong.decide(
+                    List.of(
+                        buy(1, "key-00000001", 2),
+                        buy(1, "key-00000002", 2), // of 3
+                        buy(2, "key-00000001", 3),
+                        buy(3, "key-00000001", 1),
+                        buy(2, "key-00000001", 3),
+                        buy(2, "key-00000001", 2)))))
+        .containsExactly(
+            Outcome.CONFIRMED,
+            Outcome.QUOTA_EXCEEDED,
+            Outcome.CONFIRMED,
+            Outcome.SOLD_OUT,
+            Outcome.REPEATED,
+            Outcome.IDEMPOTENCY_KEY_REUSED);
+    assertThat(database.stock(sku)).isZero();
+  }
+
+  @Test
+  void refusesMoreThanOneOrderMayHaveOrThanIsLeft() {
+    open("UNLIMITED", 0, 101);
+
+    assertThat(outcomes(strong.decide(List.of(buy(1, "key-00000001", 101)))))
+        .containsExactly(Outcome.QUANTITY);
+    assertThat(
+            outcomes(
+                strong.decide(List.of(buy(1, "key-00000001", 100), buy(1, "key-00000002", 2)))))
+        .containsExactly(Outcome.CONFIRMED, Outcome.TOO_FEW_LEFT);
+    assertThat(database.stock(sku)).isOne();
+  }
+
+  @Test
+  void oneUnitPerUser() {
+    open("ONE_PER_USER", 1, 10);
+
+    assertThat(
+            outcomes(
+                strong.decide(
+                    List.of(
+                        buy(1, "key-00000001", 2),
+                        buy(1, "key-00000002", 1),
+                        buy(1, "key-00000003", 1)))))
+        .containsExactly(Outcome.QUOTA_EXCEEDED, Outcome.CONFIRMED, Outcome.QUOTA_EXCEEDED);
+    assertThat(decide(buy(1, "key-00000004", 1)).outcome()).isEqualTo(Outcome.QUOTA_EXCEEDED);
+  }
+
+  @Test
+  void aRepeatIsAnsweredWithItsOrderWhateverBecameOfTheSale() {
+    open("LIMITED", 2, 2);
+    OrderId id = decide(buy(7, "key-00000001", 2)).orderId();
+    assertThat(decide(buy(8, "key-00000001", 1)).outcome()).isEqualTo(Outcome.SOLD_OUT);
+
+    assertThat(decide(buy(7, "key-00000001", 2)))
+        .isEqualTo(StrongDecision.repeated(id, OrderStatus.CONFIRMED));
+    assertThat(decide(buy(7, "key-00000001", 1)).outcome())
+        .isEqualTo(Outcome.IDEMPOTENCY_KEY_REUSED);
+
+    consumer.api().post("/internal/v1/orders/" + id + "/cancel", "{\"userId\":7}");
+    consumer.api().post("/internal/v1/skus/" + sku + "/state", "{\"state\":\"CLOSED\"}");
+    assertThat(decide(buy(7, "key-00000001", 2)))
+        .isEqualTo(StrongDecision.repeated(id, OrderStatus.CANCELLED));
+    assertThat(database.stock(sku)).isEqualTo(2);
+  }
+
+  /** More units are wanted than there are, and each user wants more than one may have. */
+  @Test
+  void batchesAtOnceNeverOversellNorExceedAQuota() {
+    open("LIMITED", 2, 150);
+    Collection<Outcome> seen = new ConcurrentLinkedQueue<>();
+
+    Races.race(
+        IntStream.range(0, 8).<Runnable>mapToObj(racer -> () -> seen.addAll(race(racer))).toList());
+
+    assertThat(seen).filteredOn(outcome -> outcome == Outcome.CONFIRMED).hasSize(150);
+    assertThat(seen).containsOnly(Outcome.CONFIRMED, Outcome.QUOTA_EXCEEDED, Outcome.SOLD_OUT);
+    assertThat(database.stock(sku)).isZero();
+    assertThat(database.settled(sku)).isEqualTo(150);
+  }
+
+  private List<Outcome> race(int racer) {
+    List<Outcome> seen = new ArrayList<>();
+    for (int batch = 0; batch < 10; batch++) {
+      String key = "key-%d-%d-".formatted(racer, batch);
+      int first = 20 * batch + 3 * racer;
+      List<StrongPurchase> purchases =
+          IntStream.range(first, first + 20)
+              .mapToObj(i -> buy(1 + i % 90, key + (1_000 + i), 1))
+              .toList();
+      seen.addAll(outcomes(decideUnlessBusy(purchases)));
+    }
+    return seen;
+  }
+
+  private static List<StrongDecision> decideUnlessBusy(List<StrongPurchase> purchases) {
+    return await()
+        .pollInterval(Duration.ofMillis(5))
+        .until(
+            () -> strong.decide(purchases),
+            all -> all.stream().noneMatch(one -> one.outcome() == Outcome.BUSY));
+  }
+
+  /** Of copies of one purchase in several batches, one is stored and the others repeat it. */
+  @Test
+  void oneKeyIsOneOrder() {
+    open("LIMITED", 1, 100);
+    Collection<StrongDecision> seen = new ConcurrentLinkedQueue<>();
+
+    Races.race(
+        IntStream.range(0, 8)
+            .<Runnable>mapToObj(
+                racer -> () -> seen.addAll(decideUnlessBusy(List.of(buy(7, "key-00000001", 1)))))
+            .toList());
+
+    assertThat(seen).extracting(StrongDecision::orderId).doesNotContainNull();
+    assertThat(seen.stream().map(StrongDecision::orderId).distinct()).hasSize(1);
+    assertThat(outcomes(seen)).containsOnlyOnce(Outcome.CONFIRMED);
+  }
+
+  @Test
+  void confirmsNothingAfterAPauseWasCommitted() throws Exception {
+    open("LIMITED", 2, 100);
+    double before = conflicts();
+    CompletableFuture<StrongDecision> decision;
+    try (RowLock row = new RowLock()) {
+      decision = begin(buy(7, "key-00000001", 1));
+      awaitTakes(1);
+      row.commit("state = 'PAUSED', state_version = state_version + 1");
+    }
+
+    assertThat(decision.get().outcome()).isEqualTo(Outcome.PAUSED);
+    assertThat(conflicts()).isEqualTo(before + 1);
+    assertNothingStored(100);
+  }
+
+  @Test
+  void decidesAgainWhenTheStockThatItReadIsGone() throws Exception {
+    open("LIMITED", 2, 100);
+    CompletableFuture<StrongDecision> decision;
+    try (RowLock row = new RowLock()) {
+      decision = begin(buy(7, "key-00000001", 1));
+      awaitTakes(1);
+      row.commit("stock = 0, initial_stock = 0");
+    }
+
+    assertThat(decision.get().outcome()).isEqualTo(Outcome.SOLD_OUT);
+    assertNothingStored(0);
+  }
+
+  /** The next change queues for the row's lock before the one in force is committed. */
+  @Test
+  void isBusyAfterFourConflicts() throws Exception {
+    open("LIMITED", 2, 100);
+    double before = conflicts();
+    RowLock row = new RowLock();
+    CompletableFuture<StrongDecision> decision = begin(buy(7, "key-00000001", 1));
+    for (int conflicts = 1; conflicts <= 4; conflicts++) {
+      awaitTakes(1);
+      CompletableFuture<RowLock> next = CompletableFuture.supplyAsync(RowLock::new, threads);
+      awaitStatements(1, "SELECT sku_id FROM products%FOR UPDATE");
+      row.commit("state_version = state_version + 1");
+      row.close();
+      row = next.get();
+    }
+    row.close();
+
+    assertThat(decision.get()).isEqualTo(StrongDecision.of(Outcome.BUSY));
+    assertThat(conflicts()).isEqualTo(before + 4);
+    assertNothingStored(100);
+  }
+
+  @Test
+  void isUnknownWhenMySqlFailsAndARepeatFindsOut() throws Exception {
+    open("LIMITED", 2, 100);
+    CompletableFuture<StrongDecision> decision;
+    try (RowLock row = new RowLock()) {
+      decision = begin(buy(7, "key-00000001", 1));
+      awaitTakes(1);
+      update("KILL " + statements(TAKE).get(0));
+      assertThat(decision.get()).isEqualTo(StrongDecision.of(Outcome.UNKNOWN));
+      row.commit("stock = stock");
+    }
+    assertNothingStored(100);
+
+    assertThat(decide(buy(7, "key-00000001", 1)).outcome()).isEqualTo(Outcome.CONFIRMED);
+  }
+
+  @Test
+  void isBusyBeyondTheBatchesOfItsPartitionWhileOthersAreSold() throws Exception {
+    open("LIMITED", 2, 100);
+    long otherPartition = NEXT_SKU.incrementAndGet();
+    new Sales(consumer).openStrong(otherPartition, "LIMITED", 2, 100);
+    List<CompletableFuture<StrongDecision>> waiting = new ArrayList<>();
+    try (RowLock row = new RowLock()) {
+      for (int batch = 1; batch <= StrongSales.BATCHES_OF_PARTITION; batch++) {
+        waiting.add(begin(buy(batch, "key-00000001", 1)));
+      }
+      awaitTakes(StrongSales.BATCHES_OF_PARTITION);
+
+      assertThat(decide(buy(99, "key-00000001", 1))).isEqualTo(StrongDecision.of(Outcome.BUSY));
+      assertThat(decide(new StrongPurchase(otherPartition, 99, "key-00000001", 1, null)).outcome())
+          .isEqualTo(Outcome.CONFIRMED);
+      row.commit("stock = stock");
+    }
+    for (CompletableFuture<StrongDecision> decision : waiting) {
+      assertThat(decision.get().outcome()).isEqualTo(Outcome.CONFIRMED);
+    }
+  }
+
+  @Test
+  void idsAreUniqueOverProcesses() {
+    ConnectionPools pools = consumer.bean(ConnectionPools.class);
+    List<StrongOrderIds> processes =
+        List.of(
+            new StrongOrderIds(pools, Clock.systemUTC()),
+            new StrongOrderIds(pools, Clock.offset(Clock.systemUTC(), Duration.ofSeconds(-30))));
+    Collection<OrderId> made = new ConcurrentLinkedQueue<>();
+
+    Races.race(
+        processes.stream()
+            .<Runnable>map(
+                ids ->
+                    () -> {
+                      for (int i = 0; i < 150; i++) {
+                        made.addAll(ids.next(3, 1_000)); // more than two blocks
+                      }
+                    })
+            .toList());
+
+    assertThat(made).hasSize(300_000).doesNotHaveDuplicates();
+    assertThat(made).allMatch(id -> id.isDecidedByMySql() && id.partition() == 3);
+  }
+
+  /** A gateway never admits an order of a strong sale, so its message is a defect or a forgery. */
+  @Test
+  void anOrderFromTheBrokerIsNotStored() throws Exception {
+    open("LIMITED", 2, 100);
+
+    StoredBatch batch =
+        consumer
+            .bean(OrderStore.class)
+            .store(List.of(OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 1)));
+
+    assertThat(batch.outcomes())
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Unstorable.class, bad -> assertThat(bad.unfit()).isEqualTo(Unfit.UNKNOWN_SKU));
+    assertNothingStored(100);
+  }
+
+  private void open(String policy, int limit, long stock) {
+    new Sales(consumer).openStrong(sku, policy, limit, stock);
+  }
+
+  private StrongPurchase buy(long user, String key, int quantity) {
+    return new StrongPurchase(sku, user, key, quantity, null);
+  }
+
+  private static StrongDecision decide(StrongPurchase purchase) {
+    return strong.decide(List.of(purchase)).get(0);
+  }
+
+  private static CompletableFuture<StrongDecision> begin(StrongPurchase purchase) {
+    return CompletableFuture.supplyAsync(() -> decide(purchase), threads);
+  }
+
+  private static List<Outcome> outcomes(Collection<StrongDecision> decisions) {
+    return decisions.stream().map(StrongDecision::outcome).toList();
+  }
+
+  private void assertNothingStored(long stock) {
+    assertThat(database.number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku)).isZero();
+    assertThat(database.number("SELECT COUNT(*) FROM user_quota WHERE sku_id = " + sku)).isZero();
+    assertThat(database.stock(sku)).isEqualTo(stock);
+    assertThat(database.settled(sku)).isZero();
+  }
+
+  private static double conflicts() {
+    return consumer
+        .bean(MeterRegistry.class)
+        .get("seckill.consumer.strong.conflicts")
+        .counter()
+        .count();
+  }
+
+  private static void update(String statement) {
+    consumer.sql().sql(statement).update();
+  }
+
+  private static void awaitTakes(int batches) {
+    awaitStatements(batches, TAKE);
+  }
+
+  private static void awaitStatements(int number, String like) {
+    await().until(() -> statements(like).size() == number);
+  }
+
+  /** The connections that execute such a statement, and here wait for the product's row. */
+  private static List<Long> statements(String like) {
+    return consumer
+        .sql()
+        .sql("SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE ?")
+        .param(like)
+        .query(Long.class)
+        .list();
+  }
+
+  /** Keeps all takes of the sale's stock waiting. */
+  private final class RowLock implements AutoCloseable {
+
+    private final Connection connection;
+
+    RowLock() {
+      try {
+        connection = consumer.bean(DataSource.class).getConnection();
+        connection.setAutoCommit(false);
+        execute("SELECT sku_id FROM products WHERE sku_id = " + sku + " FOR UPDATE");
+      } catch (SQLException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    private void execute(String sql) throws SQLException {
+      try (Statement statement = connection.createStatement()) {
+        statement.execute(sql);
+      }
+    }
+
+    void commit(String change) throws SQLException {
+      execute("UPDATE products SET " + change + " WHERE sku_id = " + sku);
+      connection.commit();
+    }
+
+    @Override
+    public void close() throws SQLException {
+      connection.rollback();
+      connection.setAutoCommit(true);
+      connection.close();
+    }
+  }
+}
