@@ -14,14 +14,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every mutation that loses, oversells or repeats an order between the broker and MySQL fails a
- * test.
+ * Every mutation that loses, oversells or repeats an order between the broker and MySQL, or lets
+ * Redis and MySQL both sell a strong sale, fails a test.
  */
 @ExtendWith(TestServers.class)
 class ConsumerMutationsIT {
 
   private static final String INTAKE = "io.seckill.consumer.intake.";
   private static final String STORE = "io.seckill.consumer.storage.";
+  private static final String CATALOGUE = "io.seckill.consumer.catalogue.";
   private static final String LIFECYCLE = "io.seckill.consumer.payment.";
   private static final String START_CHECK = STORE + "AffectedRowsCheck";
   private static final String TABLES = "db/migration/V1__ledger_of_record.sql";
@@ -66,6 +67,19 @@ class ConsumerMutationsIT {
             .caughtBy(FIRST_PURCHASE, "REJECTED QUOTA_EXCEEDED"),
         ConsumerMutations.STOCK_NOT_GUARDED.caughtBy(
             STORE + "OrderStoreIT#keepsNoQuotaOfUnlimitedSkus", "SOLD_OUT"),
+        Mutation.named("a strong sale takes stock that is gone")
+            .constant(
+                STORE + "ProductTable",
+                " AND stock >= ? AND state_version = ?",
+                " AND (stock >= ? OR TRUE) AND state_version = ?")
+            .text(TABLES, "CHECK (stock >= 0)", "CHECK (stock > -1000)")
+            .caughtBy(STORE + "StrongSalesIT#decidesAgainWhenTheStockThatItReadIsGone", "SOLD_OUT"),
+        Mutation.named("a strong sale confirms purchases after a pause")
+            .constant(
+                STORE + "ProductTable",
+                " AND state_version = ?",
+                " AND (state_version = ? OR TRUE)")
+            .caughtBy(STORE + "StrongSalesIT#confirmsNothingAfterAPauseWasCommitted", "PAUSED"),
         Mutation.named("a failed batch is committed as far as it came")
             .calls(
                 STORE + "StorageTransactions#doRollback",
@@ -88,7 +102,40 @@ class ConsumerMutationsIT {
                 "EXPIRED"),
         Mutation.named("a cancel returns units of an order that is paid")
             .constant(LIFECYCLE + "Cancellations", " AND status = 'CONFIRMED'", "")
-            .caughtBy(LIFECYCLE + "LifecycleIT#aPaidOrderIsNotCancellable", "409"));
+            .caughtBy(LIFECYCLE + "LifecycleIT#aPaidOrderIsNotCancellable", "409"),
+        Mutation.named("Redis is to get back units of a strong sale")
+            .constant(LIFECYCLE + "Cancellations", "decides = 'MYSQL'", "decides = 'NOBODY'")
+            .caughtBy(
+                LIFECYCLE + "LifecycleIT#onlyOrdersThatRedisKnowsAreCompensatedThere",
+                "expected: 0L"),
+        Mutation.named("purchases of a strong sale do not notice a change of its stock")
+            .constant(
+                CATALOGUE + "StockChangeTable",
+                ", state_version = state_version + (decides = 'MYSQL')",
+                "")
+            .caughtBy(
+                CATALOGUE + "StrongSaleControlIT#aChangeOfStockIsNoticedByPurchases",
+                "purchases that were decided before are decided again"),
+        Mutation.named("a strong sale is missed in Redis")
+            .constant("io.seckill.consumer.consistency.Schedule", " AND p.decides = 'REDIS'", "")
+            .caughtBy(
+                "io.seckill.consumer.consistency.StrongSaleLedgerIT#isNotMissedInRedis",
+                "sales that wait for a rebuild"),
+        Mutation.named("a strong sale takes stock without stock >= n")
+            .constant(STORE + "ProductTable", " AND stock >= ?", " AND (stock >= ? OR TRUE)")
+            .text(TABLES, "CHECK (stock >= 0)", "CHECK (stock > -1000)")
+            .caughtBy(
+                STORE + "StrongSalesIT#decidesAgainWhenTheStockThatItReadIsGone",
+                "but was: CONFIRMED"),
+        Mutation.named("a strong sale takes stock after it has changed")
+            .constant(
+                STORE + "ProductTable", " AND state_version = ?", " AND state_version >= ? * 0")
+            .caughtBy(
+                STORE + "StrongSalesIT#confirmsNothingAfterAPauseWasCommitted",
+                "but was: CONFIRMED"),
+        Mutation.named("two processes take the same block of order ids")
+            .constant(STORE + "StrongOrderIds", "GREATEST(next_ms, ?)", "GREATEST(next_ms * 0, ?)")
+            .caughtBy(STORE + "StrongSalesIT#idsAreUniqueOverProcesses", "Found duplicate"));
   }
 
   @ParameterizedTest(name = "{0}")

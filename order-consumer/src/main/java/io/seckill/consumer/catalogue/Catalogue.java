@@ -68,20 +68,24 @@ class Catalogue {
       }
     }
     Product edited = required(transactions.execute(tx -> edit(skuId, rules)));
-    if (edited.epoch() > 0) {
+    if (edited.epoch() > 0 && !edited.isStrong()) {
       extension.extend(edited);
     }
     return new Upserted(edited.row(), false);
   }
 
   /**
-   * Opens the sale in MySQL; {@link SaleOpening} opens it in Redis. First applies a stop that is
-   * pending in Redis, because that stop was requested before this opening.
+   * Opens the sale in MySQL; {@link SaleOpening} opens it in Redis, unless it is a strong one.
+   * First applies a stop that is pending in Redis, because that stop was requested before this
+   * opening.
    *
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    * @throws JedisException when Redis cannot report pending stops
    */
   ProductRow open(long skuId) {
+    if (isStrong(skuId)) {
+      return move(skuId, SaleState.OPEN, 0);
+    }
     stops.carry(skuId);
     return move(skuId, SaleState.OPEN, states.version(skuId));
   }
@@ -94,12 +98,16 @@ class Catalogue {
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    */
   ProductRow stop(long skuId, SaleState target) {
-    boolean answers = carried(skuId);
+    boolean answers = !isStrong(skuId) && carried(skuId);
     ProductRow row = move(skuId, target, 0);
     if (answers) {
       stops.follow(row);
     }
     return row;
+  }
+
+  private boolean isStrong(long skuId) {
+    return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).isStrong();
   }
 
   private boolean carried(long skuId) {
@@ -167,6 +175,7 @@ class Catalogue {
         rules.stock(),
         rules.policy(),
         rules.limitPerUser(),
+        rules.decides(),
         rules.opensAt(),
         rules.closesAt());
   }
@@ -176,6 +185,7 @@ class Catalogue {
     refuse(now.stock() != wanted.stock(), "stock", "changes only through /stock");
     refuse(now.policy() != wanted.policy(), "policy", "cannot change");
     refuse(now.limitPerUser() != wanted.limitPerUser(), "limitPerUser", "cannot change");
+    refuse(now.decides() != wanted.decides(), "decides", "cannot change");
     refuse(!now.opensAt().equals(wanted.opensAt()), "opensAt", "cannot change");
     refuse(wanted.closesAt().isBefore(now.closesAt()), "closesAt", "can only move to later");
   }

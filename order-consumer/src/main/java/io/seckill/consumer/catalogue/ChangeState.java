@@ -3,7 +3,7 @@ package io.seckill.consumer.catalogue;
 /**
  * The state of a change. Addition: PENDING, MYSQL_DONE, DONE. Withdrawal: PENDING, while Redis is
  * asked for the units, then DONE or REFUSED; UNDOING returns the units to Redis when MySQL has
- * less.
+ * less. Of a sale that only MySQL has: PENDING, then DONE or REFUSED.
  */
 enum ChangeState {
   PENDING,

@@ -8,6 +8,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.common.sale.Decider;
 import io.seckill.consumer.catalogue.DatabasePart.PendingUnits;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -94,6 +95,7 @@ public final class DatabaseSnapshot {
         row.getLong("state_version"),
         PurchasePolicy.valueOf(row.getString("policy")),
         row.getInt("limit_per_user"),
+        Decider.valueOf(row.getString("decides")),
         time(row, "opens_at"),
         time(row, "closes_at"),
         row.getLong("epoch"),

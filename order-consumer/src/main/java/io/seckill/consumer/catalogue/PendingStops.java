@@ -48,7 +48,8 @@ class PendingStops {
 
   /**
    * Writes the stop of a sale that is pending in Redis to MySQL, and removes it from Redis. A stop
-   * that the state in MySQL does not allow is removed as well: such a sale does not run.
+   * that the state in MySQL does not allow is removed as well: such a sale does not run. A strong
+   * sale has one when a gateway had not read the product yet.
    *
    * <p>The stop is read while the row is locked, and removed before any process may open the sale.
    * So no opening has followed a stop that is still pending, and a slow process never stops a sale

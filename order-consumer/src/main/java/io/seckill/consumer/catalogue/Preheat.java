@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.UnifiedJedis;
@@ -21,6 +22,8 @@ import redis.clients.jedis.exceptions.JedisException;
  * sale opens. MySQL raises the epoch first; every later step checks it. So a crash at any point, or
  * two operators at once, leave either the old sale closed, or an unfinished loading that admits
  * nothing, or the finished one. To recover, repeat the preheat.
+ *
+ * <p>A strong sale is only given a new epoch in MySQL: nothing of it is ever in flight.
  */
 @Component
 class Preheat {
@@ -58,7 +61,7 @@ class Preheat {
   }
 
   /**
-   * @return the row with its new epoch, once Redis holds it
+   * @return the row with its new epoch, once Redis holds it unless the sale is a strong one
    * @throws ProblemException 404 UNKNOWN_SKU; 409 SALE_RUNNING, ORDERS_IN_FLIGHT,
    *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS; 503 BUSY when too many sales are being loaded
    * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
@@ -66,6 +69,9 @@ class Preheat {
    */
   ProductRow run(long skuId) {
     Product product = products.findBySkuId(skuId).orElseThrow(Catalogue::unknown);
+    if (product.isStrong()) {
+      return inTransaction(() -> beginStrong(skuId));
+    }
     opening.refuseUnsafeRedis();
     refuseWhileRunningInRedis(product);
     if (!isConnectionFree()) {
@@ -110,7 +116,11 @@ class Preheat {
 
   private ProductRow raiseEpoch(long skuId) {
     OptionalLong proven = proveIfUnknown(skuId);
-    ProductRow row = transactions.execute(tx -> inTransaction(skuId, proven));
+    return inTransaction(() -> begin(skuId, proven));
+  }
+
+  private ProductRow inTransaction(Supplier<ProductRow> begin) {
+    ProductRow row = transactions.execute(tx -> begin.get());
     if (row == null) {
       throw new IllegalStateException("a transaction without an answer");
     }
@@ -139,11 +149,8 @@ class Preheat {
             + " preheat again when they are stored.");
   }
 
-  private ProductRow inTransaction(long skuId, OptionalLong proven) {
-    Product product = products.lock(skuId).orElseThrow(Catalogue::unknown);
-    if (product.state().isRunning()) {
-      throw SaleLoading.running(product.state().name());
-    }
+  private ProductRow begin(long skuId, OptionalLong proven) {
+    Product product = lockStopped(skuId, false);
     boolean unknown = inFlight.isUnknownOf(product);
     if (unknown && proven.orElse(-1) != product.epoch()) {
       throw notProven();
@@ -152,11 +159,36 @@ class Preheat {
     if (!count.isNone()) {
       throw SaleLoading.inFlight("Still on their way: " + count + ".");
     }
+    return beginEpoch(skuId, lastSeq(product, unknown));
+  }
+
+  /** Continues with the number of orders stored, which is the sequence of a strong sale. */
+  private ProductRow beginStrong(long skuId) {
+    return beginEpoch(skuId, lockStopped(skuId, true).settled());
+  }
+
+  /**
+   * Locks the row of a sale that is not running.
+   *
+   * @param strong as it was read; an operator may have edited a product that was never preheated
+   */
+  private Product lockStopped(long skuId, boolean strong) {
+    Product product = products.lock(skuId).orElseThrow(Catalogue::unknown);
+    if (product.state().isRunning()) {
+      throw SaleLoading.running(product.state().name());
+    }
+    if (product.isStrong() != strong) {
+      throw SaleLoading.overtaken();
+    }
+    return product;
+  }
+
+  private ProductRow beginEpoch(long skuId, long lastSeq) {
     products.preheat(
         skuId,
         settings.maxPerOrder(),
         Math.toIntExact(settings.retention().toSeconds()),
-        lastSeq(product, unknown),
+        lastSeq,
         SaleState.PREHEATABLE);
     return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).row();
   }

@@ -4,6 +4,7 @@ import io.seckill.common.redis.AllowUnsafeRedis;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisNode;
 import io.seckill.common.redis.RedisNodes;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.support.web.ProblemCode;
@@ -17,8 +18,8 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Opens and resumes sales: in MySQL first, then in Redis, which starts to admit. Needs both stores.
- * Repeating the same call completes it.
+ * Opens and resumes sales: in MySQL first, then in Redis, which starts to admit. Needs both stores,
+ * except for a strong sale. Repeating the same call completes it.
  */
 @Component
 class SaleOpening {
@@ -45,7 +46,8 @@ class SaleOpening {
   }
 
   /**
-   * Opens the sale in both stores. One that is open already counts as success.
+   * Opens the sale in both stores, a strong one in MySQL alone. One that is open already counts as
+   * success.
    *
    * @param from the state the sale must be in: PREHEATED to open it, PAUSED to resume it
    * @throws ProblemException 404 UNKNOWN_SKU; 409 ILLEGAL_TRANSITION with the state that prevents
@@ -56,6 +58,9 @@ class SaleOpening {
     ProductRow product = catalogue.find(skuId);
     if (product.state() != from && product.state() != SaleState.OPEN) {
       throw illegal(product.state());
+    }
+    if (product.decides() == Decider.MYSQL) {
+      return catalogue.open(skuId);
     }
     if (from == SaleState.PREHEATED) { // a resumed sale already has its orders in Redis
       refuseUnsafeRedis();

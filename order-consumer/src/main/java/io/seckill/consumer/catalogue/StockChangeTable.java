@@ -12,6 +12,11 @@ import org.springframework.stereotype.Component;
 class StockChangeTable {
 
   private static final String COLUMNS = "sku_id, change_id, delta, epoch, state";
+
+  /** Purchases of a strong sale that were decided with the stock before are decided again. */
+  private static final String NOTICED_BY_PURCHASES =
+      ", state_version = state_version + (decides = 'MYSQL')";
+
   private static final RowMapper<StockChange> ROW =
       (row, number) ->
           new StockChange(
@@ -31,8 +36,15 @@ class StockChangeTable {
    * The columns of a product that decide about a change.
    *
    * @param ended whether its closing time has passed, by MySQL's clock
+   * @param strong whether MySQL alone sells it
    */
-  record Sale(String state, long epoch, long stock, boolean ended) {}
+  record Sale(String state, long epoch, long stock, boolean ended, boolean strong) {
+
+    /** Whether Redis has nothing of the sale: it was never preheated there. */
+    boolean isOnlyInMySql() {
+      return strong || state.equals("NEW");
+    }
+  }
 
   Optional<Sale> sale(long skuId) {
     return sale(skuId, "");
@@ -45,13 +57,18 @@ class StockChangeTable {
 
   private Optional<Sale> sale(long skuId, String lock) {
     return jdbc.sql(
-            "SELECT state, epoch, stock, closes_at <= UTC_TIMESTAMP(3) FROM products"
-                + " WHERE sku_id = ?"
+            "SELECT state, epoch, stock, closes_at <= UTC_TIMESTAMP(3), decides = 'MYSQL'"
+                + " FROM products WHERE sku_id = ?"
                 + lock)
         .param(skuId)
         .query(
             (row, number) ->
-                new Sale(row.getString(1), row.getLong(2), row.getLong(3), row.getBoolean(4)))
+                new Sale(
+                    row.getString(1),
+                    row.getLong(2),
+                    row.getLong(3),
+                    row.getBoolean(4),
+                    row.getBoolean(5)))
         .optional();
   }
 
@@ -107,6 +124,7 @@ class StockChangeTable {
   boolean add(long skuId, long units, long maxInitialStock) {
     return jdbc.sql(
                 "UPDATE products SET stock = stock + :units, initial_stock = initial_stock + :units"
+                    + NOTICED_BY_PURCHASES
                     + " WHERE sku_id = :sku AND initial_stock <= :max - :units")
             .param("units", units)
             .param("sku", skuId)
@@ -119,6 +137,7 @@ class StockChangeTable {
   boolean withdraw(long skuId, long units) {
     return jdbc.sql(
                 "UPDATE products SET stock = stock - :units, initial_stock = initial_stock - :units"
+                    + NOTICED_BY_PURCHASES
                     + " WHERE sku_id = :sku AND stock >= :units")
             .param("units", units)
             .param("sku", skuId)

@@ -29,6 +29,9 @@ import redis.clients.jedis.exceptions.JedisException;
  * an addition's epoch is read while the product row is locked, and a later epoch already includes
  * the addition; a withdrawal whose epoch has passed before its MySQL half begins again in the new
  * one.
+ *
+ * <p>A sale that only MySQL has, because it is a strong one or was never preheated, is changed
+ * there in one transaction.
  */
 @Component
 class StockChanges {
@@ -129,7 +132,10 @@ class StockChanges {
           }
           if (table.add(change.skuId(), change.delta(), MAX_STOCK)) {
             Sale sale = table.lockSale(change.skuId()).orElseThrow(StockChanges::gone);
-            table.move(change, ChangeState.MYSQL_DONE, sale.epoch());
+            table.move(
+                change,
+                sale.isOnlyInMySql() ? ChangeState.DONE : ChangeState.MYSQL_DONE,
+                sale.epoch());
           } else {
             table.move(change, ChangeState.REFUSED, change.epoch());
           }
@@ -139,7 +145,7 @@ class StockChanges {
 
   private Step addToRedis(StockChange change) {
     Sale sale = sale(change.skuId());
-    if (sale.epoch() != change.epoch() || isNew(sale)) {
+    if (sale.epoch() != change.epoch() || sale.isOnlyInMySql()) {
       return finish(change, ChangeState.DONE);
     }
     return switch (redis.apply(change)) {
@@ -155,7 +161,7 @@ class StockChanges {
     if (sale.epoch() != change.epoch()) {
       return restart(change, sale.epoch());
     }
-    if (isNew(sale)) {
+    if (sale.isOnlyInMySql()) {
       return withdrawFromMySql(change);
     }
     return switch (redis.apply(change)) {
@@ -180,6 +186,8 @@ class StockChanges {
             table.move(change, ChangeState.PENDING, sale.epoch());
           } else if (table.withdraw(change.skuId(), -change.delta())) {
             table.move(change, ChangeState.DONE, change.epoch());
+          } else if (sale.isOnlyInMySql()) {
+            table.move(change, ChangeState.REFUSED, change.epoch());
           } else {
             log.error("sku {}: Redis had units that MySQL does not have", change.skuId());
             table.move(change, ChangeState.UNDOING, change.epoch());
@@ -210,10 +218,6 @@ class StockChanges {
 
   private Sale sale(long skuId) {
     return table.sale(skuId).orElseThrow(StockChanges::gone);
-  }
-
-  private static boolean isNew(Sale sale) {
-    return sale.state().equals("NEW");
   }
 
   private static boolean isClosed(Sale sale) {

@@ -1,5 +1,6 @@
 package io.seckill.consumer.consistency;
 
+import io.seckill.common.order.Partition;
 import io.seckill.consumer.consistency.DatabaseSaleCounters.Item;
 import io.seckill.consumer.consistency.SkuLedger.Lists;
 import io.seckill.consumer.consistency.SkuLedger.MySql;
@@ -46,6 +47,17 @@ final class BalanceCheck {
     this.changing = changing;
   }
 
+  /** Of a strong sale: nothing but MySQL counts. A dead letter of its SKU never took a unit. */
+  BalanceCheck(DatabaseSaleCounters mysql) {
+    this.mysql = mysql;
+    this.redis = RedisSaleCounters.none(mysql);
+    this.dead = OrderTotals.NONE;
+    this.lists = Lists.none(Partition.ofSku(mysql.skuId()));
+    this.queue = null;
+    this.compensating = 0;
+    this.changing = 0;
+  }
+
   /** The sale has not been preheated, or closed so long ago that Redis no longer has it. */
   private static boolean isOffSale(String state) {
     return state.equals("NEW") || state.equals("CLOSED");
@@ -63,6 +75,7 @@ final class BalanceCheck {
             && (queue == null || queue.difference() <= 0);
     return new SkuLedger(
         mysql.skuId(),
+        mysql.decides(),
         mysql.state(),
         mysql.epoch(),
         readAt,

@@ -1,9 +1,12 @@
 package io.seckill.consumer.consistency;
 
+import io.seckill.common.sale.Decider;
 import io.seckill.consumer.catalogue.DatabasePart;
 import io.seckill.consumer.catalogue.DatabaseSnapshot;
 import io.seckill.consumer.catalogue.DatabaseSnapshots;
 import io.seckill.consumer.catalogue.ProductSnapshot;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.util.Optional;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
@@ -39,6 +42,7 @@ class Comparisons {
 
   /**
    * @return empty when there is no such product
+   * @throws ProblemException 409 for a strong sale, of which Redis has nothing
    * @throws DataAccessException when MySQL is unavailable
    * @throws TransactionException as well
    */
@@ -47,6 +51,10 @@ class Comparisons {
   }
 
   private Read read(ProductSnapshot sale, DatabaseSnapshot mysql) {
+    if (sale.decides() == Decider.MYSQL) {
+      throw ProblemException.of(
+          ProblemCode.REFUSED, "MySQL alone decides this sale: Redis has nothing to compare.");
+    }
     RedisSaleState seen = redis.state(sale.skuId());
     return seen.isLostOf(sale)
         ? new Read(sale, seen, Optional.empty())

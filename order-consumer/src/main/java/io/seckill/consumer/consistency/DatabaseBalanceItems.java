@@ -1,14 +1,17 @@
 package io.seckill.consumer.consistency;
 
+import io.seckill.common.sale.Decider;
 import io.seckill.consumer.consistency.DatabaseSaleCounters.Item;
 import io.seckill.consumer.consistency.DatabaseSaleCounters.UnfinishedChange;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -111,7 +114,7 @@ class DatabaseBalanceItems {
     Map<Long, List<UnfinishedChange>> unfinished = unfinished(skus);
     Map<Long, DatabaseSaleCounters> sales = new HashMap<>();
     read(
-        "SELECT sku_id, state, epoch, stock, initial_stock, settled FROM products"
+        "SELECT sku_id, decides, state, epoch, stock, initial_stock, settled FROM products"
             + " WHERE sku_id IN (:skus)",
         skus,
         row -> {
@@ -120,6 +123,7 @@ class DatabaseBalanceItems {
               sku,
               new DatabaseSaleCounters(
                   sku,
+                  Decider.valueOf(row.getString("decides")),
                   row.getString("state"),
                   row.getLong("epoch"),
                   row.getLong("stock"),
@@ -129,6 +133,18 @@ class DatabaseBalanceItems {
                   unfinished.getOrDefault(sku, List.of())));
         });
     return sales;
+  }
+
+  /** Those of these SKUs whose sales MySQL alone decides. */
+  Set<Long> strongAmong(Collection<Long> skus) {
+    Set<Long> strong = new HashSet<>();
+    if (!skus.isEmpty()) {
+      read(
+          "SELECT sku_id FROM products WHERE decides = 'MYSQL' AND sku_id IN (:skus)",
+          skus,
+          row -> strong.add(row.getLong(1)));
+    }
+    return strong;
   }
 
   /** Returns SKUs whose units can be sold or in flight, the latest sales first. */

@@ -1,5 +1,6 @@
 package io.seckill.consumer.consistency;
 
+import io.seckill.common.sale.Decider;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -8,6 +9,7 @@ import java.util.Set;
 /**
  * The counters of one SKU in MySQL, all read in one snapshot.
  *
+ * @param decides what decides its purchases
  * @param state of the sale
  * @param stock units still sellable (sd)
  * @param total opening stock + added - withdrawn (S)
@@ -17,6 +19,7 @@ import java.util.Set;
  */
 record DatabaseSaleCounters(
     long skuId,
+    Decider decides,
     String state,
     long epoch,
     long stock,

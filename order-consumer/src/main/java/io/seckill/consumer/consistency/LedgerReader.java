@@ -51,7 +51,7 @@ class LedgerReader {
   }
 
   /**
-   * @param skus all of one queue
+   * @param skus all of one queue, none of a strong sale
    * @return a ledger for each that MySQL knows
    * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable
    * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
@@ -63,6 +63,18 @@ class LedgerReader {
     Map<Long, DatabaseSaleCounters> sales = mysqlItems.read(skus);
     Queue checked = messages.map(found -> check(name, found, partitions)).orElse(null);
     return sales.values().stream().map(sale -> ledger(sale, partitions, checked)).toList();
+  }
+
+  /**
+   * Reads strong sales, in one snapshot of MySQL: their purchases never are anywhere else.
+   *
+   * @return a ledger for each SKU that MySQL knows
+   * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
+   */
+  List<SkuLedger> readStrong(Collection<Long> skus) {
+    return mysqlItems.read(skus).values().stream()
+        .map(sale -> new BalanceCheck(sale).solve(clock.instant()))
+        .toList();
   }
 
   private static List<Integer> partitionsOf(int queue) {

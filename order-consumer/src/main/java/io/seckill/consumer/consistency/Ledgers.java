@@ -1,6 +1,7 @@
 package io.seckill.consumer.consistency;
 
 import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toList;
 import static java.util.stream.Collectors.toSet;
 
 import io.seckill.common.broker.BrokerTopology;
@@ -11,12 +12,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,9 +29,9 @@ import org.springframework.transaction.TransactionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * The ledgers last read, and since when each has not balanced. For each order queue only one read
- * runs at a time, for all callers; a returned ledger is at most {@value #REUSE_MS} ms old.
- * Thread-safe.
+ * The ledgers last read, and since when each has not balanced. For each order queue, and for all
+ * strong sales, only one read runs at a time, for all callers; a returned ledger is at most {@value
+ * #REUSE_MS} ms old. Thread-safe.
  */
 @Component
 class Ledgers {
@@ -52,6 +55,9 @@ class Ledgers {
   /** The ledger read longest ago is then forgotten. */
   private static final int MOST_SKUS = 10_000;
 
+  /** In place of a queue's number, above all of them: the orders of strong sales have no queue. */
+  private static final int NO_QUEUE = BrokerTopology.ORDER_QUEUES;
+
   private final LedgerReader reader;
   private final DatabaseBalanceItems mysql;
   private final LedgerMeters meters;
@@ -65,8 +71,7 @@ class Ledgers {
             }
           });
   private volatile List<Long> watched = List.of();
-  private final List<Object> readLocks =
-      Stream.generate(Object::new).limit(BrokerTopology.ORDER_QUEUES).toList();
+  private final List<Object> readLocks = Stream.generate(Object::new).limit(NO_QUEUE + 1).toList();
 
   Ledgers(LedgerReader reader, DatabaseBalanceItems mysql, LedgerMeters meters, Clock clock) {
     this.reader = reader;
@@ -77,11 +82,11 @@ class Ledgers {
 
   /**
    * @throws ProblemException 404 UNKNOWN_SKU
-   * @throws JedisException when Redis is unavailable
+   * @throws JedisException when Redis is unavailable and the sale is not a strong one
    * @throws DataAccessException when MySQL is unavailable
    */
   SkuLedger of(long skuId) {
-    int queue = LedgerReader.queueOf(skuId);
+    int queue = queueOf(skuId, mysql.strongAmong(Set.of(skuId)));
     synchronized (readLocks.get(queue)) {
       SkuLedger known = last.get(skuId);
       if (known != null && isFresh(known)) {
@@ -93,6 +98,10 @@ class Ledgers {
     }
   }
 
+  private static int queueOf(long skuId, Set<Long> strong) {
+    return strong.contains(skuId) ? NO_QUEUE : LedgerReader.queueOf(skuId);
+  }
+
   /**
    * A ledger read before the clock was set back can lie in the future, hence the absolute value.
    */
@@ -102,12 +111,19 @@ class Ledgers {
 
   /**
    * Reads the SKUs that are on sale, or were until recently. A queue that cannot be read does not
-   * affect the others.
+   * affect the others; strong sales come first, so that they do not wait for Redis.
    */
   void refresh() {
     long start = System.nanoTime();
     watched = mysql.watched(MAX_SKUS);
-    Map<Integer, List<Long>> byQueue = watched.stream().collect(groupingBy(LedgerReader::queueOf));
+    Set<Long> strong = mysql.strongAmong(watched);
+    Map<Integer, List<Long>> byQueue =
+        watched.stream()
+            .collect(
+                groupingBy(
+                    sku -> queueOf(sku, strong),
+                    () -> new TreeMap<Integer, List<Long>>(Comparator.reverseOrder()),
+                    toList()));
     byQueue.forEach(
         (queue, skus) -> {
           try {
@@ -130,7 +146,10 @@ class Ledgers {
     Map<Long, SkuLedger> found = new HashMap<>();
     Set<Long> unbalancedSkus = Set.copyOf(skus);
     for (int reads = 0; reads < READS && !unbalancedSkus.isEmpty(); reads++) {
-      List<SkuLedger> ledgers = reader.read(queue, unbalancedSkus);
+      List<SkuLedger> ledgers =
+          queue == NO_QUEUE
+              ? reader.readStrong(unbalancedSkus)
+              : reader.read(queue, unbalancedSkus);
       ledgers.forEach(ledger -> found.put(ledger.skuId(), ledger));
       unbalancedSkus =
           ledgers.stream()

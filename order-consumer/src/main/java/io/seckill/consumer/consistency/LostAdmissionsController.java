@@ -26,7 +26,7 @@ class LostAdmissionsController {
    */
   private static final String RAISE =
       "UPDATE products SET last_seq = GREATEST(last_seq, ?) + GREATEST(initial_stock, 1)"
-          + " WHERE sku_id = ? AND epoch = ?";
+          + " WHERE sku_id = ? AND epoch = ? AND decides = 'REDIS'";
 
   private final JdbcClient jdbc;
 

@@ -25,6 +25,16 @@ record RedisSaleCounters(
         mysql.skuId(), stock, mysql.epoch(), mysql.settled() + dead.orders(), known, known);
   }
 
+  /**
+   * Stands for a strong sale, of which Redis has nothing: MySQL's stock is on sale, the orders that
+   * MySQL has counted are admitted, and none is in flight.
+   */
+  static RedisSaleCounters none(DatabaseSaleCounters mysql) {
+    OrderTotals counted = new OrderTotals(mysql.settled(), mysql.decided().units());
+    return new RedisSaleCounters(
+        mysql.skuId(), mysql.stock(), mysql.epoch(), mysql.settled(), counted, counted);
+  }
+
   /** Admitted and not counted as published: in the outbox or in a private queue. */
   OrderTotals awaitingRelay() {
     return admitted.minus(published);

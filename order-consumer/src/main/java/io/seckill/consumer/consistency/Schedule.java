@@ -39,7 +39,7 @@ class Schedule {
   /** Sales that Redis must still have: nothing older can be compared. */
   private static final String SALES =
       DatabaseSnapshot.SALES
-          + " WHERE p.state <> 'NEW'"
+          + " WHERE p.state <> 'NEW' AND p.decides = 'REDIS'"
           + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND";
 
   private final DataSource dataSource;

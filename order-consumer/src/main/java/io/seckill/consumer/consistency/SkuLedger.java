@@ -1,6 +1,7 @@
 package io.seckill.consumer.consistency;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import io.seckill.common.sale.Decider;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -9,14 +10,18 @@ import org.jspecify.annotations.Nullable;
  * difference is the left side minus the right side: above 0 something is missing, below 0 something
  * is there twice or was never admitted.
  *
+ * @param decides MYSQL for a strong sale: all items are MySQL's, nothing is in flight
  * @param balanced whether every difference is 0; that of the queue may also be below 0, because a
  *     stored order stays in the broker until it is acked
  * @param unbalancedSince time of the first unbalanced reading after which none was balanced; null
  *     while balanced
- * @param queue null while the broker does not answer; the queue is then not checked
+ * @param partition all 0 for a strong sale
+ * @param queue null while the broker does not answer, and for a strong sale; the queue is then not
+ *     checked
  */
 record SkuLedger(
     long skuId,
+    Decider decides,
     String state,
     long epoch,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant readAt,
@@ -31,7 +36,8 @@ record SkuLedger(
   /**
    * {@code initial + added - withdrawn} = sum of the other items + difference.
    *
-   * @param stock admissible in Redis; in MySQL while Redis has no such sale and need not have one
+   * @param stock admissible in Redis; in MySQL for a strong sale, and while Redis has no such sale
+   *     and need not have one
    * @param compensating returned in MySQL and not yet confirmed by Redis
    * @param changing in one store and not yet in the other, because of a stock change under way
    */
@@ -49,7 +55,10 @@ record SkuLedger(
       long changing,
       long difference) {}
 
-  /** {@code admitted} = sum of the other items + difference. */
+  /**
+   * {@code admitted} = sum of the other items + difference. For a strong sale, admitted is what
+   * MySQL counted with the stock that the orders took.
+   */
   record Orders(
       long admitted,
       long outboxAndPrivateQueues,
@@ -85,7 +94,12 @@ record SkuLedger(
       long privateQueues,
       long deadPrivateQueues,
       long expected,
-      long difference) {}
+      long difference) {
+
+    static Lists none(int partition) {
+      return new Lists(partition, 0, 0, 0, 0, 0, 0);
+    }
+  }
 
   /**
    * The SKU's queue compared with the counters of all SKUs in it, in orders: {@code expected =
@@ -98,6 +112,7 @@ record SkuLedger(
 
   SkuLedger since(@Nullable Instant since) {
     return new SkuLedger(
-        skuId, state, epoch, readAt, balanced, since, units, orders, mysql, partition, queue);
+        skuId, decides, state, epoch, readAt, balanced, since, units, orders, mysql, partition,
+        queue);
   }
 }

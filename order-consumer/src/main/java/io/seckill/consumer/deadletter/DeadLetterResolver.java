@@ -67,7 +67,8 @@ class DeadLetterResolver {
   }
 
   /**
-   * Gives up on the order; repeating the call changes nothing.
+   * Gives up on the order; repeating the call changes nothing. One of a strong sale is not stored
+   * as rejected: no store has taken anything for it, and its key may be that of a real purchase.
    *
    * @throws ProblemException 404, 409 DEAD_LETTER_RESOLVED when it was replayed, 503 when MySQL
    *     cannot decide now
@@ -78,7 +79,7 @@ class DeadLetterResolver {
           DeadLetterTable.Message letter = deadLetters.lock(id);
           if (isOpen(letter, DeadLetterState.DISCARDED)) {
             OrderMessage order = letter.order();
-            if (order != null) {
+            if (order != null && !deadLetters.isOfStrongSale(order.skuId())) {
               reject(order);
             }
             deadLetters.resolve(id, DeadLetterState.DISCARDED, operator, reason);

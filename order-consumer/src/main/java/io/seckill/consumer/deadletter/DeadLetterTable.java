@@ -68,6 +68,15 @@ class DeadLetterTable {
     this.transactions = transactions;
   }
 
+  /** Whether MySQL alone sells the SKU: a message never was an order of it. */
+  boolean isOfStrongSale(long skuId) {
+    return jdbc.sql("SELECT COUNT(*) FROM products WHERE sku_id = ? AND decides = 'MYSQL'")
+            .param(skuId)
+            .query(Long.class)
+            .single()
+        > 0;
+  }
+
   /** Writes a dead letter in a transaction; its row may exist already. */
   void keep(DeadLetter letter) {
     byte[] hash = sha256(letter.payload());

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -29,7 +28,7 @@ import org.springframework.transaction.support.TransactionOperations;
 
 /**
  * Ends CONFIRMED orders without a payment and returns their units: in MySQL in the transaction that
- * ends them, in Redis by compensation after it.
+ * ends them, in Redis by compensation after it. Redis is told nothing of orders of strong sales.
  *
  * <p>Locks are taken in the order of the batch store: orders, quota by (user, SKU), products by SKU
  * last. Payments are locked right after orders, as in a payment. The number of statements executed
@@ -71,6 +70,19 @@ class Cancellations {
   private record EndedOrder(OrderId orderId, long userId, long skuId, int quantity) {}
 
   /**
+   * The orders that a transaction has ended.
+   *
+   * @param compensations of those that Redis knows
+   */
+  private record Ended(List<EndedOrder> orders, List<Compensation> compensations) {
+
+    static final Ended NONE = new Ended(List.of(), List.of());
+  }
+
+  /** The columns of a product that say what to return. */
+  private record Sale(boolean keepsQuota, boolean strong) {}
+
+  /**
    * Cancels an order of this user.
    *
    * @return false when it was not CONFIRMED, or not the user's
@@ -99,26 +111,26 @@ class Cancellations {
     if (orders.isEmpty()) {
       return 0;
     }
-    List<Compensation> recorded =
+    Ended ended =
         transactions.execute(
             tx -> {
-              List<EndedOrder> ended = choose(orders, sql, value);
-              return ended.isEmpty() ? List.of() : release(ended, status);
+              List<EndedOrder> chosen = choose(orders, sql, value);
+              return chosen.isEmpty() ? Ended.NONE : release(chosen, status);
             });
     // Write the result before the compensation: while a compensation is pending, the sweep of
     // compensations writes its result again.
     boolean notified =
         results.write(
-            recorded.stream()
+            ended.compensations().stream()
                 .map(back -> OrderResult.of(back.orderId(), back.skuId(), back.userId(), status))
                 .toList());
     if (notified) {
-      compensations.deliver(recorded);
+      compensations.deliver(ended.compensations());
     }
-    meters.ended(status, recorded.size());
+    meters.ended(status, ended.orders().size());
     String stage = status.name().toLowerCase(Locale.ROOT);
-    recorded.forEach(back -> OrderTrail.mark(back.orderId(), back.skuId(), null, stage));
-    return recorded.size();
+    ended.orders().forEach(order -> OrderTrail.mark(order.orderId(), order.skuId(), null, stage));
+    return ended.orders().size();
   }
 
   /** Locks the orders; returns them sorted by user and SKU, the order of the quota locks. */
@@ -144,17 +156,18 @@ class Cancellations {
     return orders.map(OrderId::value).sorted().toList();
   }
 
-  private List<Compensation> release(List<EndedOrder> ended, OrderStatus status) {
+  private Ended release(List<EndedOrder> ended, OrderStatus status) {
     jdbc.sql("UPDATE orders SET status = :status, single_buyer = NULL WHERE order_id IN (:ids)")
         .param("status", status.name())
         .param("ids", sortedIds(ended.stream().map(EndedOrder::orderId)))
         .update();
     payments.ended(ended.stream().map(EndedOrder::orderId).toList());
-    Set<Long> withQuota = keepingQuota(ended);
-    lowerQuotas(ended.stream().filter(order -> withQuota.contains(order.skuId())).toList());
+    Map<Long, Sale> sales = sales(ended);
+    lowerQuotas(ended.stream().filter(order -> saleOf(order, sales).keepsQuota()).toList());
     Map<Long, Long> epochs = returnStock(ended);
     List<Compensation> recorded =
         ended.stream()
+            .filter(order -> !saleOf(order, sales).strong())
             .map(
                 order ->
                     new Compensation(
@@ -163,19 +176,31 @@ class Cancellations {
                         order.userId(),
                         Objects.requireNonNull(epochs.get(order.skuId())),
                         order.quantity(),
-                        withQuota.contains(order.skuId()) ? order.quantity() : 0))
+                        saleOf(order, sales).keepsQuota() ? order.quantity() : 0))
             .toList();
     compensations.record(recorded);
-    return recorded;
+    return new Ended(ended, recorded);
   }
 
-  /** Read without a lock: a sale's policy never changes. */
-  private Set<Long> keepingQuota(List<EndedOrder> ended) {
-    Set<Long> skus = ended.stream().map(EndedOrder::skuId).collect(Collectors.toSet());
-    return jdbc.sql("SELECT sku_id FROM products WHERE sku_id IN (:skus) AND policy <> :without")
-        .params(Map.of("skus", skus, "without", PurchasePolicy.UNLIMITED.name()))
-        .query(Long.class)
-        .set();
+  /** Read without a lock: neither a sale's policy nor what decides it ever changes. */
+  private Map<Long, Sale> sales(List<EndedOrder> ended) {
+    Map<Long, Sale> sales = new HashMap<>();
+    jdbc.sql("SELECT sku_id, policy, decides = 'MYSQL' FROM products WHERE sku_id IN (:skus)")
+        .param("skus", ended.stream().map(EndedOrder::skuId).collect(Collectors.toSet()))
+        .query(
+            row -> {
+              PurchasePolicy policy = PurchasePolicy.valueOf(row.getString(2));
+              sales.put(row.getLong(1), new Sale(policy.keepsQuota(), row.getBoolean(3)));
+            });
+    return sales;
+  }
+
+  private static Sale saleOf(EndedOrder order, Map<Long, Sale> sales) {
+    Sale sale = sales.get(order.skuId());
+    if (sale == null) {
+      throw new IllegalStateException("there is no product " + order.skuId());
+    }
+    return sale;
   }
 
   /** One statement for all; it locks the quotas in the order of these orders. */

@@ -59,8 +59,8 @@ class ChargeOutcomes {
   record Settled(boolean fresh, Map<OrderId, OrderRow> orders, Set<OrderId> paid) {}
 
   /**
-   * Settles the outcomes and writes the results of paid orders to Redis. Of several outcomes, those
-   * whose order another transaction has locked are left out.
+   * Settles the outcomes and writes the results of paid orders to Redis, unless MySQL decided them.
+   * Of several outcomes, those whose order another transaction has locked are left out.
    *
    * @param first evaluated in the transaction; false when these were received before: nothing
    *     changes
@@ -84,7 +84,7 @@ class ChargeOutcomes {
               if (settled.paid().contains(id)) {
                 OrderTrail.mark(id, order.skuId(), null, "paid");
               }
-              if (order.status() == OrderStatus.PAID) {
+              if (order.status() == OrderStatus.PAID && !id.isDecidedByMySql()) {
                 paid.add(OrderResult.of(id, order.skuId(), order.userId(), OrderStatus.PAID));
               }
             });

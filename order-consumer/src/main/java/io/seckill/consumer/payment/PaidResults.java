@@ -2,6 +2,7 @@ package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.sale.Decider;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
 import java.util.List;
@@ -26,8 +27,9 @@ class PaidResults {
 
   private static final String NEXT =
       """
-      SELECT p.order_id, o.sku_id, o.user_id, CAST(p.updated_at AS CHAR) AS paid_at
+      SELECT p.order_id, o.sku_id, o.user_id, CAST(p.updated_at AS CHAR) AS paid_at, s.decides
       FROM payment p JOIN orders o ON o.order_id = p.order_id AND o.status = 'PAID'
+      JOIN products s ON s.sku_id = o.sku_id
       WHERE p.state = 'CHARGED' AND p.updated_at >= :from AND p.updated_at <= NOW(6) - INTERVAL :settling SECOND
       AND (p.updated_at > :from OR p.order_id > :order)
       ORDER BY p.updated_at, p.order_id LIMIT :page
@@ -46,8 +48,9 @@ class PaidResults {
    * A paid order.
    *
    * @param at by MySQL's clock, in MySQL's format
+   * @param decides what decided about it; Redis learns nothing of orders of strong sales
    */
-  private record Paid(long orderId, long skuId, long userId, String at) {
+  private record Paid(long orderId, long skuId, long userId, String at, Decider decides) {
 
     OrderResult result() {
       return OrderResult.of(new OrderId(orderId), skuId, userId, OrderStatus.PAID);
@@ -59,17 +62,21 @@ class PaidResults {
     List<Paid> page;
     do {
       page = page(last == null ? begin() : last);
-      if (page.isEmpty() || !results.write(page.stream().map(Paid::result).toList())) {
+      if (page.isEmpty() || !results.write(results(page))) {
         return;
       }
       last = page.get(page.size() - 1);
     } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
   }
 
+  private static List<OrderResult> results(List<Paid> page) {
+    return page.stream().filter(paid -> paid.decides() == Decider.REDIS).map(Paid::result).toList();
+  }
+
   private Paid begin() {
     String from =
         jdbc.sql("SELECT CAST(NOW(6) - INTERVAL 1 MINUTE AS CHAR)").query(String.class).single();
-    Paid begin = new Paid(0, 0, 0, from);
+    Paid begin = new Paid(0, 0, 0, from, Decider.REDIS);
     last = begin;
     return begin;
   }
@@ -81,7 +88,13 @@ class PaidResults {
         .param("settling", SETTLING_SECONDS)
         .param("page", PAGE)
         .query(
-            (row, n) -> new Paid(row.getLong(1), row.getLong(2), row.getLong(3), row.getString(4)))
+            (row, n) ->
+                new Paid(
+                    row.getLong(1),
+                    row.getLong(2),
+                    row.getLong(3),
+                    row.getString(4),
+                    Decider.valueOf(row.getString(5))))
         .list();
   }
 }

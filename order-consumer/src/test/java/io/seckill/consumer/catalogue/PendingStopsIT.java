@@ -56,6 +56,19 @@ class PendingStopsIT {
   }
 
   @Test
+  void aStopOfAStrongSaleThatRedisHasNotedReachesMySqlAndEnds() {
+    new Sales(consumer).openStrong(sku, "LIMITED", 2, 500);
+    long before = Long.parseLong(mysql("state_version"));
+
+    states.stop(stopped("PAUSED")); // by a gateway that did not know the product
+
+    await().atMost(PATIENCE).until(() -> states.pendingStop(sku).isEmpty());
+    assertThat(mysql("state")).isEqualTo("PAUSED");
+    assertThat(mysql("state_version")).isEqualTo(Long.toString(before + 1));
+    assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isFalse();
+  }
+
+  @Test
   void aStopThatWaitsComesBeforeAnOpening() {
     sale();
     long before = Long.parseLong(mysql("state_version"));

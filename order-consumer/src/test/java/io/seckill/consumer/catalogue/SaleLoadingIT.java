@@ -7,6 +7,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
@@ -210,6 +211,7 @@ class SaleLoadingIT {
         0,
         PurchasePolicy.LIMITED,
         5,
+        Decider.REDIS,
         Instant.parse("2026-01-01T00:00:00Z"),
         Instant.parse("2036-01-01T00:00:00Z"),
         epoch,

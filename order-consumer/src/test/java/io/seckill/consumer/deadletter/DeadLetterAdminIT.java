@@ -193,6 +193,33 @@ class DeadLetterAdminIT {
     assertIsRejected(order, letter);
   }
 
+  @Test
+  void aDiscardedMessageOfAStrongSaleChangesNothingButItself() {
+    new Sales(consumer).openStrong(sku, "LIMITED", 100, 10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.ONE_PER_USER, 7, 1);
+    flood.publish(order);
+    long letter = awaitLetter(order);
+
+    Answer discarded = post(letter, "/discard", REASON);
+
+    assertThat(discarded.body().path("state").stringValue()).isEqualTo("DISCARDED");
+    assertThat(post(letter, "/discard", REASON).body()).isEqualTo(discarded.body());
+    assertThat(
+            consumer
+                .sql()
+                .sql(
+                    "SELECT (SELECT COUNT(*) FROM orders WHERE sku_id = :sku)"
+                        + " + (SELECT COUNT(*) FROM compensation WHERE sku_id = :sku)")
+                .param("sku", sku)
+                .query(Long.class)
+                .single())
+        .isZero();
+    assertThat(orders.product(sku, "settled")).isEqualTo("0");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(10);
+    JsonNode ledger = api.get("/internal/v1/skus/" + sku + "/ledger").body();
+    assertThat(ledger.path("balanced").booleanValue()).as("%s", ledger).isTrue();
+  }
+
   private void assertIsRejected(OrderMessage order, long letter) {
     await()
         .atMost(PATIENCE)

@@ -93,6 +93,29 @@ class LifecycleIT {
   }
 
   @Test
+  void onlyOrdersThatRedisKnowsAreCompensatedThere() {
+    open("LIMITED", 2, 10);
+    OrderId known = orders.confirmed(sku, 7, 2);
+    long strongSku = NEXT_SKU.getAndIncrement();
+    new Sales(consumer).openStrong(strongSku, "LIMITED", 2, 10);
+    OrderId strong = orders.strong(strongSku, 7, 2);
+    orders.age(known, TIMEOUT_SECONDS + 1);
+    orders.age(strong, TIMEOUT_SECONDS + 1);
+
+    consumer.bean(Expiry.class).expire(List.of(known, strong));
+
+    assertThat(List.of(orders.status(known), orders.status(strong)))
+        .containsExactly("EXPIRED", "EXPIRED");
+    assertThat(List.of(orders.stockInMySql(sku), orders.stockInMySql(strongSku)))
+        .containsExactly(10L, 10L);
+    awaitCompensations();
+    assertThat(orders.stockInRedis(sku)).isEqualTo(10);
+    assertThat(compensations(sku)).isEqualTo(1);
+    assertThat(compensations(strongSku)).isZero();
+    assertThat(consumer.redis().keys("*:" + strongSku + "*")).isEmpty();
+  }
+
+  @Test
   void anOrderOfSomebodyElseDoesNotExist() {
     open("LIMITED", 2, 10);
     OrderId id = orders.confirmed(sku, 7, 1);
@@ -709,6 +732,15 @@ class LifecycleIT {
     return consumer
         .sql()
         .sql("SELECT COUNT(*) FROM payment WHERE state IN ('REFUND_DUE', 'STARTED')")
+        .query(Long.class)
+        .single();
+  }
+
+  private static long compensations(long skuId) {
+    return consumer
+        .sql()
+        .sql("SELECT COUNT(*) FROM compensation WHERE sku_id = ?")
+        .param(skuId)
         .query(Long.class)
         .single();
   }

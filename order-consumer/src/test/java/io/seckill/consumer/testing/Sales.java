@@ -22,6 +22,19 @@ public final class Sales {
         .formatted(stock, policy, limit);
   }
 
+  /** As {@link #product}, of a strong sale. */
+  public static String strongProduct(String policy, int limit, long stock) {
+    return product(policy, limit, stock).replace("\"policy\"", "\"decides\":\"MYSQL\",\"policy\"");
+  }
+
+  /** Creates, preheats and opens a strong sale. */
+  public void openStrong(long skuId, String policy, int limit, long stock) {
+    String path = "/internal/v1/skus/" + skuId;
+    require(consumer.api().put(path, strongProduct(policy, limit, stock)));
+    require(consumer.api().post(path + "/preheat", "{}"));
+    require(consumer.api().post(path + "/open", "{}"));
+  }
+
   /** Creates, preheats and opens a sale in MySQL; Redis does not have it. */
   public void openInMySql(long skuId, String policy, int limit, long stock) {
     require(consumer.api().put("/internal/v1/skus/" + skuId, product(policy, limit, stock)));

@@ -22,18 +22,25 @@ public final class StoredOrderFixture {
 
   /** Admits and stores an order of this user. */
   public OrderId confirmed(long skuId, long userId, int quantity) {
-    int number = NEXT.incrementAndGet();
-    OrderId id =
-        OrderId.of(
-            OrderId.EPOCH_MS + 1_000_000 + number / 1024, (int) (skuId % 16), 1, number % 1024);
-    String key = "request-" + number;
     String policy = product(skuId, "policy");
-    store(id, skuId, userId, quantity, key, policy);
+    OrderId id = store(1, skuId, userId, quantity, policy);
     admit(id, skuId, userId, quantity, !policy.equals("UNLIMITED"));
     return id;
   }
 
-  private void store(OrderId id, long skuId, long userId, int quantity, String key, String policy) {
+  /** Stores an order of this user, of a strong sale. */
+  public OrderId strong(long skuId, long userId, int quantity) {
+    return store(OrderId.MYSQL_WORKER, skuId, userId, quantity, product(skuId, "policy"));
+  }
+
+  private OrderId store(int worker, long skuId, long userId, int quantity, String policy) {
+    int number = NEXT.incrementAndGet();
+    OrderId id =
+        OrderId.of(
+            OrderId.EPOCH_MS + 1_000_000 + number / 1024,
+            (int) (skuId % 16),
+            worker,
+            number % 1024);
     consumer
         .sql()
         .sql(
@@ -45,9 +52,9 @@ public final class StoredOrderFixture {
             userId,
             skuId,
             quantity,
-            key,
+            "request-" + number,
             policy.equals("ONE_PER_USER") ? userId : null,
-            NEXT.get())
+            number)
         .update();
     if (!policy.equals("UNLIMITED")) {
       consumer
@@ -66,6 +73,7 @@ public final class StoredOrderFixture {
                 + " WHERE sku_id = ?")
         .params(quantity, skuId)
         .update();
+    return id;
   }
 
   private void admit(OrderId id, long skuId, long userId, int quantity, boolean withQuota) {

@@ -1,0 +1,75 @@
+package io.seckill.consumer.testing;
+
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The service with MySQL alone: Redis receives nothing and the broker is cut off. A request that
+ * waits for Redis fails the test, because it outlasts the patience of {@link InternalApi}.
+ */
+public final class ConsumerAlone implements AutoCloseable {
+
+  private final TcpProxy toRedis;
+  private final TcpProxy toBroker;
+  private final TestConsumer consumer;
+
+  private ConsumerAlone(TcpProxy toRedis, TcpProxy toBroker, TestConsumer consumer) {
+    this.toRedis = toRedis;
+    this.toBroker = toBroker;
+    this.consumer = consumer;
+  }
+
+  /** Starts the service on all servers, and then {@link #isolate isolates} it. */
+  public static ConsumerAlone start(Map<String, String> properties) {
+    try {
+      TcpProxy toRedis = TcpProxy.to(TestServers.redis());
+      TcpProxy toBroker = TcpProxy.to(TestServers.rabbit());
+      RedisDatabase redis = TestServers.redis().newDatabase();
+      RabbitVhost vhost = TestServers.rabbit().newVhost();
+      Map<String, String> all = new LinkedHashMap<>(properties);
+      all.put("seckill.redis.url", redis.via(toRedis).url());
+      all.put("seckill.redis.socket-timeout", "60s");
+      all.put("seckill.broker.urls", vhost.via(toBroker).url());
+      ConsumerAlone alone =
+          new ConsumerAlone(toRedis, toBroker, TestConsumer.start(redis, vhost, all));
+      alone.isolate();
+      return alone;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  public TestConsumer consumer() {
+    return consumer;
+  }
+
+  public void isolate() {
+    toRedis.heal();
+    toRedis.dropToServer(true);
+    toBroker.cut();
+  }
+
+  /** From now on Redis refuses connections, so that a call of it fails at once. */
+  public void cutRedis() {
+    toRedis.cut();
+  }
+
+  public void heal() {
+    toRedis.heal();
+    toBroker.heal();
+  }
+
+  @Override
+  public void close() {
+    heal();
+    consumer.close();
+    toRedis.close();
+    toBroker.close();
+  }
+}
