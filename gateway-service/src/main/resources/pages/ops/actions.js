@@ -14,6 +14,7 @@ const ON_A_SALE = {
     label: 'Preheat',
     from: ['NEW', 'PREHEATED', 'CLOSED'],
     text: 'Loads stock, rules and earlier orders from MySQL into Redis under a new epoch. Nobody can buy before you open the sale.',
+    strongText: 'Checks that the sale is complete in MySQL, and fixes its rules. Nobody can buy before you open the sale.',
   },
   open: {
     label: 'Open',
@@ -34,14 +35,22 @@ const ON_A_SALE = {
   },
 };
 
+/** What may decide the purchases of a sale, as the operator reads it. */
+const DECIDERS = [['REDIS', 'Redis, fast'], ['MYSQL', 'MySQL, strong']];
+
 let perform = null;
+
+/** Whether MySQL decides the purchases, without Redis. */
+export function isStrong(product) {
+  return product.decides === 'MYSQL';
+}
 
 /** The buttons for a product. */
 export function actionButtons(product, context) {
   const buttons = Object.entries(ON_A_SALE).map(([name, action]) =>
     button(action.label, action.from.includes(product.state), () => ask(context, {
       title: `${action.label} SKU ${product.skuId}?`,
-      text: `${product.name}: ${action.text}`,
+      text: `${product.name}: ${(isStrong(product) && action.strongText) || action.text}`,
       yes: action.label,
       danger: action.danger,
       run: () => post(context, `admin/v1/skus/${product.skuId}/${name}`),
@@ -52,7 +61,7 @@ export function actionButtons(product, context) {
   return [
     ...buttons,
     button('Change stock…', product.state !== 'NEW', () => askForStock(product, context)),
-    button('Reconcile…', product.state !== 'NEW', () => askToReconcile(product, context)),
+    ...(isStrong(product) ? [] : [button('Reconcile…', product.state !== 'NEW', () => askToReconcile(product, context))]),
     button('Edit…', true, () => askForProduct(product, context)),
   ];
 }
@@ -68,7 +77,9 @@ function askForStock(product, context) {
   const key = newKey(); // made once: a repeat of this dialog's request changes stock once
   ask(context, {
     title: `Change the stock of SKU ${product.skuId}?`,
-    text: 'Units to add go to MySQL, then to Redis, and are on sale at once. Units to withdraw (a number below 0) leave Redis first, and only if so many are unsold.',
+    text: isStrong(product)
+      ? 'Units to add are on sale at once. Units to withdraw (a number below 0) leave only if so many are unsold.'
+      : 'Units to add go to MySQL, then to Redis, and are on sale at once. Units to withdraw (a number below 0) leave Redis first, and only if so many are unsold.',
     yes: 'Change stock',
     fields: [
       {name: 'delta', label: 'Units, e.g. 100 or -20', value: '', inputMode: 'text'},
@@ -119,13 +130,14 @@ export function askForProduct(product, context) {
     {name: 'stock', label: 'Units', value: product ? product.initialStock : '', fixed: !fresh},
     {name: 'policy', label: 'Policy', value: product ? product.policy : 'LIMITED', options: ['LIMITED', 'ONE_PER_USER', 'UNLIMITED'], fixed: !fresh},
     {name: 'limitPerUser', label: 'Limit per user (LIMITED only)', value: product ? product.limitPerUser || '' : 5, fixed: !fresh},
+    {name: 'decides', label: 'Decided by', value: product ? product.decides : 'REDIS', options: DECIDERS, fixed: !fresh},
     {name: 'opensAt', label: 'Opens at, UTC', value: product ? product.opensAt : iso(now), fixed: !fresh},
     {name: 'closesAt', label: 'Closes at, UTC', value: product ? product.closesAt : iso(now + 86_400_000)},
   ];
   ask(context, {
     title: product ? `Edit SKU ${product.skuId}?` : 'Create a SKU?',
     text: fresh
-      ? 'Writes the product to MySQL. It is not on sale before it is preheated and opened.'
+      ? 'Writes the product to MySQL. It is not on sale before it is preheated and opened. Redis decides many more purchases a second; MySQL confirms each in its answer.'
       : 'After the first preheat only the name may change, and the closing time to a later one.',
     yes: product ? 'Save' : 'Create',
     fields: all,
@@ -135,6 +147,7 @@ export function askForProduct(product, context) {
       stock: Number(values.stock),
       policy: values.policy,
       limitPerUser: values.policy === 'LIMITED' ? Number(values.limitPerUser) : null,
+      decides: values.decides,
       opensAt: values.opensAt,
       closesAt: values.closesAt,
     }),
@@ -180,7 +193,7 @@ export function ask(context, question) {
 
 function field({name, label, value, options, fixed, inputMode}) {
   const control = options
-    ? make('select', {name}, ...options.map((option) => make('option', {value: option, textContent: option})))
+    ? make('select', {name}, ...options.map((option) => [option].flat()).map(([key, text = key]) => make('option', {value: key, textContent: text})))
     : make('input', {name, autocomplete: 'off', readOnly: Boolean(fixed), inputMode: inputMode || ''});
   control.value = String(value);
   if (options) control.disabled = Boolean(fixed);

@@ -1,8 +1,8 @@
 // Shows a snapshot: services, tiles, sales, the chosen sale, lanes, queues, outboxes.
 
 import {$, make, show, write} from './dom.js';
-import {actionButtons} from './actions.js';
-import {number, renderSheets, verdict} from './sheet.js';
+import {actionButtons, isStrong} from './actions.js';
+import {number, renderSheets, renderStrongSheets, verdict} from './sheet.js';
 
 const NAMES = {redis: 'Redis', mysql: 'MySQL', broker: 'RabbitMQ', consumer: 'order-consumer', relay: 'relay-service'};
 const HOLDERS = {REDIS: 'Redis has', REPLICAS: 'replicas of Redis have', BROKER: 'RabbitMQ has'};
@@ -114,17 +114,18 @@ function saleRow(sku, context) {
     $('sale').scrollIntoView({block: 'nearest'});
   });
   const row = make('tr', {}, make('td', {}, choose));
-  ['', '', 'n', 'n', 'n', ''].forEach((className) => row.append(make('td', {className})));
+  ['', '', '', 'n', 'n', 'n', ''].forEach((className) => row.append(make('td', {className})));
   return row;
 }
 
 function fillSale(row, sku, ledger) {
-  const [, name, state, stock, way, sold, balance] = row.children;
+  const [, name, state, decides, stock, way, sold, balance] = row.children;
   row.className = sku.skuId === chosen ? 'chosen' : '';
   write(name, sku.name);
   badge(state, sku.state, {OPEN: 'good', PAUSED: 'warn', PREHEATED: 'warn'}[sku.state] || '');
+  write(decides, isStrong(sku) ? 'MySQL' : 'Redis');
   write(stock, number(ledger ? ledger.units.stock : sku.stock));
-  write(way, ledger ? number(ledger.orders.outboxAndPrivateQueues + ledger.orders.broker) : '–');
+  write(way, ledger && !isStrong(sku) ? number(ledger.orders.outboxAndPrivateQueues + ledger.orders.broker) : '–');
   write(sold, ledger ? number(ledger.units.confirmed + ledger.units.paid) : '–');
   if (sku.state === 'NEW') badge(balance, 'not preheated', '');
   else badge(balance, ...verdict(ledger));
@@ -139,8 +140,8 @@ function badge(cell, text, tone) {
 function renderSale(product, ledger, context) {
   show($('sale'), true);
   write($('sale-title'), `SKU ${product.skuId} · ${product.name}`);
-  write($('sale-facts'), `${product.state} · epoch ${product.epoch} · ${product.policy}${product.limitPerUser ? ` ${product.limitPerUser}` : ''} · ${product.opensAt.replace('T', ' ')} to ${product.closesAt.replace('T', ' ')}`);
-  const buttons = `${product.skuId} ${JSON.stringify(product.state)} ${product.name} ${product.closesAt}`;
+  write($('sale-facts'), `${product.state} · epoch ${product.epoch} · ${product.policy}${product.limitPerUser ? ` ${product.limitPerUser}` : ''} · decided by ${isStrong(product) ? 'MySQL, confirmed at once' : 'Redis'} · ${product.opensAt.replace('T', ' ')} to ${product.closesAt.replace('T', ' ')}`);
+  const buttons = `${product.skuId} ${product.decides} ${JSON.stringify(product.state)} ${product.name} ${product.closesAt}`;
   if ($('actions').dataset.of !== buttons) {
     $('actions').dataset.of = buttons;
     $('actions').replaceChildren(...actionButtons(product, context));
@@ -148,7 +149,7 @@ function renderSale(product, ledger, context) {
   const [words, tone] = ledger ? verdict(ledger) : [product.state === 'NEW' ? 'not preheated yet' : 'no ledger at the moment', ''];
   write($('ledger-verdict'), ledger ? `The ledger ${words === 'moving' ? 'moves: orders are between two counters' : words === 'balances' ? 'balances: every unit and every order is accounted for' : `is ${words}: reconcile, and see docs/operations.md`}` : `The ledger: ${words}`);
   $('ledger-verdict').className = `verdict ${tone}`;
-  if (ledger) renderSheets(ledger);
+  if (ledger) (isStrong(product) ? renderStrongSheets : renderSheets)(ledger);
   else $('sheets').replaceChildren();
 }
 

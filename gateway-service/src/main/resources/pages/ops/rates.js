@@ -26,11 +26,11 @@ export function measure(snapshot) {
   return rates;
 }
 
-function counters({orders}) {
+function counters({decides, orders}) {
   const stored = orders.confirmed + orders.paid + orders.cancelled + orders.expired;
   return {
     admitted: orders.admitted,
-    published: orders.admitted - orders.outboxAndPrivateQueues,
+    published: decides === 'MYSQL' ? 0 : orders.admitted - orders.outboxAndPrivateQueues,
     stored,
     rejected: orders.rejected,
   };

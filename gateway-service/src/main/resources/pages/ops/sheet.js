@@ -24,6 +24,9 @@ const ORDERS = [
   ['aliases', 'Second orders of a request'],
 ];
 
+/** Where units and orders of a strong sale are; the other places have something only if MySQL's tables are wrong. */
+const STRONG = new Set(['stock', 'confirmed', 'paid', 'cancelled', 'expired']);
+
 export function number(value) {
   return new Intl.NumberFormat('en').format(value);
 }
@@ -38,20 +41,37 @@ export function verdict(ledger) {
 
 export function renderSheets(ledger) {
   const {units, orders, mysql} = ledger;
-  const cameIn = sheet('Units that came in', [
-    ['Initial stock', units.initial],
-    ['Added', units.added],
-    ['Withdrawn', 0 - units.withdrawn],
-  ], units.initial + units.added - units.withdrawn, 'units-in');
   const itself = sheet('MySQL against itself', [
     ['Expected stock', mysql.expected],
     ['Stock in MySQL', mysql.stock],
   ], null, 'mysql', mysql.difference);
   $('sheets').replaceChildren(
-    make('div', {}, cameIn, itself),
+    make('div', {}, cameIn(units), itself),
     sheet('Units, where they are', rows(UNITS, units), sum(UNITS, units), 'units-out', units.difference),
     sheet(`Orders admitted: ${number(orders.admitted)}, where they are`, rows(ORDERS, orders), sum(ORDERS, orders), 'orders-out', orders.difference),
   );
+}
+
+/** Of a strong sale: everything is in MySQL. */
+export function renderStrongSheets({units, orders}) {
+  const places = strong(UNITS, units).map(([name, label]) => [name, name === 'stock' ? 'Stock in MySQL' : label]);
+  $('sheets').replaceChildren(
+    cameIn(units),
+    sheet('Units, where they are', rows(places, units), sum(places, units), 'units-out', units.difference),
+    sheet(`Orders confirmed at once: ${number(orders.admitted)}, where they are`, rows(strong(ORDERS, orders), orders), sum(ORDERS, orders), 'orders-out', orders.difference),
+  );
+}
+
+function strong(terms, values) {
+  return terms.filter(([name]) => STRONG.has(name) || values[name] !== 0);
+}
+
+function cameIn(units) {
+  return sheet('Units that came in', [
+    ['Initial stock', units.initial],
+    ['Added', units.added],
+    ['Withdrawn', 0 - units.withdrawn],
+  ], units.initial + units.added - units.withdrawn, 'units-in');
 }
 
 function rows(terms, values) {

@@ -30,7 +30,7 @@ export function renderOrder(state) {
   write($('order-title'), message.title);
   write($('order-text'), message.text);
   announce(status, message);
-  renderSteps(status);
+  renderSteps(status, state.product);
   renderFacts(state);
   renderButtons(state, status);
 }
@@ -57,9 +57,10 @@ function announce(status, {title, text}) {
   write($('announce'), `${title}. ${text}`);
 }
 
-function renderSteps(status) {
+function renderSteps(status, product) {
   const [done, current] = STEPS[status] || [-1, -1];
   show($('steps'), done >= 0);
+  show($('step-queued'), !product || product.decides !== 'MYSQL');
   ['step-queued', 'step-confirmed', 'step-paid'].forEach((id, i) => {
     $(id).classList.toggle('done', i < done);
     $(id).classList.toggle('now', i === current);

@@ -48,7 +48,7 @@ export async function submit(wanted, token, isWanted, onFailure) {
       body: {quantity: wanted.quantity},
       timeoutMs: 4000,
     });
-    if (answer.status === 202) {
+    if (answer.status >= 200 && answer.status < 300) {
       keep({...wanted, orderId: answer.json.orderId});
       return {accepted: answer.json};
     }

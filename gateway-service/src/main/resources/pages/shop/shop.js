@@ -105,6 +105,7 @@ function renderProduct() {
   write($('name'), product.name);
   write($('price'), money(product.priceCents));
   write($('rule'), t(`rules${product.policy}`, {limit: product.limitPerUser}));
+  show($('at-once'), product.decides === 'MYSQL');
   const [words, tone] = availability(product);
   write($('availability'), t(words));
   $('availability').className = `badge ${tone}`;

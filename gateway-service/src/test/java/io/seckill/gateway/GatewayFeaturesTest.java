@@ -14,10 +14,10 @@ class GatewayFeaturesTest {
           .feature("security")
           .feature("web", "security")
           .feature("backends")
-          .feature("admission", "backends", "web", "security")
           .feature("catalogue", "backends")
+          .feature("admission", "catalogue", "backends", "web", "security")
           .feature("orders", "catalogue", "backends", "web", "security")
-          .feature("admin", "backends", "web")
+          .feature("admin", "catalogue", "backends", "web")
           .feature("ops", "catalogue", "backends")
           .feature("warmup", "security")
           .rule();

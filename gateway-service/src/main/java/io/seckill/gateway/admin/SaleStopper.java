@@ -1,11 +1,13 @@
 package io.seckill.gateway.admin;
 
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerClient;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
@@ -17,19 +19,22 @@ import reactor.core.publisher.Mono;
 /**
  * Pauses and closes sales, even when everything but Redis is unavailable. A stop is written to
  * Redis first, and is recorded there until order-consumer has written it to MySQL. Repeating the
- * same call completes it.
+ * same call completes it. A strong sale is stopped in MySQL, through order-consumer alone.
  */
 @Component
 class SaleStopper {
 
+  private final ProductCache products;
   private final ConsumerClient consumer;
   private final SaleStates redis;
   private final BlockingCalls calls;
 
   SaleStopper(
+      ProductCache products,
       ConsumerClient consumer,
       SaleStates redis,
       @Qualifier("operatorRedisCalls") BlockingCalls calls) {
+    this.products = products;
     this.consumer = consumer;
     this.redis = redis;
     this.calls = calls;
@@ -62,6 +67,9 @@ class SaleStopper {
    * prevents it, 503 when neither store is known to have the stop.
    */
   Mono<Stopped> stop(Stop stop, long skuId, String operator) {
+    if (products.decides(skuId) == Decider.MYSQL) {
+      return stopStrong(stop, skuId, operator);
+    }
     return calls
         .<Optional<Boolean>>call(() -> Optional.of(stopRedis(stop, skuId, operator)))
         .onErrorReturn(SaleStopper::isUnavailable, Optional.empty())
@@ -70,6 +78,13 @@ class SaleStopper {
                 noted.isPresent()
                     ? stopMySql(stop, skuId, operator, noted.get())
                     : stopWithoutRedis(stop, skuId, operator));
+  }
+
+  private Mono<Stopped> stopStrong(Stop stop, long skuId, String operator) {
+    return consumer
+        .changeState(skuId, stop.target, operator)
+        .<Stopped>map(Stopped.Everywhere::new)
+        .onErrorMap(SaleStopper::isUnavailable, e -> strongNotTaken());
   }
 
   private boolean stopRedis(Stop stop, long skuId, String operator) {
@@ -92,12 +107,17 @@ class SaleStopper {
         .onErrorMap(SaleStopper::isUnavailable, e -> notTaken())
         .flatMap(
             moved ->
-                calls
-                    .call(() -> follow(moved))
-                    .<Stopped>map(followed -> new Stopped.Everywhere(moved))
-                    .onErrorResume(
-                        SaleStopper::isUnavailable,
-                        e -> partly(skuId, stop, StopAccepted.Store.REDIS)));
+                moved.decides() == Decider.MYSQL
+                    ? Mono.just(new Stopped.Everywhere(moved))
+                    : followInRedis(stop, moved));
+  }
+
+  private Mono<Stopped> followInRedis(Stop stop, ProductRow moved) {
+    return calls
+        .call(() -> follow(moved))
+        .<Stopped>map(followed -> new Stopped.Everywhere(moved))
+        .onErrorResume(
+            SaleStopper::isUnavailable, e -> partly(moved.skuId(), stop, StopAccepted.Store.REDIS));
   }
 
   private Followed follow(ProductRow product) {
@@ -112,6 +132,13 @@ class SaleStopper {
   /** Whether the outcome is unknown because a store or a service does not answer. */
   private static boolean isUnavailable(Throwable failure) {
     return failure instanceof ProblemException problem && problem.problem().status() == 503;
+  }
+
+  private static ProblemException strongNotTaken() {
+    return ProblemException.of(
+        ProblemCode.DATABASE_UNAVAILABLE,
+        "MySQL alone decides this sale, and order-consumer did not answer: repeat the stop. The sale"
+            + " may go on.");
   }
 
   private static ProblemException notTaken() {

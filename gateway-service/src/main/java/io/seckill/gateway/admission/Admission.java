@@ -4,9 +4,10 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 
 /** Outcome of one purchase attempt. */
-sealed interface Admission permits Admission.Queued, Refusal, Admission.Busy, Admission.Unknown {
+sealed interface Admission
+    permits Admission.Queued, Admission.Stored, Refusal, Admission.Busy, Admission.Unknown {
 
-  /** There is an order for this purchase. */
+  /** There is an order for this purchase; Redis has admitted it. */
   sealed interface Queued extends Admission permits Admitted, Repeated {
 
     OrderId orderId();
@@ -40,8 +41,15 @@ sealed interface Admission permits Admission.Queued, Refusal, Admission.Busy, Ad
   record Repeated(OrderId orderId, OrderStatus status, long position) implements Queued {}
 
   /**
-   * Never sent to Redis. This attempt took nothing; an earlier attempt with the same key may have.
+   * There is an order for this purchase of a strong sale; MySQL has it.
+   *
+   * @param status CONFIRMED unless it is a repeat
+   * @param isRepeat whether the same user bought with the same idempotency key before; nothing was
+   *     taken
    */
+  record Stored(OrderId orderId, OrderStatus status, boolean isRepeat) implements Admission {}
+
+  /** Not decided. This attempt took nothing; an earlier attempt with the same key may have. */
   record Busy() implements Admission {}
 
   /** Not known whether the purchase was admitted; a repeat with the same key finds out. */
@@ -61,6 +69,12 @@ sealed interface Admission permits Admission.Queued, Refusal, Admission.Busy, Ad
     /** The broker has not confirmed the order in time; it is admitted. */
     BROKER,
     /** A key of the SKU is missing, unreadable or of the wrong type. */
-    BROKEN_DATA
+    BROKEN_DATA,
+    /** The products have not been read since the start: it is not known what decides the sale. */
+    PRODUCTS,
+    /** order-consumer did not answer, or answered nonsense. */
+    CONSUMER,
+    /** MySQL failed while it stored the purchase. */
+    MYSQL
   }
 }

@@ -6,6 +6,7 @@ import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisNodeWatch;
 import io.seckill.gateway.backends.RequestBatcher;
+import io.seckill.gateway.backends.RequestBatcherProperties;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -117,10 +118,27 @@ class AdmissionConfiguration {
               metrics.sent(purchases.size());
               call.execute(purchases);
             });
-    Gauge.builder("seckill.queue.depth", queue, RequestBatcher::depth)
-        .description("Purchases that wait for their script call")
-        .tag("queue", "admit")
-        .register(meters);
+    registerDepth(queue, "admit", meters);
     return queue;
+  }
+
+  /** A batch is of one partition, so that a slow sale delays no other. */
+  @Bean
+  RequestBatcher<Purchase> strongQueue(
+      ConsumerClient consumer, AdmissionProperties settings, MeterRegistry meters) {
+    RequestBatcherProperties bounds = settings.strongBatching();
+    RequestBatcher<Purchase> queue =
+        new RequestBatcher<>(
+            "strong", bounds, true, new StrongCall(consumer, bounds.answerWithin()));
+    registerDepth(queue, "strong", meters);
+    return queue;
+  }
+
+  private static void registerDepth(
+      RequestBatcher<Purchase> queue, String name, MeterRegistry meters) {
+    Gauge.builder("seckill.queue.depth", queue, RequestBatcher::depth)
+        .description("Purchases that wait to be sent to what decides them")
+        .tag("queue", name)
+        .register(meters);
   }
 }

@@ -19,6 +19,7 @@ final class AdmissionMetrics {
 
   private final Counter requests;
   private final Counter admitted;
+  private final Counter confirmed;
   private final Counter repeated;
   private final Counter busy;
   private final Counter shieldHits;
@@ -26,11 +27,13 @@ final class AdmissionMetrics {
   private final Map<Refusal, Counter> refused = new EnumMap<>(Refusal.class);
   private final Map<Unknown, Counter> unknown = new EnumMap<>(Unknown.class);
   private final Timer latency;
+  private final Timer strongLatency;
   private final DistributionSummary batchSize;
 
   AdmissionMetrics(MeterRegistry meters) {
     this.requests = counter(meters, "seckill.purchases", "Purchases received with a readable body");
     this.admitted = counter(meters, "seckill.admitted", "Purchases admitted");
+    this.confirmed = counter(meters, "seckill.confirmed", "Purchases of strong sales confirmed");
     this.repeated =
         counter(
             meters,
@@ -40,7 +43,7 @@ final class AdmissionMetrics {
         counter(
             meters,
             "seckill.busy",
-            "Purchases not sent to Redis because too many waited: stock not taken");
+            "Purchases not decided because too many waited: stock not taken");
     this.shieldHits =
         counter(
             meters,
@@ -64,13 +67,9 @@ final class AdmissionMetrics {
               tag(cause)));
     }
     this.latency =
-        Timer.builder("seckill.admission.latency")
-            .description("From a checked purchase to its outcome")
-            .serviceLevelObjectives(
-                LongStream.of(1, 2, 5, 10, 20, 50, 100, 300)
-                    .mapToObj(Duration::ofMillis)
-                    .toArray(Duration[]::new))
-            .register(meters);
+        timer(meters, "seckill.admission.latency", "From a checked purchase to its outcome");
+    this.strongLatency =
+        timer(meters, "seckill.strong.latency", "The same for a purchase of a strong sale");
     this.batchSize =
         DistributionSummary.builder("seckill.admission.batch.size")
             .description("Purchases of a script call")
@@ -81,6 +80,16 @@ final class AdmissionMetrics {
   private static Counter counter(
       MeterRegistry meters, String name, String description, String... tags) {
     return Counter.builder(name).description(description).tags(tags).register(meters);
+  }
+
+  private static Timer timer(MeterRegistry meters, String name, String description) {
+    return Timer.builder(name)
+        .description(description)
+        .serviceLevelObjectives(
+            LongStream.of(1, 2, 5, 10, 20, 50, 100, 300)
+                .mapToObj(Duration::ofMillis)
+                .toArray(Duration[]::new))
+        .register(meters);
   }
 
   void sent(int purchases) {
@@ -99,8 +108,11 @@ final class AdmissionMetrics {
     shieldMisses.increment();
   }
 
-  void outcome(Admission outcome, long nanos) {
-    latency.record(nanos, TimeUnit.NANOSECONDS);
+  /**
+   * @param isStrong whether the purchase is of a strong sale
+   */
+  void outcome(Admission outcome, boolean isStrong, long nanos) {
+    (isStrong ? strongLatency : latency).record(nanos, TimeUnit.NANOSECONDS);
     counter(outcome).increment();
   }
 
@@ -108,7 +120,9 @@ final class AdmissionMetrics {
   private Counter counter(Admission outcome) {
     if (outcome instanceof Admission.Admitted) {
       return admitted;
-    } else if (outcome instanceof Admission.Repeated) {
+    } else if (outcome instanceof Admission.Stored order && !order.isRepeat()) {
+      return confirmed;
+    } else if (outcome instanceof Admission.Queued || outcome instanceof Admission.Stored) {
       return repeated;
     } else if (outcome instanceof Refusal reason) {
       return refused.get(reason);

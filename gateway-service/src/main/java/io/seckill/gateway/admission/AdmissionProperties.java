@@ -46,6 +46,18 @@ record AdmissionProperties(
   /** A replica in another zone needs a few milliseconds; below the socket time-out of Redis. */
   private static final Duration REPLICAS_WITHIN = Duration.ofMillis(100);
 
+  /**
+   * Batches of strong sales at once: as many as one order-consumer decides at once. More would only
+   * wait there, instead of growing here.
+   */
+  private static final int STRONG_BATCHES = 4;
+
+  /**
+   * The batches of a SKU lock the same row, one after the other: a second one would wait for the
+   * first, in MySQL, instead of growing here. Other sales find threads free.
+   */
+  private static final int STRONG_BATCHES_OF_PARTITION = 1;
+
   AdmissionProperties {
     check(
         answerWithin.toMillis() >= 200, "seckill.admission.answer-within must be at least 200 ms");
@@ -68,7 +80,16 @@ record AdmissionProperties(
    * @throws IllegalArgumentException naming the bound that is broken
    */
   RequestBatcherProperties batching() {
+    return batching(threads, threads);
+  }
+
+  /** As many purchases wait, and as long, as for Redis. */
+  RequestBatcherProperties strongBatching() {
+    return batching(STRONG_BATCHES, STRONG_BATCHES_OF_PARTITION);
+  }
+
+  private RequestBatcherProperties batching(int atOnce, int ofPartition) {
     return new RequestBatcherProperties(
-        threads, threads, maxBatch, queueCapacity, answerWithin.minus(CALL), answerWithin);
+        atOnce, ofPartition, maxBatch, queueCapacity, answerWithin.minus(CALL), answerWithin);
   }
 }

@@ -1,47 +1,67 @@
 package io.seckill.gateway.admission;
 
+import io.seckill.common.sale.Decider;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.PendingRequest.Failure;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RequestBatcher;
+import io.seckill.gateway.catalogue.ProductCache;
 import java.util.function.Consumer;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 
 /**
- * Entry point for purchases. Purchases of an unverified partition or a quarantined SKU, and those
- * stopped by the open breaker, are answered at once; so are those without a key from the shopper
- * that the sold-out shield covers. All others go to Redis in batches. Never blocks.
+ * Entry point for purchases. Those of strong sales go to order-consumer in batches, whatever the
+ * state of Redis. Of the others, purchases of an unverified partition or a quarantined SKU, and
+ * those stopped by the open breaker, are answered at once; so are those without a key from the
+ * shopper that the sold-out shield covers. The rest goes to Redis in batches. Never blocks.
+ *
+ * <p>What decides a sale is known from a read of all products a second ago. A strong sale that is
+ * younger is an unknown SKU to Redis, and its purchases are refused as such.
  */
 @Component
 final class Admissions {
 
+  private final ProductCache products;
   private final VerifiedServers servers;
   private final RedisBreaker breaker;
   private final SoldOutShield shield;
   private final AdmissionMetrics metrics;
   private final RequestBatcher<Purchase> admit;
+  private final RequestBatcher<Purchase> strong;
 
   Admissions(
+      ProductCache products,
       VerifiedServers servers,
       RedisBreaker breaker,
       SoldOutShield shield,
       AdmissionMetrics metrics,
-      RequestBatcher<Purchase> admit) {
+      @Qualifier("admitQueue") RequestBatcher<Purchase> admit,
+      @Qualifier("strongQueue") RequestBatcher<Purchase> strong) {
+    this.products = products;
     this.servers = servers;
     this.breaker = breaker;
     this.shield = shield;
     this.metrics = metrics;
     this.admit = admit;
+    this.strong = strong;
   }
 
   /**
    * Decides on one attempt.
    *
    * @param answer called once, by this thread or another, within seckill.admission.answer-within
+   * @return whether the purchase is of a strong sale
    */
-  void submit(PurchaseAttempt attempt, Consumer<Admission> answer) {
+  boolean submit(PurchaseAttempt attempt, Consumer<Admission> answer) {
     Purchase purchase = new Purchase(attempt, answer);
-    if (servers.replicationId(attempt.partition()) == null) {
+    Decider decides = products.decides(attempt.skuId());
+    if (decides == null) {
+      purchase.answer(Unknown.PRODUCTS);
+    } else if (decides == Decider.MYSQL) {
+      purchase.waitsFor(Unknown.CONSUMER);
+      enqueue(strong, purchase);
+    } else if (servers.replicationId(attempt.partition()) == null) {
       purchase.answer(Unknown.UNVERIFIED);
     } else if (servers.isQuarantined(attempt.skuId())) {
       purchase.answer(Unknown.QUARANTINED);
@@ -54,6 +74,7 @@ final class Admissions {
       metrics.shieldMiss();
       enqueue(admit, purchase);
     }
+    return decides == Decider.MYSQL;
   }
 
   static void enqueue(RequestBatcher<Purchase> queue, Purchase purchase) {

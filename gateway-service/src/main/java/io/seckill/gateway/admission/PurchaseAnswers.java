@@ -1,6 +1,9 @@
 package io.seckill.gateway.admission;
 
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.admission.Admission.Queued;
+import io.seckill.gateway.admission.Admission.Stored;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.web.HttpAnswer;
 import io.seckill.gateway.web.HttpAnswer.Header;
@@ -13,7 +16,9 @@ final class PurchaseAnswers {
   private static final Problem BUSY =
       Problem.of(ProblemCode.BUSY, "Repeat with the same idempotency key.");
   private static final Problem UNKNOWN = Problem.of(ProblemCode.ADMISSION_UNAVAILABLE);
+  private static final int CREATED = 201;
   private static final int ACCEPTED = 202;
+  private static final String MYSQL = "MYSQL";
 
   private PurchaseAnswers() {}
 
@@ -26,7 +31,10 @@ final class PurchaseAnswers {
       Durability.Store durableIn,
       String correlationId) {
     if (outcome instanceof Queued order) {
-      return accepted(attempt, order, durableIn);
+      return answer(
+          ACCEPTED, attempt, order.orderId(), order.status(), order.position(), durableIn.name());
+    } else if (outcome instanceof Stored order) {
+      return answer(CREATED, attempt, order.orderId(), order.status(), 0, MYSQL);
     } else if (outcome instanceof Refusal reason) {
       return HttpAnswer.problem(reason.problem(), correlationId);
     } else if (outcome instanceof Unknown) {
@@ -35,17 +43,24 @@ final class PurchaseAnswers {
     return HttpAnswer.problem(BUSY, correlationId);
   }
 
-  private static HttpAnswer accepted(
-      PurchaseAttempt attempt, Queued order, Durability.Store durableIn) {
-    String id = order.orderId().toString();
+  /**
+   * @param position 0 for none
+   */
+  private static HttpAnswer answer(
+      int httpStatus,
+      PurchaseAttempt attempt,
+      OrderId orderId,
+      OrderStatus status,
+      long position,
+      String durableIn) {
+    String id = orderId.toString();
     StringBuilder json = new StringBuilder(112);
     json.append("{\"orderId\":\"").append(id);
-    json.append("\",\"status\":\"").append(order.status());
-    json.append("\",\"position\":")
-        .append(order.position() == 0 ? "null" : Long.toString(order.position()));
+    json.append("\",\"status\":\"").append(status);
+    json.append("\",\"position\":").append(position == 0 ? "null" : Long.toString(position));
     json.append(",\"durableIn\":\"").append(durableIn).append("\"}");
     return HttpAnswer.json(
-        ACCEPTED,
+        httpStatus,
         json.toString(),
         new Header("Location", "/api/v1/orders/" + id),
         new Header("Idempotency-Key", attempt.requestId()));

@@ -122,10 +122,10 @@ final class PurchaseRoute implements DirectRoute {
   private CompletionStage<HttpAnswer> submit(PurchaseAttempt attempt, String correlationId) {
     CompletableFuture<Admission> decided = new CompletableFuture<>();
     long startedNanos = System.nanoTime();
-    admissions.submit(attempt, decided::complete);
+    boolean isStrong = admissions.submit(attempt, decided::complete);
     return decided.thenApply(
         outcome -> {
-          metrics.outcome(outcome, System.nanoTime() - startedNanos);
+          metrics.outcome(outcome, isStrong, System.nanoTime() - startedNanos);
           return PurchaseAnswers.of(attempt, outcome, durableIn, correlationId);
         });
   }

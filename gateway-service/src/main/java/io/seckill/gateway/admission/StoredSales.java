@@ -10,9 +10,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** Reads the sales from MySQL; never writes. */
 final class StoredSales {
 
-  /** Sales whose rules Redis must still have: without the rules nothing can be sold. */
+  /** Sales whose rules Redis must still have: without the rules it can sell nothing. */
   private static final String SALES =
-      "SELECT sku_id, state, epoch, last_seq FROM products WHERE state <> 'NEW'"
+      "SELECT sku_id, state, epoch, last_seq FROM products WHERE state <> 'NEW' AND decides = 'REDIS'"
           + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s - "
           + SaleExpiry.RULES_LEAD.toSeconds()
           + " SECOND";

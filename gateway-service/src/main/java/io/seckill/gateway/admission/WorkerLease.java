@@ -185,7 +185,7 @@ final class WorkerLease {
 
   private boolean take() {
     long sentNanos = System.nanoTime();
-    int start = ThreadLocalRandom.current().nextInt(1 << OrderId.WORKER_BITS);
+    int start = ThreadLocalRandom.current().nextInt(OrderId.MYSQL_WORKER);
     List<String> reply = call("take", Math.max(clock.millis(), lastTimeMs) + 2 * leaseMs, start);
     if (reply.isEmpty()) {
       if (changed(Failure.ALL_LEASED)) {

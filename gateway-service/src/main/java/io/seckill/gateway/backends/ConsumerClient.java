@@ -11,6 +11,7 @@ import io.seckill.support.web.ProductRow;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +38,7 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Calls order-consumer's internal port. Its refusals (4xx) are returned as problems with its codes;
  * every other failure becomes 503 DATABASE_UNAVAILABLE: the outcome of a write is then unknown, and
- * the same call may be repeated. Never blocks.
+ * the same call may be repeated. Only {@link #decide} blocks.
  */
 @Component
 public final class ConsumerClient implements DisposableBean {
@@ -66,9 +67,14 @@ public final class ConsumerClient implements DisposableBean {
    */
   private static final Duration LONG_TIMEOUT = Duration.ofMinutes(5);
 
+  /** As many batches of purchases as a gateway has at once, and those whose time is up. */
+  private static final int MAX_PURCHASE_CONNECTIONS = 8;
+
   private final URI url;
   private final ConnectionProvider connections;
+  private final ConnectionProvider purchaseConnections;
   private final WebClient client;
+  private final WebClient purchaseClient;
   private final Duration timeout;
 
   /** For whom a call is made, which decides what is said when order-consumer does not answer. */
@@ -89,22 +95,32 @@ public final class ConsumerClient implements DisposableBean {
       ConsumerProperties settings, InternalToken internal, ReactorResourceFactory resources) {
     this.url = settings.url();
     this.timeout = settings.timeout();
-    this.connections =
-        ConnectionProvider.builder("order-consumer")
-            .maxConnections(MAX_CONNECTIONS)
-            .pendingAcquireMaxCount(MAX_WAITING)
-            .pendingAcquireTimeout(settings.timeout())
-            .maxIdleTime(Duration.ofSeconds(20))
-            .build();
+    this.connections = pool("order-consumer", MAX_CONNECTIONS, settings);
+    this.purchaseConnections = pool("order-consumer-purchases", MAX_PURCHASE_CONNECTIONS, settings);
+    this.client = client(connections, settings, internal, resources);
+    this.purchaseClient = client(purchaseConnections, settings, internal, resources);
+  }
+
+  private static ConnectionProvider pool(
+      String name, int maxConnections, ConsumerProperties settings) {
+    return ConnectionProvider.builder(name)
+        .maxConnections(maxConnections)
+        .pendingAcquireMaxCount(MAX_WAITING)
+        .pendingAcquireTimeout(settings.timeout())
+        .maxIdleTime(Duration.ofSeconds(20))
+        .build();
+  }
+
+  private static WebClient client(
+      ConnectionProvider connections,
+      ConsumerProperties settings,
+      InternalToken internal,
+      ReactorResourceFactory resources) {
     HttpClient http =
         HttpClient.create(connections)
             .runOn(resources.getLoopResources())
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MS)
             .responseTimeout(settings.timeout());
-    this.client = client(internal, http);
-  }
-
-  private static WebClient client(InternalToken internal, HttpClient http) {
     return WebClient.builder()
         .clientConnector(new ReactorClientHttpConnector(http))
         .defaultHeader(HttpHeaders.AUTHORIZATION, "Bearer " + internal.token())
@@ -175,6 +191,28 @@ public final class ConsumerClient implements DisposableBean {
         Map.of());
   }
 
+  /**
+   * Lets order-consumer decide purchases of strong sales. Uses connections of its own, so that no
+   * other call waits behind purchases. Blocks.
+   *
+   * @param within longest wait for the answer; {@code seckill.consumer.timeout} if that is shorter
+   * @throws RuntimeException when there is no answer, or none with outcomes; the purchases may have
+   *     been decided
+   */
+  public ConsumerAnswer decide(Map<String, ?> purchases, Duration within) {
+    Duration shorter = within.compareTo(timeout) < 0 ? within : timeout;
+    return Objects.requireNonNull(
+        send(
+                purchaseClient,
+                HttpMethod.POST,
+                "/internal/v1/purchases",
+                json(purchases),
+                Map.of(),
+                shorter,
+                Requester.GATEWAY)
+            .block());
+  }
+
   /** Whether order-consumer answers and reports itself ready. Never fails. */
   public Mono<Boolean> isReady() {
     return client
@@ -188,7 +226,7 @@ public final class ConsumerClient implements DisposableBean {
 
   @Override
   public void destroy() {
-    connections.disposeLater().block(timeout);
+    connections.disposeLater().then(purchaseConnections.disposeLater()).block(timeout);
   }
 
   private static String sku(long skuId, String rest) {
@@ -211,8 +249,22 @@ public final class ConsumerClient implements DisposableBean {
       Map<String, String> headers,
       Duration within,
       Requester requester) {
+    return send(client, method, path, body, headers, within, requester)
+        .onErrorMap(
+            failure -> !(failure instanceof ProblemException),
+            failure -> unanswered(method, path, requester, failure));
+  }
+
+  private Mono<ConsumerAnswer> send(
+      WebClient through,
+      HttpMethod method,
+      String path,
+      byte @Nullable [] body,
+      Map<String, String> headers,
+      Duration within,
+      Requester requester) {
     WebClient.RequestBodySpec request =
-        client
+        through
             .method(method)
             .uri(url.resolve(path))
             .headers(all -> headers.forEach(all::set))
@@ -220,12 +272,7 @@ public final class ConsumerClient implements DisposableBean {
     if (body != null) {
       request.contentType(MediaType.APPLICATION_JSON).bodyValue(body);
     }
-    return request
-        .exchangeToMono(response -> read(response, requester))
-        .timeout(within)
-        .onErrorMap(
-            failure -> !(failure instanceof ProblemException),
-            failure -> unanswered(method, path, requester, failure));
+    return request.exchangeToMono(response -> read(response, requester)).timeout(within);
   }
 
   private static void responseWithin(ClientHttpRequest request, Duration within) {

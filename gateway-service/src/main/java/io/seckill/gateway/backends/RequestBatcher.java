@@ -21,13 +21,13 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Sends concurrent requests to Redis in batches. A batch is sent as soon as a thread is free, so an
- * idle system adds no wait and a busy one makes large batches. Each partition has its own bounded
- * queue, and a batch takes from them in turn, so that one busy sale does not delay the others.
- * Every request is answered in time, even when all threads are blocked by an unresponsive Redis: a
- * timeout monitor answers instead. Where partitions are on different servers, a batch has requests
- * of one partition only, and all partitions whose last call did not reach its server share one
- * thread; the other threads serve the rest.
+ * Sends concurrent requests to Redis, MySQL or order-consumer in batches. A batch is sent as soon
+ * as a thread is free, so an idle system adds no wait and a busy one makes large batches. Each
+ * partition has its own bounded queue, and a batch takes from them in turn, so that one busy sale
+ * does not delay the others. Every request is answered in time, even when all threads are blocked
+ * by an unresponsive server: a timeout monitor answers instead. Where partitions are on different
+ * servers, a batch has requests of one partition only, and all partitions whose last call did not
+ * reach its server share one thread; the other threads serve the rest.
  *
  * @param <T> type of request
  */

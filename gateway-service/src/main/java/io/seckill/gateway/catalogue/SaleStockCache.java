@@ -5,9 +5,12 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Decider;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.ProductRow;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -24,7 +27,7 @@ import redis.clients.jedis.UnifiedJedis;
 /**
  * State and stock of sales in Redis, cached for half a second, so that a million shoppers on one
  * page cost two reads a second. While Redis does not answer, its last values are used for five
- * seconds.
+ * seconds. Those of a strong sale are its product's; Redis is not asked.
  */
 @Component
 final class SaleStockCache {
@@ -35,9 +38,9 @@ final class SaleStockCache {
 
   private final UnifiedJedis redis;
   private final BlockingCalls calls;
-  private final AsyncCache<Long, InRedis> fresh =
+  private final AsyncCache<Long, SaleStock> fresh =
       Caffeine.newBuilder().expireAfterWrite(FRESH).maximumSize(REMEMBERED).buildAsync();
-  private final Cache<Long, InRedis> last =
+  private final Cache<Long, SaleStock> last =
       Caffeine.newBuilder().expireAfterWrite(LONGEST_AGE).maximumSize(REMEMBERED).build();
 
   SaleStockCache(UnifiedJedis redis, @Qualifier("redisCalls") BlockingCalls calls) {
@@ -46,21 +49,43 @@ final class SaleStockCache {
   }
 
   /**
-   * A sale in Redis.
+   * A sale in what decides it.
    *
    * @param state null when Redis has no such sale
-   * @param stock units still admissible; null when Redis has no count
+   * @param stock units still on sale; null when Redis has no count
    */
-  record InRedis(@Nullable String state, @Nullable Long stock) {}
+  record SaleStock(@Nullable String state, @Nullable Long stock) {}
 
   private record Asked(Response<List<String>> state, Response<String> stock) {}
 
   /**
-   * Returns the sales of all these SKUs.
+   * Returns the sales of all these products, by SKU.
    *
-   * @return fails with 503 when Redis has not answered for too long
+   * @return fails with 503 when one of them is in Redis, which has not answered for too long
    */
-  Mono<Map<Long, InRedis>> of(Collection<Long> skus) {
+  Mono<Map<Long, SaleStock>> of(Collection<ProductRow> products) {
+    Map<Long, SaleStock> strong = new HashMap<>();
+    List<Long> inRedis = new ArrayList<>();
+    for (ProductRow product : products) {
+      if (product.decides() == Decider.MYSQL) {
+        strong.put(product.skuId(), new SaleStock(product.state().name(), product.stock()));
+      } else {
+        inRedis.add(product.skuId());
+      }
+    }
+    return inRedis.isEmpty()
+        ? Mono.just(strong)
+        : inRedis(inRedis).map(sales -> all(sales, strong));
+  }
+
+  private static Map<Long, SaleStock> all(
+      Map<Long, SaleStock> inRedis, Map<Long, SaleStock> strong) {
+    Map<Long, SaleStock> all = new HashMap<>(inRedis);
+    all.putAll(strong);
+    return all;
+  }
+
+  private Mono<Map<Long, SaleStock>> inRedis(Collection<Long> skus) {
     // Shared with other callers: one that cancels must not cancel it for them.
     return Mono.fromFuture(
             () -> fresh.getAll(skus, (missing, executor) -> read(missing).toFuture()), true)
@@ -75,20 +100,20 @@ final class SaleStockCache {
     return cause;
   }
 
-  private Mono<Map<Long, InRedis>> read(Set<? extends Long> skus) {
+  private Mono<Map<Long, SaleStock>> read(Set<? extends Long> skus) {
     return calls
         .call(() -> ask(skus))
         .doOnNext(last::putAll)
         .onErrorResume(ProblemException.class, failure -> lastOf(skus, failure));
   }
 
-  private Mono<Map<Long, InRedis>> lastOf(Set<? extends Long> skus, ProblemException failure) {
-    Map<Long, InRedis> known = last.getAllPresent(skus);
+  private Mono<Map<Long, SaleStock>> lastOf(Set<? extends Long> skus, ProblemException failure) {
+    Map<Long, SaleStock> known = last.getAllPresent(skus);
     return known.size() == skus.size() ? Mono.just(known) : Mono.error(failure);
   }
 
   /** Reads all SKUs in one round trip. */
-  private Map<Long, InRedis> ask(Set<? extends Long> skus) {
+  private Map<Long, SaleStock> ask(Set<? extends Long> skus) {
     Map<Long, Asked> asked = new HashMap<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (Long sku : skus) {
@@ -99,14 +124,14 @@ final class SaleStockCache {
       }
       pipeline.sync();
     }
-    Map<Long, InRedis> sales = new HashMap<>();
-    asked.forEach((sku, replies) -> sales.put(sku, inRedis(replies)));
+    Map<Long, SaleStock> sales = new HashMap<>();
+    asked.forEach((sku, replies) -> sales.put(sku, saleStock(replies)));
     return sales;
   }
 
-  private static InRedis inRedis(Asked asked) {
+  private static SaleStock saleStock(Asked asked) {
     String stock = PipelineReplies.get(asked.stock());
     List<@Nullable String> state = PipelineReplies.get(asked.state());
-    return new InRedis(state.get(0), stock == null ? null : Long.valueOf(stock));
+    return new SaleStock(state.get(0), stock == null ? null : Long.valueOf(stock));
   }
 }

@@ -1,6 +1,7 @@
 package io.seckill.gateway.catalogue;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.web.ProductRow;
 import java.time.Clock;
@@ -40,12 +41,14 @@ final class SkuListController {
   /**
    * A product with its sale.
    *
+   * @param decides MYSQL for a strong sale
    * @param soldOut whether no unit is left to be admitted
    */
   record Listed(
       long skuId,
       String name,
       long priceCents,
+      Decider decides,
       String state,
       boolean soldOut,
       @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
@@ -70,7 +73,7 @@ final class SkuListController {
             .limit(MOST)
             .toList();
     return sales
-        .of(shown.stream().map(ProductRow::skuId).toList())
+        .of(shown)
         .map(
             found ->
                 shown.stream()
@@ -78,12 +81,13 @@ final class SkuListController {
                     .toList());
   }
 
-  private static Listed listed(ProductRow product, SaleStockCache.InRedis sale) {
+  private static Listed listed(ProductRow product, SaleStockCache.SaleStock sale) {
     long left = sale.stock() == null ? product.stock() : sale.stock();
     return new Listed(
         product.skuId(),
         product.name(),
         product.priceCents(),
+        product.decides(),
         product.state().name(),
         left <= 0,
         product.opensAt(),

@@ -11,7 +11,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * The public view of a SKU: its product from MySQL and its sale from Redis, both cached in memory.
- * Redis is never queried for a SKU that does not exist.
+ * Redis is never queried for a SKU that does not exist, nor for a strong sale.
  */
 @Component
 final class SkuPages {
@@ -37,13 +37,13 @@ final class SkuPages {
         .flatMap(
             product ->
                 sales
-                    .of(List.of(skuId))
+                    .of(List.of(product))
                     .map(found -> page(product, Objects.requireNonNull(found.get(skuId)))));
   }
 
-  private static SkuPage page(ProductRow product, SaleStockCache.InRedis sale) {
+  private static SkuPage page(ProductRow product, SaleStockCache.SaleStock sale) {
     long left = sale.stock() == null ? product.stock() : sale.stock();
-    // Without a sale in Redis nothing is admitted, whatever the state in MySQL.
+    // Without a sale in what decides it nothing is sold, whatever the state in MySQL.
     boolean open = "OPEN".equals(sale.state()) && product.state() == SaleState.OPEN;
     return new SkuPage(
         product.skuId(),
@@ -51,6 +51,7 @@ final class SkuPages {
         product.priceCents(),
         product.policy(),
         product.limitPerUser(),
+        product.decides(),
         product.opensAt(),
         product.closesAt(),
         product.state().name(),

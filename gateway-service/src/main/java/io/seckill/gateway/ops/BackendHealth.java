@@ -49,15 +49,18 @@ final class BackendHealth {
   }
 
   /**
-   * DOWN while Redis does not answer: no purchase can be admitted. DEGRADED while it may lose
-   * orders: no sale can begin, running sales continue. DEGRADED also while some nodes of a cluster
-   * do not answer: the partitions on the other nodes are still sold.
+   * DOWN while Redis does not answer: no purchase can be admitted, except of strong sales. DEGRADED
+   * while it may lose orders: no sale can begin, running sales continue. DEGRADED also while some
+   * nodes of a cluster do not answer: the partitions on the other nodes are still sold.
    */
   Mono<Component> redis() {
     return redisCalls.call(this::askRedis).onErrorReturn(Component.down("Redis does not answer."));
   }
 
-  /** DEGRADED while MySQL does not answer: purchases continue, old orders cannot be shown. */
+  /**
+   * DEGRADED while MySQL does not answer: purchases continue, except of strong sales, and old
+   * orders cannot be shown.
+   */
   Mono<Component> mysql() {
     return mysqlCalls
         .call(() -> mysql.sql("SELECT 1").query(Integer.class).single())
@@ -66,8 +69,8 @@ final class BackendHealth {
   }
 
   /**
-   * DEGRADED while order-consumer is not ready: purchases are still admitted and orders still
-   * shown.
+   * DEGRADED while order-consumer is not ready: purchases are still admitted, except of strong
+   * sales, and orders still shown.
    */
   Mono<Component> consumer() {
     return consumer

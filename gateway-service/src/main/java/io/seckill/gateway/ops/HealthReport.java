@@ -16,9 +16,9 @@ record HealthReport(State status, String durableIn, Map<String, Component> compo
   /** Ordered from best to worst. */
   enum State {
     UP,
-    /** Impaired; purchases continue. */
+    /** Impaired; purchases continue, those of strong sales unless their servers are away. */
     DEGRADED,
-    /** No purchase can be admitted. */
+    /** No purchase can be admitted, except of strong sales. */
     DOWN
   }
 

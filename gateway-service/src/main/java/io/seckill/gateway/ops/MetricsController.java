@@ -50,6 +50,7 @@ final class MetricsController {
         Instant.now().truncatedTo(ChronoUnit.MILLIS),
         count("seckill.purchases"),
         count("seckill.admitted"),
+        count("seckill.confirmed"),
         count("seckill.idempotent.hits"),
         count("seckill.busy"),
         counts("seckill.refused", "reason"),

@@ -7,6 +7,8 @@ import java.util.Map;
 /**
  * What this gateway has counted since its start, and what waits in Redis now.
  *
+ * @param admitted by Redis
+ * @param confirmed purchases of strong sales
  * @param refused by reason
  * @param unknown purchases with an unknown outcome, by cause
  * @param waiting purchases that wait in this gateway, by queue
@@ -15,6 +17,7 @@ record MetricsSummary(
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant readAt,
     long purchases,
     long admitted,
+    long confirmed,
     long idempotentHits,
     long busy,
     Map<String, Long> refused,

@@ -1,5 +1,6 @@
 package io.seckill.gateway.ops;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.support.web.ProductRow;
 import java.util.List;
@@ -13,6 +14,7 @@ class SalesTable {
 
   static final int MAX_PRODUCTS = 200;
   private static final int LATEST_ORDERS = 500;
+  private static final int WORKERS = (1 << OrderId.WORKER_BITS) - 1;
 
   private final JdbcClient mysql;
 
@@ -21,7 +23,8 @@ class SalesTable {
   }
 
   /**
-   * Time from a purchase's admission to its row, by the clocks of Redis and MySQL.
+   * Time from a purchase's admission to its row, by the clocks of Redis and MySQL; of sales that
+   * Redis decides.
    *
    * @param orders number of orders measured, 1..500: the latest ones, of the last minute
    */
@@ -60,9 +63,11 @@ class SalesTable {
             .sql(
                 """
                 SELECT TIMESTAMPDIFF(MICROSECOND, admitted_at, created_at) FROM (
-                  SELECT admitted_at, created_at FROM orders ORDER BY order_id DESC LIMIT ?
-                ) latest WHERE created_at > UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE ORDER BY 1
-                """)
+                  SELECT order_id, admitted_at, created_at FROM orders ORDER BY order_id DESC LIMIT ?
+                ) latest WHERE created_at > UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE
+                  AND order_id >> %d & %d <> %d ORDER BY 1
+                """
+                    .formatted(OrderId.SEQUENCE_BITS, WORKERS, OrderId.MYSQL_WORKER))
             .param(LATEST_ORDERS)
             .query(Long.class)
             .list();

@@ -2,6 +2,7 @@ package io.seckill.gateway.ops;
 
 import static io.seckill.gateway.ops.SalesTable.MAX_PRODUCTS;
 
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
@@ -149,10 +150,15 @@ class SnapshotReader {
         .map(all -> all.stream().sorted(RUNNING_FIRST).limit(MAX_PRODUCTS).toList());
   }
 
+  /** The ledger of a strong sale has no queue. */
   private static State broker(List<JsonNode> ledgers) {
-    return ledgers.isEmpty()
+    List<JsonNode> withQueue =
+        ledgers.stream()
+            .filter(ledger -> !ledger.path("decides").asString("").equals(Decider.MYSQL.name()))
+            .toList();
+    return withQueue.isEmpty()
         ? State.UNKNOWN
-        : State.of(ledgers.stream().anyMatch(ledger -> ledger.path("queue").isObject()));
+        : State.of(withQueue.stream().anyMatch(ledger -> ledger.path("queue").isObject()));
   }
 
   private static <T> Mono<Optional<T>> orEmpty(Mono<T> read) {

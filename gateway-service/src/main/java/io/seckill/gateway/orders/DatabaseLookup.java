@@ -44,7 +44,8 @@ final class DatabaseLookup implements DisposableBean {
     this.lookups = new RequestBatcher<>("look-up", bounds, false, this::find);
     this.asked =
         Counter.builder("seckill.order.lookups")
-            .description("Orders looked up in MySQL because Redis could not answer for them")
+            .description(
+                "Orders looked up in MySQL because Redis could not answer for them, or never knew them")
             .register(meters);
   }
 

@@ -2,6 +2,7 @@ package io.seckill.gateway.orders;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.gateway.catalogue.ProductCache;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -17,7 +18,8 @@ import tools.jackson.databind.ser.std.ToStringSerializer;
 
 /**
  * A user's orders, newest first: stored ones from MySQL and waiting ones from Redis. Fails when
- * either store is unavailable, because the list would lack orders.
+ * either store is unavailable, because the list would lack orders; without Redis only if it may
+ * have some, which it has not where all sales are strong.
  */
 @Component
 final class OrderLists {
@@ -28,16 +30,19 @@ final class OrderLists {
   private final StoredOrders mysql;
   private final OrderStatuses statuses;
   private final BlockingCalls mysqlCalls;
+  private final ProductCache products;
 
   OrderLists(
       WaitingOrders redis,
       StoredOrders mysql,
       OrderStatuses statuses,
-      @Qualifier("mysqlCalls") BlockingCalls mysqlCalls) {
+      @Qualifier("mysqlCalls") BlockingCalls mysqlCalls,
+      ProductCache products) {
     this.redis = redis;
     this.mysql = mysql;
     this.statuses = statuses;
     this.mysqlCalls = mysqlCalls;
+    this.products = products;
   }
 
   /**
@@ -62,6 +67,7 @@ final class OrderLists {
   Mono<Page> page(long userId, long before, int limit) {
     // Redis first: an order that is stored in between is then found twice, not missed.
     return Mono.fromFuture(redis.of(userId))
+        .onErrorReturn(failure -> !products.redisMayHaveOrders(), List.of())
         .flatMap(
             waiting ->
                 mysqlCalls

@@ -15,10 +15,10 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 
 /**
- * The status of an order, for its owner: normally from one read of Redis; from MySQL when Redis
- * does not have the order, does not answer, or has reported it as queued for suspiciously long. A
- * newer status from MySQL is written back to Redis, so that a lost result never leaves a shopper
- * waiting.
+ * The status of an order, for its owner: normally from one read of Redis; from MySQL when its id
+ * says that MySQL decided it, or when Redis does not have it, does not answer, or has reported it
+ * as queued for suspiciously long. A newer status from MySQL is written back to Redis, so that a
+ * lost result never leaves a shopper waiting.
  *
  * <p>An id that is new to this gateway costs a lookup in each SKU of its partition and three MySQL
  * statements that other lookups share; the number of such lookups that find nothing is bounded per
@@ -109,6 +109,9 @@ class OrderStatuses {
   }
 
   private CompletableFuture<Status> look(OrderId id, long userId, @Nullable Long sku) {
+    if (id.isDecidedByMySql()) {
+      return mysql.find(id).thenApply(stored -> cold(stored, userId, true));
+    }
     return redis
         .read(id, userId, sku)
         .thenCompose(

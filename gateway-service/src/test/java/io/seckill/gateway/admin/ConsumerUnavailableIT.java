@@ -3,6 +3,7 @@ package io.seckill.gateway.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.GatewayAnswer;
@@ -197,6 +198,44 @@ class ConsumerUnavailableIT {
       assertThat(lost.get().status()).isEqualTo(503);
       assertThat(lost.get().code()).isEqualTo("STORES_UNAVAILABLE");
     }
+  }
+
+  @Test
+  void stopsAStrongSaleThroughOrderConsumerWithoutRedis() throws Exception {
+    long sku = stage.newStrongSale();
+    String row = stage.gateway().adminGet(GatewayStage.admin(sku)).body();
+    try (TestGateway own =
+        TestGateway.start(
+            stage.redisDatabase(),
+            stage.mysqlDatabase(),
+            consumer.url(),
+            "seckill.redis.url=redis://127.0.0.1:1/0")) {
+      assertThat(own.send(own.shop("/api/v1/skus/" + sku)).text("decides")).isEqualTo("MYSQL");
+      CompletableFuture<GatewayAnswer> asked = CompletableFuture.supplyAsync(() -> close(own, sku));
+      SlowConsumer.Asked stop = consumer.next();
+
+      assertThat(stop.text())
+          .isEqualTo("POST /internal/v1/skus/" + sku + "/state {\"state\":\"CLOSED\"}");
+      stop.answer(200, row.replace("NEW", "CLOSED"));
+
+      assertThat(asked.get().status()).as(asked.get().toString()).isEqualTo(200);
+      assertThat(asked.get().text("state")).isEqualTo("CLOSED");
+    }
+  }
+
+  @Test
+  void doesNotSayThatAStrongSaleIsStoppedWhenNobodyListens() {
+    long sku = stage.newStrongSale();
+    assertThat(alone.send(alone.shop("/api/v1/skus/" + sku)).text("decides")).isEqualTo("MYSQL");
+
+    GatewayAnswer answer = alone.operate("POST", GatewayStage.admin(sku) + "/pause", null);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
+    assertThat(answer.code()).isEqualTo(UNAVAILABLE);
+    assertThat(answer.text("detail")).startsWith("MySQL alone decides this sale");
+    assertThat(stage.redis().hget(RedisKeys.stops(Partition.ofSku(sku)), Long.toString(sku)))
+        .as("the stop is not recorded in Redis, which nobody would ask")
+        .isNull();
   }
 
   private static GatewayAnswer close(TestGateway gateway, long sku) {

@@ -12,6 +12,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -96,6 +97,11 @@ final class GatewayProcess implements AutoCloseable {
 
   HttpResponse<String> send(HttpRequest.Builder request, String body) {
     return send(request.POST(BodyPublishers.ofString(body)).build());
+  }
+
+  CompletableFuture<HttpResponse<String>> sendAsync(HttpRequest.Builder request, String body) {
+    return http.sendAsync(
+        request.POST(BodyPublishers.ofString(body)).build(), BodyHandlers.ofString());
   }
 
   HttpResponse<String> send(HttpRequest request) {

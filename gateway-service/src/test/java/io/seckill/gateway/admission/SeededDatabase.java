@@ -1,5 +1,6 @@
 package io.seckill.gateway.admission;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.TcpProxy;
@@ -45,6 +46,25 @@ final class SeededDatabase {
 
   String password() {
     return database.password();
+  }
+
+  /** Writes a strong sale with 100 units; replaces the row if it exists. */
+  void strongSale(long sku, String state, long lastSeq) {
+    sale(sku, state, 1, lastSeq);
+    execute("UPDATE products SET decides = 'MYSQL' WHERE sku_id = " + sku);
+  }
+
+  /** Writes an order of one unit as order-consumer would. */
+  void order(OrderId id, long sku, long user, String status) {
+    execute(
+        ("INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
+                + " status, epoch, seq, admitted_at)"
+                + " VALUES (%s, %d, %d, 1, 100, 'key-%s', '%s', 1, 1, UTC_TIMESTAMP(3))")
+            .formatted(id, user, sku, id, status));
+  }
+
+  void pay(OrderId id) {
+    execute("UPDATE orders SET status = 'PAID' WHERE order_id = " + id);
   }
 
   /** Writes a sale; replaces the row if it exists. */

@@ -68,7 +68,7 @@ class WorkerLeaseIT {
   @Test
   void neverGivesANumberToTwo() {
     Set<Integer> workers = new HashSet<>();
-    for (int i = 0; i < 256; i++) {
+    for (int i = 0; i < OrderId.MYSQL_WORKER; i++) {
       WorkerLease lease = lease(LEASE);
       assertThat(lease.renew()).isTrue();
       assertThat(workers.add(lease.worker())).isTrue();
@@ -77,6 +77,7 @@ class WorkerLeaseIT {
     WorkerLease oneTooMany = lease(LEASE);
     assertThat(oneTooMany.renew()).isFalse();
     assertThat(oneTooMany.next()).isNull();
+    assertThat(workers).as("the number of order-consumer").doesNotContain(OrderId.MYSQL_WORKER);
   }
 
   @Test

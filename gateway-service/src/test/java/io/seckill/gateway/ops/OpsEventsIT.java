@@ -3,9 +3,12 @@ package io.seckill.gateway.ops;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
+import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -52,6 +55,27 @@ class OpsEventsIT {
       assertThat(snapshot.path("skus").valueStream().map(row -> row.path("skuId").longValue()))
           .contains(sku);
     }
+  }
+
+  @Test
+  void measuresClickToRowWithoutStrongSales() {
+    long sku = stage.newStrongSale();
+    Placed order = stage.store(sku, stage.newUser(), 1, 1, "CONFIRMED", null);
+    long newest = System.currentTimeMillis() + Duration.ofDays(1).toMillis();
+    OrderId id = OrderId.of(newest, Partition.ofSku(sku), OrderId.MYSQL_WORKER, 1);
+
+    stage
+        .mysql()
+        .sql(
+            "UPDATE orders SET order_id = ?, admitted_at = admitted_at - INTERVAL 1 HOUR WHERE order_id = ?")
+        .params(id.value(), order.id().value())
+        .update();
+
+    SalesTable.ClickToRow measured = stage.gateway().bean(SalesTable.class).clickToRow();
+    if (measured != null) { // other tests have stored orders of other sales
+      assertThat(Duration.ofMillis((long) measured.p99Ms())).isLessThan(Duration.ofMinutes(30));
+    }
+    stage.mysql().sql("DELETE FROM orders WHERE order_id = ?").param(id.value()).update();
   }
 
   @Test

@@ -7,6 +7,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.sale.Decider;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RabbitVhost;
@@ -121,6 +122,25 @@ public final class GatewayStage {
         {"name":"A thing","priceCents":1999,"stock":%d,"policy":"%s","limitPerUser":%d,
          "opensAt":"%s","closesAt":"%s"}"""
         .formatted(stock, policy, limit, opensAt, closesAt);
+  }
+
+  /** A new strong sale that was not preheated. */
+  public long newStrongSale() {
+    long sku = newSku();
+    String product =
+        product(PurchasePolicy.LIMITED, 5, 100)
+            .replace("\"policy\"", "\"decides\":\"MYSQL\",\"policy\"");
+    expect(gateway.operate("PUT", admin(sku), product), 201);
+    return sku;
+  }
+
+  /** A new strong sale, preheated and open, that the gateway knows of. */
+  public long onStrongSale() {
+    long sku = newStrongSale();
+    expect(gateway.operate("POST", admin(sku) + "/preheat", null), 200);
+    expect(gateway.operate("POST", admin(sku) + "/open", null), 200);
+    await().until(() -> gateway.bean(ProductCache.class).decides(sku) == Decider.MYSQL);
+    return sku;
   }
 
   /** A new SKU, preheated and open. */

@@ -7,6 +7,7 @@ import com.networknt.schema.InputFormat;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
+import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
@@ -94,19 +95,21 @@ class OpenApiIT {
 
   @Test
   void answersAsDescribed() {
-    for (Example example : examples()) {
-      GatewayAnswer answer = example.answer();
-      String what = example.method() + " " + example.path() + ": " + answer;
-      assertThat(answer.status()).as(what).isEqualTo(example.status());
-      JsonNode response = response(example);
-      assertThat(response.isMissingNode()).as("not described: " + what).isFalse();
-      String type = answer.header("Content-Type").replaceAll(";.*", "");
-      JsonNode content = response.path("content");
-      assertThat(content.has(type)).as("no " + type + " in " + what).isTrue();
-      JsonNode schema = content.path(type).path("schema");
-      if (type.endsWith("json") && !schema.isMissingNode()) {
-        assertThat(errors(example.api(), schema, answer.body())).as(what).isEmpty();
-      }
+    examples().forEach(OpenApiIT::assertDescribed);
+  }
+
+  private static void assertDescribed(Example example) {
+    GatewayAnswer answer = example.answer();
+    String what = example.method() + " " + example.path() + ": " + answer;
+    assertThat(answer.status()).as(what).isEqualTo(example.status());
+    JsonNode response = response(example);
+    assertThat(response.isMissingNode()).as("not described: " + what).isFalse();
+    String type = answer.header("Content-Type").replaceAll(";.*", "");
+    JsonNode content = response.path("content");
+    assertThat(content.has(type)).as("no " + type + " in " + what).isTrue();
+    JsonNode schema = content.path(type).path("schema");
+    if (type.endsWith("json") && !schema.isMissingNode()) {
+      assertThat(errors(example.api(), schema, answer.body())).as(what).isEmpty();
     }
   }
 
@@ -127,6 +130,7 @@ class OpenApiIT {
     List<Example> all = new ArrayList<>();
     all.addAll(productExamples());
     all.addAll(orderExamples());
+    all.addAll(strongSaleExamples());
     all.addAll(adminExamples());
     return all;
   }
@@ -219,6 +223,31 @@ class OpenApiIT {
         shop("DELETE", one, 200, act(other, "DELETE", "")),
         shop("DELETE", one, 409, act(confirmed, "DELETE", "")),
         shop("DELETE", one, 404, gateway.call(7, "DELETE", list + "/1", null)));
+  }
+
+  private List<Example> strongSaleExamples() {
+    long sku = stage.onStrongSale();
+    long user = stage.newUser();
+    String page = "/api/v1/skus/{sku}";
+    String orders = page + "/orders";
+    String one = "/api/v1/orders/{id}";
+    GatewayAnswer bought = gateway.buy(user, sku, 1, "key-of-example");
+    Placed order = new Placed(OrderId.parse(bought.text("orderId")), user, sku, "key-of-example");
+    return List.of(
+        shop("GET", page, 200, gateway.send(gateway.shop("/api/v1/skus/" + sku))),
+        shop("POST", orders, 201, bought),
+        shop("GET", one, 200, show(order, "")),
+        shop("GET", "/api/v1/orders", 200, gateway.get(user, "/api/v1/orders")),
+        shop("POST", one + "/payment", 200, act(order, "POST", "/payment")),
+        shop("POST", orders, 201, gateway.buy(user, sku, 1, "key-of-example")),
+        shop("POST", orders, 422, gateway.buy(user, sku, 2, "key-of-example")),
+        shop("POST", orders, 409, gateway.buy(user, sku, 5, "key-of-greed")),
+        shop("DELETE", one, 409, act(order, "DELETE", "")),
+        ops("POST", "/admin/v1/skus/{sku}/pause", 200, pause(sku)));
+  }
+
+  private static GatewayAnswer pause(long sku) {
+    return gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null);
   }
 
   private List<Example> adminExamples() {

@@ -54,14 +54,43 @@ public final class SlowConsumer implements AutoCloseable {
 
   /** Answers the oldest unanswered request, or the next one, within 10 s. */
   public void answer(int status, String body) throws IOException, InterruptedException {
+    next().answer(status, body);
+  }
+
+  /** Takes the oldest request that was not taken, or the next one, within 10 s. */
+  public Asked next() throws InterruptedException {
     HttpExchange exchange = waiting.poll(10, TimeUnit.SECONDS);
     if (exchange == null) {
       throw new AssertionError("nobody asked");
     }
-    byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-    exchange.sendResponseHeaders(status, bytes.length);
-    exchange.getResponseBody().write(bytes);
-    exchange.close();
+    return new Asked(exchange);
+  }
+
+  /** Requests that were not taken. */
+  public int waiting() {
+    return waiting.size();
+  }
+
+  /** A request that waits for its answer. */
+  public record Asked(HttpExchange exchange) {
+
+    /** Method, path and body. */
+    public String text() throws IOException {
+      String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+      return exchange.getRequestMethod() + ' ' + exchange.getRequestURI() + ' ' + body;
+    }
+
+    public void answer(int status, String body) throws IOException {
+      byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+      exchange.sendResponseHeaders(status, bytes.length);
+      exchange.getResponseBody().write(bytes);
+      exchange.close();
+    }
+
+    /** Closes the connection without an answer. */
+    public void hangUp() {
+      exchange.close();
+    }
   }
 
   @Override

@@ -1,0 +1,81 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.gateway.admission.Admission.Busy;
+import io.seckill.gateway.admission.Admission.Stored;
+import io.seckill.gateway.admission.Admission.Unknown;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class StrongCallTest {
+
+  private static final OrderId ID = OrderId.of(1_790_000_000_000L, 5, OrderId.MYSQL_WORKER, 1);
+
+  @Test
+  void readsOutcomesInTheOrderOfThePurchases() {
+    JsonNode answered =
+        json(
+            """
+            [{"outcome":"CONFIRMED","orderId":"%1$s","status":"CONFIRMED"},
+             {"outcome":"REPEATED","orderId":"%1$s","status":"PAID"},
+             {"outcome":"BUSY","orderId":null,"status":null},
+             {"outcome":"UNKNOWN","orderId":null,"status":null}]"""
+                .formatted(ID));
+
+    assertThat(StrongCall.outcomes(answered, 4))
+        .isEqualTo(
+            List.of(
+                new Stored(ID, OrderStatus.CONFIRMED, false),
+                new Stored(ID, OrderStatus.PAID, true),
+                new Busy(),
+                Unknown.MYSQL));
+  }
+
+  @ParameterizedTest
+  @EnumSource(Refusal.class)
+  void knowsEveryRefusalByItsName(Refusal refusal) {
+    JsonNode answered =
+        json("[{\"outcome\":\"" + refusal + "\",\"orderId\":null,\"status\":null}]");
+
+    assertThat(StrongCall.outcomes(answered, 1)).containsExactly(refusal);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{}",
+        "[]",
+        "\"CONFIRMED\"",
+        "[{\"outcome\":\"SOLD_OUT\"},{\"outcome\":\"SOLD_OUT\"}]",
+        "[{}]",
+        "[null]",
+        "[{\"outcome\":null}]",
+        "[{\"outcome\":7}]",
+        "[{\"outcome\":\"SOLD\"}]",
+        "[{\"outcome\":\"CONFIRMED\",\"orderId\":null,\"status\":null}]",
+        "[{\"outcome\":\"CONFIRMED\",\"orderId\":\"x\",\"status\":\"CONFIRMED\"}]",
+        "[{\"outcome\":\"CONFIRMED\",\"orderId\":\"ID\",\"status\":\"REJECTED\"}]",
+        "[{\"outcome\":\"CONFIRMED\",\"orderId\":\"ID\",\"status\":\"PAID\"}]",
+        "[{\"outcome\":\"REPEATED\",\"orderId\":\"ID\",\"status\":\"SOLD\"}]",
+        "[{\"outcome\":\"REPEATED\",\"orderId\":\"251117339148419079\",\"status\":\"PAID\"}]",
+      })
+  void takesNothingElseForOutcomes(String answered) {
+    JsonNode json = json(answered.replace("ID", ID.toString()));
+
+    assertThatThrownBy(() -> StrongCall.outcomes(json, 1))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  private static JsonNode json(String text) {
+    return JsonMapper.shared().readTree(text);
+  }
+}

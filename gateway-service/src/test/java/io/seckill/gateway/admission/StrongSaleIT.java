@@ -1,0 +1,392 @@
+package io.seckill.gateway.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.gateway.testing.TestTokens;
+import io.seckill.gateway.web.SlowConsumer;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Purchases of strong sales, as the gateway sends them and answers them. The test decides what
+ * order-consumer answers; the system tests use the real one.
+ */
+@ExtendWith(TestServers.class)
+class StrongSaleIT {
+
+  /** In partition 1, like {@link #BESIDE}; and one in partition 2. */
+  private static final long STRONG = 2_001;
+
+  private static final long BESIDE = 2_017;
+  private static final long ELSEWHERE = 2_002;
+  private static final long USER = 7;
+
+  private static final OrderId ID =
+      OrderId.of(1_790_000_000_000L, Partition.ofSku(STRONG), OrderId.MYSQL_WORKER, 1);
+
+  /** Ample, so that only a test of time is about time. */
+  private static final String PATIENT = "seckill.admission.answer-within=10s";
+
+  private static SeededDatabase database;
+  private static String redisUrl;
+  private static SlowConsumer consumer;
+  private static GatewayProcess gateway;
+
+  @BeforeAll
+  static void start(RedisServer server, MySqlServer mysql) throws IOException {
+    redisUrl = server.newDatabase().url();
+    database = SeededDatabase.create(mysql);
+    for (long sku : List.of(STRONG, BESIDE, ELSEWHERE)) {
+      database.strongSale(sku, "OPEN", 5);
+    }
+    consumer = SlowConsumer.start();
+    gateway = GatewayProcess.start(redisUrl, database, PATIENT, consumerUrl(consumer));
+  }
+
+  @AfterAll
+  static void stop() {
+    gateway.close();
+    consumer.close();
+  }
+
+  private static String consumerUrl(SlowConsumer consumer) {
+    return "seckill.consumer.url=" + consumer.url();
+  }
+
+  @Test
+  void sendsAPurchaseToOrderConsumerAndAnswersItsConfirmedOrder() throws Exception {
+    double confirmed = count("seckill.confirmed");
+    CompletableFuture<HttpResponse<String>> bought = buy(gateway, STRONG, "key-0001");
+    SlowConsumer.Asked asked = consumer.next();
+
+    assertThat(asked.text())
+        .isEqualTo(
+            "POST /internal/v1/purchases {\"purchases\":[{\"skuId\":2001,\"userId\":7,"
+                + "\"requestId\":\"key-0001\",\"quantity\":1,\"traceparent\":null}]}");
+    assertThat(asked.exchange().getRequestHeaders().getFirst("Authorization"))
+        .isEqualTo("Bearer 0123456789abcdef0123456789abcdef");
+    asked.answer(200, order("CONFIRMED", "CONFIRMED"));
+
+    HttpResponse<String> answer = bought.join();
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(201);
+    assertThat(answer.body())
+        .isEqualTo(
+            "{\"orderId\":\""
+                + ID
+                + "\",\"status\":\"CONFIRMED\",\"position\":null,\"durableIn\":\"MYSQL\"}");
+    assertThat(answer.headers().firstValue("Location")).contains("/api/v1/orders/" + ID);
+    assertThat(answer.headers().firstValue("Idempotency-Key")).contains("key-0001");
+    assertThat(count("seckill.confirmed")).isEqualTo(confirmed + 1);
+    assertThat(meters().get("seckill.strong.latency").timer().count()).isPositive();
+    assertThat(meters().get("seckill.queue.depth").tag("queue", "strong").gauge().value()).isZero();
+  }
+
+  @Test
+  void answersARepeatLikeTheFirstTimeWithTheOrdersPresentStatus() throws Exception {
+    double repeated = count("seckill.idempotent.hits");
+
+    HttpResponse<String> answer = decided(200, order("REPEATED", "PAID"));
+
+    assertThat(answer.statusCode()).isEqualTo(201);
+    assertThat(answer.body())
+        .contains("\"orderId\":\"" + ID + "\",\"status\":\"PAID\",\"position\":null");
+    assertThat(count("seckill.idempotent.hits")).isEqualTo(repeated + 1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "UNKNOWN_SKU, 404, UNKNOWN_SKU",
+    "NOT_OPEN, 409, NOT_OPEN",
+    "PAUSED, 409, PAUSED",
+    "CLOSED, 409, CLOSED",
+    "QUANTITY, 400, INVALID_REQUEST",
+    "QUOTA_EXCEEDED, 409, QUOTA_EXCEEDED",
+    "SOLD_OUT, 409, SOLD_OUT",
+    "TOO_FEW_LEFT, 409, SOLD_OUT",
+    "IDEMPOTENCY_KEY_REUSED, 422, IDEMPOTENCY_KEY_REUSED",
+    "BUSY, 503, BUSY",
+    "UNKNOWN, 503, ADMISSION_UNAVAILABLE"
+  })
+  void answersWhatOrderConsumerDecides(String outcome, int status, String code) throws Exception {
+    assertProblem(decided(200, outcome(outcome)), status, code);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "200 | not json at all",
+        "200 | {}",
+        "200 | {\"outcomes\":[]}",
+        "200 | {\"outcomes\":[{\"outcome\":\"SOLD_OUT\"},{\"outcome\":\"SOLD_OUT\"}]}",
+        "200 | {\"outcomes\":[{\"outcome\":\"CONFIRMED\"}]}",
+        "200 | {\"outcomes\":[{\"outcome\":\"PERHAPS\"}]}",
+        "400 | {\"code\":\"INVALID_REQUEST\"}",
+        "401 | {\"code\":\"UNAUTHORIZED\"}",
+        "404 | {\"code\":\"NOT_FOUND\"}",
+        "500 | {}",
+        "503 | {\"code\":\"BUSY\"}",
+      })
+  void takesNoNonsenseForADecision(int status, String body) throws Exception {
+    HttpResponse<String> answer = decided(status, body);
+
+    assertProblem(answer, 503, "ADMISSION_UNAVAILABLE");
+    assertThat(answer.headers().firstValue("Idempotency-Key")).contains("key-0001");
+  }
+
+  @Test
+  void doesNotKnowTheOutcomeWhenTheConnectionIsCut() throws Exception {
+    CompletableFuture<HttpResponse<String>> bought = buy(gateway, STRONG, "key-0001");
+    consumer.next().hangUp();
+
+    assertProblem(bought.join(), 503, "ADMISSION_UNAVAILABLE");
+  }
+
+  @Test
+  void doesNotKnowTheOutcomeWhenNobodyListens() {
+    try (GatewayProcess alone =
+        GatewayProcess.start(
+            redisUrl, database, PATIENT, "seckill.consumer.url=http://127.0.0.1:1")) {
+      assertProblem(alone.buy(STRONG, USER, "key-0001", 1), 503, "ADMISSION_UNAVAILABLE");
+    }
+  }
+
+  @Test
+  void answersInTimeWhileOrderConsumerIsSilent() throws Exception {
+    SlowConsumer silent = SlowConsumer.start();
+    try (GatewayProcess own =
+        GatewayProcess.start(
+            redisUrl, database, "seckill.admission.answer-within=1s", consumerUrl(silent))) {
+      long startedNanos = System.nanoTime();
+
+      assertProblem(own.buy(STRONG, USER, "key-0001", 1), 503, "ADMISSION_UNAVAILABLE");
+
+      assertThat(Duration.ofNanos(System.nanoTime() - startedNanos))
+          .isLessThan(Duration.ofSeconds(5)); // seckill.consumer.timeout
+    } finally {
+      silent.close();
+    }
+  }
+
+  @Test
+  void leavesOtherSalesTheirThreadsWhileOneHangs() throws Exception {
+    List<CompletableFuture<HttpResponse<String>>> bought = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      bought.add(buy(gateway, i % 2 == 0 ? STRONG : BESIDE, "key-100" + i));
+      await().until(() -> consumer.waiting() == 1);
+    }
+    bought.add(buy(gateway, ELSEWHERE, "key-1006"));
+
+    await().until(() -> consumer.waiting() == 2);
+    await().during(Duration.ofMillis(300)).until(() -> consumer.waiting() == 2);
+    for (int answered = 0; answered < 7; ) {
+      SlowConsumer.Asked asked = consumer.next();
+      int purchases = asked.text().split("skuId", -1).length - 1;
+      asked.answer(200, outcomes("SOLD_OUT", purchases));
+      answered += purchases;
+    }
+    bought.forEach(one -> assertProblem(one.join(), 409, "SOLD_OUT"));
+  }
+
+  @Test
+  void sellsAndShowsWithoutRedisEvenIfItWasNeverReached(RedisServer server) throws Exception {
+    OrderId id = OrderId.of(1_790_000_000_001L, Partition.ofSku(STRONG), OrderId.MYSQL_WORKER, 2);
+    database.order(id, STRONG, USER, "CONFIRMED");
+    try (TcpProxy link = TcpProxy.to(server)) {
+      link.cut();
+      try (GatewayProcess own =
+          GatewayProcess.startHeld(
+              "redis://127.0.0.1:" + link.port() + "/0",
+              database,
+              PATIENT,
+              consumerUrl(consumer))) {
+        await().until(() -> own.bean(ProductCache.class).lastRead().isPresent());
+        CompletableFuture<HttpResponse<String>> bought = buy(own, STRONG, "key-0001");
+        consumer.answer(200, order("CONFIRMED", "CONFIRMED"));
+        assertThat(bought.join().statusCode()).isEqualTo(201);
+
+        assertThat(get(own, "/api/v1/orders/" + id).body()).contains("\"CONFIRMED\"");
+        assertThat(get(own, "/api/v1/orders").body()).contains(id.toString());
+        HttpResponse<String> page = get(own, "/api/v1/skus/" + STRONG);
+        assertThat(page.body())
+            .as(page.toString())
+            .contains("\"decides\":\"MYSQL\"", "\"onSale\":true", "\"soldOut\":false");
+        assertThat(get(own, "/api/v1/skus").body()).contains("\"skuId\":" + STRONG);
+        OrderId unknown =
+            OrderId.of(1_790_000_000_002L, Partition.ofSku(STRONG), OrderId.MYSQL_WORKER, 3);
+        assertThat(get(own, "/api/v1/orders/" + unknown).statusCode()).isEqualTo(404);
+      }
+    }
+  }
+
+  @Test
+  void streamsTheChangesOfAnOrderWithoutRedis(RedisServer server) throws Exception {
+    OrderId id = OrderId.of(1_790_000_000_003L, Partition.ofSku(STRONG), OrderId.MYSQL_WORKER, 4);
+    database.order(id, STRONG, USER, "CONFIRMED");
+    try (TcpProxy link = TcpProxy.to(server)) {
+      link.cut();
+      try (GatewayProcess own =
+          GatewayProcess.startHeld(
+              "redis://127.0.0.1:" + link.port() + "/0", database, consumerUrl(consumer))) {
+        CompletableFuture<HttpResponse<String>> stream =
+            CompletableFuture.supplyAsync(() -> get(own, "/api/v1/orders/" + id + "/events"));
+        await()
+            .until(
+                () ->
+                    own.bean(MeterRegistry.class).get("seckill.order.streams").gauge().value()
+                        == 1);
+        database.pay(id);
+
+        assertThat(stream.join().body()).contains("\"CONFIRMED\"", "\"PAID\"");
+      }
+    }
+  }
+
+  @Test
+  void isNeverQuarantinedAlthoughRedisLacksIt() {
+    assertThat(gateway.bean(VerifiedServers.class).quarantined()).isEmpty();
+  }
+
+  @Test
+  void doesNotGuessWhatDecidesBeforeTheProductsWereRead(RedisServer server, MySqlServer mysql)
+      throws Exception {
+    SeededDatabase own = SeededDatabase.create(mysql);
+    own.strongSale(STRONG, "OPEN", 0);
+    Closeable lock = own.lockProducts();
+    try (GatewayProcess early =
+        GatewayProcess.startHeld(server.newDatabase().url(), own, PATIENT, consumerUrl(consumer))) {
+      assertProblem(early.buy(STRONG, USER, "key-0001", 1), 503, "ADMISSION_UNAVAILABLE");
+      assertThat(
+              early
+                  .bean(MeterRegistry.class)
+                  .get("seckill.unknown")
+                  .tag("cause", "products")
+                  .counter()
+                  .count())
+          .isEqualTo(1);
+
+      lock.close();
+      await().until(() -> early.bean(ProductCache.class).lastRead().isPresent());
+      CompletableFuture<HttpResponse<String>> bought = buy(early, STRONG, "key-0001");
+      consumer.answer(200, order("CONFIRMED", "CONFIRMED"));
+      assertThat(bought.join().statusCode()).isEqualTo(201);
+    } finally {
+      lock.close();
+    }
+  }
+
+  @Test
+  void isBusyBeyondItsOwnBoundsWhileSalesInRedisGoOn() throws Exception {
+    SlowConsumer silent = SlowConsumer.start();
+    try (UnifiedJedis redis = RedisClients.open(RedisSettings.single(redisUrl), "test");
+        GatewayProcess own =
+            GatewayProcess.start(
+                redisUrl,
+                database,
+                "seckill.admission.answer-within=3s",
+                "seckill.redis.socket-timeout=3s",
+                "seckill.admission.max-batch=1",
+                "seckill.admission.queue-capacity=20",
+                consumerUrl(silent))) {
+      TestSale sale = TestSale.unlimited(redis, 1_000);
+      List<CompletableFuture<HttpResponse<String>>> strong = new ArrayList<>();
+      for (int i = 0; i < 40; i++) {
+        strong.add(buy(own, STRONG, "key-20" + (10 + i)));
+      }
+      await() // beyond those that wait or are on their way
+          .atMost(Duration.ofMillis(2_500))
+          .until(() -> strong.stream().filter(StrongSaleIT::isBusy).count() == 40 - 20 - 1);
+
+      long longestNanos = 0;
+      for (int i = 0; i < 50; i++) {
+        long startedNanos = System.nanoTime();
+        assertThat(own.buy(sale.sku(), USER, "key-30" + (10 + i), 1).statusCode()).isEqualTo(202);
+        longestNanos = Math.max(longestNanos, System.nanoTime() - startedNanos);
+      }
+
+      assertThat(Duration.ofNanos(longestNanos)).isLessThan(Duration.ofSeconds(1));
+      assertThat(strong.stream().map(one -> one.join().statusCode())).containsOnly(503);
+    } finally {
+      silent.close();
+    }
+  }
+
+  private static boolean isBusy(CompletableFuture<HttpResponse<String>> bought) {
+    return bought.isDone() && bought.join().body().contains("\"BUSY\"");
+  }
+
+  /** Sends a purchase and answers the call that it becomes. */
+  private static HttpResponse<String> decided(int status, String body) throws Exception {
+    CompletableFuture<HttpResponse<String>> bought = buy(gateway, STRONG, "key-0001");
+    consumer.answer(status, body);
+    return bought.join();
+  }
+
+  private static CompletableFuture<HttpResponse<String>> buy(
+      GatewayProcess gateway, long sku, String key) {
+    return gateway.sendAsync(
+        gateway.request(sku, USER).header(GatewayProcess.KEY, key), "{\"quantity\":1}");
+  }
+
+  private static HttpResponse<String> get(GatewayProcess gateway, String path) {
+    HttpRequest request =
+        gateway
+            .request(path)
+            .header("Authorization", "Bearer " + TestTokens.shopper(USER))
+            .GET()
+            .build();
+    return gateway.send(request);
+  }
+
+  private static String order(String outcome, String status) {
+    return "{\"outcomes\":[{\"outcome\":\"%s\",\"orderId\":\"%s\",\"status\":\"%s\"}]}"
+        .formatted(outcome, ID, status);
+  }
+
+  private static String outcome(String outcome) {
+    return outcomes(outcome, 1);
+  }
+
+  private static String outcomes(String outcome, int purchases) {
+    String one = "{\"outcome\":\"" + outcome + "\",\"orderId\":null,\"status\":null}";
+    return "{\"outcomes\":[" + (one + ",").repeat(purchases - 1) + one + "]}";
+  }
+
+  private static MeterRegistry meters() {
+    return gateway.bean(MeterRegistry.class);
+  }
+
+  private static double count(String name) {
+    return meters().get(name).counter().count();
+  }
+
+  private static void assertProblem(HttpResponse<String> answer, int status, String code) {
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+    assertThat(answer.body()).contains("\"code\":\"" + code + "\"");
+    assertThat(answer.headers().firstValue("Retry-After").isPresent()).isEqualTo(status == 503);
+  }
+}
