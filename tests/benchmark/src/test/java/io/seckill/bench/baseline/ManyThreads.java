@@ -19,10 +19,15 @@ public final class ManyThreads {
    */
   public record Result(long count, double perSecond) {}
 
-  /** One unit of work; returns false when no work is left. */
+  /** What one thread does. */
   @FunctionalInterface
   interface Work {
+
+    /** One unit of work; returns false when no work is left. */
     boolean once() throws Exception;
+
+    /** Called after the last unit, on another thread. */
+    default void close() throws Exception {}
   }
 
   /** Creates the work of one thread, with the resources that only this thread uses. */
@@ -35,8 +40,8 @@ public final class ManyThreads {
 
   static Result run(int threads, Duration duration, Maker maker) {
     ExecutorService pool = Executors.newFixedThreadPool(threads);
+    List<Work> works = new ArrayList<>();
     try {
-      List<Work> works = new ArrayList<>();
       for (int thread = 0; thread < threads; thread++) {
         works.add(maker.of(thread));
       }
@@ -48,7 +53,11 @@ public final class ManyThreads {
       for (Future<Long> count : pool.invokeAll(counters)) {
         done += count.get();
       }
-      return new Result(done, done * 1e9 / (System.nanoTime() - start));
+      Result result = new Result(done, done * 1e9 / (System.nanoTime() - start));
+      for (Work work : works) {
+        work.close();
+      }
+      return result;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);

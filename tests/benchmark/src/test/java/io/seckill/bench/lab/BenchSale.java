@@ -8,11 +8,11 @@ import io.seckill.system.guarantee.SaleOffer;
  * A SKU on sale, LIMITED to five units a user.
  *
  * @param epoch set by its preheat
- * @param buckets number of buckets of its hashes in Redis
+ * @param buckets number of buckets of its hashes in Redis; 0 when Redis does not know it
  */
 public record BenchSale(long skuId, long stock, long epoch, int buckets) {
 
-  static final int UNITS_PER_USER = 5;
+  public static final int UNITS_PER_USER = 5;
 
   /** Returns the sale in the form that the guarantees take. */
   public SaleOffer offer() {

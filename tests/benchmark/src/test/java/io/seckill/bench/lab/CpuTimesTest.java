@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 class CpuTimesTest {
 
-  private static final String BUSY = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+  private static final String BUSY = "i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done";
 
   /** Rounding error of several readings in ticks of 10 ms, in µs. */
   private static final long ROUNDING = 40_000;

@@ -7,6 +7,7 @@ import io.seckill.bench.report.CpuCost;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Decider;
 import io.seckill.system.Pipeline;
 import io.seckill.system.process.Service;
 import io.seckill.system.process.ServiceMetrics;
@@ -27,6 +28,7 @@ import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -354,11 +356,48 @@ public final class Lab implements AutoCloseable {
     return opening.stream().map(CompletableFuture::join).toList();
   }
 
-  private BenchSale open(long skuId, long stock) {
+  /** Puts a new SKU on sale whose purchases MySQL decides; gateway and consumer must run. */
+  public BenchSale newStrongSale(long stock) {
+    long skuId = newSku();
+    open(skuId, stock, Decider.MYSQL);
+    // Gateways read what decides a sale once a second; before that they do not know a strong one.
+    Waiting.until(
+        "the gateway to know the strong sale",
+        Duration.ofMillis(100),
+        () -> pipeline.shop().page(skuId).text("state").equals("OPEN"));
+    return inMySqlAlone(skuId, stock);
+  }
+
+  /** As {@link #newStrongSale}, by writing its row: no service needs to run. */
+  public BenchSale newRowOnSale(long stock) throws SQLException {
+    long skuId = newSku();
+    try (Connection mysql = mysql();
+        Statement insert = mysql.createStatement()) {
+      insert.executeUpdate(
+          "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+              + " limit_per_user, decides, opens_at, closes_at, state, epoch) VALUES (%d, 'SKU', 1999, %d, %d,"
+                  .formatted(skuId, stock, stock)
+              + " '%s', %d, '%s', '2026-01-01', '2099-01-01', 'OPEN', 1)"
+                  .formatted(PurchasePolicy.LIMITED, BenchSale.UNITS_PER_USER, Decider.MYSQL));
+    }
+    return inMySqlAlone(skuId, stock);
+  }
+
+  private static BenchSale inMySqlAlone(long skuId, long stock) {
+    return new BenchSale(skuId, stock, 1, 0);
+  }
+
+  private void open(long skuId, long stock, Decider decides) {
     AdminClient admin = pipeline.admin();
-    insist(() -> admin.putSku(skuId, PurchasePolicy.LIMITED, BenchSale.UNITS_PER_USER, stock));
+    insist(
+        () ->
+            admin.putSku(skuId, PurchasePolicy.LIMITED, BenchSale.UNITS_PER_USER, stock, decides));
     insist(() -> admin.preheat(skuId));
     insist(() -> admin.open(skuId));
+  }
+
+  private BenchSale open(long skuId, long stock) {
+    open(skuId, stock, Decider.REDIS);
     String sku = RedisKeys.sku(skuId);
     return new BenchSale(
         skuId,

@@ -39,6 +39,19 @@ public final class StoredRows implements AutoCloseable {
             + ")");
   }
 
+  /** Returns what is recorded of a SKU. */
+  public Sold sold(BenchSale sale) throws SQLException {
+    String orders = " FROM orders WHERE sku_id = " + sale.skuId();
+    return new Sold(
+        number("SELECT COUNT(*)" + orders),
+        number("SELECT COUNT(DISTINCT user_id, request_id)" + orders),
+        number(
+            "SELECT COALESCE(MAX(units), 0) FROM (SELECT SUM(quantity) AS units"
+                + orders
+                + " GROUP BY user_id) each_user"),
+        stored(sale));
+  }
+
   /** Returns the number of compensations that Redis has not confirmed. */
   public long pendingCompensations() throws SQLException {
     return number("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL");

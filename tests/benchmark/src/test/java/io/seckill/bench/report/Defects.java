@@ -5,13 +5,13 @@ import java.util.Set;
 
 /**
  * Defects found during a measurement. Figures whose keys end in one of these words count them:
- * orders without a row, units sold twice, wrong answers that were not repeated, and violated
- * guarantees.
+ * orders without a row or with two, units sold twice, wrong answers that were not repeated, and
+ * violated guarantees.
  */
 public final class Defects {
 
   private static final Set<String> WORDS =
-      Set.of("lost", "oversold", "wrong_answers", "broken_guarantees");
+      Set.of("lost", "doubled", "oversold", "wrong_answers", "broken_guarantees");
 
   private Defects() {}
 

@@ -15,6 +15,7 @@ class DefectsTest {
       strings = {
         "burst.lost",
         "e2e.lost",
+        "alternatives.doubled",
         "burst.oversold",
         "burst.wrong_answers",
         "burst.broken_guarantees"

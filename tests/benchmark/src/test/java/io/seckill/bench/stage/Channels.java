@@ -3,14 +3,11 @@ package io.seckill.bench.stage;
 import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
-import io.seckill.bench.lab.StoredRows;
 import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.lab.Work;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.Row.Against;
-import io.seckill.system.load.LoadResult;
-import io.seckill.system.load.Loader;
 import io.seckill.system.process.Service;
 import io.seckill.system.process.ServiceProcess;
 import io.seckill.testing.DeployedSettings;
@@ -30,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Channels implements Stage {
 
+  private static final int CONNECTIONS = 256;
   private static final double BUSY = 0.8;
   private static final Duration LOOK = Duration.ofMillis(100);
 
@@ -144,16 +142,7 @@ final class Channels implements Stage {
       lab.progress().now("channels: " + title + ": 256 connections");
       int count = lab.settings().choose(150_000, 50_000);
       BenchSale sale = lab.newSale(count);
-      ReadyPurchases purchases = new ReadyPurchases(lab, sale, count);
-      try (StoredRows database = new StoredRows(lab.mysql())) {
-        CpuTimes before = CpuTimes.now();
-        LoadResult result = Loader.run(purchases.asap(), answer -> {});
-        long stored = result.answers(202);
-        figures.count(EndToEnd.LOST, database.missing(sale, stored));
-        figures.add(rateKey, stored / result.seconds());
-        figures.count(rateKey.replace("_per_s", "_refused"), count - stored);
-        before.addSince(figures, rateKey, stored);
-      }
+      new ClosedLoop(lab, figures, EndToEnd.LOST).buy(rateKey, sale, CONNECTIONS);
     }
 
     private void paced(Lab lab, Figures figures, String pace, int perSecond) throws Exception {

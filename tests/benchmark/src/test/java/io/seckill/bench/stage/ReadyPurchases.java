@@ -43,10 +43,19 @@ final class ReadyPurchases {
 
   /** Returns a plan that sends all of them as fast as answers come. */
   LoadPlan asap() {
-    return at(LoadPlan.ASAP);
+    return asap(CONNECTIONS);
+  }
+
+  /** As {@link #asap()}, with so many purchases at once. */
+  LoadPlan asap(int connections) {
+    return plan(connections, LoadPlan.ASAP);
   }
 
   LoadPlan at(double perSecond) {
-    return new LoadPlan(port, CONNECTIONS, requests.length, perSecond, i -> requests[(int) i]);
+    return plan(CONNECTIONS, perSecond);
+  }
+
+  private LoadPlan plan(int connections, double perSecond) {
+    return new LoadPlan(port, connections, requests.length, perSecond, i -> requests[(int) i]);
   }
 }

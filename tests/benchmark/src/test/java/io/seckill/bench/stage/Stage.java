@@ -37,7 +37,8 @@ public interface Stage {
         new Burst(),
         new RelayDrain(),
         new AfterSale(),
-        new Channels());
+        new Channels(),
+        new Alternatives());
   }
 
   /** All stages, in the order of the pipeline. */
@@ -52,6 +53,7 @@ public interface Stage {
         new Burst(),
         new AfterSale(),
         new Memory(),
-        new Channels());
+        new Channels(),
+        new Alternatives());
   }
 }
