@@ -71,6 +71,9 @@ public final class SaleReader {
 
   /** Reads the whole sale; meaningful only when no order is in progress any more. */
   public SaleAtRest read(SaleOffer offer) throws SQLException {
+    if (offer.isStrong()) {
+      return readStrong(offer);
+    }
     long skuId = offer.skuId();
     try (Connection mysql = connect()) {
       Map<String, String> bought = inBuckets(skuId);
@@ -89,9 +92,56 @@ public final class SaleReader {
           requests(bought),
           compensated(bought),
           compensations(mysql, skuId),
+          Set.of(),
           repairs(mysql, skuId),
           counters(mysql, skuId));
     }
+  }
+
+  /** Of Redis only what should not be there. */
+  private SaleAtRest readStrong(SaleOffer offer) throws SQLException {
+    long skuId = offer.skuId();
+    try (Connection mysql = connect()) {
+      return new SaleAtRest(
+          offer,
+          number(mysql, "SELECT stock FROM products WHERE sku_id = ?", skuId),
+          orders(mysql, skuId),
+          aliases(mysql, skuId),
+          charges(mysql, skuId),
+          mysqlQuota(mysql, skuId),
+          0,
+          Map.of(),
+          Set.of(),
+          0,
+          0,
+          Map.of(),
+          Set.of(),
+          compensations(mysql, skuId),
+          traces(skuId),
+          repairs(mysql, skuId),
+          counters(mysql, skuId));
+    }
+  }
+
+  /** The keys that name a SKU, and the shared ones that have an entry of it. */
+  private Set<String> traces(long skuId) {
+    int partition = Partition.ofSku(skuId);
+    Set<String> traces = new HashSet<>();
+    ScanParams named = new ScanParams().match(RedisKeys.prefix(partition) + "*:" + skuId + "*");
+    String cursor = ScanParams.SCAN_POINTER_START;
+    do {
+      ScanResult<String> page = redis.scan(cursor, named.count(1_000));
+      traces.addAll(page.getResult());
+      cursor = page.getCursor();
+    } while (!cursor.equals(ScanParams.SCAN_POINTER_START));
+    traces.removeIf(key -> !key.matches(".*:" + skuId + "(:.*)?"));
+    if (redis.sismember(RedisKeys.skus(partition), Long.toString(skuId))) {
+      traces.add(RedisKeys.skus(partition));
+    }
+    if (redis.hexists(RedisKeys.stops(partition), Long.toString(skuId))) {
+      traces.add(RedisKeys.stops(partition));
+    }
+    return traces;
   }
 
   private SaleCounters counters(Connection mysql, long skuId) throws SQLException {

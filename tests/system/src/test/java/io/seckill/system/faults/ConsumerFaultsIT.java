@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -85,14 +86,20 @@ class ConsumerFaultsIT {
   @Test
   @DisplayName("23: consumer killed between the compensation of a cancelled order and its mark")
   void killedBetweenCompensationAndItsMark() {
+    // Shoppers cancel at the first gateway first, which calls the first consumer.
     haltsAt(
         "23 consumer killed between a compensation and its mark",
-        Failpoints.COMPENSATED_NOT_MARKED);
+        Failpoints.COMPENSATED_NOT_MARKED,
+        () -> lab.consumer(1));
   }
 
   private void haltsAt(String row, String point) {
+    haltsAt(row, point, lab::activeConsumer);
+  }
+
+  private void haltsAt(String row, String point, Supplier<ServiceInstance> chosen) {
     try (FaultRun run = lab.run(row).begin(100)) {
-      ServiceInstance consumer = lab.activeConsumer();
+      ServiceInstance consumer = chosen.get();
       consumer.agent().arm(point, PointAction.HALT, 2);
       consumer.awaitDeath();
       assertThat(consumer.agent().hasReached(point)).isTrue();

@@ -34,6 +34,12 @@ final class Failpoints {
   /** A batch is about to be stored. */
   static final String BEFORE_STORE = "before-store";
 
+  /** A transaction of a strong sale has done everything but its COMMIT. */
+  static final String STRONG_BEFORE_COMMIT = "strong-before-commit";
+
+  /** A batch of a strong sale is decided and committed; the gateway has no answer yet. */
+  static final String STRONG_COMMITTED = "strong-committed";
+
   /** A consumer is about to probe whether MySQL accepts writes again. */
   static final String BEFORE_PROBE = "before-probe";
 
@@ -68,6 +74,10 @@ final class Failpoints {
                   "markDone"),
               Advised.before(BEFORE_ACK, "io.seckill.consumer.intake.Settler", "finish"),
               Advised.before(BEFORE_STORE, "io.seckill.consumer.storage.OrderStore", "store"),
+              Advised.after(
+                  STRONG_BEFORE_COMMIT, "io.seckill.consumer.storage.ProductTable", "takeStrong"),
+              Advised.before(
+                  STRONG_COMMITTED, "io.seckill.consumer.storage.StrongMetrics", "count"),
               Advised.before(
                   BEFORE_PROBE, "io.seckill.consumer.storage.DatabaseWriteProbe", "write"));
     };

@@ -58,8 +58,12 @@ public final class FaultRun implements AutoCloseable {
     this.row = row;
     this.sales = sales;
     List<PlannedPurchase> plan = PlannedPurchase.of(sales, planned + LoadGenerator.MOST_LATECOMERS);
-    this.load = new LoadGenerator(lab.shops(), purchases, plan, planned, over);
+    this.load = new LoadGenerator(lab.shops(), purchases, plan, planned, over, isStrong());
     this.always = new AlwaysHolds(lab, sales);
+  }
+
+  private boolean isStrong() {
+    return sales.stream().anyMatch(SaleOffer::isStrong);
   }
 
   /** Starts the load and waits until that many purchases are accepted. */
@@ -154,7 +158,8 @@ public final class FaultRun implements AutoCloseable {
 
   /** As {@link #judge()}, except for deviations that the fault explains. */
   public void judge(Explained explained) {
-    judge(Guarantee.all(explained), List.of(new LedgerBalances(lab.admin())));
+    List<Guarantee> guarantees = isStrong() ? Guarantee.strong() : Guarantee.all(explained);
+    judge(guarantees, List.of(new LedgerBalances(lab.admin())));
   }
 
   /**

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoadGenerator implements AutoCloseable {
 
-  /** Final refusals; every other answer except 202 is retried. */
+  /** Final refusals; every other answer except a yes is retried. */
   private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "QUOTA_EXCEEDED");
 
   /** Most latecomers that arrive after the planned shoppers: two minutes' worth. */
@@ -52,6 +52,7 @@ public final class LoadGenerator implements AutoCloseable {
   private final Purchases purchases;
   private final int planned;
   private final Iterator<PlannedPurchase> plan;
+  private final int yes;
   private final int perTick;
   private int ticks; // since the planned shoppers arrived; for the clock's thread
   private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
@@ -73,13 +74,16 @@ public final class LoadGenerator implements AutoCloseable {
    * @param plan purchases of the planned shoppers, then of latecomers
    * @param planned number of planned shoppers, who arrive in any case
    * @param over time in which these arrive; longer when too many purchases are undecided
+   * @param strong whether the sales are strong: a purchase is then answered 201 instead of 202
    */
   LoadGenerator(
       List<ShopClient> gateways,
       Purchases purchases,
       List<PlannedPurchase> plan,
       int planned,
-      Duration over) {
+      Duration over,
+      boolean strong) {
+    this.yes = strong ? 201 : 202;
     this.gateways = List.copyOf(gateways);
     this.acceptedAt = new AtomicIntegerArray(gateways.size());
     this.purchases = purchases;
@@ -97,7 +101,7 @@ public final class LoadGenerator implements AutoCloseable {
       undecided.incrementAndGet();
       PlannedPurchase purchase = plan.next();
       purchases.attempt(purchase.skuId(), purchase.userId(), purchase.key(), purchase.quantity());
-      buy(purchase, arrived.getAndIncrement(), 0, false);
+      buy(purchase, arrived.getAndIncrement(), 0, true);
     }
   }
 
@@ -113,9 +117,9 @@ public final class LoadGenerator implements AutoCloseable {
   }
 
   /**
-   * @param afterLost whether the previous attempt got no answer
+   * @param certain whether every earlier attempt was answered that nothing was taken
    */
-  private void buy(PlannedPurchase purchase, int gateway, int tries, boolean afterLost) {
+  private void buy(PlannedPurchase purchase, int gateway, int tries, boolean certain) {
     long start = System.nanoTime();
     long sentAtMs = System.currentTimeMillis();
     var unused =
@@ -126,13 +130,15 @@ public final class LoadGenerator implements AutoCloseable {
                     unanswered.incrementAndGet();
                   } else {
                     answered(gateway, answer, System.nanoTime() - start);
-                    if (afterLost && isFoundAgain(answer, sentAtMs)) {
+                    if (!certain && isFoundAgain(answer, sentAtMs)) {
                       foundAgain.incrementAndGet();
                     }
                   }
-                  if (!decided(purchase, answer, sentAtMs)) {
-                    boolean lost = answer == null;
-                    later(tries).execute(() -> buy(purchase, gateway + 1, tries + 1, lost));
+                  if (!decided(purchase, answer, sentAtMs, certain)) {
+                    boolean tookNothing = answer != null && answer.code().equals("BUSY");
+                    later(tries)
+                        .execute(
+                            () -> buy(purchase, gateway + 1, tries + 1, certain && tookNothing));
                   }
                 });
   }
@@ -146,24 +152,25 @@ public final class LoadGenerator implements AutoCloseable {
   }
 
   /** Whether the order existed before this attempt was sent. */
-  private static boolean isFoundAgain(Answer answer, long sentAtMs) {
-    return answer.status() == 202 && OrderId.parse(answer.text("orderId")).timeMs() < sentAtMs;
+  private boolean isFoundAgain(Answer answer, long sentAtMs) {
+    return answer.status() == yes && OrderId.parse(answer.text("orderId")).timeMs() < sentAtMs;
   }
 
   private void answered(int gateway, Answer answer, long nanos) {
     answersMs.recordValue(Math.min(LONGEST_MS, TimeUnit.NANOSECONDS.toMillis(nanos)));
-    if (answer.status() == 202) {
+    if (answer.status() == yes) {
       acceptedAt.incrementAndGet(gateway % gateways.size());
     } else {
       problems.computeIfAbsent(answer.code(), code -> new AtomicInteger()).incrementAndGet();
     }
   }
 
-  private boolean decided(PlannedPurchase purchase, @Nullable Answer answer, long sentAtMs) {
+  private boolean decided(
+      PlannedPurchase purchase, @Nullable Answer answer, long sentAtMs, boolean certain) {
     if (closed) {
       return true;
     }
-    if (answer != null && answer.status() == 202) {
+    if (answer != null && answer.status() == yes) {
       accept(purchase, answer.text("orderId"));
       undecided.decrementAndGet();
       return true;
@@ -177,6 +184,9 @@ public final class LoadGenerator implements AutoCloseable {
           answer.code(),
           sentAtMs,
           System.currentTimeMillis());
+      if (certain) {
+        purchases.certainlyRefused(purchase.skuId(), purchase.userId(), purchase.key());
+      }
       undecided.decrementAndGet();
       return true;
     }
@@ -231,7 +241,7 @@ public final class LoadGenerator implements AutoCloseable {
     return send(tries, purchase, purchase.quantity())
         .thenApply(
             answer -> {
-              if (answer.status() == 202) {
+              if (answer.status() == yes) {
                 promised(purchase, answer.text("orderId"));
               } else if (answer.status() != 503) {
                 purchases.contradiction(
@@ -330,7 +340,7 @@ public final class LoadGenerator implements AutoCloseable {
     return foundAgain.get();
   }
 
-  /** Number of 202 answers of a gateway, repeats not counted. */
+  /** Number of purchases that a gateway has accepted, repeats not counted. */
   public int acceptedAt(int gateway) {
     return acceptedAt.get(gateway);
   }

@@ -12,6 +12,9 @@ import io.seckill.system.shop.ShopClient;
 import io.seckill.system.shop.ShopTokens;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
+import io.seckill.testing.TcpProxy;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -44,6 +47,7 @@ public abstract class PipelineLab implements AutoCloseable {
   private final List<ServiceInstance> gateways = new ArrayList<>();
   private final List<ServiceInstance> relays = new ArrayList<>();
   private final List<ServiceInstance> consumers = new ArrayList<>();
+  private final List<TcpProxy> consumerLinks = new ArrayList<>();
   private final List<ShopClient> shops = new ArrayList<>();
   private final List<AdminClient> admins = new ArrayList<>();
   private final ServicesUnderTest product;
@@ -105,9 +109,20 @@ public abstract class PipelineLab implements AutoCloseable {
     String name = "gateway-" + number;
     ServiceEnvironment common = environment(links);
     Map<String, String> environment =
-        new HashMap<>(common.gateway(shopPort, adminPort, consumerPort));
+        new HashMap<>(common.gateway(shopPort, adminPort, proxied(consumerPort)));
     environment.putAll(channel.environment(name, common.brokerUrl()));
     return start(Service.GATEWAY, name, links, adminPort, environment);
+  }
+
+  /** Port of a link to an order-consumer, see {@link #consumerLink}. */
+  private int proxied(int consumerPort) {
+    try {
+      TcpProxy link = TcpProxy.to("127.0.0.1", consumerPort);
+      consumerLinks.add(link);
+      return link.port();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private ServiceInstance start(
@@ -127,7 +142,21 @@ public abstract class PipelineLab implements AutoCloseable {
   }
 
   public FaultRun run(String row, int purchases, Duration over) {
-    List<SaleOffer> sales = PlannedPurchase.sales(nextSku, purchases);
+    return run(row, PlannedPurchase.sales(nextSku, purchases), purchases, over);
+  }
+
+  /** As {@link #run(String)}, of strong sales. */
+  public FaultRun runStrong(String row) {
+    return runStrong(row, 2_400, Duration.ofSeconds(3));
+  }
+
+  public FaultRun runStrong(String row, int purchases, Duration over) {
+    List<SaleOffer> sales =
+        PlannedPurchase.sales(nextSku, purchases).stream().map(SaleOffer::strong).toList();
+    return run(row, sales, purchases, over);
+  }
+
+  private FaultRun run(String row, List<SaleOffer> sales, int purchases, Duration over) {
     nextSku += sales.size();
     sales.forEach(this::open);
     return new FaultRun(this, row, sales, purchases, over);
@@ -140,7 +169,26 @@ public abstract class PipelineLab implements AutoCloseable {
   }
 
   void open(SaleOffer sale, Instant opensAt, Instant closesAt) {
-    admin().sell(sale.skuId(), sale.policy(), sale.limit(), sale.stock(), opensAt, closesAt);
+    admin()
+        .sell(
+            sale.skuId(),
+            sale.policy(),
+            sale.limit(),
+            sale.stock(),
+            sale.decides(),
+            opensAt,
+            closesAt);
+    if (sale.isStrong()) {
+      awaitKnown(sale);
+    }
+  }
+
+  /** Gateways read what decides a sale once a second; before that they do not know a strong one. */
+  private void awaitKnown(SaleOffer sale) {
+    for (ShopClient shop : shops) {
+      Signals.await(
+          "a gateway to know " + sale, () -> shop.page(sale.skuId()).text("state").equals("OPEN"));
+    }
   }
 
   /** A new SKU without quota. */
@@ -158,6 +206,11 @@ public abstract class PipelineLab implements AutoCloseable {
 
   public ServiceInstance consumer(int number) {
     return consumers.get(number - 1);
+  }
+
+  /** The link of a gateway to the order-consumer of the same number. */
+  TcpProxy consumerLink(int gateway) {
+    return consumerLinks.get(gateway - 1);
   }
 
   public List<ServiceInstance> gateways() {
@@ -274,6 +327,7 @@ public abstract class PipelineLab implements AutoCloseable {
   /** Ends every fault and restarts what has died; does not wait for the services. */
   public void heal() {
     servers.heal();
+    consumerLinks.forEach(TcpProxy::heal);
     all().forEach(ServiceInstance::heal);
   }
 
@@ -296,6 +350,7 @@ public abstract class PipelineLab implements AutoCloseable {
   @Override
   public void close() {
     all().forEach(ServiceInstance::close);
+    consumerLinks.forEach(TcpProxy::close);
     agents.close();
     servers.close();
   }

@@ -12,7 +12,7 @@ import java.util.List;
  */
 record PlannedPurchase(long userId, long skuId, String key, int quantity, After after) {
 
-  /** What a shopper does after 202. */
+  /** What a shopper does after the purchase is accepted. */
   enum After {
     NOTHING,
     /** Sends the same request again: the answer must be the same order. */

@@ -30,6 +30,7 @@ class RedisFaultsIT {
 
   private static final String PURCHASES = "seckill_purchases_total";
   private static final String LATENCY = "seckill_admission_latency_seconds";
+  private static final String STRONG_DECIDED = "seckill_strong_latency_seconds_count";
 
   /** Bound on the time from Redis's return. */
   private static final Duration ADMITS_AGAIN = Duration.ofSeconds(2);
@@ -229,8 +230,9 @@ class RedisFaultsIT {
     }
 
     private static boolean isIdle(ServiceInstance gateway) {
-      ServiceMetrics metrics = gateway.metrics(PURCHASES, LATENCY + "_count");
-      return metrics.sum(PURCHASES) == metrics.sum(LATENCY + "_count");
+      ServiceMetrics metrics = gateway.metrics(PURCHASES, LATENCY + "_count", STRONG_DECIDED);
+      double decided = metrics.sum(LATENCY + "_count") + metrics.sum(STRONG_DECIDED);
+      return metrics.sum(PURCHASES) == decided;
     }
 
     private double decided() {

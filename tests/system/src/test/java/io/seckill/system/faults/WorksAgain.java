@@ -18,7 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * I15: every lane, every consumer and every breaker works again. One order goes through each of the
- * 16 partitions, from both gateways, and all six processes report that they are ready.
+ * 16 partitions, from both gateways, each gateway sells of a strong sale, and all six processes
+ * report that they are ready.
  */
 public final class WorksAgain {
 
@@ -27,10 +28,13 @@ public final class WorksAgain {
 
   private final PipelineLab lab;
   private final AtomicInteger rounds = new AtomicInteger();
+  private final SaleOffer strong;
   private List<SaleOffer> probes = List.of();
 
   WorksAgain(PipelineLab lab) {
     this.lab = lab;
+    strong = lab.plenty().strong();
+    lab.open(strong);
     newProbes();
   }
 
@@ -63,6 +67,10 @@ public final class WorksAgain {
       Answer answer =
           lab.shops().get(i % 2).buy(1 + round, probes.get(i).skuId(), 1, "probe-round-" + round);
       assertThat(answer.status()).as("probe of %s: %s", probes.get(i), answer).isEqualTo(202);
+    }
+    for (int i = 0; i < lab.shops().size(); i++) {
+      Answer answer = lab.shops().get(i).buy(1 + i, strong.skuId(), 1, "strong-probe-" + round);
+      assertThat(answer.status()).as("probe of %s: %s", strong, answer).isEqualTo(201);
     }
     assertStored(round);
   }

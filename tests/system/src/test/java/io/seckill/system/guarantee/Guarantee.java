@@ -33,4 +33,20 @@ public interface Guarantee {
         new CountersAgree(),
         new NothingRepaired(explained));
   }
+
+  /** All guarantees of a strong sale, whatever crashed: no fault explains a deviation. */
+  static List<Guarantee> strong() {
+    return List.of(
+        new NeverOversold(),
+        new NothingLost(),
+        new NothingInvented(),
+        new StoredOnce(),
+        new QuotaHeld(),
+        new RequestsKeepTheirOrder(),
+        new RefusalsAreTrue(),
+        new RefusedHasNoOrder(),
+        new OutcomesStay(Explained.NOTHING),
+        new CountersAgree(),
+        new OnlyInMySql());
+  }
 }

@@ -25,8 +25,9 @@ public final class Purchases {
    *
    * @param sentAtMs when the try that was refused was sent, ms since 1970
    * @param answeredAtMs when its answer was there
+   * @param certain whether every earlier try was answered that nothing was taken
    */
-  record Refusal(String code, long sentAtMs, long answeredAtMs) {}
+  record Refusal(String code, long sentAtMs, long answeredAtMs, boolean certain) {}
 
   private final Map<Request, Integer> attempted = new ConcurrentHashMap<>();
   private final Map<Request, String> accepted = new ConcurrentHashMap<>();
@@ -41,8 +42,8 @@ public final class Purchases {
   }
 
   /**
-   * Records a 202 (K). Another order id for the same purchase is recorded as a contradiction, which
-   * {@link RequestsKeepTheirOrder} reports.
+   * Records a 202 (K), or of a strong sale a 201. Another order id for the same purchase is
+   * recorded as a contradiction, which {@link RequestsKeepTheirOrder} reports.
    */
   public void accepted(long skuId, long userId, String key, String orderId) {
     String first = accepted.putIfAbsent(new Request(skuId, userId, key), orderId);
@@ -60,7 +61,17 @@ public final class Purchases {
    */
   public void refused(
       long skuId, long userId, String key, String code, long sentAtMs, long answeredAtMs) {
-    refused.put(new Request(skuId, userId, key), new Refusal(code, sentAtMs, answeredAtMs));
+    refused.put(new Request(skuId, userId, key), new Refusal(code, sentAtMs, answeredAtMs, false));
+  }
+
+  /**
+   * Records that every try before the refusal of a purchase was answered that nothing was taken.
+   */
+  public void certainlyRefused(long skuId, long userId, String key) {
+    refused.computeIfPresent(
+        new Request(skuId, userId, key),
+        (request, refusal) ->
+            new Refusal(refusal.code(), refusal.sentAtMs(), refusal.answeredAtMs(), true));
   }
 
   /** Records the end of an order that was confirmed to its shopper. */

@@ -22,6 +22,8 @@ import java.util.Set;
  * @param requests {@code user:key} to the order id Redis keeps for it
  * @param compensated order ids that Redis has compensated (Cs and Cq)
  * @param compensations order ids in MySQL's compensation table, to whether Redis has confirmed them
+ * @param traces what Redis has of a strong sale: keys, and entries of keys that sales share; empty
+ *     for other sales, whose data are above
  * @param repairs repairs that reconciliations have made
  * @param counters counters of the services
  */
@@ -40,6 +42,7 @@ public record SaleAtRest(
     Map<String, String> requests,
     Set<String> compensated,
     Map<String, Boolean> compensations,
+    Set<String> traces,
     List<Repaired> repairs,
     SaleCounters counters) {
 

@@ -16,6 +16,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.Pipeline;
 import io.seckill.system.process.Service;
+import io.seckill.system.shop.Answer;
 import io.seckill.testing.TestServers;
 import java.io.InputStream;
 import java.net.URI;
@@ -113,6 +114,51 @@ class OperationsPageIT {
     browser.awaitText("#ledger-verdict", "balances");
     browser.run("window.scrollTo(0, 0);");
     browser.screenshot("ops");
+  }
+
+  @Test
+  void runsAStrongSaleAndShowsWhatMySqlHas() {
+    onSale(3009);
+    page.open(pipeline.tokens().operator());
+    browser.press("#new-sku");
+    browser.awaitShown("#confirm-yes");
+    page.fill("skuId", "3010").fill("name", "A window seat").fill("priceCents", "9900");
+    page.fill("stock", "20").pick("decides", "MYSQL");
+    browser.screenshot("ops-new-sku");
+    page.confirm("put SKU 3010: A window seat, 20 units");
+    browser.awaitText("#sales-rows tr[data-key='3010']", "MySQL");
+    page.choose(3010).act("Preheat", "preheat SKU 3010: PREHEATED");
+    await().atMost(LIMIT).until(() -> page.offers("Open"));
+    page.act("Open", "open SKU 3010: OPEN");
+    await().atMost(LIMIT).until(() -> isOnSale(3010));
+    String[] orders = new String[4];
+    for (int shopper = 1; shopper <= 3; shopper++) {
+      Answer answer = pipeline.shop().buy(shopper, 3010, 2, "strong-page-" + shopper);
+      assertThat(answer.status()).as(answer.toString()).isEqualTo(201);
+      orders[shopper] = answer.text("orderId");
+    }
+    assertThat(pipeline.shop().pay(1, orders[1]).status()).isEqualTo(200);
+    assertThat(pipeline.shop().cancel(2, orders[2]).status()).isEqualTo(200);
+
+    page.awaitSheet("units-out", "Stock in MySQL", "16");
+    page.awaitSheet("units-out", "Confirmed, not paid", "2");
+    page.awaitSheet("units-out", "Paid", "2");
+    page.awaitSheet("units-out", "Difference", "0");
+    page.awaitSheet("orders-out", "Cancelled", "1");
+    assertThat(browser.text("#sheets")).doesNotContain("Redis", "Outbox", "Broker", "Dead letters");
+    assertThat(browser.text("#sale-facts")).contains("decided by MySQL, confirmed at once");
+    assertThat(browser.text("#actions")).doesNotContain("Reconcile");
+    browser.awaitText("#ledger-verdict", "balances");
+    page.ask("Change stock…").fill("delta", "-6").fill("reason", "a smaller coach");
+    page.confirm("stock SKU 3010 by -6: DONE, 10 units");
+    page.awaitSheet("units-out", "Stock in MySQL", "10");
+    assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
+    browser.screenshot("ops-strong");
+    page.act("Close", "close SKU 3010: CLOSED");
+  }
+
+  private static boolean isOnSale(long skuId) {
+    return pipeline.shop().page(skuId).json().path("onSale").asBoolean();
   }
 
   @Test

@@ -30,7 +30,7 @@ import org.openqa.selenium.interactions.Actions;
 @ExtendWith({TestServers.class, SharedPipeline.class})
 class ShopPageIT {
 
-  private static final Duration NEWS_ARE_SLOW = Duration.ofSeconds(5);
+  private static final Duration NEWS_ARE_SLOW = Duration.ofSeconds(10);
   private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final long FIRST_LOAD_BYTES = 100_000;
 
@@ -80,6 +80,61 @@ class ShopPageIT {
     assertThat(browser.text("#order-title")).isEqualTo("Paid. Thank you!");
     assertThat(pipeline.shop().order(101, page.orderId()).text("status")).isEqualTo("PAID");
     assertThat(ordersOf(2001)).isOne();
+  }
+
+  @Test
+  void confirmsAnOrderOfAStrongSaleAtOnceAndTakesItsPayment() throws SQLException {
+    onStrongSale(2014, 100);
+    page.openFresh(2014);
+    browser.awaitText("#at-once", "confirmed at once");
+    page.signIn(114);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    recordStatuses();
+
+    page.buy().awaitStatus("CONFIRMED");
+    browser.awaitText("#order-facts", "Pay within");
+    assertThat(browser.run("return window.statuses.join();")).isEqualTo("SENDING,CONFIRMED");
+    assertThat(browser.isShown("#step-queued")).as("a step of a queue").isFalse();
+    assertThat(browser.text("#order-facts")).doesNotContain("Place in the queue");
+    assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
+    browser.screenshot("shop-strong");
+    page.pay().awaitStatus("PAID");
+    assertThat(ordersOf(2014)).isOne();
+
+    browser.press("#dismiss");
+    page.buy().awaitStatus("CONFIRMED");
+    browser.reload();
+    page.awaitStatus("CONFIRMED");
+    browser.press("#cancel");
+    browser.press("#sure-yes");
+    page.awaitStatus("CANCELLED");
+    assertThat(ordersOf(2014)).isEqualTo(2);
+  }
+
+  /** Each status that the order's card has from now on, in {@code window.statuses}. */
+  private static void recordStatuses() {
+    browser.run(
+        "window.statuses = [];"
+            + " new MutationObserver(() => {"
+            + "   const {status} = document.querySelector('#order').dataset;"
+            + "   if (window.statuses.at(-1) !== status) window.statuses.push(status);"
+            + " }).observe(document.querySelector('#order'), {attributeFilter: ['data-status']});");
+  }
+
+  @Test
+  void buysAStrongOrderOnceWhenTheAnswerIsLost() throws SQLException {
+    onStrongSale(2015, 100);
+    page.openFresh(2015).signIn(115);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    link.dropToClient(true);
+    try {
+      page.buy();
+      page.awaitStatus("RETRYING");
+    } finally {
+      link.dropToClient(false);
+    }
+    page.awaitStatus("CONFIRMED");
+    assertThat(ordersOf(2015)).isOne();
   }
 
   @Test
@@ -324,6 +379,13 @@ class ShopPageIT {
 
   private static void onSale(long skuId, PurchasePolicy policy, int limit, long stock) {
     pipeline.admin().sell(skuId, policy, limit, stock);
+  }
+
+  private static void onStrongSale(long skuId, long stock) {
+    pipeline.admin().sellStrong(skuId, PurchasePolicy.LIMITED, 5, stock);
+    await()
+        .atMost(LIMIT)
+        .until(() -> pipeline.shop().page(skuId).json().path("onSale").asBoolean());
   }
 
   /** Deletes Redis's records of a shopper's purchases of a SKU, as after a loss of data. */

@@ -1,6 +1,7 @@
 package io.seckill.system.shop;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -28,7 +29,27 @@ public final class AdminClient {
   /** Puts a SKU on sale that opened a minute ago and closes in a day. */
   public void sell(long skuId, PurchasePolicy policy, int limit, long stock) {
     Instant now = Instant.now();
-    sell(skuId, policy, limit, stock, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
+    sell(
+        skuId,
+        policy,
+        limit,
+        stock,
+        Decider.REDIS,
+        now.minusSeconds(60),
+        now.plus(1, ChronoUnit.DAYS));
+  }
+
+  /** As {@link #sell(long, PurchasePolicy, int, long)}, a strong sale. */
+  public void sellStrong(long skuId, PurchasePolicy policy, int limit, long stock) {
+    Instant now = Instant.now();
+    sell(
+        skuId,
+        policy,
+        limit,
+        stock,
+        Decider.MYSQL,
+        now.minusSeconds(60),
+        now.plus(1, ChronoUnit.DAYS));
   }
 
   /**
@@ -38,8 +59,14 @@ public final class AdminClient {
    * @throws IllegalStateException with the answer, when a call is refused
    */
   public void sell(
-      long skuId, PurchasePolicy policy, int limit, long stock, Instant opensAt, Instant closesAt) {
-    insist(() -> putSku(skuId, policy, limit, stock, opensAt, closesAt));
+      long skuId,
+      PurchasePolicy policy,
+      int limit,
+      long stock,
+      Decider decides,
+      Instant opensAt,
+      Instant closesAt) {
+    insist(() -> putSku(skuId, policy, limit, stock, decides, opensAt, closesAt));
     insist(() -> preheat(skuId));
     insist(() -> open(skuId));
   }
@@ -57,29 +84,47 @@ public final class AdminClient {
 
   /** Creates a SKU whose sale opened a minute ago and closes in a day. */
   public Answer putSku(long skuId, PurchasePolicy policy, int limit, long stock) {
+    return putSku(skuId, policy, limit, stock, Decider.REDIS);
+  }
+
+  public Answer putSku(long skuId, PurchasePolicy policy, int limit, long stock, Decider decides) {
     Instant now = Instant.now();
-    return putSku(skuId, policy, limit, stock, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
+    return putSku(
+        skuId, policy, limit, stock, decides, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
   }
 
   /** Creates a SKU with a limit of two units per user, which opens after a while, for a day. */
   public Answer putSkuOpeningIn(long skuId, Duration until, long stock) {
     Instant opensAt = Instant.now().plus(until);
     return putSku(
-        skuId, PurchasePolicy.LIMITED, 2, stock, opensAt, opensAt.plus(1, ChronoUnit.DAYS));
+        skuId,
+        PurchasePolicy.LIMITED,
+        2,
+        stock,
+        Decider.REDIS,
+        opensAt,
+        opensAt.plus(1, ChronoUnit.DAYS));
   }
 
-  public Answer putSku(
-      long skuId, PurchasePolicy policy, int limit, long stock, Instant opensAt, Instant closesAt) {
+  private Answer putSku(
+      long skuId,
+      PurchasePolicy policy,
+      int limit,
+      long stock,
+      Decider decides,
+      Instant opensAt,
+      Instant closesAt) {
     String body =
         """
         {"name":"SKU %d","priceCents":1999,"stock":%d,"policy":"%s","limitPerUser":%s,
-         "opensAt":"%s","closesAt":"%s"}\
+         "decides":"%s","opensAt":"%s","closesAt":"%s"}\
         """
             .formatted(
                 skuId,
                 stock,
                 policy,
                 policy.keepsQuota() ? Integer.toString(limit) : "null",
+                decides,
                 opensAt.truncatedTo(ChronoUnit.SECONDS),
                 closesAt.truncatedTo(ChronoUnit.SECONDS));
     return calls.send("PUT", sku(skuId), tokens.operator(), null, body);

@@ -88,6 +88,11 @@ public final class ShopClient {
     return calls.send("GET", order(orderId), tokens.shopper(userId), null, null);
   }
 
+  /** The newest orders of a shopper. */
+  public Answer ordersOf(long userId) {
+    return calls.send("GET", "/api/v1/orders", tokens.shopper(userId), null, null);
+  }
+
   public Answer pay(long userId, String orderId) {
     return calls.send("POST", order(orderId) + "/payment", tokens.shopper(userId), null, "{}");
   }

@@ -1,0 +1,515 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.system.agent.inside.PointAction;
+import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.system.shop.Answer;
+import io.seckill.system.shop.ShopClient;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Faults under strong sales: of what they need, and of what they must not need. */
+@ExtendWith({TestServers.class, FaultLabExtension.class})
+class StrongSaleFaultsIT {
+
+  private static final String UNKNOWN = "ADMISSION_UNAVAILABLE";
+  private static final String LATENCY = "seckill_admission_latency_seconds";
+  private static final String STRONG_LATENCY = "seckill_strong_latency_seconds";
+  private static final Duration LIMIT = Duration.ofMinutes(2);
+  private static final Duration SLOW_ONE_WAY = Duration.ofMillis(150);
+  private static final int SHOPPERS = 16;
+  private static final int PAUSES = 10;
+  private static final int CUTS = 20;
+
+  /** A session of a frozen client is ended after 15 s; the rest is for a busy machine. */
+  private static final Duration FROM_FREEZE_TO_SALE = Duration.ofSeconds(60);
+
+  private final FaultLab lab;
+  private final MySqlServer mysql;
+
+  StrongSaleFaultsIT(FaultLab lab) {
+    this.lab = lab;
+    this.mysql = lab.servers().mysql();
+  }
+
+  @Test
+  @DisplayName("62: MySQL killed in mid-sale, and back")
+  void mySqlKilled() {
+    try (FaultRun run = lab.runStrong("62 MySQL killed in mid-sale").begin(300)) {
+      mysql.kill();
+      awaitNoYes(run);
+      run.fault("MySQL killed");
+      mysql.restart();
+      run.judge();
+    }
+  }
+
+  /** The gateways' own connections to MySQL are frozen as well; neither sale waits for them. */
+  @Test
+  @DisplayName("63: MySQL frozen: the strong sale is answered in time, other sales go on")
+  void mySqlFrozen() throws SQLException {
+    try (FaultRun run = lab.runStrong("63 MySQL frozen", 1_200, Duration.ofSeconds(3)).begin(200);
+        FaultRun other = lab.run("63 MySQL frozen, a sale of Redis").begin(200)) {
+      mysql.freeze();
+      double decided = decided();
+      double inTime = decidedInTime();
+      int undecided = other.load().problems(UNKNOWN);
+      int accepted = other.load().accepted();
+      awaitNoYes(run);
+      other.load().awaitAccepted(accepted + 800);
+      assertThat(other.load().problems(UNKNOWN))
+          .as("purchases of Redis's sales undecided")
+          .isEqualTo(undecided);
+      assertThat(run.load().unanswered()).as("purchases without an answer").isZero();
+      other.share(
+          "of purchases of a sale of Redis decided within 300 ms while MySQL is frozen",
+          100 * (decidedInTime() - inTime) / (decided() - decided),
+          99);
+      run.fault("MySQL frozen");
+      other.fault("MySQL frozen; 800 orders queued meanwhile");
+      mysql.thaw();
+      run.judge();
+      other.judge();
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("64: MySQL slow: every statement takes 300 ms and more")
+  void mySqlSlow() {
+    try (FaultRun run = lab.runStrong("64 MySQL slow").begin(300)) {
+      lab.consumers().forEach(consumer -> consumer.links().mysql().delay(SLOW_ONE_WAY));
+      awaitNoYes(run);
+      run.fault("each statement 300 ms late");
+      lab.consumers().forEach(consumer -> consumer.links().mysql().heal());
+      run.judge();
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("64: MySQL read-only (error 1290)")
+  void mySqlReadOnly() {
+    try (FaultRun run = lab.runStrong("64 MySQL read-only").begin(300)) {
+      mysql.setReadOnly(true);
+      awaitNoYes(run);
+      run.fault("MySQL read-only");
+      mysql.setReadOnly(false);
+      run.judge();
+    } finally {
+      mysql.setReadOnly(false);
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("64: connections to MySQL cut, twenty times")
+  void connectionsCut() {
+    try (FaultRun run = lab.runStrong("64 connections to MySQL cut").begin(200)) {
+      for (int cut = 0; cut < CUTS; cut++) {
+        int accepted = run.load().accepted();
+        for (ServiceInstance consumer : lab.consumers()) {
+          TcpProxy link = consumer.links().mysql();
+          Signals.await("connections to cut", () -> link.openConnections() > 0);
+          long before = link.resetConnections();
+          link.reset();
+          assertThat(link.resetConnections()).as("connections cut").isGreaterThan(before);
+        }
+        run.load().awaitAccepted(accepted + 5);
+      }
+      run.fault("all connections of both consumers to MySQL cut twenty times; sold on after each");
+      run.judge();
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("65: lock wait: a second session holds the product")
+  void lockWait() throws SQLException {
+    try (FaultRun run = lab.runStrong("65 lock wait").begin(100);
+        Connection session = lab.database().connect();
+        Statement statement = session.createStatement()) {
+      SaleOffer held = run.sale(3);
+      session.setAutoCommit(false);
+      statement.execute(
+          "SELECT stock FROM products WHERE sku_id = " + held.skuId() + " FOR UPDATE");
+      Set<String> before = run.acceptedOrders(held);
+      int others = run.load().accepted();
+      run.load().awaitAccepted(others + 200); // of the other sales
+      assertThat(stored(held)).as("orders of the held product").containsAll(before);
+      session.rollback();
+      run.fault("product locked while 200 others were bought");
+      run.judge();
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("65: tables locked by a second session")
+  void tablesLocked() throws SQLException {
+    try (FaultRun run = lab.runStrong("65 LOCK TABLES").begin(300);
+        Connection session = lab.database().connect();
+        Statement statement = session.createStatement()) {
+      statement.execute("LOCK TABLES products WRITE, orders WRITE");
+      awaitNoYes(run);
+      run.fault("products and orders locked");
+      statement.execute("UNLOCK TABLES");
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("66: order-consumer killed after COMMIT, before the answer; the other one answers")
+  void killedAfterCommit() throws SQLException {
+    try (FaultRun run = lab.runStrong("66 order-consumer killed after COMMIT").begin(200)) {
+      ServiceInstance consumer = lab.consumer(1);
+      Set<String> unanswered = Set.of();
+      while (unanswered.isEmpty()) { // a batch may be of repeats alone
+        consumer.agent().arm(Failpoints.STRONG_COMMITTED, PointAction.PAUSE, 1);
+        consumer.agent().awaitReached(Failpoints.STRONG_COMMITTED, LIMIT);
+        unanswered = storedAndUnanswered(run);
+        if (unanswered.isEmpty()) {
+          consumer.agent().release(Failpoints.STRONG_COMMITTED);
+        }
+      }
+      consumer.kill();
+      run.fault(consumer.name() + " killed with " + unanswered.size() + " orders unanswered");
+      awaitAnswered(run, unanswered);
+      run.judge();
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("66: order-consumer killed before COMMIT")
+  void killedBeforeCommit() throws SQLException {
+    try (FaultRun run = lab.runStrong("66 order-consumer killed before COMMIT").begin(200)) {
+      ServiceInstance consumer = lab.consumer(1);
+      consumer.agent().arm(Failpoints.STRONG_BEFORE_COMMIT, PointAction.HALT, 5);
+      consumer.awaitDeath();
+      assertThat(consumer.agent().hasReached(Failpoints.STRONG_BEFORE_COMMIT)).isTrue();
+      run.fault(consumer.name() + " killed before COMMIT");
+      awaitAnswered(run, storedAndUnanswered(run));
+      run.judge();
+    }
+  }
+
+  private Set<String> storedAndUnanswered(FaultRun run) throws SQLException {
+    Set<String> unanswered = stored(run);
+    unanswered.removeAll(run.acceptedOrders());
+    return unanswered;
+  }
+
+  private static void awaitAnswered(FaultRun run, Set<String> orders) {
+    Signals.await(
+        "the other consumer to answer the repeats with these orders",
+        () -> run.acceptedOrders().containsAll(orders));
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("67: order-consumer frozen in mid-transaction, then awake")
+  void consumerFrozenInMidTransaction() {
+    try (FaultRun run = lab.runStrong("67 order-consumer frozen in mid-transaction").begin(100)) {
+      ServiceInstance consumer = lab.consumer(1);
+      consumer.agent().arm(Failpoints.STRONG_BEFORE_COMMIT, PointAction.PAUSE, 1);
+      consumer.agent().awaitReached(Failpoints.STRONG_BEFORE_COMMIT, LIMIT);
+      consumer.freeze();
+      run.fault(consumer.name() + " frozen with an open transaction");
+      long since = System.nanoTime();
+      int accepted = run.load().accepted();
+      run.load().awaitAccepted(accepted + 600);
+      assertThat(Duration.ofNanos(System.nanoTime() - since))
+          .as("time until the other one sells")
+          .isLessThan(FROM_FREEZE_TO_SALE);
+      consumer.thaw();
+      consumer.agent().release(Failpoints.STRONG_BEFORE_COMMIT);
+      run.fault(consumer.name() + " awake, with a batch that others have bought again");
+      run.judge();
+      assertThat(consumer.isAlive()).isTrue();
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("67: one of two order-consumers killed: the sale goes on at the other one")
+  void oneConsumerKilled() {
+    try (FaultRun run = lab.runStrong("67 one order-consumer killed").begin(200)) {
+      lab.consumer(1).kill();
+      int accepted = run.load().acceptedAt(1);
+      Signals.await(
+          "purchases at the other gateway", () -> run.load().acceptedAt(1) > accepted + 400);
+      run.fault("consumer-1 killed; 400 purchases confirmed by the other one");
+      run.judge();
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("67: both order-consumers killed, and restarted")
+  void bothConsumersKilled() {
+    try (FaultRun run = lab.runStrong("67 both order-consumers killed").begin(200)) {
+      lab.consumers().forEach(ServiceInstance::kill);
+      awaitNoYes(run);
+      run.fault("both consumers killed");
+      run.judge();
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("67: order-consumer meets an exception and an Error while it decides")
+  void consumerThrows() {
+    try (FaultRun run = lab.runStrong("67 order-consumer throws").begin(100)) {
+      ServiceInstance consumer = lab.consumer(1);
+      for (String point : List.of(Failpoints.STRONG_BEFORE_COMMIT, Failpoints.STRONG_COMMITTED)) {
+        for (PointAction action : List.of(PointAction.THROW, PointAction.ERROR)) {
+          int accepted = run.load().acceptedAt(0);
+          consumer.agent().arm(point, action, 1);
+          consumer.agent().awaitReached(point, LIMIT);
+          run.fault(consumer.name() + ": " + action + " at " + point);
+          Signals.await("purchases after it", () -> run.load().acceptedAt(0) > accepted + 20);
+        }
+      }
+      run.judge();
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("68: COMMIT outcome unknown: its answer is lost, and then the COMMIT itself")
+  void commitOutcomeUnknown() {
+    try (FaultRun run = lab.runStrong("68 COMMIT outcome unknown").begin(100)) {
+      ServiceInstance consumer = lab.consumer(1);
+      TcpProxy link = consumer.links().mysql();
+      losesACommit(run, consumer, () -> link.dropToClient(true));
+      run.fault("answer to a COMMIT of " + consumer.name() + " lost");
+      link.heal();
+      int accepted = run.load().acceptedAt(0);
+      Signals.await("purchases after it", () -> run.load().acceptedAt(0) > accepted + 50);
+      losesACommit(run, consumer, () -> link.dropToServer(true));
+      run.fault("COMMIT of " + consumer.name() + " lost");
+      link.heal();
+      run.judge();
+    }
+  }
+
+  private void losesACommit(FaultRun run, ServiceInstance consumer, Runnable loss) {
+    TcpProxy link = consumer.links().mysql();
+    consumer.agent().arm(Failpoints.STRONG_BEFORE_COMMIT, PointAction.PAUSE, 1);
+    consumer.agent().awaitReached(Failpoints.STRONG_BEFORE_COMMIT, LIMIT);
+    loss.run();
+    long before = link.droppedBytes();
+    int unknown = run.load().problems(UNKNOWN);
+    consumer.agent().release(Failpoints.STRONG_BEFORE_COMMIT);
+    Signals.await("the link to lose bytes", () -> link.droppedBytes() > before);
+    run.load().awaitProblems(UNKNOWN, unknown + 1);
+    link.reset();
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("69: answers between order-consumer and gateway lost, and requests")
+  void callLost() {
+    try (FaultRun run = lab.runStrong("69 call to order-consumer lost").begin(200)) {
+      TcpProxy link = lab.consumerLink(1);
+      for (boolean answers : List.of(true, false)) {
+        long before = link.droppedBytes();
+        int unknown = run.load().problems(UNKNOWN);
+        if (answers) {
+          link.dropToClient(true);
+        } else {
+          link.dropToServer(true);
+        }
+        Signals.await("bytes to be lost", () -> link.droppedBytes() > before);
+        run.load().awaitProblems(UNKNOWN, unknown + 40);
+        run.fault((answers ? "answers to" : "requests of") + " gateway-1 lost");
+        link.reset();
+        link.heal();
+        int accepted = run.load().acceptedAt(0);
+        Signals.await("gateway-1 to sell again", () -> run.load().acceptedAt(0) > accepted + 20);
+      }
+      run.judge();
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("70: gateway killed in mid-sale, the other one frozen after its return")
+  void gatewayKilled() {
+    try (FaultRun run = lab.runStrong("70 gateway killed in mid-sale").begin(300)) {
+      lab.gateway(1).kill();
+      int accepted = run.load().acceptedAt(1);
+      Signals.await("the other gateway to sell", () -> run.load().acceptedAt(1) > accepted + 200);
+      run.fault("gateway-1 killed");
+      lab.gateway(1).restart();
+      lab.gateway(1).awaitReady();
+      lab.gateway(2).freeze();
+      int again = run.load().acceptedAt(0);
+      Signals.await("the first one to sell", () -> run.load().acceptedAt(0) > again + 10);
+      run.fault("gateway-2 frozen");
+      run.judge();
+    }
+  }
+
+  @Test
+  @DisplayName("71: Redis killed: no purchase, payment or cancel of a strong sale fails")
+  void goesOnWithoutRedis() {
+    goesOnWithout("71 Redis killed", "Redis killed", () -> lab.servers().redis().kill());
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("71: RabbitMQ killed: no purchase, payment or cancel of a strong sale fails")
+  void goesOnWithoutRabbit() {
+    goesOnWithout("71 RabbitMQ killed", "RabbitMQ killed", () -> lab.servers().rabbit().kill());
+  }
+
+  /** At a load that one busy processor can carry: what is late then would be the fault's doing. */
+  private void goesOnWithout(String row, String fault, Runnable kill) {
+    try (FaultRun run = lab.runStrong(row, 1_000, Duration.ofSeconds(10)).begin(300)) {
+      double elsewhere = undecided() - undecided("cause=\"consumer\"");
+      double late = undecided("cause=\"consumer\"");
+      double decided = sum(STRONG_LATENCY + "_count");
+      int unanswered = run.load().unanswered();
+      kill.run();
+      run.load().lastCall();
+      Signals.await("all to be served, paid and cancelled", () -> run.load().isDone());
+      assertThat(undecided() - undecided("cause=\"consumer\""))
+          .as("purchases undecided for want of anything but order-consumer")
+          .isEqualTo(elsewhere);
+      assertThat(run.load().unanswered()).as("purchases unanswered").isEqualTo(unanswered);
+      run.share(
+          "of purchases decided in time: " + fault,
+          100
+              - 100
+                  * (undecided("cause=\"consumer\"") - late)
+                  / (sum(STRONG_LATENCY + "_count") - decided),
+          100);
+      run.fault(fault + "; all others of 1 000 purchases decided meanwhile");
+      run.judge();
+    }
+  }
+
+  private double undecided(String... labels) {
+    return sum("seckill_unknown_total", labels);
+  }
+
+  @Test
+  @DisplayName("72: paused under load: nothing is confirmed once the pause is answered")
+  void paused() throws SQLException {
+    SaleOffer sale = lab.plenty().strong();
+    lab.open(sale);
+    try (FaultRun run =
+        lab.runStrong("72 paused under load", 400, Duration.ofSeconds(3)).begin(1)) {
+      AtomicInteger keys = new AtomicInteger();
+      for (int pause = 0; pause < PAUSES; pause++) {
+        Set<String> confirmed = ConcurrentHashMap.newKeySet();
+        Set<String> earlier = stored(sale);
+        List<CompletableFuture<Void>> shoppers = new ArrayList<>();
+        for (int shopper = 0; shopper < SHOPPERS; shopper++) {
+          ShopClient shop = lab.shops().get(shopper % 2);
+          shoppers.add(buyUntilPaused(shop, sale, 1 + shopper, keys, confirmed));
+        }
+        Signals.await("purchases", () -> confirmed.size() > 50);
+        Answer answer = lab.admin().pause(sale.skuId());
+        Set<String> atThePause = stored(sale);
+        assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+        shoppers.forEach(CompletableFuture::join);
+        assertThat(stored(sale)).as("orders, later than the pause").isEqualTo(atThePause);
+        confirmed.addAll(earlier);
+        assertThat(atThePause).as("orders at the pause").containsAll(confirmed);
+        Signals.await("the resume", () -> lab.admin().resume(sale.skuId()).status() == 200);
+      }
+      run.fault("paused " + PAUSES + " times, with " + keys.get() + " purchases under way");
+      run.judge();
+    }
+  }
+
+  /** Buys one unit after the other, each with a key of its own. */
+  private static CompletableFuture<Void> buyUntilPaused(
+      ShopClient shop, SaleOffer sale, long user, AtomicInteger keys, Set<String> confirmed) {
+    String key = "until-paused-" + keys.incrementAndGet();
+    return shop.buyAsync(user, sale.skuId(), 1, key)
+        .thenCompose(
+            answer -> {
+              if (answer.code().equals("PAUSED")) {
+                return CompletableFuture.completedFuture(null);
+              }
+              if (answer.status() == 201) {
+                confirmed.add(answer.text("orderId"));
+              } else if (answer.status() != 503) {
+                throw new CompletionException(new AssertionError(answer.toString()));
+              }
+              return buyUntilPaused(shop, sale, user, keys, confirmed);
+            });
+  }
+
+  /** Waits until purchases are refused with 503, and for a while none is confirmed. */
+  private void awaitNoYes(FaultRun run) {
+    int before = run.load().problems(UNKNOWN) + run.load().problems("BUSY");
+    AtomicInteger accepted = new AtomicInteger(run.load().accepted());
+    AtomicInteger refused = new AtomicInteger(before);
+    Signals.await(
+        "200 answers 503 in a row",
+        () -> {
+          int now = run.load().problems(UNKNOWN) + run.load().problems("BUSY");
+          if (accepted.getAndSet(run.load().accepted()) != run.load().accepted()) {
+            refused.set(now);
+          }
+          return now - refused.get() >= 200;
+        });
+  }
+
+  private double decided() {
+    return sum(LATENCY + "_count");
+  }
+
+  private double decidedInTime() {
+    return sum(LATENCY + "_bucket", "le=\"0.3\"");
+  }
+
+  private double sum(String meter, String... labels) {
+    return lab.gateways().stream().mapToDouble(gateway -> gateway.sum(meter, labels)).sum();
+  }
+
+  private Set<String> stored(FaultRun run) throws SQLException {
+    Set<String> ids = new HashSet<>();
+    for (SaleOffer sale : run.sales()) {
+      ids.addAll(stored(sale));
+    }
+    return ids;
+  }
+
+  private Set<String> stored(SaleOffer sale) throws SQLException {
+    Set<String> ids = new HashSet<>();
+    try (Connection session = lab.database().connect();
+        Statement statement = session.createStatement();
+        ResultSet rows =
+            statement.executeQuery("SELECT order_id FROM orders WHERE sku_id = " + sale.skuId())) {
+      while (rows.next()) {
+        ids.add(rows.getString(1));
+      }
+    }
+    return ids;
+  }
+}
