@@ -149,9 +149,7 @@ public final class StrongSales {
         if (retries == RETRIES) {
           return all(purchases, Outcome.BUSY);
         }
-        if (retries > 0) {
-          pause(retries);
-        }
+        pause(retries);
       }
     } catch (DataAccessException | TransactionException e) {
       log.warn("MySQL has failed while it decided purchases of sku {}: {}", sku, e.toString());

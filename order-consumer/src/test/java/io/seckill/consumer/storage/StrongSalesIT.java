@@ -264,14 +264,9 @@ class StrongSalesIT {
   void confirmsNothingAfterAPauseWasCommitted() throws Exception {
     open("LIMITED", 2, 100);
     double before = conflicts();
-    CompletableFuture<StrongDecision> decision;
-    try (RowLock row = new RowLock()) {
-      decision = begin(buy(7, "key-00000001", 1));
-      awaitTakes(1);
-      row.commit("state = 'PAUSED', state_version = state_version + 1");
-    }
 
-    assertThat(decision.get().outcome()).isEqualTo(Outcome.PAUSED);
+    assertThat(decidedAcross("state = 'PAUSED', state_version = state_version + 1").outcome())
+        .isEqualTo(Outcome.PAUSED);
     assertThat(conflicts()).isEqualTo(before + 1);
     assertNothingStored(100);
   }
@@ -279,15 +274,20 @@ class StrongSalesIT {
   @Test
   void decidesAgainWhenTheStockThatItReadIsGone() throws Exception {
     open("LIMITED", 2, 100);
+
+    assertThat(decidedAcross("stock = 0, initial_stock = 0").outcome()).isEqualTo(Outcome.SOLD_OUT);
+    assertNothingStored(0);
+  }
+
+  /** Changes the product after a purchase has read it and before that takes the stock. */
+  private StrongDecision decidedAcross(String change) throws Exception {
     CompletableFuture<StrongDecision> decision;
     try (RowLock row = new RowLock()) {
       decision = begin(buy(7, "key-00000001", 1));
       awaitTakes(1);
-      row.commit("stock = 0, initial_stock = 0");
+      row.commit(change);
     }
-
-    assertThat(decision.get().outcome()).isEqualTo(Outcome.SOLD_OUT);
-    assertNothingStored(0);
+    return decision.get();
   }
 
   /** The next change queues for the row's lock before the one in force is committed. */

@@ -25,7 +25,7 @@ public final class RowSeller implements Seller {
   private static final String READ = "SELECT stock, last_seq FROM products WHERE sku_id = ?";
 
   /** What the transaction has read of the product. */
-  private record Seen(long stock, long version) {}
+  private record StockAndVersion(long stock, long version) {}
 
   private final Connection mysql;
   private final BenchSale sale;
@@ -73,7 +73,7 @@ public final class RowSeller implements Seller {
       rows.insert(purchase);
       return Optional.of(rows.takeStock(purchase) ? Verdict.ACCEPTED : Verdict.SOLD_OUT);
     }
-    Seen seen = read();
+    StockAndVersion seen = read();
     rows.insert(purchase);
     if (seen.stock < 1) {
       return Optional.of(Verdict.SOLD_OUT);
@@ -82,15 +82,15 @@ public final class RowSeller implements Seller {
     return taken ? Optional.of(Verdict.ACCEPTED) : Optional.empty();
   }
 
-  private Seen read() throws SQLException {
+  private StockAndVersion read() throws SQLException {
     read.setLong(1, sale.skuId());
     try (ResultSet row = read.executeQuery()) {
       row.next();
-      return new Seen(row.getLong(1), row.getLong(2));
+      return new StockAndVersion(row.getLong(1), row.getLong(2));
     }
   }
 
-  private boolean takeIfUnchanged(Seen seen) throws SQLException {
+  private boolean takeIfUnchanged(StockAndVersion seen) throws SQLException {
     takeIfUnchanged.setLong(1, sale.skuId());
     takeIfUnchanged.setLong(2, seen.version);
     return takeIfUnchanged.executeUpdate() == 1;

@@ -28,28 +28,18 @@ public final class AdminClient {
 
   /** Puts a SKU on sale that opened a minute ago and closes in a day. */
   public void sell(long skuId, PurchasePolicy policy, int limit, long stock) {
-    Instant now = Instant.now();
-    sell(
-        skuId,
-        policy,
-        limit,
-        stock,
-        Decider.REDIS,
-        now.minusSeconds(60),
-        now.plus(1, ChronoUnit.DAYS));
+    sell(skuId, policy, limit, stock, Decider.REDIS);
   }
 
   /** As {@link #sell(long, PurchasePolicy, int, long)}, a strong sale. */
   public void sellStrong(long skuId, PurchasePolicy policy, int limit, long stock) {
+    sell(skuId, policy, limit, stock, Decider.MYSQL);
+  }
+
+  private void sell(long skuId, PurchasePolicy policy, int limit, long stock, Decider decides) {
     Instant now = Instant.now();
-    sell(
-        skuId,
-        policy,
-        limit,
-        stock,
-        Decider.MYSQL,
-        now.minusSeconds(60),
-        now.plus(1, ChronoUnit.DAYS));
+    Instant opened = now.minusSeconds(60);
+    sell(skuId, policy, limit, stock, decides, opened, now.plus(1, ChronoUnit.DAYS));
   }
 
   /**
