@@ -2,6 +2,7 @@ package io.seckill.gateway.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleFallback;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.thread.DaemonThreads;
 import io.seckill.support.web.ProblemCode;
@@ -47,7 +48,7 @@ public final class ProductCache implements SmartLifecycle {
   /** The columns that {@link #product} reads. */
   public static final String COLUMNS =
       """
-      sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, decides, opens_at,
+      sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, decides, fallback, opens_at,
       closes_at, state, state_version, epoch, last_seq, settled
       """;
 
@@ -269,6 +270,7 @@ public final class ProductCache implements SmartLifecycle {
         PurchasePolicy.valueOf(row.getString("policy")),
         row.getInt("limit_per_user"),
         Decider.valueOf(row.getString("decides")),
+        SaleFallback.valueOf(row.getString("fallback")),
         instant(row, "opens_at"),
         instant(row, "closes_at"),
         SaleState.valueOf(row.getString("state")),

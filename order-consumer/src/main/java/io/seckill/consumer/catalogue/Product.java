@@ -2,6 +2,7 @@ package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleFallback;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.web.ProductRow;
 import jakarta.persistence.Column;
@@ -50,6 +51,10 @@ class Product {
   @Enumerated(EnumType.STRING)
   @Column(updatable = false)
   private Decider decides;
+
+  @Enumerated(EnumType.STRING)
+  @Column(insertable = false, updatable = false)
+  private SaleFallback fallback = SaleFallback.NO;
 
   @Convert(converter = UtcMillis.class)
   @Column(name = "opens_at", updatable = false)
@@ -159,6 +164,7 @@ class Product {
         policy,
         limitPerUser,
         decides,
+        fallback,
         opensAt,
         closesAt,
         state,

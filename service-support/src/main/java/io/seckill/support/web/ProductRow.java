@@ -3,6 +3,7 @@ package io.seckill.support.web;
 import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleFallback;
 import io.seckill.common.sale.SaleState;
 import java.time.Instant;
 
@@ -12,7 +13,8 @@ import java.time.Instant;
  * @param stock units still sellable
  * @param initialStock opening stock + added - withdrawn
  * @param limitPerUser units; 1 for ONE_PER_USER, 0 for UNLIMITED
- * @param decides MYSQL for a strong sale
+ * @param decides MYSQL for a strong sale, and for a sale of Redis in a fallback
+ * @param fallback NO unless MySQL decides for a while what Redis decides otherwise
  * @param stateVersion number of changes of the state so far; of a strong sale, also of its stock
  *     and closing time
  * @param epoch raised by every preheat, 0 before the first
@@ -28,6 +30,7 @@ public record ProductRow(
     PurchasePolicy policy,
     int limitPerUser,
     Decider decides,
+    SaleFallback fallback,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt,
     SaleState state,
