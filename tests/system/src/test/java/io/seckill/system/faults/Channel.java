@@ -8,15 +8,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name value of {@code seckill.admission.channel}
  * @param durableIn value of {@code seckill.admission.durable-in}
+ * @param fallback value of {@code seckill.fallback}, also of the consumers
  */
-public record Channel(String name, String durableIn) {
+public record Channel(String name, String durableIn, String fallback) {
 
-  static final Channel AS_SHIPPED = new Channel("relay", "redis");
+  static final Channel AS_SHIPPED = new Channel("relay", "redis", "off");
 
   /** The channel that a test asks for. */
   static Channel of(Class<?> test) {
     @Nullable OnChannel asked = test.getAnnotation(OnChannel.class);
-    return asked == null ? AS_SHIPPED : new Channel(asked.value(), asked.durableIn());
+    return asked == null
+        ? AS_SHIPPED
+        : new Channel(asked.value(), asked.durableIn(), asked.fallback());
   }
 
   boolean isDirect() {
@@ -27,6 +30,11 @@ public record Channel(String name, String durableIn) {
     return durableIn.equals("broker");
   }
 
+  /** Whether MySQL may decide while Redis cannot. */
+  boolean hasFallback() {
+    return !fallback.equals("off");
+  }
+
   /** Settings of one gateway, as environment variables; its lanes are named after the gateway. */
   Map<String, String> environment(String gateway, String brokerUrl) {
     return Map.of(
@@ -34,6 +42,7 @@ public record Channel(String name, String durableIn) {
         "SECKILL_BROKER_URLS", brokerUrl,
         "SECKILL_ADMISSION_CHANNEL", name,
         "SECKILL_ADMISSION_DURABLEIN", durableIn,
+        "SECKILL_FALLBACK", fallback,
         "SECKILL_ADMISSION_REPLICAS", durableIn.equals("replicas") ? "1" : "0");
   }
 }

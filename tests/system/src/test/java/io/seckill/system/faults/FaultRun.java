@@ -58,8 +58,15 @@ public final class FaultRun implements AutoCloseable {
     this.row = row;
     this.sales = sales;
     List<PlannedPurchase> plan = PlannedPurchase.of(sales, planned + LoadGenerator.MOST_LATECOMERS);
-    this.load = new LoadGenerator(lab.shops(), purchases, plan, planned, over, isStrong());
+    this.load = new LoadGenerator(lab.shops(), purchases, plan, planned, over, yes());
     this.always = new AlwaysHolds(lab, sales);
+  }
+
+  private Set<Integer> yes() {
+    if (isStrong()) {
+      return Set.of(201);
+    }
+    return lab.channel().hasFallback() ? Set.of(202, 201) : Set.of(202);
   }
 
   private boolean isStrong() {

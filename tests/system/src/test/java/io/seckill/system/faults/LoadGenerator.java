@@ -41,6 +41,8 @@ public final class LoadGenerator implements AutoCloseable {
   private static final int TICKS_PER_LATECOMER = 5;
   private static final int MOST_UNDECIDED = 400;
 
+  private static final int CREATED = 201;
+
   /** The promised time within which a gateway answers. */
   private static final long PROMISED_MS = 300;
 
@@ -52,13 +54,15 @@ public final class LoadGenerator implements AutoCloseable {
   private final Purchases purchases;
   private final int planned;
   private final Iterator<PlannedPurchase> plan;
-  private final int yes;
+  private final Set<Integer> yes;
   private final int perTick;
   private int ticks; // since the planned shoppers arrived; for the clock's thread
   private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
   private final AtomicInteger undecided = new AtomicInteger();
   private final AtomicInteger arrived = new AtomicInteger();
   private final AtomicInteger accepted = new AtomicInteger();
+  private final AtomicInteger queued = new AtomicInteger();
+  private final AtomicInteger confirmed = new AtomicInteger();
   private final AtomicInteger refused = new AtomicInteger();
   private final AtomicInteger errands = new AtomicInteger();
   private final AtomicInteger unanswered = new AtomicInteger();
@@ -74,7 +78,7 @@ public final class LoadGenerator implements AutoCloseable {
    * @param plan purchases of the planned shoppers, then of latecomers
    * @param planned number of planned shoppers, who arrive in any case
    * @param over time in which these arrive; longer when too many purchases are undecided
-   * @param strong whether the sales are strong: a purchase is then answered 201 instead of 202
+   * @param yes HTTP statuses of accepted purchases: 202 of Redis, 201 of MySQL
    */
   LoadGenerator(
       List<ShopClient> gateways,
@@ -82,8 +86,8 @@ public final class LoadGenerator implements AutoCloseable {
       List<PlannedPurchase> plan,
       int planned,
       Duration over,
-      boolean strong) {
-    this.yes = strong ? 201 : 202;
+      Set<Integer> yes) {
+    this.yes = yes;
     this.gateways = List.copyOf(gateways);
     this.acceptedAt = new AtomicIntegerArray(gateways.size());
     this.purchases = purchases;
@@ -153,12 +157,14 @@ public final class LoadGenerator implements AutoCloseable {
 
   /** Whether the order existed before this attempt was sent. */
   private boolean isFoundAgain(Answer answer, long sentAtMs) {
-    return answer.status() == yes && OrderId.parse(answer.text("orderId")).timeMs() < sentAtMs;
+    return yes.contains(answer.status())
+        && OrderId.parse(answer.text("orderId")).timeMs() < sentAtMs;
   }
 
   private void answered(int gateway, Answer answer, long nanos) {
     answersMs.recordValue(Math.min(LONGEST_MS, TimeUnit.NANOSECONDS.toMillis(nanos)));
-    if (answer.status() == yes) {
+    if (yes.contains(answer.status())) {
+      (answer.status() == CREATED ? confirmed : queued).incrementAndGet();
       acceptedAt.incrementAndGet(gateway % gateways.size());
     } else {
       problems.computeIfAbsent(answer.code(), code -> new AtomicInteger()).incrementAndGet();
@@ -170,7 +176,7 @@ public final class LoadGenerator implements AutoCloseable {
     if (closed) {
       return true;
     }
-    if (answer != null && answer.status() == yes) {
+    if (answer != null && yes.contains(answer.status())) {
       accept(purchase, answer.text("orderId"));
       undecided.decrementAndGet();
       return true;
@@ -241,7 +247,7 @@ public final class LoadGenerator implements AutoCloseable {
     return send(tries, purchase, purchase.quantity())
         .thenApply(
             answer -> {
-              if (answer.status() == yes) {
+              if (yes.contains(answer.status())) {
                 promised(purchase, answer.text("orderId"));
               } else if (answer.status() != 503) {
                 purchases.contradiction(
@@ -319,6 +325,16 @@ public final class LoadGenerator implements AutoCloseable {
 
   public int accepted() {
     return accepted.get();
+  }
+
+  /** Purchases accepted by Redis so far. */
+  int queued() {
+    return queued.get();
+  }
+
+  /** Purchases accepted by MySQL so far, while their shoppers waited. */
+  int confirmed() {
+    return confirmed.get();
   }
 
   /** Requests that got no answer: disconnected, or timed out. */

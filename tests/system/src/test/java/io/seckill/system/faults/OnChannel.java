@@ -6,7 +6,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** The channel and the durability of the gateways in a test's {@link FaultLab}. */
+/** How the gateways in a test's {@link FaultLab} are set up. */
 @Inherited
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)
@@ -17,4 +17,7 @@ public @interface OnChannel {
 
   /** Value of {@code seckill.admission.durable-in}. */
   String durableIn() default "redis";
+
+  /** Value of {@code seckill.fallback}, also of the consumers. */
+  String fallback() default "off";
 }

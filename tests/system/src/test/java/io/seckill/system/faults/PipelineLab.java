@@ -86,8 +86,9 @@ public abstract class PipelineLab implements AutoCloseable {
 
   private ServiceInstance newConsumer(int number, int port) {
     Links links = servers.newLinks();
-    return start(
-        Service.CONSUMER, "consumer-" + number, links, port, environment(links).consumer(port));
+    Map<String, String> environment = new HashMap<>(environment(links).consumer(port));
+    environment.put("SECKILL_FALLBACK", channel.fallback());
+    return start(Service.CONSUMER, "consumer-" + number, links, port, environment);
   }
 
   /** The time-out is short, to keep tests short. */
@@ -285,7 +286,12 @@ public abstract class PipelineLab implements AutoCloseable {
   }
 
   public AdminClient admin() {
-    return admins.get(0);
+    return admin(1);
+  }
+
+  /** The admin port of a gateway. */
+  AdminClient admin(int gateway) {
+    return admins.get(gateway - 1);
   }
 
   public Channel channel() {

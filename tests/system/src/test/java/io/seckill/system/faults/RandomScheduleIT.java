@@ -43,6 +43,10 @@ class RandomScheduleIT {
     return LENGTH;
   }
 
+  void judge(FaultRun run) {
+    run.judge();
+  }
+
   static LongStream seeds() {
     return LongStream.range(FIRST_SEED, FIRST_SEED + SCHEDULES);
   }
@@ -82,7 +86,7 @@ class RandomScheduleIT {
                 run.fault(event.fault().target() + ": " + event.fault().name());
               })
           .forEach(event -> say("without effect " + event));
-      run.judge();
+      judge(run);
     }
     say(List.of(name, "held") + " " + lab.report().sum());
   }

@@ -1,11 +1,14 @@
 package io.seckill.system.faults;
 
+import static org.assertj.core.api.Assumptions.assumeThat;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
+import redis.clients.jedis.UnifiedJedis;
 
 /**
  * A copy of a folder that can be restored. If Redis appends to its file meanwhile, the copy is what
@@ -21,10 +24,17 @@ final class SavedFolder implements AutoCloseable {
     this.copy = copy;
   }
 
-  static SavedFolder of(String folder) throws IOException {
+  private static SavedFolder of(String folder) throws IOException {
     Path copy = Files.createTempDirectory("saved-folder");
     copyTree(Path.of(folder), copy);
     return new SavedFolder(Path.of(folder), copy);
+  }
+
+  /** The folder of a Redis; the test is skipped if that is not on this machine. */
+  static SavedFolder ofRedis(UnifiedJedis redis) throws IOException {
+    String folder = redis.configGet("dir").get("dir");
+    assumeThat(Path.of(folder)).as("folder of a Redis on this machine").isDirectory();
+    return of(folder);
   }
 
   /** Replaces the contents of the folder with the copy. */

@@ -34,6 +34,24 @@ public interface Guarantee {
         new NothingRepaired(explained));
   }
 
+  /**
+   * All guarantees that hold when MySQL has decided for a while. Redis has been rebuilt, so what it
+   * had compensated and counted is gone. An order that it admitted without anybody being told may
+   * be rejected when it comes out, or be a second one of a purchase that MySQL has confirmed.
+   */
+  static List<Guarantee> afterFallback() {
+    return List.of(
+        new NeverOversold(),
+        new NothingLost(),
+        new NothingInvented(),
+        new StoredOnce(),
+        new QuotaHeld(),
+        new StoresAgree(),
+        new RequestsKeepTheirOrder(),
+        new PromisesKept(),
+        new OutcomesStay(Explained.NOTHING.withRejections("SOLD_OUT", "QUOTA_EXCEEDED")));
+  }
+
   /** All guarantees of a strong sale, whatever crashed: no fault explains a deviation. */
   static List<Guarantee> strong() {
     return List.of(

@@ -75,6 +75,7 @@ class GuaranteesTest {
     assertThat(broken)
         .containsAll(Guarantee.all().stream().map(Guarantee::getClass).toList())
         .containsAll(Guarantee.strong().stream().map(Guarantee::getClass).toList())
+        .containsAll(Guarantee.afterFallback().stream().map(Guarantee::getClass).toList())
         .contains(LossIsMeasured.class);
   }
 
@@ -100,6 +101,11 @@ class GuaranteesTest {
         breaks(new StoredOnce(), h -> h.charges.put("1", PRICE), "cents charged"),
         breaks(new StoredOnce(), h -> h.charges.put("2", 2 * PRICE), "cents charged"),
         breaks(new StoredOnce(), h -> h.charges.put("99", PRICE), "orders that were charged"),
+        breaks(
+            new PromisesKept(),
+            h -> h.replace(0, h.order("1", 1, "first", 1, "REJECTED", "SOLD_OUT")),
+            "promised and rejected"),
+        breaks(new PromisesKept(), h -> h.aliases.add("1"), "promised and rejected"),
         breaks(new AdmittedOnce(Explained.NOTHING), History::alias, "second orders of requests"),
         breaks(new QuotaHeld(), h -> h.mysqlQuota.put(1L, 2L), "quota of SKU 7001 in MySQL"),
         breaks(

@@ -166,6 +166,21 @@ public final class AdminClient {
     return patient.send("POST", sku(skuId) + "/reconciliation", tokens.operator(), null, body);
   }
 
+  /** Who decides now, and what every gateway says of Redis. */
+  public Answer fallback() {
+    return calls.send("GET", "/admin/v1/fallback", tokens.operator(), null, null);
+  }
+
+  /** Lets MySQL decide the sales of Redis. */
+  public Answer enterFallback() {
+    return calls.send("POST", "/admin/v1/fallback/enter", tokens.operator(), null, null);
+  }
+
+  /** Lets Redis decide its sales again. */
+  public Answer leaveFallback() {
+    return calls.send("POST", "/admin/v1/fallback/leave", tokens.operator(), null, null);
+  }
+
   /** Replays a dead letter. */
   public Answer replay(long deadLetter) {
     String path = "/admin/v1/dead-letters/" + deadLetter + "/replay";

@@ -1,0 +1,275 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.LedgerBalances;
+import io.seckill.system.shop.Answer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.extension.ExtendWith;
+import tools.jackson.databind.JsonNode;
+
+/** MySQL decides the sales of Redis for a while: what Redis had promised is kept. */
+@OnChannel(value = "relay", fallback = "automatic")
+@ExtendWith({TestServers.class, FaultLabExtension.class})
+class FallbackFaultsIT {
+
+  private static final Duration ENTERED_WITHIN = Duration.ofSeconds(5);
+
+  /** At twenty latecomers a second, half a minute of them with {@code --proof}. */
+  private static final int CONFIRMED = Boolean.getBoolean("seckill.proof") ? 600 : 150;
+
+  private static final int CUT_FOR_MS = 4_000;
+  private static final String UNSOLD = "SELECT SUM(stock) FROM products WHERE fallback <> 'NO'";
+  private static final String RESERVED =
+      "SELECT SUM(reserved_units) FROM products WHERE fallback <> 'NO'";
+
+  private final FaultLab lab;
+
+  FallbackFaultsIT(FaultLab lab) {
+    this.lab = lab;
+  }
+
+  @Test
+  @DisplayName("73: Redis killed, back with all its data")
+  void redisBackWithAllItsData() throws SQLException {
+    try (FaultRun run = run("73 fallback, Redis back with all")) {
+      goesOnInMySql(run, () -> lab.servers().redis().restart(), "all its data");
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("73: Redis killed, back with some of its data")
+  void redisBackWithSomeOfItsData() throws SQLException, IOException {
+    try (FaultRun run = run("73 fallback, Redis back with some");
+        SavedFolder older = SavedFolder.ofRedis(lab.redis())) {
+      run.load().awaitAccepted(run.load().accepted() + 200);
+      goesOnInMySql(
+          run,
+          () -> {
+            older.restore();
+            lab.servers().redis().restart();
+          },
+          "some of its data");
+    }
+  }
+
+  @Test
+  @DisplayName("73: Redis killed, back with none of its data")
+  void redisBackWithNoneOfItsData() throws SQLException {
+    RedisServer redis = lab.servers().redis();
+    try (FaultRun run = run("73 fallback, Redis back with none")) {
+      goesOnInMySql(
+          run,
+          () -> {
+            redis.wipe();
+            redis.restart();
+          },
+          "none of its data");
+    }
+  }
+
+  /** Relays are cut off before, so that Redis alone has what it promised last. */
+  private void goesOnInMySql(FaultRun run, Runnable back, String with) throws SQLException {
+    lab.relays().forEach(relay -> relay.links().redis().cut());
+    run.load().awaitAccepted(run.load().accepted() + 200);
+    Set<String> waiting = run.acceptedOrders();
+    waiting = without(waiting, stored(run));
+    assertThat(waiting).as("orders that Redis alone has").isNotEmpty();
+    lab.servers().redis().kill();
+    long killed = System.nanoTime();
+    Set<String> promised = run.acceptedOrders();
+    Signals.await("a purchase confirmed by MySQL", () -> run.load().confirmed() > 0);
+    run.took("MySQL confirms a purchase", killed, ENTERED_WITHIN);
+    assertThat(stored(run)).as("orders of MySQL").containsAll(promised);
+    run.fault("Redis killed with " + waiting.size() + " orders that it alone had");
+    awaitConfirmed(run, CONFIRMED);
+    back.run();
+    lab.heal();
+    awaitReturned(run);
+    run.fault("Redis back with " + with);
+    judge(run);
+  }
+
+  @Test
+  @DisplayName("74: one gateway cut off from Redis, from MySQL, from both: no fallback")
+  void oneGatewayCutOff() {
+    try (FaultRun run = run("74 one gateway cut off")) {
+      TcpProxy redis = lab.gateway(1).links().redis();
+      TcpProxy mysql = lab.gateway(1).links().mysql();
+      redis.cut();
+      awaitUnusable(CUT_FOR_MS);
+      assertSoldAtTheOther(run);
+      run.fault("gateway-1 cut off from Redis");
+      mysql.cut();
+      assertStopsAndTheOtherSells(run);
+      run.fault("gateway-1 cut off from both");
+      redis.heal();
+      assertStopsAndTheOtherSells(run);
+      run.fault("gateway-1 cut off from MySQL");
+      assertThat(state()).as("who decides").isEqualTo("REDIS");
+      mysql.heal();
+      int sold = run.load().acceptedAt(0);
+      Signals.await("gateway-1 to sell again", () -> run.load().acceptedAt(0) > sold);
+      judge(run);
+    }
+  }
+
+  /** As gateway-2's order-consumer says of gateway-1: each knows of the other through MySQL. */
+  private void awaitUnusable(long forMs) {
+    Signals.await(
+        "gateways to know that one of them has lost Redis",
+        () ->
+            nodes().stream()
+                    .anyMatch(node -> isUnusable(node) && node.path("forMs").asLong() > forMs)
+                && nodes().stream().anyMatch(node -> !isUnusable(node)));
+    assertThat(state()).as("who decides").isEqualTo("REDIS");
+  }
+
+  private static boolean isUnusable(JsonNode node) {
+    return node.path("redis").asString("").equals("UNUSABLE");
+  }
+
+  private void assertSoldAtTheOther(FaultRun run) {
+    int sold = run.load().acceptedAt(1);
+    Signals.await("gateway-2 to sell on", () -> run.load().acceptedAt(1) > sold + 20);
+  }
+
+  private void assertStopsAndTheOtherSells(FaultRun run) {
+    Signals.await(
+        "gateway-1 to promise nothing",
+        () -> {
+          int before = run.load().acceptedAt(0);
+          assertSoldAtTheOther(run);
+          return run.load().acceptedAt(0) == before;
+        });
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("75: a gateway dies with Redis: everything unsold is reserved")
+  void gatewayDiesWithRedis() {
+    try (FaultRun run = run("75 fallback, a gateway dies with Redis")) {
+      lab.relays().forEach(relay -> relay.links().redis().cut());
+      run.load().awaitAccepted(run.load().accepted() + 200);
+      lab.gateway(1).kill();
+      lab.servers().redis().kill();
+      Signals.await("MySQL to decide", () -> state("MYSQL"));
+      int busy = run.load().problems("BUSY");
+      run.load().awaitProblems("BUSY", busy + 50);
+      assertThat(run.load().confirmed()).as("purchases from the reserve").isZero();
+      assertThat(number(RESERVED)).as("units reserved").isPositive().isEqualTo(number(UNSOLD));
+      run.fault("gateway-1 and Redis killed at once");
+      lab.servers().redis().restart();
+      lab.heal();
+      awaitReturned(run);
+      judge(run);
+    }
+  }
+
+  @Test
+  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+  @DisplayName("76: an operator begins and ends it twice, while Redis works")
+  void enteredTwice() {
+    try (FaultRun run = run("76 fallback entered twice")) {
+      for (int time = 1; time <= 2; time++) {
+        assertThat(lab.admin().enterFallback().status()).isEqualTo(200);
+        awaitConfirmed(run, 100);
+        assertThat(lab.admin().leaveFallback().status()).isEqualTo(200);
+        awaitReturned(run);
+        run.fault("entered and left, " + time);
+      }
+      judge(run);
+    }
+  }
+
+  /** Of a gateway that died in the test before it is still unknown what it promised. */
+  private FaultRun run(String row) {
+    Signals.await("no gateway but the running ones", () -> nodes().size() == 2);
+    return lab.run(row, 4_000, Duration.ofSeconds(8)).begin(300);
+  }
+
+  private void awaitConfirmed(FaultRun run, int purchases) {
+    int before = run.load().confirmed();
+    Signals.await(
+        purchases + " purchases confirmed by MySQL",
+        () -> run.load().confirmed() >= before + purchases);
+  }
+
+  private void awaitReturned(FaultRun run) {
+    Signals.await("Redis to decide again", () -> state("REDIS"));
+    int before = run.load().queued();
+    Signals.await("purchases accepted by Redis", () -> run.load().queued() > before + 20);
+  }
+
+  private void judge(FaultRun run) {
+    run.judge(Guarantee.afterFallback(), List.of(new LedgerBalances(lab.admin())));
+    run.sales().forEach(sale -> lab.admin().close(sale.skuId())); // later fallbacks leave it out
+  }
+
+  private boolean state(String wanted) {
+    return state().equals(wanted);
+  }
+
+  private String state() {
+    return fallback().text("state");
+  }
+
+  private List<JsonNode> nodes() {
+    return StreamSupport.stream(fallback().json().path("gateways").spliterator(), false).toList();
+  }
+
+  /** Asks a gateway that runs. */
+  private Answer fallback() {
+    return lab.gateway(1).isAlive() ? lab.admin().fallback() : lab.admin(2).fallback();
+  }
+
+  private static Set<String> without(Set<String> orders, Set<String> others) {
+    return orders.stream().filter(order -> !others.contains(order)).collect(Collectors.toSet());
+  }
+
+  private Set<String> stored(FaultRun run) throws SQLException {
+    String skus =
+        run.sales().stream()
+            .map(sale -> Long.toString(sale.skuId()))
+            .collect(Collectors.joining(","));
+    String sql = "SELECT order_id FROM orders WHERE sku_id IN (" + skus + ")";
+    Set<String> ids = new HashSet<>();
+    try (Connection mysql = lab.database().connect();
+        Statement statement = mysql.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      while (rows.next()) {
+        ids.add(rows.getString(1));
+      }
+    }
+    return ids;
+  }
+
+  private long number(String sql) {
+    try (Connection mysql = lab.database().connect();
+        Statement statement = mysql.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      return rows.getLong(1);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package io.seckill.system.faults;
+
+import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.LedgerBalances;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/** The random schedule where MySQL decides while Redis cannot. */
+@OnChannel(value = "relay", fallback = "automatic")
+@EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+class FallbackRandomScheduleIT extends RandomScheduleIT {
+
+  private static final Duration LONGEST = Duration.ofMinutes(10);
+
+  private final FaultLab lab;
+
+  FallbackRandomScheduleIT(FaultLab lab) {
+    super(lab);
+    this.lab = lab;
+  }
+
+  @Override
+  Duration length() {
+    Duration chosen = super.length();
+    return chosen.compareTo(LONGEST) < 0 ? chosen : LONGEST;
+  }
+
+  @Override
+  void judge(FaultRun run) {
+    run.judge(Guarantee.afterFallback(), List.of(new LedgerBalances(lab.admin())));
+    run.sales().forEach(sale -> lab.admin().close(sale.skuId()));
+  }
+}
