@@ -1,20 +1,20 @@
 package io.seckill.gateway.backends;
 
+import static java.util.Comparator.naturalOrder;
+
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
-import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
-import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.seckill.common.breaker.BreakerMeters;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.backends.AdaptiveBreaker.Thresholds;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.stream.Stream;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.RedisClient;
@@ -32,24 +32,8 @@ import redis.clients.jedis.exceptions.JedisException;
 @Component
 public final class RedisBreaker {
 
-  private static final Logger log = LoggerFactory.getLogger(RedisBreaker.class);
-
-  /** Latest calls evaluated; the library's own default of 100 would hide an outage for minutes. */
-  private static final int WINDOW = 10;
-
-  private static final int MIN_CALLS = 5;
-  private static final int FAILURE_PERCENT = 50;
-
-  /** Higher than for failures: a busy machine makes calls slow, too. */
-  private static final int SLOW_PERCENT = 80;
-
-  /** Time without calls before the trial calls: short, because shoppers are refused meanwhile. */
-  private static final Duration OPEN_FOR = Duration.ofMillis(400);
-
-  private static final int TRIAL_CALLS = 3;
-
   private final UnifiedJedis redis;
-  private final List<CircuitBreaker> breakers;
+  private final List<AdaptiveBreaker> breakers;
   private final Counter linkErrors;
   private final Counter errorReplies;
   private final Counter notPermitted;
@@ -62,26 +46,24 @@ public final class RedisBreaker {
   /** A call that takes three fifths of the socket time-out counts as slow: 150 ms of 250 ms. */
   RedisBreaker(UnifiedJedis redis, Duration socketTimeout, MeterRegistry meters) {
     this.redis = redis;
-    this.breakers = breakers(redis, config(socketTimeout.multipliedBy(3).dividedBy(5)));
+    this.breakers = breakers(redis, socketTimeout.multipliedBy(3).dividedBy(5), meters);
     this.linkErrors = errors(meters, "link");
     this.errorReplies = errors(meters, "reply");
     this.notPermitted = errors(meters, "breaker");
-    for (CircuitBreaker breaker : breakers) {
-      BreakerMeters.bind(breaker, meters);
-      breaker
-          .getEventPublisher()
-          .onStateTransition(
-              event -> log.warn("breaker {}: {}", breaker.getName(), event.getStateTransition()));
-    }
   }
 
-  private static List<CircuitBreaker> breakers(UnifiedJedis redis, CircuitBreakerConfig config) {
+  private static List<AdaptiveBreaker> breakers(
+      UnifiedJedis redis, Duration slowCall, MeterRegistry meters) {
     if (!areApart(redis)) {
-      return List.of(CircuitBreaker.of("redis", config));
+      return List.of(breaker("redis", slowCall, meters));
     }
     return IntStream.range(0, Partition.COUNT)
-        .mapToObj(partition -> CircuitBreaker.of("redis-" + partition, config))
+        .mapToObj(p -> breaker("redis-" + p, slowCall, meters))
         .toList();
+  }
+
+  private static AdaptiveBreaker breaker(String name, Duration slowCall, MeterRegistry meters) {
+    return new AdaptiveBreaker(name, slowCall, meters, Clock.systemUTC(), System::nanoTime);
   }
 
   /** Whether partitions may be on different servers, one of which may be unavailable alone. */
@@ -89,23 +71,71 @@ public final class RedisBreaker {
     return redis instanceof RedisClusterClient;
   }
 
-  private CircuitBreaker breaker(int partition) {
+  private AdaptiveBreaker breaker(int partition) {
     return breakers.get(partition % breakers.size());
+  }
+
+  /**
+   * Whether a purchase of the partition may be sent now: not while its breaker is open, and for a
+   * second after that only a share of them, which grows.
+   */
+  public boolean letsThrough(int partition) {
+    return breaker(partition).letsThrough();
   }
 
   /** Whether a call for the partition would be refused now. */
   public boolean isOpen(int partition) {
-    return breaker(partition).getState() == State.OPEN;
+    return breaker(partition).isOpen();
   }
 
   /** Whether the latest calls for the partition were answered; false also during trial calls. */
   public boolean isClosed(int partition) {
-    return breaker(partition).getState() == State.CLOSED;
+    return breaker(partition).isClosed();
   }
 
   /** Whether no partition would be called now. */
   public boolean isOpenForAll() {
-    return breakers.stream().allMatch(breaker -> breaker.getState() == State.OPEN);
+    return breakers.stream().allMatch(AdaptiveBreaker::isOpen);
+  }
+
+  /**
+   * What this gateway finds of Redis.
+   *
+   * @param usable whether a breaker is closed, so that some partition is called
+   * @param since how long that has been so
+   * @param state of the breaker that is best off: CLOSED, HALF_OPEN or OPEN
+   * @param failurePercent share of the calls that failed within the last second, in percent
+   * @param failuresPerSecond number of calls that failed within the last second
+   */
+  public record Health(
+      boolean usable, Duration since, String state, int failurePercent, int failuresPerSecond) {}
+
+  /** Evaluates all breakers. */
+  public Health health() {
+    List<AdaptiveBreaker> closed = breakers.stream().filter(AdaptiveBreaker::isClosed).toList();
+    boolean usable = !closed.isEmpty();
+    Stream<Duration> since = (usable ? closed : breakers).stream().map(AdaptiveBreaker::since);
+    return new Health(
+        usable,
+        (usable ? since.max(naturalOrder()) : since.min(naturalOrder())).orElseThrow(),
+        Stream.of(State.CLOSED, State.HALF_OPEN)
+            .filter(state -> breakers.stream().anyMatch(breaker -> breaker.state() == state))
+            .findFirst()
+            .orElse(State.OPEN)
+            .name(),
+        breakers.stream().mapToInt(AdaptiveBreaker::failurePercent).max().orElseThrow(),
+        breakers.stream().mapToInt(AdaptiveBreaker::failures).sum());
+  }
+
+  /**
+   * Changes when the breakers open, see {@link AdaptiveBreaker.Thresholds}; does nothing if these
+   * are in force.
+   *
+   * @throws IllegalArgumentException when a threshold is out of bounds
+   */
+  public void thresholds(int failurePercent, int failuresPerSecond) {
+    Thresholds wanted = new Thresholds(failurePercent, failuresPerSecond);
+    breakers.forEach(breaker -> breaker.opensAt(wanted));
   }
 
   /**
@@ -116,7 +146,7 @@ public final class RedisBreaker {
    */
   public <T> T call(int partition, Supplier<T> work) {
     try {
-      return breaker(partition).executeSupplier(work);
+      return breaker(partition).call(work);
     } catch (CallNotPermittedException e) {
       notPermitted.increment();
       throw e;
@@ -137,20 +167,6 @@ public final class RedisBreaker {
     if (redis instanceof RedisClient client) {
       client.getPool().clear();
     }
-  }
-
-  private static CircuitBreakerConfig config(Duration slowCall) {
-    return CircuitBreakerConfig.custom()
-        .slidingWindowSize(WINDOW)
-        .minimumNumberOfCalls(MIN_CALLS)
-        .failureRateThreshold(FAILURE_PERCENT)
-        .slowCallDurationThreshold(slowCall)
-        .slowCallRateThreshold(SLOW_PERCENT)
-        .waitDurationInOpenState(OPEN_FOR)
-        .permittedNumberOfCallsInHalfOpenState(TRIAL_CALLS)
-        .automaticTransitionFromOpenToHalfOpenEnabled(true)
-        .ignoreExceptions(JedisDataException.class)
-        .build();
   }
 
   private static Counter errors(MeterRegistry meters, String kind) {
