@@ -62,6 +62,13 @@ sealed interface Admission
     UNVERIFIED,
     /** The SKU is quarantined until it is rebuilt: MySQL has newer data of it than Redis. */
     QUARANTINED,
+    /** MySQL has a later epoch of the sale than Redis. */
+    OLD_EPOCH,
+    /**
+     * With a fallback: this gateway cannot be sure that Redis still decides the sale, so it
+     * promises nothing.
+     */
+    FALLBACK,
     /** This gateway holds no worker number, so it makes no order ids. */
     NO_WORKER,
     /** Fewer replicas confirmed than configured; the order may well be admitted. */

@@ -7,6 +7,8 @@ import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisNodeWatch;
 import io.seckill.gateway.backends.RequestBatcher;
 import io.seckill.gateway.backends.RequestBatcherProperties;
+import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.gateway.fallback.Promises;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -87,6 +89,8 @@ class AdmissionConfiguration {
       RedisBreaker breaker,
       VerifiedServers servers,
       HighWaterMarks marks,
+      ProductCache products,
+      Promises promises,
       WorkerLeases leases,
       SaleWatch watch,
       SoldOutShield shield,
@@ -100,6 +104,8 @@ class AdmissionConfiguration {
             breaker,
             servers,
             marks,
+            products::lastRead,
+            promises,
             leases::nextId,
             direct == null ? List.of() : direct.lanes(),
             watch::wake,

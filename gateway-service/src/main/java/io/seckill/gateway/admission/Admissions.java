@@ -6,6 +6,7 @@ import io.seckill.gateway.backends.PendingRequest.Failure;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RequestBatcher;
 import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.gateway.fallback.Promises;
 import java.util.function.Consumer;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
@@ -23,6 +24,7 @@ import org.springframework.stereotype.Component;
 final class Admissions {
 
   private final ProductCache products;
+  private final Promises promises;
   private final VerifiedServers servers;
   private final RedisBreaker breaker;
   private final SoldOutShield shield;
@@ -32,6 +34,7 @@ final class Admissions {
 
   Admissions(
       ProductCache products,
+      Promises promises,
       VerifiedServers servers,
       RedisBreaker breaker,
       SoldOutShield shield,
@@ -39,6 +42,7 @@ final class Admissions {
       @Qualifier("admitQueue") RequestBatcher<Purchase> admit,
       @Qualifier("strongQueue") RequestBatcher<Purchase> strong) {
     this.products = products;
+    this.promises = promises;
     this.servers = servers;
     this.breaker = breaker;
     this.shield = shield;
@@ -61,6 +65,8 @@ final class Admissions {
     } else if (decides == Decider.MYSQL) {
       purchase.waitsFor(Unknown.CONSUMER);
       enqueue(strong, purchase);
+    } else if (!promises.may(attempt.skuId())) {
+      purchase.answer(Unknown.FALLBACK);
     } else if (servers.replicationId(attempt.partition()) == null) {
       purchase.answer(Unknown.UNVERIFIED);
     } else if (servers.isQuarantined(attempt.skuId())) {

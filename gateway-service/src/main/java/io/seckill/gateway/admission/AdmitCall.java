@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.common.redis.LuaScript;
@@ -13,15 +14,18 @@ import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RequestBatcher;
+import io.seckill.gateway.fallback.Promises;
 import io.seckill.relay.lane.HandOver;
 import io.seckill.relay.lane.HandOver.Reservation;
 import io.seckill.relay.publish.OutboundOrder;
+import io.seckill.support.web.ProductRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
@@ -36,13 +40,15 @@ import redis.clients.jedis.exceptions.JedisNoScriptException;
 final class AdmitCall implements RequestBatcher.Executor<Purchase> {
 
   private static final LuaScript SCRIPT = LuaScript.from(AdmitCall.class, "admit.lua");
-  private static final int FIELDS = 7;
+  private static final int FIELDS = 8;
   private static final int HEAD = 2;
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
   private final VerifiedServers servers;
   private final HighWaterMarks marks;
+  private final LongFunction<@Nullable ProductRow> products;
+  private final Promises promises;
   private final IntFunction<@Nullable OrderId> orderIds;
   private final List<HandOver> lanes;
   private final Runnable onOtherServer;
@@ -50,6 +56,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   private final Durability durability;
 
   /**
+   * @param products what MySQL has of a SKU; null when that is not known
    * @param orderIds returns a new id of a partition, unique over all gateways; null while this
    *     gateway holds no worker number
    * @param lanes this gateway's lanes, one per partition; empty when every order goes to the outbox
@@ -60,6 +67,8 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       RedisBreaker breaker,
       VerifiedServers servers,
       HighWaterMarks marks,
+      LongFunction<@Nullable ProductRow> products,
+      Promises promises,
       IntFunction<@Nullable OrderId> orderIds,
       List<HandOver> lanes,
       Runnable onOtherServer,
@@ -69,6 +78,8 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     this.breaker = breaker;
     this.servers = servers;
     this.marks = marks;
+    this.products = products;
+    this.promises = promises;
     this.orderIds = orderIds;
     this.lanes = lanes;
     this.onOtherServer = onOtherServer;
@@ -144,7 +155,9 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       // Read the server before making ids: it is verified only after it has confirmed the lease.
       String verified = servers.replicationId(partition);
       @Nullable OrderId id = verified == null ? null : orderIds.apply(partition);
-      if (verified == null || (server != null && !server.equals(verified))) {
+      if (!promises.may(purchase.attempt().skuId())) { // it may have waited
+        purchase.answer(Unknown.FALLBACK);
+      } else if (verified == null || (server != null && !server.equals(verified))) {
         purchase.answer(Unknown.UNVERIFIED);
       } else if (id == null) {
         purchase.answer(Unknown.NO_WORKER);
@@ -184,6 +197,8 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       args.add(Integer.toString(attempt.quantity()));
       args.add(sent.id().toString());
       args.add(attempt.traceparent() == null ? "" : attempt.traceparent());
+      ProductRow product = products.apply(attempt.skuId());
+      args.add(product == null ? "0" : Long.toString(product.epoch()));
     }
     return args;
   }
@@ -225,7 +240,14 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     List<?> texts = (List<?>) reply.value();
     BrokerConfirms confirms = new BrokerConfirms();
     handOver(call, texts, confirms);
-    texts.subList(sent.size(), texts.size()).forEach(text -> note(call.server(), (String) text));
+    List<AdmittedSku> skus =
+        texts.subList(sent.size(), texts.size()).stream()
+            .map(text -> AdmittedSku.parse((String) text))
+            .toList();
+    skus.forEach(sku -> marks.record(call.server(), sku.skuId(), sku.epoch(), sku.seq()));
+    if (promises.mustRemember()) {
+      remember(call, texts, skus);
+    }
     for (int i = 0; i < sent.size(); i++) {
       OrderId id = sent.get(i).id();
       PurchaseAttempt attempt = sent.get(i).purchase().attempt();
@@ -245,6 +267,8 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   private void promise(Purchase purchase, Admission outcome, Reply reply, BrokerConfirms confirms) {
     if (!(outcome instanceof Queued order)) {
       purchase.answer(outcome);
+    } else if (!promises.may(purchase.attempt().skuId())) {
+      purchase.answer(Unknown.FALLBACK);
     } else if (waitsForBroker() && order.status() == OrderStatus.QUEUED) {
       confirms.answerConfirmed(purchase, order);
     } else {
@@ -295,14 +319,31 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     return order;
   }
 
-  /** Parses {@code sku|epoch|highest sequence}, sent once per SKU with an admission. */
-  private void note(String server, String text) {
-    int skuEnd = text.indexOf('|');
-    int epochEnd = text.indexOf('|', skuEnd + 1);
-    marks.record(
-        server,
-        Long.parseLong(text, 0, skuEnd, 10),
-        Long.parseLong(text, skuEnd + 1, epochEnd, 10),
-        Long.parseLong(text, epochEnd + 1, text.length(), 10));
+  /** In the order of their sequence numbers, of which the last one of a SKU is the highest. */
+  private void remember(Call call, List<?> texts, List<AdmittedSku> skus) {
+    List<OrderMessage> orders = new ArrayList<>();
+    for (AdmittedSku sku : skus) {
+      promises.admitted(sku.skuId(), sku.epoch(), sku.units());
+      long seq = sku.seq();
+      for (int i = call.sent().size() - 1; i >= 0; i--) {
+        Sent one = call.sent().get(i);
+        if (one.purchase().attempt().skuId() == sku.skuId()
+            && ScriptReplies.isAdmitted((String) texts.get(i))) {
+          orders.add(sku.order(one.id(), one.purchase().attempt(), seq--));
+        }
+      }
+    }
+    for (int i = 0; i < call.sent().size(); i++) {
+      PurchaseAttempt attempt = call.sent().get(i).purchase().attempt();
+      ProductRow product = products.apply(attempt.skuId());
+      OrderMessage queued =
+          product == null
+              ? null
+              : ScriptReplies.stillQueued((String) texts.get(i), attempt, product.policy());
+      if (queued != null) {
+        orders.add(queued);
+      }
+    }
+    promises.remember(orders);
   }
 }

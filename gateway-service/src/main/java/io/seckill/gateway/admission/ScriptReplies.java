@@ -2,7 +2,9 @@ package io.seckill.gateway.admission;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
@@ -37,6 +39,7 @@ final class ScriptReplies {
       case 'O' -> Refusal.SOLD_OUT;
       case 'F' -> Refusal.TOO_FEW_LEFT;
       case 'B' -> Unknown.BROKEN_DATA;
+      case 'E' -> Unknown.OLD_EPOCH;
       default -> throw new IllegalStateException("admit.lua and its caller disagree: " + reply);
     };
   }
@@ -49,6 +52,39 @@ final class ScriptReplies {
   static @Nullable String message(String reply) {
     int start = reply.indexOf(MESSAGE_START);
     return start < 0 ? null : reply.substring(start + 1);
+  }
+
+  /**
+   * The order of a repeat that Redis has no result of: another gateway, which may be gone, was told
+   * of it first. Null for every other reply.
+   */
+  static @Nullable OrderMessage stillQueued(
+      String reply, PurchaseAttempt attempt, PurchasePolicy policy) {
+    if (reply.charAt(0) != 'S' || !(repeated(reply) instanceof Repeated order)) {
+      return null;
+    }
+    int settledEnd = reply.indexOf('|', reply.indexOf('|', 2) + 1);
+    if (order.status() != OrderStatus.QUEUED || settledEnd + 1 == reply.length()) {
+      return null;
+    }
+    AdmissionRecord record = record(reply, settledEnd);
+    return new OrderMessage(
+        order.orderId(),
+        record.userId(),
+        attempt.skuId(),
+        record.quantity(),
+        attempt.requestId(),
+        policy,
+        record.epoch(),
+        record.seq(),
+        record.admittedAt(),
+        null);
+  }
+
+  private static AdmissionRecord record(String reply, int settledEnd) {
+    int message = reply.indexOf(MESSAGE_START);
+    int recordEnd = message < 0 ? reply.length() : message;
+    return AdmissionRecord.parse(reply.substring(settledEnd + 1, recordEnd));
   }
 
   private static int positionEnd(String admitted) {
@@ -69,9 +105,7 @@ final class ScriptReplies {
       if (settledEnd + 1 == reply.length()) {
         return new Repeated(orderId, OrderStatus.QUEUED, 1);
       }
-      int message = reply.indexOf(MESSAGE_START);
-      int recordEnd = message < 0 ? reply.length() : message;
-      AdmissionRecord record = AdmissionRecord.parse(reply.substring(settledEnd + 1, recordEnd));
+      AdmissionRecord record = record(reply, settledEnd);
       OrderStatus status = record.status();
       boolean waits = status == OrderStatus.QUEUED || status == OrderStatus.DELAYED;
       long settled = Long.parseLong(reply, idEnd + 1, settledEnd, 10);

@@ -100,7 +100,8 @@ final class StrongCall implements RequestBatcher.Executor<Purchase> {
   private static Stored stored(JsonNode one, boolean isRepeat) {
     OrderId id = OrderId.parse(text(one, "orderId"));
     OrderStatus status = OrderStatus.valueOf(text(one, "status"));
-    if (!id.isDecidedByMySql() || !(isRepeat || status == OrderStatus.CONFIRMED)) {
+    // A repeat may be of an order that Redis had admitted before a fallback.
+    if (!isRepeat && !(id.isDecidedByMySql() && status == OrderStatus.CONFIRMED)) {
       throw new IllegalArgumentException("not an order of a strong sale: " + id + " " + status);
     }
     return new Stored(id, status, isRepeat);

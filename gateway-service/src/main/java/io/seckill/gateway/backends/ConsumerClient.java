@@ -38,7 +38,8 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Calls order-consumer's internal port. Its refusals (4xx) are returned as problems with its codes;
  * every other failure becomes 503 DATABASE_UNAVAILABLE: the outcome of a write is then unknown, and
- * the same call may be repeated. Only {@link #decide} blocks.
+ * the same call may be repeated. Only {@link #decide}, {@link #heartbeat} and {@link #handOver}
+ * block.
  */
 @Component
 public final class ConsumerClient implements DisposableBean {
@@ -66,6 +67,8 @@ public final class ConsumerClient implements DisposableBean {
    * which waits for orders in flight to settle.
    */
   private static final Duration LONG_TIMEOUT = Duration.ofMinutes(5);
+
+  private static final Duration HEARTBEAT_TIMEOUT = Duration.ofSeconds(1);
 
   /** As many batches of purchases as a gateway has at once, and those whose time is up. */
   private static final int MAX_PURCHASE_CONNECTIONS = 8;
@@ -211,6 +214,32 @@ public final class ConsumerClient implements DisposableBean {
                 shorter,
                 Requester.GATEWAY)
             .block());
+  }
+
+  /**
+   * Tells what this gateway finds of Redis. Blocks.
+   *
+   * @param token of this process, 32 hexadecimal digits
+   * @return what order-consumer knows of all gateways, and of the fallback
+   * @throws RuntimeException when there is no answer within a second
+   */
+  public ConsumerAnswer heartbeat(String token, Map<String, ?> body) {
+    return ask(HttpMethod.PUT, "/internal/v1/gateways/" + token, body, HEARTBEAT_TIMEOUT);
+  }
+
+  /**
+   * Hands over orders that Redis admitted for this gateway. Blocks.
+   *
+   * @throws RuntimeException when it is not known whether they are stored; repeat it
+   */
+  public void handOver(String token, Map<String, ?> body) {
+    var unused =
+        ask(HttpMethod.POST, "/internal/v1/gateways/" + token + "/handover", body, timeout);
+  }
+
+  private ConsumerAnswer ask(HttpMethod method, String path, Map<String, ?> body, Duration within) {
+    return Objects.requireNonNull(
+        send(client, method, path, json(body), Map.of(), within, Requester.GATEWAY).block());
   }
 
   /** Whether order-consumer answers and reports itself ready. Never fails. */

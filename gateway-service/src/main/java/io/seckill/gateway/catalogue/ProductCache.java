@@ -26,6 +26,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,7 +55,7 @@ public final class ProductCache implements SmartLifecycle {
 
   private static final String READ =
       """
-      SELECT %s, dead_sku,
+      SELECT %s, dead_sku, (SELECT term FROM fallback) AS term,
           closes_at > UTC_TIMESTAMP() - INTERVAL retention_s SECOND AS is_retained
         FROM products
         LEFT JOIN (SELECT DISTINCT sku_id AS dead_sku FROM dead_letter WHERE state = 'OPEN') dead
@@ -92,13 +93,20 @@ public final class ProductCache implements SmartLifecycle {
    * @param withDeadLetters SKUs of orders that are open dead letters
    * @param strong SKUs whose purchases MySQL decides
    * @param redisHasSales whether Redis may have the data of any sale
+   * @param term of the last fallback that has begun
    */
   private record Reading(
       long atNanos,
       Map<Long, ProductRow> bySku,
       Set<Long> withDeadLetters,
       Set<Long> strong,
-      boolean redisHasSales) {}
+      boolean redisHasSales,
+      long term) {
+
+    boolean isCurrent() {
+      return System.nanoTime() - atNanos <= FRESH.toNanos();
+    }
+  }
 
   ProductCache(JdbcClient mysql) {
     this.mysql = mysql;
@@ -157,8 +165,8 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   /**
-   * What decides a SKU's purchases, as of the last read, however old: it never changes once the
-   * sale has been preheated. REDIS for a SKU that was not there; null before the first read.
+   * What decides a SKU's purchases, as of the last read, however old: it changes only with a
+   * fallback. REDIS for a SKU that was not there; null before the first read.
    */
   public @Nullable Decider decides(long skuId) {
     Reading now = latest;
@@ -166,6 +174,32 @@ public final class ProductCache implements SmartLifecycle {
       return null;
     }
     return !now.strong().isEmpty() && now.strong().contains(skuId) ? Decider.MYSQL : Decider.REDIS;
+  }
+
+  /**
+   * Whether Redis decides the SKU's purchases, by a read that began at most two seconds ago, after
+   * this term or a later one had begun.
+   */
+  public boolean isOfRedis(long skuId, long term) {
+    Reading now = latest;
+    return now != null && now.isCurrent() && now.term() >= term && !now.strong().contains(skuId);
+  }
+
+  /** The product as of the last read, however old; null for a SKU that was not there. */
+  public @Nullable ProductRow lastRead(long skuId) {
+    Reading now = latest;
+    return now == null ? null : now.bySku().get(skuId);
+  }
+
+  /** The term of the last fallback that the last read knows of; 0 for none. */
+  public long term() {
+    Reading now = latest;
+    return now == null ? 0 : now.term();
+  }
+
+  /** Begins the next read soon, if it is not about to begin. */
+  public void readSoon() {
+    var unused = next();
   }
 
   /** Whether orders may wait in Redis: not if all sales of the last read are strong, or over. */
@@ -186,7 +220,7 @@ public final class ProductCache implements SmartLifecycle {
    */
   public boolean mayHaveStored(long skuId, long seq) {
     Reading now = latest;
-    if (now == null || System.nanoTime() - now.atNanos() > FRESH.toNanos()) {
+    if (now == null || !now.isCurrent()) {
       return true;
     }
     ProductRow product = now.bySku().get(skuId);
@@ -241,12 +275,14 @@ public final class ProductCache implements SmartLifecycle {
     Set<Long> withDeadLetters = new HashSet<>();
     Set<Long> strong = new HashSet<>();
     AtomicBoolean redisHasSales = new AtomicBoolean();
+    AtomicLong term = new AtomicLong();
     mysql
         .sql(READ)
         .query(
             row -> {
               ProductRow product = product(row);
               bySku.put(product.skuId(), product);
+              term.set(row.getLong("term"));
               if (row.getObject("dead_sku") != null) {
                 withDeadLetters.add(product.skuId());
               }
@@ -256,7 +292,7 @@ public final class ProductCache implements SmartLifecycle {
                 redisHasSales.set(true);
               }
             });
-    return new Reading(now, bySku, withDeadLetters, strong, redisHasSales.get());
+    return new Reading(now, bySku, withDeadLetters, strong, redisHasSales.get(), term.get());
   }
 
   /** The product of a row with {@link #COLUMNS}. */

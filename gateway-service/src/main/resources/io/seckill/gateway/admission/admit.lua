@@ -10,8 +10,8 @@
 --       then 1 per key: token of a lane's lease in "seckill:{p}:lanes", or "". With a lease that is not
 --         over, the messages of the partition go to its private queue "seckill:{p}:lane:<token>", else
 --         to the outbox; repeats are not pushed to the outbox, as nobody would wait for their confirm
---       then 7 per purchase: number of its key, SKU, user, idempotency key, quantity, order id,
---       traceparent or ""
+--       then 8 per purchase: number of its key, SKU, user, idempotency key, quantity, order id,
+--       traceparent or "", epoch of the sale in MySQL ("0" when it is not known)
 -- reply the integer 0 when this is another server; else one text per purchase:
 --       A|position                    admitted under the order id that was sent
 --       A|position|message            the same, and the message is in the private queue, in this order
@@ -20,9 +20,11 @@
 --       K  key seen with another quantity      U  no such SKU        N  not open yet     P  paused
 --       C  closed    I  quantity out of bounds Q  quota exceeded     O  stock is 0       F  too few for this quantity
 --       B  broken data: a key of the wrong type, a missing or unreadable field
---       and after those, per SKU that admitted something: sku|epoch|highest sequence
+--       E  these data are of an older epoch than MySQL's: even repeats are not answered from them
+--       and after those, per SKU that admitted something:
+--       sku|epoch|highest sequence|units admitted in this epoch|policy|time of admission, Unix ms
 --
--- Checks in this order: request, rules, stock of 0, quota, stock; later purchases of a call see what
+-- Checks in this order: epoch, request, rules, stock of 0, quota, stock; later purchases of a call see what
 -- earlier ones took. A stock of 0 comes before the quota because most purchases of a sale find it
 -- sold out, and it saves them the read of the quota. Pass 1 reads, checks the type of every key and
 -- decides; pass 2 writes what was decided. A refusal writes nothing and does not affect the other
@@ -32,7 +34,7 @@
 -- No shebang: with one, a full Redis would refuse repeats too.
 
 local expected, durable = ARGV[1], ARGV[2]
-local FIELDS = 7
+local FIELDS = 8
 local FIRST = 3 + #KEYS
 local call, pcall, find, match = redis.call, redis.pcall, string.find, string.match
 
@@ -123,6 +125,7 @@ local function load(sku, outbox)
     bucketPrefix = prefix .. 'bucket:' .. sku .. ':',
     -- Parts that the messages and records of this SKU share.
     messageSku = ',"skuId":' .. sku .. ',"quantity":',
+    policy = policy,
     messageSale = '","policy":"' .. policy .. '","epoch":' .. epoch .. ',"seq":',
     messageEnd = ',"admittedAt":' .. now .. '}',
     recordEnd = '|' .. now .. '|' .. epoch .. '|Q|'
@@ -172,6 +175,8 @@ local function decide(i)
   end
   if s.code then
     return s.code
+  elseif tonumber(s.epoch) < tonumber(ARGV[i + 7]) then
+    return 'E'
   end
   local bucket = s.bucketPrefix .. bucketOf(user, s.buckets)
   local request, quota = user .. ':' .. key, user .. ':'
@@ -272,7 +277,8 @@ for sku, s in pairs(skus) do
     call('DECRBY', s.outbox.prefix .. 'stock:' .. sku, s.newUnits)
     call('HSET', s.hash, 'seq', s.seq,
       'admittedOrders', s.orders + s.newOrders, 'admittedUnits', s.units + s.newUnits)
-    replies[#replies + 1] = sku .. '|' .. s.epoch .. '|' .. s.seq
+    replies[#replies + 1] = sku .. '|' .. s.epoch .. '|' .. s.seq .. '|' .. s.units + s.newUnits
+      .. '|' .. s.policy .. '|' .. now
   end
 end
 for at = 0, (count - 1) * WIDTH, WIDTH do

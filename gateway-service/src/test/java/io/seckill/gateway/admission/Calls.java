@@ -5,11 +5,15 @@ import io.seckill.common.order.SnowflakeIds;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.gateway.fallback.Promises;
+import io.seckill.gateway.fallback.TestPromises;
 import io.seckill.relay.lane.HandOver;
+import io.seckill.support.web.ProductRow;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Sends purchases to {@code admit.lua} in one call, as a batch does. */
@@ -22,6 +26,7 @@ final class Calls {
   private final SoldOutShield shield = new SoldOutShield(Duration.ofMinutes(1));
   private final AdmitCall admit;
   private int otherServers;
+  private @Nullable ProductRow product;
 
   Calls(UnifiedJedis redis) {
     this(redis, 0);
@@ -42,6 +47,15 @@ final class Calls {
   }
 
   Calls(UnifiedJedis redis, Durability durability, List<HandOver> lanes) {
+    this(redis, durability, lanes, TestPromises.withoutFallback());
+  }
+
+  Calls(UnifiedJedis redis, Promises promises) {
+    this(redis, new Durability(Durability.Store.REDIS, 0, Duration.ZERO), List.of(), promises);
+  }
+
+  private Calls(
+      UnifiedJedis redis, Durability durability, List<HandOver> lanes, Promises promises) {
     var breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
     this.admit =
         new AdmitCall(
@@ -49,6 +63,8 @@ final class Calls {
             breaker,
             servers,
             marks,
+            sku -> product,
+            promises,
             IDS::next,
             lanes,
             () -> otherServers++,
@@ -85,6 +101,11 @@ final class Calls {
     }
     admit.execute(purchases);
     return List.of(outcomes);
+  }
+
+  /** What MySQL has of the SKU from now on. */
+  void product(ProductRow row) {
+    product = row;
   }
 
   SoldOutShield shield() {

@@ -54,7 +54,7 @@ final class AdmitScript {
 
   /** The arguments for one purchase of one unit. */
   static List<String> purchase(String skuId, String userId, String key, String orderId) {
-    return List.of("1", skuId, userId, key, "1", orderId, "");
+    return List.of("1", skuId, userId, key, "1", orderId, "", "0");
   }
 
   /**

@@ -1,0 +1,60 @@
+package io.seckill.gateway.fallback;
+
+import io.seckill.common.broker.ProcessName;
+import io.seckill.common.order.OrderId;
+import io.seckill.gateway.backends.ConsumerClient;
+import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.gateway.catalogue.ProductCache;
+import java.util.List;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** Creates the beans of the fallback. */
+@Configuration(proxyBeanMethods = false)
+class FallbackConfiguration {
+
+  private static final String STORED =
+      "SELECT order_id FROM orders WHERE order_id IN (:ids)"
+          + " UNION ALL SELECT order_id FROM order_alias WHERE order_id IN (:ids)";
+
+  @Bean
+  PromisedOrders promisedOrders() {
+    return new PromisedOrders();
+  }
+
+  @Bean
+  Promises promises(FallbackProperties settings, ProductCache products, PromisedOrders orders) {
+    return new Promises(settings.fallback(), products::isOfRedis, orders, System::nanoTime);
+  }
+
+  @Bean
+  Heartbeats heartbeats(
+      FallbackProperties settings,
+      ServerProperties server,
+      ConsumerClient consumer,
+      RedisBreaker breaker,
+      ProductCache products,
+      Promises promises,
+      PromisedOrders orders,
+      JdbcClient mysql) {
+    return new Heartbeats(
+        ProcessName.host() + ":" + server.getPort(),
+        settings.fallback(),
+        consumer,
+        breaker,
+        products,
+        promises,
+        orders,
+        ids -> stored(mysql, ids));
+  }
+
+  private static List<OrderId> stored(JdbcClient mysql, List<OrderId> ids) {
+    return mysql
+        .sql(STORED)
+        .param("ids", ids.stream().map(OrderId::value).toList())
+        .query((row, n) -> new OrderId(row.getLong(1)))
+        .list();
+  }
+}

@@ -1,0 +1,84 @@
+package io.seckill.gateway.fallback;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.gateway.fallback.PromisedOrders.Admitted;
+import io.seckill.gateway.fallback.PromisedOrders.Content;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class PromisedOrdersTest {
+
+  private static final long SKU = 1_001;
+  private static final long SOME_MS = 1_800_000_000_000L;
+
+  private final PromisedOrders orders = new PromisedOrders();
+
+  @Test
+  void handsOverEachOrderOnceAndKeepsWhatCameLater() {
+    orders.add(List.of(order(1), order(2)));
+    orders.add(List.of(order(2)));
+    Content content = orders.content();
+    orders.add(List.of(order(3)));
+
+    orders.handedOver(content);
+
+    assertThat(content.orders()).containsExactly(order(1), order(2));
+    assertThat(content.complete()).isTrue();
+    assertThat(orders.content().orders()).containsExactly(order(3));
+  }
+
+  @Test
+  void saysThatItHadToForget() {
+    orders.add(IntStream.rangeClosed(1, PromisedOrders.MOST).mapToObj(this::order).toList());
+    assertThat(orders.content().complete()).isTrue();
+
+    orders.add(List.of(order(PromisedOrders.MOST + 1)));
+
+    Content content = orders.content();
+    assertThat(content.complete()).isFalse();
+    assertThat(content.orders()).hasSize(PromisedOrders.MOST).doesNotContain(order(1));
+    orders.handedOver(content);
+    assertThat(orders.content().complete()).isTrue();
+  }
+
+  @Test
+  void forgetsWhatMySqlHas() {
+    orders.add(List.of(order(1), order(2)));
+
+    orders.forget(orders.find(order -> order.seq() == 1));
+
+    assertThat(orders.content().orders()).containsExactly(order(2));
+    assertThat(orders.size()).isEqualTo(1);
+  }
+
+  @Test
+  void keepsTheMostUnitsOfTheLatestEpoch() {
+    orders.add(new Admitted(SKU, 1, 90));
+    orders.add(new Admitted(SKU, 2, 20));
+    orders.add(new Admitted(SKU, 2, 10));
+    orders.add(new Admitted(SKU, 1, 95));
+
+    assertThat(orders.content().admitted()).containsExactly(new Admitted(SKU, 2, 20));
+  }
+
+  private OrderMessage order(int number) {
+    OrderId id = OrderId.of(SOME_MS + number / 1_000, Partition.ofSku(SKU), 7, number % 1_000);
+    return new OrderMessage(
+        id,
+        number,
+        SKU,
+        1,
+        "key-" + (10_000 + number),
+        PurchasePolicy.LIMITED,
+        1,
+        number,
+        SOME_MS,
+        null);
+  }
+}

@@ -1,0 +1,80 @@
+package io.seckill.gateway.fallback;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.sale.FallbackMode;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class PromisesTest {
+
+  private static final long SKU = 1_001;
+
+  private long nanos = Duration.ofDays(1).toNanos();
+  private long termRead;
+  private boolean isRedis = true;
+
+  private final Promises promises = promises(FallbackMode.AUTOMATIC);
+
+  private Promises promises(FallbackMode mode) {
+    return new Promises(
+        mode, (sku, term) -> isRedis && termRead >= term, new PromisedOrders(), () -> nanos);
+  }
+
+  @Test
+  void withoutAFallbackItAlwaysMay() {
+    isRedis = false;
+
+    Promises off = promises(FallbackMode.OFF);
+
+    assertThat(off.may(SKU)).isTrue();
+    assertThat(off.mustRemember()).isFalse();
+  }
+
+  @Test
+  void mayNotBeforeOrderConsumerKnowsIt() {
+    assertThat(promises.may(SKU)).isFalse();
+
+    promises.heard(nanos);
+
+    assertThat(promises.may(SKU)).isTrue();
+  }
+
+  @Test
+  void mayNotOnceNoHeartbeatWasAnsweredForHalfAMinute() {
+    promises.heard(nanos);
+    nanos += Promises.HEARD_WITHIN.toNanos();
+    assertThat(promises.may(SKU)).isTrue();
+
+    nanos++;
+
+    assertThat(promises.may(SKU)).isFalse();
+  }
+
+  @Test
+  void mayNotWhileMySqlDecides() {
+    promises.heard(nanos);
+    isRedis = false;
+
+    assertThat(promises.may(SKU)).isFalse();
+  }
+
+  @Test
+  void mayNotByAReadOfTheProductsThatKnowsNothingOfTheFallback() {
+    promises.heard(nanos);
+    promises.begins(1);
+    assertThat(promises.may(SKU)).isFalse();
+
+    termRead = 1;
+
+    assertThat(promises.may(SKU)).isTrue();
+  }
+
+  @Test
+  void aTermNeverGoesBack() {
+    promises.begins(2);
+    promises.begins(1);
+
+    assertThat(promises.term()).isEqualTo(2);
+  }
+}
