@@ -21,5 +21,6 @@ class ConsumerFeaturesTest {
           .feature("intake", "deadletter", "payment", "storage", "orders", "runtime")
           .feature("catalogue", "storage", "runtime", "web")
           .feature("consistency", "catalogue", "intake", "storage", "orders", "runtime", "web")
+          .feature("fallback", "consistency", "storage", "runtime", "web")
           .rule();
 }

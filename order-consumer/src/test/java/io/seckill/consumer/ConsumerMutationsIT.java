@@ -70,8 +70,8 @@ class ConsumerMutationsIT {
         Mutation.named("a strong sale takes stock that is gone")
             .constant(
                 STORE + "ProductTable",
-                " AND stock >= ? AND state_version = ?",
-                " AND (stock >= ? OR TRUE) AND state_version = ?")
+                " AND stock - reserved_units >= ? AND state_version = ?",
+                " AND (stock - reserved_units >= ? OR TRUE) AND state_version = ?")
             .text(TABLES, "CHECK (stock >= 0)", "CHECK (stock > -1000)")
             .caughtBy(STORE + "StrongSalesIT#decidesAgainWhenTheStockThatItReadIsGone", "SOLD_OUT"),
         Mutation.named("a strong sale confirms purchases after a pause")
@@ -122,7 +122,10 @@ class ConsumerMutationsIT {
                 "io.seckill.consumer.consistency.StrongSaleLedgerIT#isNotMissedInRedis",
                 "sales that wait for a rebuild"),
         Mutation.named("a strong sale takes stock without stock >= n")
-            .constant(STORE + "ProductTable", " AND stock >= ?", " AND (stock >= ? OR TRUE)")
+            .constant(
+                STORE + "ProductTable",
+                " AND stock - reserved_units >= ?",
+                " AND (stock - reserved_units >= ? OR TRUE)")
             .text(TABLES, "CHECK (stock >= 0)", "CHECK (stock > -1000)")
             .caughtBy(
                 STORE + "StrongSalesIT#decidesAgainWhenTheStockThatItReadIsGone",

@@ -1,5 +1,6 @@
 package io.seckill.consumer.catalogue;
 
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.support.web.ProblemCode;
@@ -98,9 +99,9 @@ class Catalogue {
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    */
   ProductRow stop(long skuId, SaleState target) {
-    boolean answers = !isStrong(skuId) && carried(skuId);
+    boolean answers = isStrong(skuId) || carried(skuId);
     ProductRow row = move(skuId, target, 0);
-    if (answers) {
+    if (answers && row.decides() == Decider.REDIS) { // also when a fallback has ended meanwhile
       stops.follow(row);
     }
     return row;

@@ -9,6 +9,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleFallback;
 import io.seckill.consumer.catalogue.DatabasePart.PendingUnits;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -96,6 +97,7 @@ public final class DatabaseSnapshot {
         PurchasePolicy.valueOf(row.getString("policy")),
         row.getInt("limit_per_user"),
         Decider.valueOf(row.getString("decides")),
+        SaleFallback.valueOf(row.getString("fallback")),
         time(row, "opens_at"),
         time(row, "closes_at"),
         row.getLong("epoch"),

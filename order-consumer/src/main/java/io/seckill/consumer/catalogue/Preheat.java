@@ -63,12 +63,14 @@ class Preheat {
   /**
    * @return the row with its new epoch, once Redis holds it unless the sale is a strong one
    * @throws ProblemException 404 UNKNOWN_SKU; 409 SALE_RUNNING, ORDERS_IN_FLIGHT,
-   *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS; 503 BUSY when too many sales are being loaded
+   *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS, REFUSED during a fallback; 503 BUSY when too
+   *     many sales are being loaded
    * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
    *     repeated
    */
   ProductRow run(long skuId) {
     Product product = products.findBySkuId(skuId).orElseThrow(Catalogue::unknown);
+    refuseInFallback(product);
     if (product.isStrong()) {
       return inTransaction(() -> beginStrong(skuId));
     }
@@ -81,6 +83,13 @@ class Preheat {
       return load(skuId);
     } finally {
       connections.release();
+    }
+  }
+
+  private static void refuseInFallback(Product product) {
+    if (product.isInFallback()) {
+      throw ProblemException.of(
+          ProblemCode.REFUSED, "MySQL decides this sale until the fallback ends; preheat it then.");
     }
   }
 
@@ -177,6 +186,7 @@ class Preheat {
     if (product.state().isRunning()) {
       throw SaleLoading.running(product.state().name());
     }
+    refuseInFallback(product);
     if (product.isStrong() != strong) {
       throw SaleLoading.overtaken();
     }

@@ -115,6 +115,11 @@ class Product {
     return decides == Decider.MYSQL;
   }
 
+  /** Whether MySQL decides for a while what Redis decides otherwise, or is about to. */
+  boolean isInFallback() {
+    return fallback != SaleFallback.NO;
+  }
+
   long stateVersion() {
     return stateVersion;
   }
@@ -148,10 +153,14 @@ class Product {
     return Duration.ofSeconds(retentionSeconds);
   }
 
-  /** The rules as an edit has to repeat them; stock is the opening stock with all changes. */
+  /**
+   * The rules as an edit has to repeat them; stock is the opening stock with all changes, and only
+   * sales of Redis get into a fallback.
+   */
   ProductRules rules() {
+    Decider configured = isInFallback() ? Decider.REDIS : decides;
     return new ProductRules(
-        name, priceCents, initialStock, policy, limitPerUser, decides, opensAt, closesAt);
+        name, priceCents, initialStock, policy, limitPerUser, configured, opensAt, closesAt);
   }
 
   ProductRow row() {

@@ -3,6 +3,7 @@ package io.seckill.consumer.catalogue;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleExpiry;
+import io.seckill.common.sale.SaleFallback;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -13,6 +14,7 @@ import java.time.Instant;
  * @param stateVersion number of changes of the state so far
  * @param limitPerUser units; ignored for UNLIMITED
  * @param decides what decides its purchases
+ * @param fallback NO unless MySQL decides for a while what Redis decides otherwise
  * @param initialStock units ever put on sale, which decides how many buckets there are
  * @param lastSeq highest admission sequence stored, or the value from which a rebuild continued it
  * @param ended whether the closing time has passed, by MySQL's clock
@@ -26,6 +28,7 @@ public record ProductSnapshot(
     PurchasePolicy policy,
     int limitPerUser,
     Decider decides,
+    SaleFallback fallback,
     Instant opensAt,
     Instant closesAt,
     long epoch,
@@ -50,6 +53,11 @@ public record ProductSnapshot(
    */
   public boolean isWanted() {
     return !ended && (state.equals("PREHEATED") || isRunning());
+  }
+
+  /** Whether MySQL decides what Redis decides otherwise, or has until its loading. */
+  public boolean isWithMySql() {
+    return fallback == SaleFallback.ACTIVE || fallback == SaleFallback.RETURNING;
   }
 
   public boolean isRunning() {

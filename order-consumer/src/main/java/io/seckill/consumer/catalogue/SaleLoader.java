@@ -3,6 +3,7 @@ package io.seckill.consumer.catalogue;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.sale.SaleFallback;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
@@ -17,9 +18,9 @@ import redis.clients.jedis.UnifiedJedis;
 
 /**
  * Loads a sale into Redis from one snapshot of MySQL, under an epoch that MySQL has raised before:
- * for a preheat, and for a rebuild after a loss of data. Redis gets MySQL's stock less the units
- * that dead letters, open or replayed, may still take. A process that dies in between leaves a sale
- * that admits nothing, until the next loading.
+ * for a preheat, for a rebuild after a loss of data, and at the end of a fallback. Redis gets
+ * MySQL's stock less the units that dead letters, open or replayed, may still take. A process that
+ * dies in between leaves a sale that admits nothing, until the next loading.
  */
 @Component
 public class SaleLoader {
@@ -98,7 +99,9 @@ public class SaleLoader {
     int orders = write(sale, database, dead, loading.writer(), beforeReplacing);
     Map<String, String> contained = contained(database, sale);
     beforeReplacing.run();
-    return finish(sale, loading, stock, contained).map(state -> new Loaded(state, stock, orders));
+    long settled = sale.lastSeq() - dead.size();
+    return finish(sale, loading, stock, contained, settled)
+        .map(state -> new Loaded(state, stock, orders));
   }
 
   /** Writes quotas and orders as MySQL has them, and the orders that dead letters may become. */
@@ -171,12 +174,18 @@ public class SaleLoader {
   /**
    * Respects a pause or close of the sale during the loading: the row stays locked until Redis has
    * its state and the number of its change, so a change of state comes earlier, and is in the row,
-   * or after. A stop that waits in Redis stays in force.
+   * or after. A stop that waits in Redis stays in force. A sale that returns from a fallback is
+   * decided by Redis from the COMMIT on, and has the state in Redis before.
    *
+   * @param settled orders that MySQL had settled at the loading, on the scale of Redis's sequence
    * @return the state that the sale has now
    */
   private Optional<String> finish(
-      ProductSnapshot loaded, SaleLoading loading, long stock, Map<String, String> contained) {
+      ProductSnapshot loaded,
+      SaleLoading loading,
+      long stock,
+      Map<String, String> contained,
+      long settled) {
     Optional<String> state =
         transactions.execute(
             tx -> {
@@ -187,10 +196,24 @@ public class SaleLoader {
               if (!now.closesAt().equals(loaded.closesAt())) {
                 return Optional.empty();
               }
+              long version = now.stateVersion();
+              if (now.fallback() == SaleFallback.RETURNING) {
+                endFallback(now, settled + now.settled() - loaded.settled());
+                version++;
+              }
               loading.finish(stock, contained, now.state());
-              states.follow(now.skuId(), now.state(), now.epoch(), now.stateVersion(), null);
+              states.follow(now.skuId(), now.state(), now.epoch(), version, null);
               return Optional.of(now.state());
             });
     return Objects.requireNonNull(state);
+  }
+
+  /** During a fallback {@code settled} counted rows; from now on it follows Redis's sequence. */
+  private void endFallback(ProductSnapshot locked, long settled) {
+    jdbc.sql(
+            "UPDATE products SET decides = 'REDIS', fallback = 'NO', reserved_units = 0,"
+                + " state_version = state_version + 1, settled = ? WHERE sku_id = ?")
+        .params(settled, locked.skuId())
+        .update();
   }
 }

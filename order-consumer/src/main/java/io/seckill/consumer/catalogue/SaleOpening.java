@@ -59,16 +59,23 @@ class SaleOpening {
     if (product.state() != from && product.state() != SaleState.OPEN) {
       throw illegal(product.state());
     }
-    if (product.decides() == Decider.MYSQL) {
-      return catalogue.open(skuId);
+    if (product.decides() == Decider.REDIS) {
+      refuseUnfit(product, from);
     }
+    ProductRow opened = catalogue.open(skuId);
+    return opened.decides() == Decider.MYSQL ? opened : inRedis(opened);
+  }
+
+  private void refuseUnfit(ProductRow product, SaleState from) {
     if (from == SaleState.PREHEATED) { // a resumed sale already has its orders in Redis
       refuseUnsafeRedis();
     }
     refuseOtherData(product);
-    ProductRow opened = catalogue.open(skuId);
+  }
+
+  private ProductRow inRedis(ProductRow opened) {
     return switch (states.follow(
-        skuId, opened.state().name(), opened.epoch(), opened.stateVersion(), null)) {
+        opened.skuId(), opened.state().name(), opened.epoch(), opened.stateVersion(), null)) {
       case DONE -> opened;
       case NOT_LOADED -> throw notPreheated();
       case STOPPED -> throw illegal(SaleState.PAUSED);

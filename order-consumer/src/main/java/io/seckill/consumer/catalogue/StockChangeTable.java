@@ -36,11 +36,13 @@ class StockChangeTable {
    * The columns of a product that decide about a change.
    *
    * @param ended whether its closing time has passed, by MySQL's clock
-   * @param strong whether MySQL alone sells it
+   * @param strong whether MySQL alone sells it, or decides it in a fallback
+   * @param between whether a fallback begins or ends: nobody decides
    */
-  record Sale(String state, long epoch, long stock, boolean ended, boolean strong) {
+  record Sale(
+      String state, long epoch, long stock, boolean ended, boolean strong, boolean between) {
 
-    /** Whether Redis has nothing of the sale: it was never preheated there. */
+    /** Whether nothing that Redis has of the sale counts, or it was never preheated there. */
     boolean isOnlyInMySql() {
       return strong || state.equals("NEW");
     }
@@ -57,7 +59,8 @@ class StockChangeTable {
 
   private Optional<Sale> sale(long skuId, String lock) {
     return jdbc.sql(
-            "SELECT state, epoch, stock, closes_at <= UTC_TIMESTAMP(3), decides = 'MYSQL'"
+            "SELECT state, epoch, stock, closes_at <= UTC_TIMESTAMP(3), decides = 'MYSQL',"
+                + " fallback IN ('ENTERING', 'RETURNING')"
                 + " FROM products WHERE sku_id = ?"
                 + lock)
         .param(skuId)
@@ -68,7 +71,8 @@ class StockChangeTable {
                     row.getLong(2),
                     row.getLong(3),
                     row.getBoolean(4),
-                    row.getBoolean(5)))
+                    row.getBoolean(5),
+                    row.getBoolean(6)))
         .optional();
   }
 
@@ -133,12 +137,12 @@ class StockChangeTable {
         == 1;
   }
 
-  /** Withdraws units from the product, if it has them. */
+  /** Withdraws units from the product, if it has them and none of them is reserved. */
   boolean withdraw(long skuId, long units) {
     return jdbc.sql(
                 "UPDATE products SET stock = stock - :units, initial_stock = initial_stock - :units"
                     + NOTICED_BY_PURCHASES
-                    + " WHERE sku_id = :sku AND stock >= :units")
+                    + " WHERE sku_id = :sku AND stock - reserved_units >= :units")
             .param("units", units)
             .param("sku", skuId)
             .update()

@@ -31,7 +31,8 @@ import redis.clients.jedis.exceptions.JedisException;
  * one.
  *
  * <p>A sale that only MySQL has, because it is a strong one or was never preheated, is changed
- * there in one transaction.
+ * there in one transaction; so is a sale that MySQL decides in a fallback. While a fallback begins
+ * or ends, changes wait.
  */
 @Component
 class StockChanges {
@@ -68,9 +69,13 @@ class StockChanges {
    * @return DONE or REFUSED
    * @throws ProblemException 404 UNKNOWN_SKU, 422 IDEMPOTENCY_KEY_REUSED when the id was used for
    *     another number of units, 503 when it is not finished: the sweep completes it, and the same
-   *     request returns the outcome
+   *     request returns the outcome; 503 BUSY while a fallback begins or ends
    */
   StockChange change(long skuId, String changeId, long delta, String reason, Operator operator) {
+    if (table.sale(skuId).filter(Sale::between).isPresent()) {
+      throw ProblemException.of(
+          ProblemCode.BUSY, "A fallback begins or ends; send the same request again.");
+    }
     if (!table.insert(skuId, changeId, delta, reason, operator)) {
       throw ProblemException.of(ProblemCode.UNKNOWN_SKU);
     }
@@ -115,6 +120,9 @@ class StockChanges {
   }
 
   private Step step(StockChange change) {
+    if (sale(change.skuId()).between()) {
+      return Step.WAIT;
+    }
     return switch (change.state()) {
       case PENDING -> change.isAddition() ? addToMySql(change) : takeFromRedis(change);
       case MYSQL_DONE -> addToRedis(change);
@@ -127,11 +135,11 @@ class StockChanges {
     transactions.executeWithoutResult(
         tx -> {
           StockChange change = table.lock(read).orElseThrow(StockChanges::gone);
-          if (change.state() != ChangeState.PENDING) {
+          Sale sale = table.lockSale(change.skuId()).orElseThrow(StockChanges::gone);
+          if (change.state() != ChangeState.PENDING || sale.between()) {
             return;
           }
           if (table.add(change.skuId(), change.delta(), MAX_STOCK)) {
-            Sale sale = table.lockSale(change.skuId()).orElseThrow(StockChanges::gone);
             table.move(
                 change,
                 sale.isOnlyInMySql() ? ChangeState.DONE : ChangeState.MYSQL_DONE,
@@ -182,6 +190,9 @@ class StockChanges {
             return;
           }
           Sale sale = table.lockSale(change.skuId()).orElseThrow(StockChanges::gone);
+          if (sale.between()) {
+            return;
+          }
           if (sale.epoch() != change.epoch()) {
             table.move(change, ChangeState.PENDING, sale.epoch());
           } else if (table.withdraw(change.skuId(), -change.delta())) {

@@ -42,12 +42,22 @@ class Comparisons {
 
   /**
    * @return empty when there is no such product
-   * @throws ProblemException 409 for a strong sale, of which Redis has nothing
+   * @throws ProblemException 409 for a strong sale, of which Redis has nothing, and for one that
+   *     MySQL decides in a fallback
    * @throws DataAccessException when MySQL is unavailable
    * @throws TransactionException as well
    */
   Optional<Read> read(long skuId) {
     return snapshots.read(mysql -> mysql.sale(skuId).map(sale -> read(sale, mysql)));
+  }
+
+  /**
+   * Reads both without comparing them: what Redis has of a sale in a fallback is to be replaced.
+   *
+   * @return empty when there is no such product
+   */
+  Optional<Read> ofFallback(long skuId) {
+    return sale(skuId).map(sale -> new Read(sale, redis.state(skuId), Optional.empty()));
   }
 
   private Read read(ProductSnapshot sale, DatabaseSnapshot mysql) {

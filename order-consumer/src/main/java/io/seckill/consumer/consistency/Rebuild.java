@@ -39,11 +39,13 @@ import org.springframework.transaction.TransactionException;
  *       store are sent again before.
  *   <li>MySQL raises the epoch. From here on gateways refuse the old data of Redis, compensations
  *       of the old epoch are no-ops, and orders of it that still arrive are judged by MySQL's
- *       guards alone.
+ *       guards alone. Of a sale in a fallback, MySQL has sold until here; now nobody decides, and
+ *       nothing is reserved any more.
  *   <li>One snapshot of MySQL is loaded: Redis gets MySQL's stock less the units that open dead
  *       letters may still take.
- *   <li>The sale gets the state that MySQL has by then, while its row is locked. When the closing
- *       time has been moved meanwhile, the keys expire too early: the last two steps are repeated.
+ *   <li>The sale gets the state that MySQL has by then, while its row is locked, and a fallback of
+ *       it ends. When the closing time has been moved meanwhile, the keys expire too early: the
+ *       last two steps are repeated.
  * </ol>
  */
 @Component
@@ -154,6 +156,20 @@ class Rebuild {
     return new Rebuilt(true, "Redis holds the sale; it is " + loaded.state() + ".", repairs);
   }
 
+  /**
+   * Ends the fallback of a sale that is over: Redis need not have it, and what it has is too old. A
+   * later preheat proves that nothing is in flight, as after a loss of data.
+   */
+  void abandon(ProductSnapshot sale) {
+    sales.remove(sale.skuId());
+    jdbc.sql(
+            "UPDATE products SET decides = 'REDIS', fallback = 'NO', reserved_units = 0,"
+                + " state_version = state_version + 1 WHERE sku_id = ? AND epoch = ?"
+                + " AND fallback IN ('ACTIVE', 'RETURNING')")
+        .params(sale.skuId(), sale.epoch())
+        .update();
+  }
+
   /** Waits until MySQL, or the dead letters, have every order that Redis has admitted. */
   private void bringToRest(
       ProductSnapshot sale,
@@ -231,14 +247,18 @@ class Rebuild {
    * can have used: each order that was admitted and not stored held at least one unit. So an order
    * of the old epoch that arrives late never makes the new data look behind, and old data that come
    * back always do. Dead letters are not settled yet: each counts when it is replayed or discarded.
+   * In a fallback {@code settled} counts rows until the end of the loading. MySQL assigns from left
+   * to right.
    */
   private boolean raiseEpoch(ProductSnapshot sale, RedisSaleState seen) {
     return jdbc.sql(
                 "UPDATE products SET epoch = GREATEST(epoch, ?) + 1,"
-                    + " last_seq = GREATEST(last_seq, ?) + initial_stock, settled = last_seq - ("
+                    + " last_seq = GREATEST(last_seq, ?) + initial_stock,"
+                    + " settled = IF(fallback = 'NO', last_seq - ("
                     + DatabaseSnapshot.COUNT_UNSETTLED_DEAD_LETTERS
-                    + ")"
-                    + " WHERE sku_id = ? AND epoch = ?")
+                    + "), settled), state_version = state_version + (fallback <> 'NO'),"
+                    + " reserved_units = 0, fallback = IF(fallback = 'NO', 'NO', 'RETURNING')"
+                    + " WHERE sku_id = ? AND epoch = ? AND fallback <> 'ENTERING'")
             .params(seen.epoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch())
             .update()
         == 1;

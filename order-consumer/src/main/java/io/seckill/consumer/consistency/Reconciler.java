@@ -10,21 +10,26 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Semaphore;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Reconciles a SKU. At any time at most one run is active for it in all processes, and at most
  * {@value ConnectionPools#RECONCILIATION_RUNS} runs in this process.
  */
 @Component
-class Reconciler {
+public class Reconciler {
 
   private static final Logger log = LoggerFactory.getLogger(Reconciler.class);
+
+  /** Starter of the runs at the end of a fallback. */
+  private static final String FALLBACK = "fallback";
 
   private final DataSource dataSource;
   private final SaleReconciliation reconciliation;
@@ -54,7 +59,7 @@ class Reconciler {
    *
    * @param dryRun only report the differences
    * @param mayRebuild rebuild a sale that Redis has lost
-   * @param startedBy an operator, or "schedule"
+   * @param startedBy an operator, "schedule" or "fallback"
    */
   record Order(boolean dryRun, boolean mayRebuild, String startedBy) {}
 
@@ -64,19 +69,43 @@ class Reconciler {
    *     unavailable, or this process reconciles as many other SKUs as it may
    */
   Report run(long skuId, Order order) {
+    return run(skuId, order, lock -> reconciliation.run(skuId, order, lock));
+  }
+
+  private Report run(long skuId, Order order, Function<RunLock, Found> work) {
     if (!runs.tryAcquire()) {
       throw ProblemException.of(
           ProblemCode.UNAVAILABLE,
           "Other SKUs are being reconciled already; send the same request again.");
     }
     try {
-      return alone(skuId, order);
+      return alone(skuId, order, work);
     } finally {
       runs.release();
     }
   }
 
-  private Report alone(long skuId, Order order) {
+  /**
+   * Loads a sale that is in a fallback into Redis, which decides it from then on.
+   *
+   * @return false when it is not done, and is to be tried again
+   * @throws ProblemException as {@link #run}
+   * @throws JedisException when Redis is unavailable
+   */
+  public boolean returnToRedis(long skuId) {
+    Report report =
+        run(
+            skuId,
+            new Order(false, true, FALLBACK),
+            lock -> reconciliation.returnToRedis(skuId, lock));
+    if (report.outcome() != Outcome.REBUILT && report.outcome() != Outcome.NOT_ON_SALE) {
+      log.warn("sku {}: cannot return to Redis yet: {}", skuId, report.detail());
+      return false;
+    }
+    return true;
+  }
+
+  private Report alone(long skuId, Order order, Function<RunLock, Found> work) {
     try (RunLock lock =
         RunLock.take(dataSource, "reconcile-" + skuId, lockSilence)
             .orElseThrow(
@@ -84,7 +113,8 @@ class Reconciler {
                     ProblemException.of(
                         ProblemCode.RECONCILIATION_RUNNING,
                         "This SKU is being reconciled already."))) {
-      Report report = locked(skuId, order, lock);
+      Instant start = clock.instant();
+      Report report = report(skuId, order, start, work.apply(lock));
       log.debug("{}: {} under {}", report, report.outcome(), lock);
       return report;
     } catch (DataAccessException | TransactionException e) {
@@ -97,9 +127,7 @@ class Reconciler {
     }
   }
 
-  private Report locked(long skuId, Order order, RunLock lock) {
-    Instant start = clock.instant();
-    Found found = reconciliation.run(skuId, order, lock);
+  private Report report(long skuId, Order order, Instant start, Found found) {
     Report report =
         new Report(
             null,
@@ -114,7 +142,8 @@ class Reconciler {
             start,
             clock.instant());
     meters.count(report.outcome(), found.repairs());
-    boolean byOperator = !order.startedBy().equals(Schedule.NAME);
+    boolean byOperator =
+        !order.startedBy().equals(Schedule.NAME) && !order.startedBy().equals(FALLBACK);
     return byOperator || !found.repairs().isEmpty() ? table.keep(report, found.repairs()) : report;
   }
 }

@@ -207,6 +207,11 @@ class RedisSale {
     }
   }
 
+  /** Removes what admits and counts; the buckets expire. */
+  void remove(long sku) {
+    redis.del(RedisKeys.sku(sku), RedisKeys.stock(sku));
+  }
+
   /** Returns whether the state was replaced; an absent sale gets no field but the state. */
   boolean setState(ProductSnapshot sale, RedisSaleState seen, String state) {
     return isDone(

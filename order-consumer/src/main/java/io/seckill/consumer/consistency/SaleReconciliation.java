@@ -82,6 +82,33 @@ class SaleReconciliation {
         : found(read, Outcome.NOT_ON_SALE, "Redis need not have this sale, and has not.");
   }
 
+  /**
+   * Loads a sale that is in a fallback into Redis, which decides it then. One that Redis need not
+   * have any more is removed from it instead.
+   *
+   * @param lock of this SKU
+   * @throws ProblemException 404 UNKNOWN_SKU
+   */
+  Found returnToRedis(long skuId, RunLock lock) {
+    Read read =
+        comparisons
+            .ofFallback(skuId)
+            .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
+    if (!read.sale().isWithMySql()) {
+      return found(read, Outcome.NOT_ON_SALE, "MySQL does not decide this sale in a fallback.");
+    }
+    if (!read.isLost()) {
+      rebuild.abandon(read.sale());
+      return found(read, Outcome.NOT_ON_SALE, "Redis need not have this sale any more.");
+    }
+    Rebuilt rebuilt = rebuild.run(read.sale(), read.seen(), barrierTimeout, lock);
+    return new Found(
+        rebuilt.done() ? Outcome.REBUILT : Outcome.UNPROVEN,
+        rebuilt.detail(),
+        comparisons.sale(skuId).orElse(read.sale()).epoch(),
+        rebuilt.repairs());
+  }
+
   private Read read(long skuId) {
     return comparisons.read(skuId).orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }

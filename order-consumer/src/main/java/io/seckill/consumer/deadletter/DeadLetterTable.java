@@ -70,7 +70,9 @@ class DeadLetterTable {
 
   /** Whether MySQL alone sells the SKU: a message never was an order of it. */
   boolean isOfStrongSale(long skuId) {
-    return jdbc.sql("SELECT COUNT(*) FROM products WHERE sku_id = ? AND decides = 'MYSQL'")
+    return jdbc.sql(
+                "SELECT COUNT(*) FROM products"
+                    + " WHERE sku_id = ? AND decides = 'MYSQL' AND fallback = 'NO'")
             .param(skuId)
             .query(Long.class)
             .single()

@@ -1,5 +1,7 @@
 package io.seckill.consumer.orders;
 
+import static java.util.stream.Collectors.toSet;
+
 import io.seckill.common.order.OrderId;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -7,6 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -78,6 +81,20 @@ public class Orders {
           .param("ids", ids(orders))
           .update();
     }
+  }
+
+  /** Those of these results whose sale Redis decides now. */
+  public List<OrderResult> inRedis(Collection<OrderResult> results) {
+    if (results.isEmpty()) {
+      return List.of();
+    }
+    Set<Long> skus =
+        Set.copyOf(
+            jdbc.sql("SELECT sku_id FROM products WHERE decides = 'REDIS' AND sku_id IN (:skus)")
+                .param("skus", results.stream().map(OrderResult::skuId).collect(toSet()))
+                .query(Long.class)
+                .list());
+    return results.stream().filter(result -> skus.contains(result.skuId())).toList();
   }
 
   /** The ids for a statement, sorted: transactions that lock rows in one order do not deadlock. */

@@ -14,11 +14,12 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -28,7 +29,8 @@ import org.springframework.transaction.support.TransactionOperations;
 
 /**
  * Ends CONFIRMED orders without a payment and returns their units: in MySQL in the transaction that
- * ends them, in Redis by compensation after it. Redis is told nothing of orders of strong sales.
+ * ends them, in Redis by compensation after it. Redis is told nothing of orders of strong sales,
+ * nor of a sale that MySQL decides in a fallback: at its end Redis gets all that MySQL has.
  *
  * <p>Locks are taken in the order of the batch store: orders, quota by (user, SKU), products by SKU
  * last. Payments are locked right after orders, as in a payment. The number of statements executed
@@ -79,8 +81,13 @@ class Cancellations {
     static final Ended NONE = new Ended(List.of(), List.of());
   }
 
-  /** The columns of a product that say what to return. */
-  private record Sale(boolean keepsQuota, boolean strong) {}
+  /**
+   * What a product says while its row is locked.
+   *
+   * @param epoch later preheats count these units, earlier ones did not
+   * @param inRedis whether Redis sells it, or is being loaded from what may lack these units
+   */
+  private record Sale(long epoch, boolean inRedis) {}
 
   /**
    * Cancels an order of this user.
@@ -162,37 +169,38 @@ class Cancellations {
         .param("ids", sortedIds(ended.stream().map(EndedOrder::orderId)))
         .update();
     payments.ended(ended.stream().map(EndedOrder::orderId).toList());
-    Map<Long, Sale> sales = sales(ended);
-    lowerQuotas(ended.stream().filter(order -> saleOf(order, sales).keepsQuota()).toList());
-    Map<Long, Long> epochs = returnStock(ended);
+    Set<Long> withQuota = withQuota(ended);
+    lowerQuotas(ended.stream().filter(order -> withQuota.contains(order.skuId())).toList());
+    Map<Long, Sale> sales = returnStock(ended);
     List<Compensation> recorded =
         ended.stream()
-            .filter(order -> !saleOf(order, sales).strong())
+            .filter(order -> saleOf(order, sales).inRedis())
             .map(
                 order ->
                     new Compensation(
                         order.orderId(),
                         order.skuId(),
                         order.userId(),
-                        Objects.requireNonNull(epochs.get(order.skuId())),
+                        saleOf(order, sales).epoch(),
                         order.quantity(),
-                        saleOf(order, sales).keepsQuota() ? order.quantity() : 0))
+                        withQuota.contains(order.skuId()) ? order.quantity() : 0))
             .toList();
     compensations.record(recorded);
     return new Ended(ended, recorded);
   }
 
-  /** Read without a lock: neither a sale's policy nor what decides it ever changes. */
-  private Map<Long, Sale> sales(List<EndedOrder> ended) {
-    Map<Long, Sale> sales = new HashMap<>();
-    jdbc.sql("SELECT sku_id, policy, decides = 'MYSQL' FROM products WHERE sku_id IN (:skus)")
+  /** The SKUs that keep a quota; read without a lock, because a sale's policy never changes. */
+  private Set<Long> withQuota(List<EndedOrder> ended) {
+    Set<Long> withQuota = new HashSet<>();
+    jdbc.sql("SELECT sku_id, policy FROM products WHERE sku_id IN (:skus)")
         .param("skus", ended.stream().map(EndedOrder::skuId).collect(Collectors.toSet()))
         .query(
             row -> {
-              PurchasePolicy policy = PurchasePolicy.valueOf(row.getString(2));
-              sales.put(row.getLong(1), new Sale(policy.keepsQuota(), row.getBoolean(3)));
+              if (PurchasePolicy.valueOf(row.getString(2)).keepsQuota()) {
+                withQuota.add(row.getLong(1));
+              }
             });
-    return sales;
+    return withQuota;
   }
 
   private static Sale saleOf(EndedOrder order, Map<Long, Sale> sales) {
@@ -232,22 +240,23 @@ class Cancellations {
   private record Owner(long userId, long skuId) {}
 
   /**
-   * @return the epoch of each sale, read while its row is locked: later preheats count these units,
-   *     earlier ones did not
+   * @return each sale, read while its row is locked: a fallback may begin or end at any time
    */
-  private Map<Long, Long> returnStock(List<EndedOrder> ended) {
+  private Map<Long, Sale> returnStock(List<EndedOrder> ended) {
     Map<Long, Long> units = new TreeMap<>();
     ended.forEach(order -> units.merge(order.skuId(), (long) order.quantity(), Long::sum));
-    Map<Long, Long> epochs = new HashMap<>();
-    units.forEach((sku, returned) -> epochs.put(sku, returnStock(sku, returned)));
-    return epochs;
+    Map<Long, Sale> sales = new HashMap<>();
+    units.forEach((sku, returned) -> sales.put(sku, returnStock(sku, returned)));
+    return sales;
   }
 
-  private long returnStock(long sku, long units) {
+  private Sale returnStock(long sku, long units) {
     jdbc.sql("UPDATE products SET stock = stock + ? WHERE sku_id = ?").params(units, sku).update();
-    return jdbc.sql("SELECT epoch FROM products WHERE sku_id = ?")
+    return jdbc.sql(
+            "SELECT epoch, decides = 'MYSQL' AND fallback <> 'RETURNING' FROM products"
+                + " WHERE sku_id = ? FOR UPDATE")
         .param(sku)
-        .query(Long.class)
+        .query((row, number) -> new Sale(row.getLong(1), !row.getBoolean(2)))
         .optional()
         .orElseThrow(() -> new IllegalStateException("there is no product " + sku));
   }

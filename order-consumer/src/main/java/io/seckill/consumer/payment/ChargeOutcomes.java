@@ -59,8 +59,9 @@ class ChargeOutcomes {
   record Settled(boolean fresh, Map<OrderId, OrderRow> orders, Set<OrderId> paid) {}
 
   /**
-   * Settles the outcomes and writes the results of paid orders to Redis, unless MySQL decided them.
-   * Of several outcomes, those whose order another transaction has locked are left out.
+   * Settles the outcomes and writes the results of paid orders to Redis, unless MySQL decided them
+   * and decides their sale still: Redis has such orders after a fallback. Of several outcomes,
+   * those whose order another transaction has locked are left out.
    *
    * @param first evaluated in the transaction; false when these were received before: nothing
    *     changes
@@ -77,6 +78,7 @@ class ChargeOutcomes {
     meters.settled(outcomes.size());
     meters.ended(OrderStatus.PAID, settled.paid().size());
     List<OrderResult> paid = new ArrayList<>();
+    List<OrderResult> decidedByMySql = new ArrayList<>();
     settled
         .orders()
         .forEach(
@@ -84,10 +86,12 @@ class ChargeOutcomes {
               if (settled.paid().contains(id)) {
                 OrderTrail.mark(id, order.skuId(), null, "paid");
               }
-              if (order.status() == OrderStatus.PAID && !id.isDecidedByMySql()) {
-                paid.add(OrderResult.of(id, order.skuId(), order.userId(), OrderStatus.PAID));
+              if (order.status() == OrderStatus.PAID) {
+                (id.isDecidedByMySql() ? decidedByMySql : paid)
+                    .add(OrderResult.of(id, order.skuId(), order.userId(), OrderStatus.PAID));
               }
             });
+    paid.addAll(orders.inRedis(decidedByMySql));
     results.write(paid);
     return settled;
   }

@@ -22,6 +22,9 @@ public class ConnectionPools {
   /** Sales that preheats load at the same time; each needs a connection for its snapshot. */
   public static final int PREHEATS = 2;
 
+  /** Batches of promised orders that gateways hand over at the same time. */
+  public static final int HANDOVERS = 2;
+
   /** Batches of purchases of strong sales that MySQL decides at the same time. */
   public static final int STRONG_BATCHES = 4;
 
@@ -36,7 +39,8 @@ public class ConnectionPools {
   private final HikariDataSource reconciliation;
 
   ConnectionPools(HikariDataSource settings, MeterRegistry meters) {
-    this.orderStorage = pool(settings, "order-storage", BrokerTopology.ORDER_QUEUES, meters);
+    this.orderStorage =
+        pool(settings, "order-storage", BrokerTopology.ORDER_QUEUES + HANDOVERS, meters);
     // Only transactions use it: saves two round trips for each of them.
     this.orderStorage.setAutoCommit(false);
     this.strongSales = pool(settings, "strong-sales", STRONG_BATCHES, meters);
@@ -60,7 +64,10 @@ public class ConnectionPools {
     return pool;
   }
 
-  /** Pool for storing the orders of the queues: one connection for the writer of each queue. */
+  /**
+   * Pool for storing the orders of the queues: one connection for the writer of each queue, and
+   * those for orders that gateways hand over.
+   */
   public DataSource orderStorage() {
     return orderStorage;
   }

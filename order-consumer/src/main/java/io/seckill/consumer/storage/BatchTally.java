@@ -19,6 +19,7 @@ final class BatchTally {
     sku.orders++;
     sku.lastSeq = Math.max(sku.lastSeq, order.seq());
     sku.units += takesStock ? order.quantity() : 0;
+    sku.promised += order.quantity();
   }
 
   /** SKUs in ascending order, in which product rows are locked. */
@@ -33,8 +34,7 @@ final class BatchTally {
    */
   boolean take(JdbcOperations jdbc) {
     for (Map.Entry<Long, Sku> entry : skus.entrySet()) {
-      Sku sku = entry.getValue();
-      if (!ProductTable.take(jdbc, entry.getKey(), sku.units, sku.orders, sku.lastSeq)) {
+      if (!entry.getValue().take(jdbc, entry.getKey())) {
         return false;
       }
     }
@@ -49,7 +49,12 @@ final class BatchTally {
 
   private static final class Sku {
     private long units;
+    private long promised;
     private int orders;
     private long lastSeq;
+
+    private boolean take(JdbcOperations jdbc, long id) {
+      return ProductTable.take(jdbc, id, units, promised, orders, lastSeq);
+    }
   }
 }

@@ -14,25 +14,26 @@ import org.springframework.jdbc.core.JdbcOperations;
 final class ProductTable {
 
   private static final String TAKE =
-      "UPDATE products SET stock = stock - ?, last_seq = GREATEST(last_seq, ?),"
-          + " settled = settled + ? WHERE sku_id = ? AND stock >= ?";
+      "UPDATE products SET stock = stock - ?, reserved_units = GREATEST(0, reserved_units - ?),"
+          + " last_seq = GREATEST(last_seq, ?), settled = settled + ?"
+          + " WHERE sku_id = ? AND stock >= ?";
 
   private static final String TAKE_STRONG =
       "UPDATE products SET stock = stock - ?, last_seq = last_seq + ?, settled = settled + ?"
-          + " WHERE sku_id = ? AND stock >= ?"
+          + " WHERE sku_id = ? AND stock - reserved_units >= ?"
           + " AND state_version = ?";
 
   private ProductTable() {}
 
   /**
    * Reads without locking; a SKU that does not exist, or that is a strong sale, is missing from the
-   * result.
+   * result. A sale in a fallback is not: Redis has admitted orders of it before.
    */
   static Map<Long, SaleRules> rules(JdbcOperations jdbc, Collection<Long> skus) {
     String sql =
         "SELECT sku_id, price_cents, policy, limit_per_user FROM products WHERE sku_id IN ("
             + Sql.marks(skus.size())
-            + ") AND decides = 'REDIS'";
+            + ") AND (decides = 'REDIS' OR fallback <> 'NO')";
     Map<Long, SaleRules> found = new HashMap<>();
     jdbc.query(
         sql,
@@ -65,22 +66,25 @@ final class ProductTable {
   }
 
   /**
-   * Takes units and advances the SKU's progress.
+   * Takes units and advances the SKU's progress. What a fallback has reserved is for these orders,
+   * whatever becomes of them.
    *
    * @param units 0 when all orders were refused
+   * @param promised units of all orders settled
    * @param orders settled, at least 1, so that the row changes and counts as affected
    * @return false when there is less stock than that: nothing is taken
    */
-  static boolean take(JdbcOperations jdbc, long sku, long units, int orders, long lastSeq) {
-    return jdbc.update(TAKE, units, lastSeq, orders, sku, units) == 1;
+  static boolean take(
+      JdbcOperations jdbc, long sku, long units, long promised, int orders, long lastSeq) {
+    return jdbc.update(TAKE, units, promised, lastSeq, orders, sku, units) == 1;
   }
 
   /**
-   * Takes units of a strong sale.
+   * Takes units of a strong sale, none of those that are reserved.
    *
    * @param orders stored, at least 1
    * @param version of the sale when the purchases were decided
-   * @return false when there is less stock than that, or the sale has changed: nothing is taken
+   * @return false when less than that is free, or the sale has changed: nothing is taken
    */
   static boolean takeStrong(JdbcOperations jdbc, long sku, long units, int orders, long version) {
     return jdbc.update(TAKE_STRONG, units, orders, orders, sku, units, version) == 1;

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides purchases of one strong sale in the order given, from what was read; later ones see what
- * earlier ones take. The order of the checks is that of {@code admit.lua}.
+ * earlier ones take. The order of the checks is that of {@code admit.lua}. A purchase that only
+ * reserved units could serve is BUSY: they are not sold out.
  */
 final class StrongBatch {
 
@@ -75,8 +76,10 @@ final class StrongBatch {
     } else if (sale.rules().keepsQuota()
         && owned.getOrDefault(purchase.userId(), 0) + quantity > sale.rules().limit()) {
       return Outcome.QUOTA_EXCEEDED;
+    } else if (stock < quantity) {
+      return Outcome.TOO_FEW_LEFT;
     }
-    return stock < quantity ? Outcome.TOO_FEW_LEFT : null;
+    return stock - sale.reserved() < quantity ? Outcome.BUSY : null;
   }
 
   private StrongDecision admit(StrongPurchase purchase, RequestKey key) {

@@ -19,7 +19,7 @@ public record StrongDecision(
     CONFIRMED,
     /** The same user has an order under the same idempotency key. */
     REPEATED,
-    /** Also of a product that Redis decides, or that was never preheated. */
+    /** Also of a product that was never preheated. */
     UNKNOWN_SKU,
     NOT_OPEN,
     PAUSED,
@@ -33,7 +33,10 @@ public record StrongDecision(
     TOO_FEW_LEFT,
     /** The idempotency key has an order of another quantity. */
     IDEMPOTENCY_KEY_REUSED,
-    /** Too many batches at once, or too many conflicts. */
+    /**
+     * Too many batches at once, or too many conflicts; MySQL does not decide this sale, or not yet;
+     * or only what a fallback has reserved is left.
+     */
     BUSY,
     /** MySQL has failed: a repeat with the same key finds out what it did. */
     UNKNOWN

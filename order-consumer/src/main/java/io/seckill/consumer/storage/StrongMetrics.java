@@ -15,6 +15,7 @@ final class StrongMetrics {
 
   private final Map<Outcome, Counter> decided = new EnumMap<>(Outcome.class);
   private final Counter conflicts;
+  private final Counter served;
   private final Timer time;
 
   StrongMetrics(MeterRegistry meters) {
@@ -30,6 +31,10 @@ final class StrongMetrics {
         Counter.builder("seckill.consumer.strong.conflicts")
             .description("Transactions undone because a guard refused one of their purchases")
             .register(meters);
+    served =
+        Counter.builder("seckill.fallback.served")
+            .description("Purchases that MySQL confirmed because Redis could not decide")
+            .register(meters);
     time =
         Timer.builder("seckill.consumer.strong.time")
             .description("From the arrival of a batch of one SKU to its decision")
@@ -39,6 +44,13 @@ final class StrongMetrics {
 
   void conflict() {
     conflicts.increment();
+  }
+
+  /** Counts what is confirmed among decisions on a sale in a fallback. */
+  void served(List<StrongDecision> decisions) {
+    decisions.stream()
+        .filter(decision -> decision.outcome() == Outcome.CONFIRMED)
+        .forEach(confirmed -> served.increment());
   }
 
   List<StrongDecision> count(List<StrongDecision> decisions, long nanos) {

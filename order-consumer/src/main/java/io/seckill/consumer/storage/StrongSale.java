@@ -11,30 +11,38 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * A strong sale as one read without a lock has found it.
+ * A strong sale, or one that MySQL decides in a fallback, as one read without a lock has found it.
  *
+ * @param decidedHere whether MySQL decides its purchases now: false for a sale of Redis, and for
+ *     one that is changing between the two
+ * @param fallback whether Redis decides it otherwise
  * @param version number of changes of the sale; whatever was decided from this read is valid only
  *     while MySQL still has it
+ * @param reserved of the stock: for orders that Redis may have promised before
  * @param now MySQL's clock
  */
 record StrongSale(
     SaleRules rules,
+    boolean decidedHere,
+    boolean fallback,
     int maxPerOrder,
     SaleState state,
     long version,
     long epoch,
     long lastSeq,
     long stock,
+    long reserved,
     Instant opensAt,
     Instant closesAt,
     Instant now) {
 
   private static final String READ =
       "SELECT price_cents, policy, limit_per_user, max_per_order, state, state_version, epoch,"
-          + " last_seq, stock, opens_at, closes_at, UTC_TIMESTAMP(3)"
-          + " FROM products WHERE sku_id = ? AND decides = 'MYSQL' AND state <> 'NEW'";
+          + " last_seq, stock, reserved_units, opens_at, closes_at, UTC_TIMESTAMP(3),"
+          + " decides = 'MYSQL' AND fallback IN ('NO', 'ACTIVE'), fallback <> 'NO'"
+          + " FROM products WHERE sku_id = ? AND state <> 'NEW'";
 
-  /** Returns null when there is no such product, or it is not a strong sale that was preheated. */
+  /** Returns null when there is no such product, or it was never preheated. */
   static @Nullable StrongSale find(JdbcOperations jdbc, long sku) {
     List<StrongSale> found =
         jdbc.query(
@@ -46,15 +54,18 @@ record StrongSale(
                         row.getLong(1),
                         PurchasePolicy.valueOf(row.getString(2)),
                         row.getInt(3)),
+                    row.getBoolean(14),
+                    row.getBoolean(15),
                     row.getInt(4),
                     SaleState.valueOf(row.getString(5)),
                     row.getLong(6),
                     row.getLong(7),
                     row.getLong(8),
                     row.getLong(9),
-                    utc(row.getObject(10, LocalDateTime.class)),
+                    row.getLong(10),
                     utc(row.getObject(11, LocalDateTime.class)),
-                    utc(row.getObject(12, LocalDateTime.class))),
+                    utc(row.getObject(12, LocalDateTime.class)),
+                    utc(row.getObject(13, LocalDateTime.class))),
             sku);
     return found.isEmpty() ? null : found.get(0);
   }

@@ -157,15 +157,30 @@ public final class StrongSales {
     }
   }
 
+  /**
+   * What a transaction has decided.
+   *
+   * @param fallback whether Redis decides the sale otherwise
+   */
+  private record Decided(List<StrongDecision> decisions, boolean fallback) {
+
+    static Decided by(StrongBatch batch, StrongSale sale) {
+      return new Decided(batch.decisions(), sale.fallback());
+    }
+  }
+
   /** Empty after a conflict: everything was undone. */
   private Optional<List<StrongDecision>> once(
       long sku, List<StrongPurchase> purchases, List<OrderId> orderIds, boolean isFirst) {
     try {
-      return transactions.run(
-          jdbc ->
-              isFirst
-                  ? allConfirmed(jdbc, sku, purchases, orderIds)
-                  : decided(jdbc, sku, purchases, orderIds));
+      Optional<Decided> decided =
+          transactions.run(
+              jdbc ->
+                  isFirst
+                      ? allConfirmed(jdbc, sku, purchases, orderIds)
+                      : decided(jdbc, sku, purchases, orderIds));
+      decided.filter(Decided::fallback).map(Decided::decisions).ifPresent(metrics::served);
+      return decided.map(Decided::decisions);
     } catch (DataAccessException | TransactionException e) {
       if (SqlFailure.of(e) == SqlFailure.UNAVAILABLE) {
         throw e;
@@ -188,18 +203,18 @@ public final class StrongSales {
    *
    * @return null when a guard has refused
    */
-  private static @Nullable List<StrongDecision> allConfirmed(
+  private static @Nullable Decided allConfirmed(
       JdbcOperations jdbc, long sku, List<StrongPurchase> purchases, List<OrderId> orderIds) {
     StrongSale sale = StrongSale.find(jdbc, sku);
-    if (sale == null) {
-      return all(purchases, Outcome.UNKNOWN_SKU);
+    if (sale == null || !sale.decidedHere()) {
+      return undecided(sale, purchases);
     }
     StrongBatch batch =
         new StrongBatch(sale, new HashMap<>(), new HashMap<>(), orderIds).decide(purchases);
     if (batch.hasRefused()) { // unless its key is known
       return decided(jdbc, sku, purchases, orderIds);
     }
-    return store(jdbc, sale, batch) ? batch.decisions() : null;
+    return store(jdbc, sale, batch) ? Decided.by(batch, sale) : null;
   }
 
   /**
@@ -208,11 +223,11 @@ public final class StrongSales {
    *
    * @return null when a guard has refused
    */
-  private static @Nullable List<StrongDecision> decided(
+  private static @Nullable Decided decided(
       JdbcOperations jdbc, long sku, List<StrongPurchase> purchases, List<OrderId> orderIds) {
     StrongSale sale = StrongSale.find(jdbc, sku);
-    if (sale == null) {
-      return all(purchases, Outcome.UNKNOWN_SKU);
+    if (sale == null || !sale.decidedHere()) {
+      return undecided(sale, purchases);
     }
     Map<Long, Integer> owned =
         sale.rules().keepsQuota() ? QuotaTable.owned(jdbc, sku, users(purchases)) : new HashMap<>();
@@ -221,7 +236,13 @@ public final class StrongSales {
     if (!batch.admitted().isEmpty() && !store(jdbc, sale, batch)) {
       return null;
     }
-    return batch.decisions();
+    return Decided.by(batch, sale);
+  }
+
+  /** A gateway may not have read yet what decides the sale now. */
+  private static Decided undecided(@Nullable StrongSale sale, List<StrongPurchase> purchases) {
+    return new Decided(
+        all(purchases, sale == null ? Outcome.UNKNOWN_SKU : Outcome.BUSY), sale != null);
   }
 
   private static boolean store(JdbcOperations jdbc, StrongSale sale, StrongBatch batch) {

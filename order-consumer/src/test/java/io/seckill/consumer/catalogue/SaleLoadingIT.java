@@ -9,6 +9,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.PendingStop;
+import io.seckill.common.sale.SaleFallback;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.consumer.catalogue.DatabaseSnapshot.OrderCount;
@@ -212,6 +213,7 @@ class SaleLoadingIT {
         PurchasePolicy.LIMITED,
         5,
         Decider.REDIS,
+        SaleFallback.NO,
         Instant.parse("2026-01-01T00:00:00Z"),
         Instant.parse("2036-01-01T00:00:00Z"),
         epoch,

@@ -1,0 +1,292 @@
+package io.seckill.consumer.fallback;
+
+import io.seckill.common.sale.FallbackMode;
+import io.seckill.common.sale.SaleFallback;
+import io.seckill.consumer.fallback.FallbackSales.InFallback;
+import io.seckill.consumer.fallback.FallbackTable.Row;
+import io.seckill.consumer.fallback.GatewayTable.Overview;
+import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+
+/**
+ * Begins and ends the fallback, by itself or for operators. Each change of the state locks the row
+ * of {@code fallback} and checks the state again, so any number of processes may do this at once.
+ * {@link #tick} is for one thread.
+ */
+@Component
+class FallbackControl {
+
+  /** In place of an operator's name. */
+  static final String AUTOMATIC = "automatic";
+
+  private static final Logger log = LoggerFactory.getLogger(FallbackControl.class);
+
+  /** Gateways promise nothing two seconds after the read that shows them the term; 1 for clocks. */
+  private static final Duration PROMISES_END = Duration.ofSeconds(3);
+
+  private static final Duration LONGEST_HANDOVER = Duration.ofSeconds(15);
+
+  private final FallbackMode mode;
+  private final FallbackTable table;
+  private final FallbackSales sales;
+  private final GatewayTable gateways;
+  private final RedisLooks looks;
+  private final TransactionOperations transactions;
+  private final FallbackMeters meters;
+  private final AuditLog audit;
+  private boolean isPrevented;
+
+  FallbackControl(
+      FallbackProperties settings,
+      FallbackTable table,
+      FallbackSales sales,
+      GatewayTable gateways,
+      RedisLooks looks,
+      TransactionOperations transactions,
+      FallbackMeters meters,
+      AuditLog audit) {
+    this.mode = settings.fallback();
+    this.table = table;
+    this.sales = sales;
+    this.gateways = gateways;
+    this.looks = looks;
+    this.transactions = transactions;
+    this.meters = meters;
+    this.audit = audit;
+  }
+
+  /** Takes the next step, if it is time for one. */
+  void tick() {
+    Overview now = gateways.overview();
+    switch (now.fallback().state()) {
+      case REDIS -> enterByItself(now.gateways());
+      case ENTERING -> activate(now);
+      case MYSQL -> leaveByItself(now);
+      case RETURNING -> resumeIfLost(now);
+    }
+    FallbackState state = table.read().state();
+    meters.show(state, state == FallbackState.REDIS ? List.of() : sales.all());
+  }
+
+  private void enterByItself(Gateways nodes) {
+    if (mode != FallbackMode.AUTOMATIC || !nodes.haveLostRedis()) {
+      isPrevented = false;
+      return;
+    }
+    if (nodes.withoutFallback().isPresent()) {
+      logPrevented(nodes.withoutFallback().get());
+    } else {
+      begin(AUTOMATIC, FallbackState.REDIS);
+    }
+  }
+
+  private void logPrevented(GatewayNode node) {
+    if (!isPrevented) {
+      log.error("no fallback: the gateway {} has seckill.fallback=off", node.name());
+    }
+    isPrevented = true;
+  }
+
+  /**
+   * Begins a fallback.
+   *
+   * @throws ProblemException 409 REFUSED when it is switched off, also in a gateway, or has begun
+   */
+  void enter(Operator operator) {
+    if (!mode.isOn()) {
+      throw refused("seckill.fallback is off.");
+    }
+    gateways
+        .overview()
+        .gateways()
+        .withoutFallback()
+        .ifPresent(
+            node -> {
+              throw refused("The gateway " + node.name() + " has seckill.fallback=off.");
+            });
+    if (!begin(operator.name(), FallbackState.REDIS)) {
+      throw refused("The fallback has begun already.");
+    }
+  }
+
+  /**
+   * Raises the term and stops all sales that Redis decides; those that MySQL had not given back yet
+   * are sold by MySQL at once.
+   *
+   * @param from the state in which it may begin
+   * @return false when the state is another one
+   */
+  private boolean begin(String startedBy, FallbackState from) {
+    boolean begun =
+        transaction(
+            () -> {
+              if (!table.lock().isIn(from)) {
+                return false;
+              }
+              long term = table.enter(startedBy);
+              sales.resume();
+              int stopped = sales.enter();
+              log.warn("fallback {} begins, {} sales stop: {}", term, stopped, startedBy);
+              return true;
+            });
+    if (begun) {
+      meters.entered();
+      byItself(startedBy, "fallback-enter");
+    }
+    return begun;
+  }
+
+  /** Operators' calls are audited where they arrive. */
+  private void byItself(String startedBy, String action) {
+    if (startedBy.equals(AUTOMATIC)) {
+      audit.record(new Operator(AUTOMATIC), action, "term=" + table.read().term(), "state=begun");
+    }
+  }
+
+  /** Lets MySQL decide when no gateway can promise any more, and all have told what they did. */
+  private void activate(Overview seen) {
+    if (!isTime(seen)) {
+      return;
+    }
+    long term = seen.fallback().term();
+    for (InFallback sale : sales.all()) {
+      if (sale.fallback() == SaleFallback.ENTERING) {
+        transaction(() -> activate(sale.skuId(), term));
+      }
+    }
+    boolean done =
+        transaction(
+            () -> {
+              if (!isEntering(table.lock(), term)) {
+                return false;
+              }
+              table.move(FallbackState.MYSQL);
+              return true;
+            });
+    if (done) {
+      log.warn("fallback {}: MySQL decides {}", term, sales.all());
+    }
+  }
+
+  private static boolean isTime(Overview seen) {
+    Row row = seen.fallback();
+    Gateways nodes = seen.gateways();
+    if (nodes.haveHandedOver(row.term())) {
+      return true;
+    }
+    Duration wait = nodes.areHandingOver(row.term()) ? LONGEST_HANDOVER : PROMISES_END;
+    return row.changedMsAgo() >= wait.toMillis();
+  }
+
+  /** The gateways are read again, after the sale is stopped and while the state cannot change. */
+  private boolean activate(long skuId, long term) {
+    Row row = table.lock();
+    if (!isEntering(row, term)) {
+      return false;
+    }
+    boolean whole = gateways.overview().gateways().haveHandedOverAll(term);
+    sales.activate(skuId, looks.of(skuId), whole ? 0 : row.reservePercent());
+    return true;
+  }
+
+  private static boolean isEntering(Row row, long term) {
+    return row.isIn(FallbackState.ENTERING) && row.term() == term;
+  }
+
+  private void leaveByItself(Overview seen) {
+    if (mode == FallbackMode.AUTOMATIC
+        && AUTOMATIC.equals(seen.fallback().startedBy())
+        && seen.gateways().allUseRedisAgain()
+        && looks.isRedisReached()
+        && turnBack()) {
+      byItself(AUTOMATIC, "fallback-leave");
+    }
+  }
+
+  /**
+   * Begins to give the sales back to Redis; {@link FallbackReturn} does it.
+   *
+   * @throws ProblemException 409 REFUSED when MySQL does not decide, or Redis is not usable
+   */
+  void leave() {
+    Overview seen = gateways.overview();
+    if (!seen.fallback().isIn(FallbackState.MYSQL)) {
+      throw refused("MySQL does not decide now: the state is " + seen.fallback().state() + ".");
+    }
+    if (!seen.gateways().useRedis()) {
+      throw refused("Most gateways do not reach Redis.");
+    }
+    if (mode.isOn() && !looks.isRedisReached()) {
+      throw refused("order-consumer does not reach Redis.");
+    }
+    if (!turnBack()) {
+      throw refused("The state has changed meanwhile.");
+    }
+  }
+
+  private boolean turnBack() {
+    return transaction(
+        () -> {
+          boolean decides = table.lock().isIn(FallbackState.MYSQL);
+          if (decides) {
+            table.move(FallbackState.RETURNING);
+          }
+          return decides;
+        });
+  }
+
+  /** Also those sales that have returned already are stopped again: under another term. */
+  private void resumeIfLost(Overview seen) {
+    if (seen.gateways().haveLostRedis()) {
+      begin(
+          Objects.requireNonNullElse(seen.fallback().startedBy(), AUTOMATIC),
+          FallbackState.RETURNING);
+    }
+  }
+
+  /**
+   * Ends the fallback when no sale is left in it.
+   *
+   * @return whether it has ended by this call
+   */
+  boolean end() {
+    boolean ended =
+        transaction(
+            () -> {
+              Row row = table.lock();
+              boolean over = row.isIn(FallbackState.RETURNING) && sales.all().isEmpty();
+              if (over) {
+                table.move(FallbackState.REDIS);
+              }
+              return over;
+            });
+    if (ended) {
+      meters.left();
+      Row row = table.read();
+      audit.record(
+          new Operator(AUTOMATIC), "fallback-end", "term=" + row.term(), "state=" + row.state());
+    }
+    return ended;
+  }
+
+  private static ProblemException refused(String detail) {
+    return ProblemException.of(ProblemCode.REFUSED, detail);
+  }
+
+  private interface Work {
+    boolean run();
+  }
+
+  private boolean transaction(Work work) {
+    return Objects.requireNonNull(transactions.execute(tx -> work.run()));
+  }
+}

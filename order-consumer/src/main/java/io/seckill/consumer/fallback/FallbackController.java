@@ -1,0 +1,163 @@
+package io.seckill.consumer.fallback;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+import io.seckill.common.sale.FallbackMode;
+import io.seckill.consumer.fallback.FallbackSales.InFallback;
+import io.seckill.consumer.fallback.GatewayTable.Overview;
+import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.PathIds;
+import io.seckill.support.web.RequestChecks;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionOperations;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The fallback as operators see and change it, on the internal port. */
+@RestController
+class FallbackController {
+
+  private static final String PATH = "/internal/v1/fallback";
+  private static final int MOST_FAILURES = 100_000;
+
+  private final FallbackMode mode;
+  private final FallbackControl control;
+  private final FallbackTable table;
+  private final FallbackSales sales;
+  private final GatewayTable gateways;
+  private final TransactionOperations transactions;
+  private final AuditLog audit;
+
+  FallbackController(
+      FallbackProperties settings,
+      FallbackControl control,
+      FallbackTable table,
+      FallbackSales sales,
+      GatewayTable gateways,
+      TransactionOperations transactions,
+      AuditLog audit) {
+    this.mode = settings.fallback();
+    this.control = control;
+    this.table = table;
+    this.sales = sales;
+    this.gateways = gateways;
+    this.transactions = transactions;
+    this.audit = audit;
+  }
+
+  /**
+   * @param mode of this process
+   * @param startedBy an operator or "automatic"; null before the first
+   * @param sales those that are in the fallback
+   */
+  record View(
+      String mode,
+      FallbackState state,
+      long term,
+      @Nullable String startedBy,
+      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant changedAt,
+      int failurePercent,
+      int failuresPerSecond,
+      int reservePercent,
+      List<GatewayNode> gateways,
+      List<InFallback> sales) {}
+
+  @GetMapping(PATH)
+  View show() {
+    Overview now = gateways.overview();
+    FallbackTable.Row row = now.fallback();
+    return new View(
+        Modes.text(mode),
+        row.state(),
+        row.term(),
+        row.startedBy(),
+        row.changedAt(),
+        row.failurePercent(),
+        row.failuresPerSecond(),
+        row.reservePercent(),
+        now.gateways().all(),
+        sales.all());
+  }
+
+  @PostMapping(PATH + "/enter")
+  View enter(Operator operator) {
+    return audited(
+        operator, "fallback-enter", "mode=" + Modes.text(mode), () -> enterNow(operator));
+  }
+
+  private String enterNow(Operator operator) {
+    control.enter(operator);
+    return "term=" + table.read().term();
+  }
+
+  @PostMapping(PATH + "/leave")
+  View leave(Operator operator) {
+    return audited(
+        operator,
+        "fallback-leave",
+        "mode=" + Modes.text(mode),
+        () -> {
+          control.leave();
+          return "term=" + table.read().term();
+        });
+  }
+
+  /**
+   * @param failurePercent of a gateway's calls of Redis that open its breaker, 1..100
+   * @param failuresPerSecond that are needed besides, 1..100000
+   * @param reservePercent of what was unsold, in place of what a gateway did not hand over, 0..100
+   */
+  record Settings(Long failurePercent, Long failuresPerSecond, Long reservePercent) {
+
+    Settings {
+      RequestChecks.integer("failurePercent", failurePercent, 1, 100);
+      RequestChecks.integer("failuresPerSecond", failuresPerSecond, 1, MOST_FAILURES);
+      RequestChecks.integer("reservePercent", reservePercent, 0, 100);
+    }
+  }
+
+  @PutMapping(PATH + "/settings")
+  View set(Operator operator, @JsonBody Settings body) {
+    return audited(
+        operator,
+        "fallback-settings",
+        "percent=" + body.failurePercent() + " failures=" + body.failuresPerSecond(),
+        () -> {
+          table.set(
+              body.failurePercent().intValue(),
+              body.failuresPerSecond().intValue(),
+              body.reservePercent().intValue());
+          return "reserve=" + body.reservePercent();
+        });
+  }
+
+  @PostMapping("/internal/v1/skus/{sku}/release-reserve")
+  View release(@PathVariable String sku, Operator operator) {
+    long skuId = PathIds.sku(sku);
+    return audited(
+        operator,
+        "release-reserve",
+        "sku=" + skuId,
+        () ->
+            "released=" + Objects.requireNonNull(transactions.execute(tx -> sales.release(skuId))));
+  }
+
+  private interface Work {
+    /**
+     * @return what to log
+     */
+    String run();
+  }
+
+  private View audited(Operator operator, String action, String subject, Work work) {
+    audit.audited(operator, action, subject, work::run, outcome -> outcome);
+    return show();
+  }
+}

@@ -1,0 +1,103 @@
+package io.seckill.consumer.fallback;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** The table {@code fallback}, which has one row. Times are MySQL's. */
+@Component
+class FallbackTable {
+
+  static final String COLUMNS =
+      "f.state, f.term, f.started_by, f.changed_at, f.failure_percent, f.failures_per_second,"
+          + " f.reserve_percent,"
+          + " TIMESTAMPDIFF(MICROSECOND, f.changed_at, NOW(6)) DIV 1000 AS changed_ms_ago";
+
+  private static final String READ = "SELECT " + COLUMNS + " FROM fallback f WHERE f.id = 1";
+
+  private final JdbcClient jdbc;
+
+  FallbackTable(JdbcClient jdbc) {
+    this.jdbc = jdbc;
+  }
+
+  /**
+   * The row.
+   *
+   * @param term raised whenever a fallback begins
+   * @param startedBy an operator or {@link FallbackControl#AUTOMATIC}; null before the first
+   * @param changedMsAgo time since the state changed
+   * @param reservePercent of what was unsold, in place of what gateways did not tell
+   */
+  record Row(
+      FallbackState state,
+      long term,
+      @Nullable String startedBy,
+      Instant changedAt,
+      long changedMsAgo,
+      int failurePercent,
+      int failuresPerSecond,
+      int reservePercent) {
+
+    static Row of(ResultSet row) throws SQLException {
+      return new Row(
+          FallbackState.valueOf(row.getString("state")),
+          row.getLong("term"),
+          row.getString("started_by"),
+          row.getObject("changed_at", LocalDateTime.class).toInstant(ZoneOffset.UTC),
+          row.getLong("changed_ms_ago"),
+          row.getInt("failure_percent"),
+          row.getInt("failures_per_second"),
+          row.getInt("reserve_percent"));
+    }
+
+    boolean isIn(FallbackState wanted) {
+      return state == wanted;
+    }
+  }
+
+  Row read() {
+    return jdbc.sql(READ).query((row, number) -> Row.of(row)).single();
+  }
+
+  /** Locks the row until the transaction ends: one process at a time changes the state. */
+  Row lock() {
+    return jdbc.sql(READ + " FOR UPDATE").query((row, number) -> Row.of(row)).single();
+  }
+
+  /** Changes the state of the row, which the caller has locked. */
+  void move(FallbackState to) {
+    jdbc.sql("UPDATE fallback SET state = ?, changed_at = NOW(6) WHERE id = 1")
+        .param(to.name())
+        .update();
+  }
+
+  /**
+   * Begins a fallback under another term, which is above every term that a gateway has seen, in
+   * case MySQL was restored from a backup. The caller has locked the row.
+   *
+   * @return the term
+   */
+  long enter(@Nullable String startedBy) {
+    jdbc.sql(
+            "UPDATE fallback SET state = 'ENTERING', changed_at = NOW(6), started_by = ?,"
+                + " term = GREATEST(term, (SELECT COALESCE(MAX(g.term), 0) FROM gateway_node g)) + 1"
+                + " WHERE id = 1")
+        .param(startedBy)
+        .update();
+    return read().term();
+  }
+
+  void set(int failurePercent, int failuresPerSecond, int reservePercent) {
+    jdbc.sql(
+            "UPDATE fallback SET failure_percent = ?, failures_per_second = ?, reserve_percent = ?"
+                + " WHERE id = 1")
+        .params(failurePercent, failuresPerSecond, reservePercent)
+        .update();
+  }
+}

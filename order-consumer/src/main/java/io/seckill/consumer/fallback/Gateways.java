@@ -1,0 +1,64 @@
+package io.seckill.consumer.fallback;
+
+import io.seckill.common.sale.FallbackMode;
+import io.seckill.consumer.fallback.GatewayNode.RedisLook;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** What all registered gateways say together. */
+record Gateways(List<GatewayNode> all) {
+
+  /** As their breakers see it, for so long before MySQL decides. */
+  private static final Duration UNUSABLE = Duration.ofSeconds(1);
+
+  /** For so long before Redis decides again. */
+  private static final Duration USABLE = Duration.ofSeconds(10);
+
+  private List<GatewayNode> fresh() {
+    return all.stream().filter(GatewayNode::isFresh).toList();
+  }
+
+  /** Whether more than half of those heard lately have not reached Redis for a second. */
+  boolean haveLostRedis() {
+    return isMajority(count(RedisLook.UNUSABLE, UNUSABLE));
+  }
+
+  /** Whether each of those heard lately, at least one, has used Redis for ten seconds. */
+  boolean allUseRedisAgain() {
+    return !fresh().isEmpty() && count(RedisLook.USABLE, USABLE) == fresh().size();
+  }
+
+  /** Whether more than half of those heard lately use Redis; also when none was heard. */
+  boolean useRedis() {
+    return fresh().isEmpty() || isMajority(count(RedisLook.USABLE, Duration.ZERO));
+  }
+
+  private long count(RedisLook look, Duration atLeast) {
+    return fresh().stream().filter(node -> node.hasFound(look, atLeast)).count();
+  }
+
+  private boolean isMajority(long nodes) {
+    return nodes * 2 > fresh().size();
+  }
+
+  /** A gateway heard lately that would promise orders although MySQL decides. */
+  Optional<GatewayNode> withoutFallback() {
+    return fresh().stream().filter(node -> node.mode() == FallbackMode.OFF).findFirst();
+  }
+
+  /** Whether each has told everything that it promised before this term. */
+  boolean haveHandedOver(long term) {
+    return all.stream().allMatch(node -> node.hasHandedOver(term));
+  }
+
+  /** The same, and none had forgotten an order. */
+  boolean haveHandedOverAll(long term) {
+    return all.stream().allMatch(node -> node.hasHandedOver(term) && node.complete());
+  }
+
+  /** Whether one that has seen the term is heard, and not yet done. */
+  boolean areHandingOver(long term) {
+    return fresh().stream().anyMatch(node -> node.term() >= term && !node.hasHandedOver(term));
+  }
+}

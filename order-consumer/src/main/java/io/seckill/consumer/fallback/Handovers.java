@@ -1,0 +1,95 @@
+package io.seckill.consumer.fallback;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.storage.DatabaseUnavailableException;
+import io.seckill.consumer.storage.OrderStore;
+import io.seckill.consumer.storage.StoreOutcome;
+import io.seckill.consumer.storage.StoreOutcome.Failed;
+import io.seckill.consumer.storage.StoreOutcome.Unstorable;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Stores what gateways have promised, at any time and any number of times: an order that its
+ * message has brought meanwhile is known. Redis is told by the message, or gets all of it when the
+ * sale returns. Thread-safe.
+ */
+@Component
+class Handovers {
+
+  private static final Logger log = LoggerFactory.getLogger(Handovers.class);
+  private static final long PATIENCE_MS = 1_000;
+
+  private final OrderStore store;
+  private final FallbackSales sales;
+  private final GatewayTable gateways;
+  private final Semaphore connections = new Semaphore(ConnectionPools.HANDOVERS, true);
+
+  Handovers(OrderStore store, FallbackSales sales, GatewayTable gateways) {
+    this.store = store;
+    this.sales = sales;
+    this.gateways = gateways;
+  }
+
+  /**
+   * @throws ProblemException 503 when not all of it is stored; the same handover is to be sent
+   *     again
+   */
+  void take(String token, Handover handover) {
+    List<OrderMessage> orders = handover.orders().stream().map(Handover.Promised::message).toList();
+    if (!orders.isEmpty()) {
+      store(orders);
+    }
+    if (handover.admitted() != null) {
+      handover.admitted().forEach(one -> sales.admitted(one.skuId(), one.epoch(), one.units()));
+    }
+    if (handover.isLast()) {
+      gateways.handedOver(token, handover.term(), handover.isComplete());
+    }
+  }
+
+  private void store(List<OrderMessage> orders) {
+    if (!isConnectionFree()) {
+      throw ProblemException.of(ProblemCode.BUSY, "Other gateways are handing over.");
+    }
+    try {
+      store.store(orders).outcomes().forEach(Handovers::check);
+    } catch (DatabaseUnavailableException e) {
+      log.warn("Promised orders are not stored yet: {}", e.toString());
+      throw again();
+    } finally {
+      connections.release();
+    }
+  }
+
+  private boolean isConnectionFree() {
+    try {
+      return connections.tryAcquire(PATIENCE_MS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** What can never be stored would become a dead letter when its message arrives. */
+  private static void check(StoreOutcome outcome) {
+    if (outcome instanceof Unstorable unstorable) {
+      log.error(
+          "a promised order cannot be stored: {}: {}", unstorable.order(), unstorable.detail());
+    } else if (outcome instanceof Failed) {
+      throw again();
+    }
+  }
+
+  private static ProblemException again() {
+    return ProblemException.of(
+        ProblemCode.UNAVAILABLE, "Not all orders are stored; send the same request again.");
+  }
+}

@@ -1,0 +1,145 @@
+package io.seckill.consumer.fallback;
+
+import io.seckill.common.redis.PipelineReplies;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.fallback.FallbackSales.Expected;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * What Redis had admitted and not sold at the last look, which this process remembers while Redis
+ * is away. A look also lets go of gateways that promise nothing any more, because it includes all
+ * that they were told. {@link #round} is for one thread.
+ */
+@Component
+class RedisLooks {
+
+  /** A gateway stops 30 s after the last heartbeat that was answered. */
+  private static final Duration SILENT = Duration.ofSeconds(35);
+
+  /** Without a fallback no gateway is waited for. */
+  private static final Duration SILENT_WITHOUT_FALLBACK = Duration.ofMinutes(1);
+
+  private static final Duration RECENT = Duration.ofSeconds(3);
+
+  private final FallbackProperties settings;
+  private final FallbackSales sales;
+  private final GatewayTable gateways;
+  private final UnifiedJedis redis;
+  private volatile Map<Long, Look> looks = Map.of();
+  private volatile @Nullable Long lookedNanos; // System.nanoTime of the last one
+
+  RedisLooks(
+      FallbackProperties settings, FallbackSales sales, GatewayTable gateways, UnifiedJedis redis) {
+    this.settings = settings;
+    this.sales = sales;
+    this.gateways = gateways;
+    this.redis = redis;
+  }
+
+  /**
+   * A sale as Redis had it.
+   *
+   * @param admittedUnits of all orders, also of earlier epochs
+   * @param stock units unsold
+   */
+  record Look(long epoch, long seq, long admittedUnits, long stock) {
+
+    private boolean includes(Expected sale) {
+      return epoch == sale.epoch() && seq >= sale.lastSeq();
+    }
+  }
+
+  Optional<Look> of(long skuId) {
+    return Optional.ofNullable(looks.get(skuId));
+  }
+
+  /** Whether this process has reached Redis within the last seconds, for all sales. */
+  boolean isRedisReached() {
+    Long last = lookedNanos;
+    return last != null && System.nanoTime() - last <= RECENT.toNanos();
+  }
+
+  /**
+   * @throws JedisException when Redis does not answer: the last look stays
+   */
+  void round() {
+    if (!settings.fallback().isOn()) {
+      gateways.forget(SILENT_WITHOUT_FALLBACK, gateways.now());
+      return;
+    }
+    String begun = gateways.now();
+    List<Expected> expected = sales.ofRedis();
+    Map<Long, Look> seen = read(expected);
+    looks = seen;
+    lookedNanos = System.nanoTime();
+    if (isWhole(expected, seen)) {
+      forgetSilent(begun, seen);
+    }
+  }
+
+  /** Redis may have come back with older data, which do not include what gateways were told. */
+  private static boolean isWhole(List<Expected> expected, Map<Long, Look> seen) {
+    return expected.stream()
+        .allMatch(
+            sale -> {
+              Look look = seen.get(sale.skuId());
+              return look != null && look.includes(sale);
+            });
+  }
+
+  /** Stores first what the look includes: this process may be another one when it is needed. */
+  private void forgetSilent(String begun, Map<Long, Look> seen) {
+    if (gateways.isOneSilent(SILENT, begun)) {
+      seen.forEach((sku, look) -> sales.admitted(sku, look.epoch(), look.admittedUnits()));
+      gateways.forget(SILENT, begun);
+    }
+  }
+
+  private Map<Long, Look> read(List<Expected> expected) {
+    Map<Long, Answers> answers = new HashMap<>();
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      // Also without sales: whether Redis answers.
+      Response<String> any = pipeline.get(RedisKeys.stock(1));
+      expected.forEach(sale -> answers.put(sale.skuId(), Answers.of(pipeline, sale.skuId())));
+      pipeline.sync();
+      PipelineReplies.get(any);
+    }
+    Map<Long, Look> seen = new HashMap<>();
+    answers.forEach((sku, answer) -> seen.put(sku, answer.look()));
+    return Map.copyOf(seen);
+  }
+
+  /** The stock is read first: with an admission in between, too much is reserved. */
+  private record Answers(Response<String> stock, Response<List<@Nullable String>> sale) {
+
+    static Answers of(AbstractPipeline pipeline, long sku) {
+      return new Answers(
+          pipeline.get(RedisKeys.stock(sku)),
+          pipeline.hmget(RedisKeys.sku(sku), "epoch", "seq", "admittedUnits"));
+    }
+
+    Look look() {
+      List<@Nullable String> fields = PipelineReplies.get(sale);
+      return new Look(
+          number(fields.get(0)),
+          number(fields.get(1)),
+          number(fields.get(2)),
+          number(PipelineReplies.get(stock)));
+    }
+  }
+
+  /** 0 for what is no number. */
+  private static long number(@Nullable String text) {
+    return text != null && text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
+  }
+}
