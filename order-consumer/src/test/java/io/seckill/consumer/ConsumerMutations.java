@@ -79,5 +79,17 @@ public final class ConsumerMutations {
               "redis.call('GET', prefix .. 'stock:' .. sku) or ''",
               "string.format('%.0f', redis.call('GET', prefix .. 'stock:' .. sku) + 1)");
 
+  public static final Mutation FALLBACK_SELLS_THE_RESERVE =
+      Mutation.named("a fallback sells the reserve")
+          .constant(STORE + "StrongSale", " stock, reserved_units,", " stock, 0,")
+          .constant(STORE + "ProductTable", "stock - reserved_units >= ?", "stock >= ?");
+
+  public static final Mutation FALLBACK_KEEPS_THE_EPOCH =
+      Mutation.named("a fallback does not raise the epoch")
+          .constant(
+              "io.seckill.consumer.fallback.FallbackSales",
+              "fallback = 'ENTERING', epoch = epoch + 1,",
+              "fallback = 'ENTERING',");
+
   private ConsumerMutations() {}
 }

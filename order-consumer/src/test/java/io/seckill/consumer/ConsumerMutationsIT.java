@@ -32,6 +32,8 @@ class ConsumerMutationsIT {
   private static final String COMPENSATION = "io/seckill/consumer/orders/compensate.lua";
   private static final String COMPENSATION_IT = "io.seckill.consumer.orders.CompensationScriptIT#";
 
+  private static final String FALLBACK_IT = "io.seckill.consumer.fallback.FallbackIT#";
+
   private static final Mutants MUTANTS = new Mutants();
 
   static List<MutationCase> mutations() {
@@ -138,7 +140,12 @@ class ConsumerMutationsIT {
                 "but was: CONFIRMED"),
         Mutation.named("two processes take the same block of order ids")
             .constant(STORE + "StrongOrderIds", "GREATEST(next_ms, ?)", "GREATEST(next_ms * 0, ?)")
-            .caughtBy(STORE + "StrongSalesIT#idsAreUniqueOverProcesses", "Found duplicate"));
+            .caughtBy(STORE + "StrongSalesIT#idsAreUniqueOverProcesses", "Found duplicate"),
+        ConsumerMutations.FALLBACK_SELLS_THE_RESERVE.caughtBy(
+            FALLBACK_IT + "unitsThatRedisHasAdmittedAreKeptForTheirOrders",
+            "only the reserve could serve it"),
+        ConsumerMutations.FALLBACK_KEEPS_THE_EPOCH.caughtBy(
+            FALLBACK_IT + "nobodyDecidesUntilThePromisesOfGatewaysAreKnown", "MYSQL ENTERING 2"));
   }
 
   @ParameterizedTest(name = "{0}")

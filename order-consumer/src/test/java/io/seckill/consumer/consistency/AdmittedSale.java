@@ -16,16 +16,17 @@ import redis.clients.jedis.UnifiedJedis;
  * A sale in both stores, with one bucket until it is rebuilt, to which a test admits shoppers as
  * admit.lua does.
  */
-final class AdmittedSale {
+public final class AdmittedSale {
 
   private static final long TIME = 1_790_000_000_000L;
 
-  final long sku;
+  public final long sku;
   private final PurchasePolicy policy;
   private final UnifiedJedis redis;
   private long seq;
 
-  AdmittedSale(TestConsumer consumer, long sku, PurchasePolicy policy, int limit, long stock) {
+  public AdmittedSale(
+      TestConsumer consumer, long sku, PurchasePolicy policy, int limit, long stock) {
     this.sku = sku;
     this.policy = policy;
     this.redis = consumer.redis();
@@ -36,7 +37,7 @@ final class AdmittedSale {
    * Admits an order and counts it as published, but puts it neither into the outbox nor into the
    * broker.
    */
-  OrderMessage admit(long user, int quantity) {
+  public OrderMessage admit(long user, int quantity) {
     long n = ++seq;
     OrderMessage order =
         new OrderMessage(
@@ -71,12 +72,12 @@ final class AdmittedSale {
   }
 
   /** Puts an admitted order into the outbox, where a relay would find it. */
-  void outbox(OrderMessage order) {
+  public void outbox(OrderMessage order) {
     redis.lpush(RedisKeys.outbox(Partition.ofSku(sku)), OrderMessageCodec.encode(order));
   }
 
   /** Deletes every key of the sale, as FLUSHALL does. */
-  void forget() {
+  public void forget() {
     redis.del(RedisKeys.sku(sku), RedisKeys.stock(sku), RedisKeys.stockChanges(sku));
     redis.del(RedisKeys.bucket(sku, 0));
   }
@@ -88,11 +89,11 @@ final class AdmittedSale {
     redis.del(RedisKeys.bucket(sku, 0));
   }
 
-  String field(String name) {
+  public String field(String name) {
     return String.valueOf(redis.hget(RedisKeys.sku(sku), name));
   }
 
-  long stock() {
+  public long stock() {
     return Long.parseLong(redis.get(RedisKeys.stock(sku)));
   }
 
@@ -102,13 +103,13 @@ final class AdmittedSale {
   }
 
   /** Status and reason letters of the record, "" without one. */
-  String result(OrderMessage order) {
+  public String result(OrderMessage order) {
     String record = redis.hget(bucket(order.userId()), order.orderId().toString());
     return record == null ? "" : record.split("\\|", -1)[5];
   }
 
   /** Returns the stored answer to the order's request, {@code <order id>:<quantity>}, or "null". */
-  String firstAnswer(OrderMessage order) {
+  public String firstAnswer(OrderMessage order) {
     return String.valueOf(redis.hget(bucket(order.userId()), request(order)));
   }
 

@@ -1,0 +1,194 @@
+package io.seckill.consumer.fallback;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.TestConsumer;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import tools.jackson.databind.JsonNode;
+
+/** Gateways, shoppers and operators during a fallback. */
+final class FallbackFixture {
+
+  static final String FALLBACK = "/internal/v1/fallback";
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final TestConsumer consumer;
+  private final InternalApi api;
+
+  FallbackFixture(TestConsumer consumer) {
+    this.consumer = consumer;
+    this.api = consumer.api();
+  }
+
+  /** The token of a gateway. */
+  static String token(int gateway) {
+    return "%032x".formatted(gateway);
+  }
+
+  /** A heartbeat of a gateway in mode automatic. */
+  JsonNode beat(int gateway, long term, String redis, long forMs) {
+    return beat(gateway, "automatic", term, redis, forMs);
+  }
+
+  JsonNode beat(int gateway, String mode, long term, String redis, long forMs) {
+    Answer answer =
+        api.put(
+            "/internal/v1/gateways/" + token(gateway),
+            """
+            {"name":"gateway-%d:8080","fallback":"%s","term":%d,"redis":"%s","forMs":%d,
+             "breaker":"CLOSED","failurePercent":0,"failuresPerSecond":0}
+            """
+                .formatted(gateway, mode, term, redis, forMs));
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    return answer.body();
+  }
+
+  /** Hands over everything that a gateway has promised. */
+  void handOver(int gateway, long term, String admitted, OrderMessage... orders) {
+    Answer answer = handOver(gateway, term, admitted, true, orders);
+    assertThat(answer.status()).as(answer.text()).isEqualTo(204);
+  }
+
+  Answer handOver(
+      int gateway, long term, String admitted, boolean isComplete, OrderMessage... orders) {
+    return api.post(
+        "/internal/v1/gateways/" + token(gateway) + "/handover",
+        """
+        {"term":%d,"orders":[%s],"admitted":[%s],"isLast":true,"isComplete":%s}
+        """
+            .formatted(
+                term,
+                Arrays.stream(orders).map(FallbackFixture::json).collect(Collectors.joining(",")),
+                admitted,
+                isComplete));
+  }
+
+  static String admitted(long sku, long epoch, long units) {
+    return "{\"skuId\":%d,\"epoch\":%d,\"units\":%d}".formatted(sku, epoch, units);
+  }
+
+  private static String json(OrderMessage order) {
+    return """
+    {"orderId":"%s","userId":%d,"skuId":%d,"quantity":%d,"requestId":"%s","policy":"%s",
+     "epoch":%d,"seq":%d,"admittedAt":%d}
+    """
+        .formatted(
+            order.orderId(),
+            order.userId(),
+            order.skuId(),
+            order.quantity(),
+            order.requestId(),
+            order.policy(),
+            order.epoch(),
+            order.seq(),
+            order.admittedAt());
+  }
+
+  /** Buys, and returns outcome and order id, if any. */
+  JsonNode buy(long sku, long user, String key, int quantity) {
+    Answer answer =
+        api.post(
+            "/internal/v1/purchases",
+            """
+            {"purchases":[{"skuId":%d,"userId":%d,"requestId":"%s","quantity":%d}]}
+            """
+                .formatted(sku, user, key, quantity));
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    return answer.body().path("outcomes").path(0);
+  }
+
+  /** Buys one unit under a new key, and returns the outcome. */
+  String buy(long sku, long user) {
+    return buy(sku, user, "key-of-" + System.nanoTime(), 1).path("outcome").asString();
+  }
+
+  /** Begins a fallback as an operator. */
+  long enter() {
+    Answer answer = api.post(FALLBACK + "/enter", "{}");
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    return answer.body().path("term").longValue();
+  }
+
+  Answer leave() {
+    return api.post(FALLBACK + "/leave", "{}");
+  }
+
+  JsonNode view() {
+    return api.get(FALLBACK).body();
+  }
+
+  String state() {
+    return view().path("state").asString();
+  }
+
+  void awaitState(String state) {
+    await()
+        .atMost(PATIENCE)
+        .pollInterval(Duration.ofMillis(50))
+        .untilAsserted(() -> assertThat(state()).as("%s", view()).isEqualTo(state));
+  }
+
+  /** Begins a fallback and lets all gateways hand over that they promised nothing more. */
+  void enterWith(int gateway, String admitted, OrderMessage... orders) {
+    beat(gateway, 0, "UNUSABLE", 0);
+    long term = enter();
+    handOver(gateway, term, admitted, orders);
+    awaitState("MYSQL");
+  }
+
+  /** Gives all sales back to Redis. */
+  void comeBack() {
+    consumer.sql().sql("DELETE FROM gateway_node").update();
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              Answer answer = leave();
+              assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+            });
+    awaitState("REDIS");
+  }
+
+  String product(long sku, String column) {
+    return consumer
+        .sql()
+        .sql("SELECT " + column + " FROM products WHERE sku_id = ?")
+        .param(sku)
+        .query(String.class)
+        .single();
+  }
+
+  long number(long sku, String column) {
+    return Long.parseLong(product(sku, column));
+  }
+
+  /** Checks that every unit and order is accounted for. */
+  void assertBalanced(long sku) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              JsonNode ledger = api.get("/internal/v1/skus/" + sku + "/ledger").body();
+              assertThat(ledger.path("balanced").asBoolean()).as("%s", ledger).isTrue();
+            });
+  }
+
+  /** Checks that Redis and MySQL hold the same. */
+  void assertStoresAgree(long sku) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () -> {
+              JsonNode report =
+                  api.post("/internal/v1/skus/" + sku + "/reconciliation", "{\"dryRun\":true}")
+                      .body();
+              assertThat(report.path("outcome").asString()).as("%s", report).isEqualTo("CLEAN");
+            });
+  }
+}

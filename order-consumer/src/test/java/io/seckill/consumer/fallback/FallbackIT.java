@@ -1,0 +1,532 @@
+package io.seckill.consumer.fallback;
+
+import static io.seckill.consumer.fallback.FallbackFixture.admitted;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.consistency.AdmittedSale;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** MySQL decides sales of Redis for a while, and loses no order that Redis has promised. */
+@ExtendWith(TestServers.class)
+class FallbackIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final AtomicLong NEXT_SKU = new AtomicLong(31_000);
+  private static final int GATEWAY = 1;
+
+  private static TestConsumer consumer;
+  private static FallbackFixture fallback;
+  private static StoredInvariants ledger;
+  private static OrderFlood broker;
+
+  private final AdmittedSale sale =
+      new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.LIMITED, 5, 20);
+  private final long sku = sale.sku;
+  private final String path = "/internal/v1/skus/" + sku;
+
+  @BeforeAll
+  static void start() {
+    consumer =
+        TestConsumer.start(
+            Map.of(
+                "seckill.fallback", "automatic",
+                "seckill.reconciliation.barrier-timeout", "20s",
+                "pause.fallbackControlSweeper", "50ms",
+                "pause.fallbackLookSweeper", "100ms"));
+    fallback = new FallbackFixture(consumer);
+    ledger = new StoredInvariants(consumer.sql());
+    broker = new OrderFlood(consumer.vhost());
+  }
+
+  @AfterAll
+  static void stop() {
+    broker.close();
+    consumer.close();
+  }
+
+  @BeforeEach
+  void nothingIsReservedForOthers() {
+    execute("DELETE FROM gateway_node");
+    execute("UPDATE fallback SET reserve_percent = 100");
+  }
+
+  @AfterEach
+  void comeBack() {
+    consumer.redis().del(RedisKeys.stockChanges(sku));
+    execute("DELETE FROM gateway_node");
+    if (!fallback.state().equals("REDIS")) {
+      fallback.comeBack();
+    }
+    ledger.check();
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + sku);
+  }
+
+  @Test
+  void nobodyDecidesUntilThePromisesOfGatewaysAreKnown() {
+    long version = fallback.number(sku, "state_version");
+    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+
+    long term = fallback.enter();
+
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', decides, fallback, epoch)"))
+        .isEqualTo("MYSQL ENTERING 2");
+    assertThat(fallback.number(sku, "state_version")).isEqualTo(version + 1);
+    fallback.beat(GATEWAY, term, "UNUSABLE", 0); // it is handing over
+    assertThat(fallback.buy(sku, 7)).isEqualTo("BUSY");
+    assertThat(stock("change-01", 5).code()).isEqualTo("BUSY");
+    fallback.assertBalanced(sku);
+
+    fallback.handOver(GATEWAY, term, "");
+    fallback.awaitState("MYSQL");
+
+    assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
+    assertThat(fallback.number(sku, "state_version")).isEqualTo(version + 2);
+    JsonNode bought = fallback.buy(sku, 7, "key-00000001", 2);
+    assertThat(bought.path("outcome").asString()).isEqualTo("CONFIRMED");
+    assertThat(epochOf(bought)).isEqualTo(2);
+    fallback.assertBalanced(sku);
+  }
+
+  @Test
+  void whatAGatewayHasPromisedIsARowBeforeMySqlDecides() {
+    OrderMessage promised = sale.admit(7, 4);
+    fallback.enterWith(GATEWAY, admitted(sku, 1, 4), promised);
+
+    assertThat(ledger.status(promised)).isEqualTo("CONFIRMED");
+    assertThat(fallback.number(sku, "reserved_units")).isZero();
+    assertThat(fallback.buy(sku, 7, promised.requestId(), 4).toString())
+        .isEqualTo(
+            "{\"outcome\":\"REPEATED\",\"orderId\":\"%s\",\"status\":\"CONFIRMED\"}"
+                .formatted(promised.orderId()));
+    assertThat(fallback.buy(sku, 7, "key-00000001", 2).path("outcome").asString())
+        .isEqualTo("QUOTA_EXCEEDED");
+
+    fallback.handOver(GATEWAY, 1, "", promised);
+    OrderMessage last = sale.admit(9, 1);
+    broker.publish(promised, last);
+    ledger.awaitOrders(sku, 2);
+    assertThat(ledger.status(promised)).isEqualTo("CONFIRMED");
+    assertThat(ledger.stock(sku)).isEqualTo(15);
+    fallback.assertBalanced(sku);
+  }
+
+  @Test
+  void unitsThatRedisHasAdmittedAreKeptForTheirOrders() {
+    OrderMessage first = sale.admit(7, 3);
+    OrderMessage second = sale.admit(8, 2);
+    fallback.enterWith(GATEWAY, admitted(sku, 1, 5));
+    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(5);
+    assertThat(gauge("seckill.fallback.mode")).isEqualTo(1);
+
+    IntStream.rangeClosed(1, 3).forEach(n -> assertThat(buyFive(100 + n)).isEqualTo("CONFIRMED"));
+    assertThat(buyFive(110)).as("only the reserve could serve it").isEqualTo("BUSY");
+    assertThat(fallback.buy(sku, 111)).isEqualTo("BUSY");
+    assertThat(stock("change-01", -1).body().path("state").asString()).isEqualTo("REFUSED");
+
+    broker.publish(first, second);
+    ledger.awaitOrders(sku, 5);
+    assertThat(ledger.status(first)).isEqualTo("CONFIRMED");
+    assertThat(ledger.status(second)).isEqualTo("CONFIRMED");
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', stock, reserved_units)")).isEqualTo("0 0");
+    assertThat(fallback.buy(sku, 112)).isEqualTo("SOLD_OUT");
+    fallback.assertBalanced(sku);
+  }
+
+  @Test
+  void theLastLookCountsWhenNoGatewayTells() {
+    sale.admit(7, 4);
+    awaitLook(4);
+
+    fallback.enter();
+    fallback.awaitState("MYSQL");
+
+    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(4);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"100, 20", "30, 9", "0, 4"}) // of 16 that are unsold, and 4 that were admitted
+  void whatAGatewayDoesNotTellIsAShareOfWhatWasUnsold(int percent, long reserved) {
+    execute("UPDATE fallback SET reserve_percent = " + percent);
+    sale.admit(7, 4);
+    awaitLook(4);
+    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+
+    fallback.enter();
+    fallback.awaitState("MYSQL");
+
+    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(reserved);
+  }
+
+  @Test
+  void aGatewayThatHasForgottenOrdersLeavesAReserve() {
+    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+    long term = fallback.enter();
+    assertThat(fallback.handOver(GATEWAY, term, "", false).status()).isEqualTo(204);
+    fallback.awaitState("MYSQL");
+
+    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(20);
+    assertThat(fallback.buy(sku, 7)).isEqualTo("BUSY");
+
+    Answer released = consumer.api().post(path + "/release-reserve", "{}");
+    assertThat(released.status()).as(released.text()).isEqualTo(200);
+    assertThat(fallback.number(sku, "reserved_units")).isZero();
+    assertThat(fallback.buy(sku, 7)).isEqualTo("CONFIRMED");
+  }
+
+  @Test
+  void aGatewayThatIsSilentIsLetGoAfterALookAtRedis() {
+    sale.admit(7, 4);
+    fallback.beat(GATEWAY, 0, "USABLE", 0);
+    execute("UPDATE gateway_node SET heard_at = heard_at - INTERVAL 36 SECOND");
+
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(fallback.view().path("gateways").size()).isZero());
+
+    assertThat(
+            ledger.number("SELECT units FROM admitted_units WHERE epoch = 1 AND sku_id = " + sku))
+        .isEqualTo(4);
+  }
+
+  @Test
+  void oneGatewayWithoutRedisChangesNothing() {
+    fallback.beat(1, 0, "UNUSABLE", 5_000);
+    fallback.beat(2, 0, "USABLE", 5_000);
+
+    tick();
+
+    assertThat(fallback.state()).isEqualTo("REDIS");
+    assertThat(fallback.product(sku, "decides")).isEqualTo("REDIS");
+  }
+
+  @Test
+  void beginsAndEndsByItself() {
+    double entered = counter("seckill.fallback.entered");
+    whileBeating("UNUSABLE", 1_000, "ENTERING");
+    assertThat(fallback.view().path("startedBy").asString()).isEqualTo("automatic");
+    fallback.awaitState("MYSQL");
+    assertThat(counter("seckill.fallback.entered")).isEqualTo(entered + 1);
+
+    fallback.beat(1, 1, "USABLE", 9_000);
+    fallback.beat(2, 1, "USABLE", 10_000);
+    tick();
+    assertThat(fallback.state()).isEqualTo("MYSQL");
+
+    whileBeating("USABLE", 10_000, "REDIS");
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', decides, fallback, epoch)"))
+        .isEqualTo("REDIS NO 3");
+    fallback.assertStoresAgree(sku);
+  }
+
+  @Test
+  void aGatewayWithoutFallbackPreventsIt() {
+    fallback.beat(1, "off", 0, "UNUSABLE", 5_000);
+    fallback.beat(2, 0, "UNUSABLE", 5_000);
+
+    tick();
+    Answer refused = consumer.api().post(FallbackFixture.FALLBACK + "/enter", "{}");
+
+    assertThat(fallback.state()).isEqualTo("REDIS");
+    assertThat(refused.code()).isEqualTo("REFUSED");
+    assertThat(refused.text()).contains("gateway-1:8080");
+  }
+
+  @Test
+  void isBegunOnceAndEndedByAnOperator() {
+    assertThat(fallback.leave().code()).isEqualTo("REFUSED");
+
+    fallback.enter();
+    Answer again = consumer.api().post(FallbackFixture.FALLBACK + "/enter", "{}");
+    assertThat(again.status()).isEqualTo(409);
+    assertThat(again.code()).isEqualTo("REFUSED");
+    fallback.awaitState("MYSQL");
+    assertThat(fallback.view().path("startedBy").asString()).isEqualTo("tester");
+    assertThat(fallback.number(sku, "epoch")).isEqualTo(2);
+
+    fallback.beat(1, 1, "UNUSABLE", 0);
+    assertThat(fallback.leave().code()).isEqualTo("REFUSED");
+    fallback.beat(1, 1, "USABLE", 60_000);
+    tick();
+    assertThat(fallback.state()).isEqualTo("MYSQL");
+    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.awaitState("REDIS");
+  }
+
+  @Test
+  void isRefusedWhereItIsOff() {
+    try (TestConsumer off = consumer.another(Map.of())) {
+      FallbackFixture others = new FallbackFixture(off);
+
+      assertThat(others.view().path("mode").asString()).isEqualTo("off");
+      assertThat(others.beat(3, 0, "USABLE", 0).path("failurePercent").intValue()).isEqualTo(50);
+      Answer refused = off.api().post(FallbackFixture.FALLBACK + "/enter", "{}");
+      assertThat(refused.code()).isEqualTo("REFUSED");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void redisGetsEverythingBack(boolean isEmpty) {
+    OrderMessage promised = sale.admit(7, 2);
+    OrderMessage onItsWay = sale.admit(8, 1);
+    fallback.enterWith(GATEWAY, admitted(sku, 1, 3), promised);
+    JsonNode bought = fallback.buy(sku, 9, "key-00000001", 2);
+    JsonNode paid = fallback.buy(sku, 10, "key-00000002", 1);
+    call(promised.orderId().toString(), 7, "cancel");
+    broker.publish(onItsWay);
+    ledger.awaitOrders(sku, 4);
+    fallback.assertBalanced(sku);
+    if (isEmpty) {
+      sale.forget();
+    }
+
+    fallback.comeBack();
+
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', decides, fallback, reserved_units)"))
+        .isEqualTo("REDIS NO 0");
+    assertThat(sale.field("epoch")).isEqualTo("3").isEqualTo(fallback.product(sku, "epoch"));
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+    assertThat(sale.field("stateVersion")).isEqualTo(fallback.product(sku, "state_version"));
+    assertThat(sale.stock()).isEqualTo(16).isEqualTo(ledger.stock(sku));
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+    assertThat(fallback.buy(sku, 11)).isEqualTo("BUSY");
+
+    call(paid.path("orderId").asString(), 10, "payment");
+    call(bought.path("orderId").asString(), 9, "cancel");
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(letter(paid, 10)).isEqualTo("P"));
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(sale.stock()).isEqualTo(18));
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  @Test
+  void mySqlSellsOnWhenRedisGoesAwayDuringTheReturn() {
+    fallback.enterWith(GATEWAY, "");
+    JsonNode bought = fallback.buy(sku, 9, "key-00000001", 2);
+    execute("DELETE FROM gateway_node");
+    consumer.redis().set(RedisKeys.stockChanges(sku), "keeps the sale from being loaded");
+    assertThat(fallback.leave().status()).isEqualTo(200);
+    await().atMost(PATIENCE).until(() -> fallback.product(sku, "fallback").equals("RETURNING"));
+
+    assertThat(fallback.buy(sku, 10)).isEqualTo("BUSY");
+    assertThat(stock("change-01", 5).code()).isEqualTo("BUSY");
+    call(bought.path("orderId").asString(), 9, "cancel");
+    assertThat(ledger.number("SELECT COUNT(*) FROM compensation WHERE sku_id = " + sku)).isOne();
+    fallback.assertBalanced(sku);
+    long epoch = fallback.number(sku, "epoch");
+    long term = fallback.view().path("term").longValue();
+
+    whileBeating("UNUSABLE", 1_000, "ENTERING");
+    execute("DELETE FROM gateway_node");
+    fallback.awaitState("MYSQL");
+
+    assertThat(fallback.number(sku, "epoch")).isGreaterThan(epoch);
+    assertThat(fallback.view().path("term").longValue()).isEqualTo(term + 1);
+    assertThat(fallback.buy(sku, 10)).isEqualTo("CONFIRMED");
+    fallback.assertBalanced(sku);
+
+    consumer.redis().del(RedisKeys.stockChanges(sku));
+    fallback.comeBack();
+    assertThat(sale.stock()).isEqualTo(19);
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  @Test
+  void unitsThatAreReturnedDuringTheLoadingReachRedis() {
+    OrderMessage promised = sale.admit(7, 2);
+    fallback.enterWith(GATEWAY, "", promised);
+    execute("DELETE FROM gateway_node");
+    consumer.redis().set(RedisKeys.stockChanges(sku), "keeps the sale from being loaded");
+    assertThat(fallback.leave().status()).isEqualTo(200);
+    await().atMost(PATIENCE).until(() -> fallback.product(sku, "fallback").equals("RETURNING"));
+
+    call(promised.orderId().toString(), 7, "cancel");
+    consumer.redis().del(RedisKeys.stockChanges(sku));
+    fallback.awaitState("REDIS");
+
+    await().atMost(PATIENCE).untilAsserted(() -> assertThat(sale.stock()).isEqualTo(20));
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  @Test
+  void aSaleThatIsOverReturnsWithoutBeingLoaded() {
+    sale.admit(7, 2);
+    fallback.enterWith(GATEWAY, "");
+    fallback.buy(sku, 9);
+    assertThat(consumer.api().post(path + "/state", "{\"state\":\"CLOSED\"}").status())
+        .isEqualTo(200);
+
+    fallback.comeBack();
+
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', decides, fallback, epoch)"))
+        .isEqualTo("REDIS NO 2");
+    assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isFalse();
+    fallback.assertBalanced(sku);
+    assertThat(consumer.api().post(path + "/preheat", "{}").status()).isEqualTo(200);
+  }
+
+  @Test
+  void operatorsWorkOnASaleInFallbackAsOnAStrongSale() {
+    fallback.enterWith(GATEWAY, "");
+
+    assertThat(consumer.api().put(path, Sales.product("LIMITED", 5, 20)).status()).isEqualTo(200);
+    assertThat(stock("change-01", 5).body().path("state").asString()).isEqualTo("DONE");
+    assertThat(consumer.api().post(path + "/preheat", "{}").code()).isEqualTo("REFUSED");
+    assertThat(consumer.api().post(path + "/reconciliation", "{\"dryRun\":false}").code())
+        .isEqualTo("REFUSED");
+    assertThat(consumer.api().post(path + "/state", "{\"state\":\"PAUSED\"}").status())
+        .isEqualTo(200);
+    assertThat(fallback.buy(sku, 7)).isEqualTo("PAUSED");
+    assertThat(consumer.api().post(path + "/resume", "{}").status()).isEqualTo(200);
+    assertThat(fallback.buy(sku, 7)).isEqualTo("CONFIRMED");
+
+    consumer.api().post(path + "/state", "{\"state\":\"PAUSED\"}");
+    fallback.comeBack();
+    assertThat(sale.field("state")).isEqualTo("PAUSED");
+    assertThat(sale.stock()).isEqualTo(24);
+    assertThat(consumer.api().post(path + "/resume", "{}").status()).isEqualTo(200);
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+    fallback.assertStoresAgree(sku);
+  }
+
+  @Test
+  void settingsHaveBounds() {
+    String settings = FallbackFixture.FALLBACK + "/settings";
+    String good = "{\"failurePercent\":60,\"failuresPerSecond\":4,\"reservePercent\":0}";
+
+    assertThat(consumer.api().put(settings, good).body().path("failurePercent").intValue())
+        .isEqualTo(60);
+    assertThat(fallback.beat(GATEWAY, 0, "USABLE", 0).path("failuresPerSecond").intValue())
+        .isEqualTo(4);
+    for (String bad :
+        new String[] {
+          good.replace("60", "0"),
+          good.replace("60", "101"),
+          good.replace("4", "0"),
+          good.replace("4", "100001"),
+          good.replace(":0", ":-1"),
+          good.replace(":0", ":101"),
+          good.replace(":0", ":null")
+        }) {
+      assertThat(consumer.api().put(settings, bad).status()).as(bad).isEqualTo(400);
+    }
+    execute("UPDATE fallback SET failure_percent = 50, failures_per_second = 3");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0000000000000000000000000000000G, 400",
+    "00000000000000000000000000000001, 200",
+  })
+  void aTokenHas32HexadecimalDigits(String token, int status) {
+    assertThat(
+            consumer
+                .api()
+                .put(
+                    "/internal/v1/gateways/" + token,
+                    """
+                    {"name":"gateway","fallback":"manual","term":0,"redis":"USABLE","forMs":0,
+                     "breaker":"OPEN","failurePercent":0,"failuresPerSecond":0}
+                    """)
+                .status())
+        .isEqualTo(status);
+  }
+
+  private static void whileBeating(String redis, long forMs, String state) {
+    await()
+        .atMost(PATIENCE)
+        .pollInterval(Duration.ofMillis(50))
+        .untilAsserted(
+            () -> {
+              fallback.beat(1, 0, redis, forMs);
+              fallback.beat(2, 0, redis, forMs);
+              assertThat(fallback.state()).isEqualTo(state);
+            });
+  }
+
+  private static void tick() {
+    consumer.bean(FallbackControl.class).tick();
+  }
+
+  private void awaitLook(long admittedUnits) {
+    RedisLooks looks = consumer.bean(RedisLooks.class);
+    await()
+        .atMost(PATIENCE)
+        .until(() -> looks.of(sku).filter(l -> l.admittedUnits() == admittedUnits).isPresent());
+  }
+
+  private String buyFive(long user) {
+    return fallback.buy(sku, user, "key-of-five-" + user, 5).path("outcome").asString();
+  }
+
+  private static long epochOf(JsonNode bought) {
+    return ledger.number(
+        "SELECT epoch FROM orders WHERE order_id = " + bought.path("orderId").asString());
+  }
+
+  private Answer stock(String changeId, long delta) {
+    return consumer
+        .api()
+        .with("Idempotency-Key", changeId)
+        .post(path + "/stock", "{\"delta\":%d,\"reason\":\"a test\"}".formatted(delta));
+  }
+
+  private static void call(String id, long user, String action) {
+    Answer answer =
+        consumer
+            .api()
+            .post("/internal/v1/orders/" + id + "/" + action, "{\"userId\":" + user + "}");
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+  }
+
+  /** The status letter of an order in Redis. */
+  private String letter(JsonNode bought, long user) {
+    int buckets = Integer.parseInt(sale.field("bucketCount"));
+    OrderId id = OrderId.parse(bought.path("orderId").asString());
+    String record =
+        consumer
+            .redis()
+            .hget(RedisKeys.bucket(sku, RedisKeys.bucketOf(user, buckets)), id.toString());
+    return String.valueOf(record).split("\\|", -1)[5];
+  }
+
+  private static double gauge(String name) {
+    return consumer.bean(MeterRegistry.class).get(name).gauge().value();
+  }
+
+  private static double counter(String name) {
+    return consumer.bean(MeterRegistry.class).get(name).counter().count();
+  }
+
+  private static void execute(String sql) {
+    consumer.sql().sql(sql).update();
+  }
+}

@@ -1,0 +1,24 @@
+package io.seckill.consumer.fallback;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ReserveTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 0, 100, 0, 100, 0",
+    "40, 30, 60, 0, 70, 10",
+    "30, 40, 60, 0, 60, 0", // a late order of an earlier epoch
+    "40, 30, 60, 100, 70, 70",
+    "40, 30, 61, 50, 70, 41", // rounded up
+    "40, 0, 60, 100, 70, 70", // never more than there is
+    "0, 0, 1000000000, 100, 1000000000, 1000000000"
+  })
+  void isWhatIsKnownAndAShareOfTheRest(
+      long admitted, long decided, long unsold, int percent, long stock, long units) {
+    assertThat(new Reserve(admitted, decided, unsold, percent, stock).units()).isEqualTo(units);
+  }
+}
