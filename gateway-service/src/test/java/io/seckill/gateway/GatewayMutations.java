@@ -47,5 +47,12 @@ public final class GatewayMutations {
               "io.seckill.gateway.admission.Admission$Queued#status",
               MutantAdmissions.class);
 
+  public static final Mutation PROMISES_BESIDE_MYSQL =
+      Mutation.named("a gateway promises what Redis admits although MySQL decides")
+          .calls(
+              ADMIT_CALL + "#promise",
+              "io.seckill.gateway.fallback.Promises#may",
+              MutantAdmissions.class);
+
   private GatewayMutations() {}
 }

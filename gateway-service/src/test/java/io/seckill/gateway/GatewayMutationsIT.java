@@ -18,6 +18,8 @@ class GatewayMutationsIT {
   private static final String DIRECT_IT = "io.seckill.gateway.admission.DirectChannelIT#";
   private static final String ADMIT_IT = "io.seckill.gateway.admission.AdmitCallIT#";
 
+  private static final String FALLBACK_IT = "io.seckill.gateway.admission.FallbackAdmissionIT#";
+
   private static final Mutants MUTANTS = new Mutants();
 
   static List<MutationCase> mutations() {
@@ -39,6 +41,13 @@ class GatewayMutationsIT {
                 "if match(call('INFO', 'replication'), 'master_replid:(%x+)') ~= expected then",
                 "if not match(call('INFO', 'replication'), 'master_replid:(%x+)') then")
             .caughtBy(ADMIT_IT + "decidesNothingOnTheDataOfAServerThatIsNotVerified", "UNVERIFIED"),
+        Mutation.named("admission sells from data of an older epoch")
+            .text(
+                ADMIT, "elseif tonumber(s.epoch) < tonumber(ARGV[i + 7]) then", "elseif false then")
+            .caughtBy(FALLBACK_IT + "refusesDataOfAnOlderEpochThanMySqls", "OLD_EPOCH"),
+        GatewayMutations.PROMISES_BESIDE_MYSQL.caughtBy(
+            FALLBACK_IT + "promisesNothingThatWasAdmittedBeforeTheSwitchAndIsAnsweredAfterIt",
+            "FALLBACK"),
         GatewayMutations.PROMISED_BEFORE_CONFIRM.caughtBy(
             DIRECT_IT + "promisesOnlyWhatTheBrokerHasConfirmed", "BROKER"),
         GatewayMutations.REPEAT_WITHOUT_CONFIRM.caughtBy(

@@ -27,6 +27,7 @@ final class Calls {
   private final AdmitCall admit;
   private int otherServers;
   private @Nullable ProductRow product;
+  private Runnable beforeReply = () -> {};
 
   Calls(UnifiedJedis redis) {
     this(redis, 0);
@@ -63,7 +64,10 @@ final class Calls {
             breaker,
             servers,
             marks,
-            sku -> product,
+            sku -> {
+              beforeReply.run();
+              return product;
+            },
             promises,
             IDS::next,
             lanes,
@@ -101,6 +105,11 @@ final class Calls {
     }
     admit.execute(purchases);
     return List.of(outcomes);
+  }
+
+  /** Runs when the arguments of a call are made, after it was found that it may be made. */
+  void beforeReply(Runnable step) {
+    beforeReply = step;
   }
 
   /** What MySQL has of the SKU from now on. */

@@ -4,6 +4,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.backends.RequestBatcher;
+import io.seckill.gateway.fallback.Promises;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Forbidden behaviour of admission; each method replaces the product's method of the same name. */
@@ -26,6 +27,11 @@ public final class MutantAdmissions {
   /** Answers before the broker has confirmed anything. */
   static void answerConfirmed(BrokerConfirms confirms, Purchase purchase, Queued outcome) {
     purchase.answer(outcome);
+  }
+
+  /** Always promises. */
+  static boolean may(Promises promises, long skuId) {
+    return promises.may(skuId) || skuId > 0;
   }
 
   /** Answers a repeat of a queued order as if it were settled. */
