@@ -72,6 +72,42 @@ final class AdminController {
     return read("/dead-letters/" + PathIds.number("id", id)).map(AdminController::entity);
   }
 
+  @GetMapping("/fallback")
+  Mono<ResponseEntity<JsonNode>> fallback() {
+    return read("/fallback").map(AdminController::entity);
+  }
+
+  @PostMapping("/fallback/enter")
+  Mono<ResponseEntity<JsonNode>> enterFallback(ServerWebExchange exchange) {
+    return ofFallback(exchange, "fallback-enter", HttpMethod.POST, "/enter", null);
+  }
+
+  @PostMapping("/fallback/leave")
+  Mono<ResponseEntity<JsonNode>> leaveFallback(ServerWebExchange exchange) {
+    return ofFallback(exchange, "fallback-leave", HttpMethod.POST, "/leave", null);
+  }
+
+  @PutMapping(path = "/fallback/settings", consumes = MediaType.APPLICATION_JSON_VALUE)
+  Mono<ResponseEntity<JsonNode>> fallbackSettings(
+      @RequestBody(required = false) byte @Nullable [] body, ServerWebExchange exchange) {
+    return ofFallback(exchange, "fallback-settings", HttpMethod.PUT, "/settings", orEmpty(body));
+  }
+
+  private Mono<ResponseEntity<JsonNode>> ofFallback(
+      ServerWebExchange exchange,
+      String action,
+      HttpMethod method,
+      String rest,
+      byte @Nullable [] body) {
+    return write(exchange, action, Target.FALLBACK, method, rest, body, false);
+  }
+
+  @PostMapping("/skus/{sku}/release-reserve")
+  Mono<ResponseEntity<JsonNode>> releaseReserve(
+      @PathVariable String sku, ServerWebExchange exchange) {
+    return ofSale("release-reserve", sku, exchange, false);
+  }
+
   @PutMapping(path = "/skus/{sku}", consumes = MediaType.APPLICATION_JSON_VALUE)
   Mono<ResponseEntity<JsonNode>> put(
       @PathVariable String sku,
@@ -166,6 +202,8 @@ final class AdminController {
    * @param subject for the audit log
    */
   private record Target(String path, String subject) {
+
+    static final Target FALLBACK = new Target("/fallback", "fallback");
 
     static Target sku(String text) {
       long sku = PathIds.sku(text);
