@@ -66,7 +66,7 @@ export function actionButtons(product, context) {
   ];
 }
 
-function button(label, enabled, onClick) {
+export function button(label, enabled, onClick) {
   const made = make('button', {type: 'button', textContent: label});
   enable(made, enabled);
   made.addEventListener('click', () => isEnabled(made) && onClick());
@@ -160,7 +160,7 @@ export function post(context, path, body, key) {
   return insist(() => call('POST', path, {token: context.token(), body, key, timeoutMs: 15_000}));
 }
 
-function put(context, path, body) {
+export function put(context, path, body) {
   return insist(() => call('PUT', path, {token: context.token(), body, timeoutMs: 15_000}));
 }
 

@@ -2,6 +2,7 @@
 
 import {$, make, show, write} from './dom.js';
 import {actionButtons, isStrong} from './actions.js';
+import {renderFallback} from './fallback.js';
 import {number, renderSheets, renderStrongSheets, verdict} from './sheet.js';
 
 const NAMES = {redis: 'Redis', mysql: 'MySQL', broker: 'RabbitMQ', consumer: 'order-consumer', relay: 'relay-service'};
@@ -17,6 +18,7 @@ export function renderBoard(snapshot, rates, context) {
   renderTiles(snapshot, rates);
   renderExtent(snapshot);
   renderSales(snapshot, context);
+  renderFallback(snapshot.fallback, context);
   renderLanes(snapshot.lanes);
   renderQueues(snapshot);
 }

@@ -158,6 +158,11 @@ public final class ConsumerClient implements DisposableBean {
     return exchange(HttpMethod.GET, sku(skuId, "/ledger"), null, Map.of());
   }
 
+  /** Who decides the sales of Redis, and what each gateway finds of it. */
+  public Mono<ConsumerAnswer> fallback() {
+    return exchange(HttpMethod.GET, "/internal/v1/fallback", null, Map.of());
+  }
+
   /** Changes the sale's state; 409 when the transition is not legal. */
   public Mono<ProductRow> changeState(long skuId, SaleState state, String operator) {
     return exchange(

@@ -19,6 +19,7 @@ import tools.jackson.databind.JsonNode;
  * @param stops that Redis applies and MySQL has not stored yet
  * @param deadLetters number of open ones
  * @param clickToRow also null when no order was stored within the last minute
+ * @param fallback who decides the sales of Redis, as order-consumer returns it
  */
 record Snapshot(
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant at,
@@ -30,7 +31,8 @@ record Snapshot(
     @Nullable Lanes lanes,
     @Nullable List<PendingStop> stops,
     @Nullable Long deadLetters,
-    SalesTable.@Nullable ClickToRow clickToRow) {
+    SalesTable.@Nullable ClickToRow clickToRow,
+    @Nullable JsonNode fallback) {
 
   /** Whether a service or server answers. */
   enum State {

@@ -83,11 +83,15 @@ class SnapshotReader {
     return Mono.zip(
             orEmpty(mysqlCalls.call(this::sales)),
             orEmpty(redisCalls.call(this::inRedis)),
-            consumerIsUp())
+            consumerIsUp(),
+            orEmpty(consumer.fallback().map(ConsumerAnswer::body)))
         .flatMap(
             read ->
                 ledgers(read.getT1(), read.getT3())
-                    .map(ledgers -> snapshot(read.getT1(), read.getT2(), read.getT3(), ledgers)));
+                    .map(
+                        ledgers ->
+                            snapshot(
+                                read.getT1(), read.getT2(), read.getT3(), ledgers, read.getT4())));
   }
 
   private Sales sales() {
@@ -124,7 +128,11 @@ class SnapshotReader {
   }
 
   private Snapshot snapshot(
-      Optional<Sales> sales, Optional<InRedis> redis, boolean consumerUp, List<JsonNode> ledgers) {
+      Optional<Sales> sales,
+      Optional<InRedis> redis,
+      boolean consumerUp,
+      List<JsonNode> ledgers,
+      Optional<JsonNode> fallback) {
     return new Snapshot(
         clock.instant().truncatedTo(ChronoUnit.MILLIS),
         new Services(
@@ -140,7 +148,8 @@ class SnapshotReader {
         redis.map(InRedis::lanes).orElse(null),
         redis.map(InRedis::stops).orElse(null),
         sales.map(Sales::deadLetters).orElse(null),
-        sales.flatMap(Sales::clickToRow).orElse(null));
+        sales.flatMap(Sales::clickToRow).orElse(null),
+        fallback.orElse(null));
   }
 
   /** States do not change in MySQL while it is unavailable, so the last read shows what to stop. */

@@ -1,0 +1,93 @@
+// Who decides the sales of Redis, what every gateway finds of it, and the operator's switch.
+
+import {$, make, show, write} from './dom.js';
+import {ask, button, post, put} from './actions.js';
+import {number} from './sheet.js';
+
+const FRESH_MS = 2_000;
+const STATES = {
+  REDIS: 'Redis decides its sales.',
+  ENTERING: 'The fallback begins: gateways hand over what they have promised, and nobody decides.',
+  MYSQL: 'MySQL decides the sales of Redis.',
+  RETURNING: 'The sales return to Redis, one after the other.',
+};
+
+/** @param {object | null} fallback as order-consumer tells it; null when it does not */
+export function renderFallback(fallback, context) {
+  show($('fallback-switch'), Boolean(fallback));
+  if (!fallback) {
+    write($('fallback-state'), 'order-consumer does not tell.');
+    $('gateways').replaceChildren();
+    return;
+  }
+  const {mode, state, term, startedBy, changedAt, sales} = fallback;
+  const since = state === 'REDIS' ? '' : ` Fallback ${term}, started by ${startedBy}, since ${changedAt.slice(11, 19)} UTC.`;
+  write($('fallback-state'), mode === 'off' ? 'It is switched off (seckill.fallback): while Redis is away, its sales are answered 503.' : `${STATES[state]}${since}`);
+  $('fallback-state').className = `verdict ${state === 'REDIS' ? '' : 'warn'}`;
+  renderButtons(fallback, context);
+  $('gateways').replaceChildren(...fallback.gateways.map(gatewayRow));
+  $('fallback-sales').replaceChildren(...sales.map((sale) =>
+    make('li', {textContent: `SKU ${sale.skuId}: ${sale.fallback.toLowerCase()}, ${number(sale.reservedUnits)} units reserved`})));
+}
+
+function gatewayRow(node) {
+  const fresh = node.heardMsAgo <= FRESH_MS;
+  const usable = node.redis === 'USABLE';
+  const row = make('tr', {'data-gateway': node.name}, make('td', {textContent: node.name}),
+    make('td', {}, make('span', {className: `badge ${usable ? 'good' : 'bad'}`, textContent: usable ? 'reaches Redis' : 'does not'})),
+    make('td', {textContent: node.breaker.toLowerCase().replace('_', ' ')}));
+  const heard = fresh ? 'now' : `${Math.round(node.heardMsAgo / 1000)} s ago`;
+  [`${Math.round(node.forMs / 1000)} s`, `${node.failurePercent} %`, number(node.failuresPerSecond), heard]
+    .forEach((text) => row.append(make('td', {className: 'n', textContent: text})));
+  return row;
+}
+
+/** Made anew only when they change, so that focus stays. */
+function renderButtons(fallback, context) {
+  const held = fallback.sales.filter((sale) => sale.reservedUnits > 0);
+  const wanted = JSON.stringify([fallback.mode, fallback.state, held, fallback.failurePercent, fallback.failuresPerSecond, fallback.reservePercent]);
+  const at = $('fallback-switch');
+  if (at.dataset.of === wanted) return;
+  at.dataset.of = wanted;
+  at.replaceChildren(
+    button('Enter fallback…', fallback.mode !== 'off' && fallback.state === 'REDIS', () => ask(context, {
+      title: 'Let MySQL decide the sales of Redis?',
+      text: 'All running sales stop for up to three seconds, while gateways hand over what they have promised. Then MySQL confirms each purchase in its answer: fewer a second. It lasts until you return to Redis.',
+      yes: 'Enter fallback',
+      danger: true,
+      run: () => post(context, 'admin/v1/fallback/enter'),
+      done: (answer) => `fallback ${answer.json.term} entered`,
+      what: 'enter fallback',
+    })),
+    button('Return to Redis…', fallback.state === 'MYSQL', () => ask(context, {
+      title: 'Let Redis decide its sales again?',
+      text: 'Each sale is loaded into Redis from MySQL, one after the other, once no order of it is in Redis or RabbitMQ any more. A sale pauses for about a second meanwhile.',
+      yes: 'Return to Redis',
+      run: () => post(context, 'admin/v1/fallback/leave'),
+      done: (answer) => `fallback ${answer.json.term}: ${answer.json.state}`,
+      what: 'leave fallback',
+    })),
+    ...held.map((sale) => button(`Release the reserve of SKU ${sale.skuId}…`, true, () => ask(context, {
+      title: `Sell the ${number(sale.reservedUnits)} reserved units of SKU ${sale.skuId}?`,
+      text: 'They are kept for orders that Redis may have promised and nobody has handed over. Released, they are on sale, and such orders are rejected if they come out of Redis when the stock is gone. Do it when Redis will not come back with its data.',
+      yes: 'Release the reserve',
+      danger: true,
+      run: () => post(context, `admin/v1/skus/${sale.skuId}/release-reserve`),
+      done: () => `reserve of SKU ${sale.skuId} released`,
+      what: `release the reserve of SKU ${sale.skuId}`,
+    }))),
+    button('Thresholds…', true, () => ask(context, {
+      title: 'When do gateways stop calling Redis?',
+      text: 'A gateway stops when within a second at least this share of its calls fail, and at least so many. The reserve is kept, in a fallback, in place of what a gateway that does not answer may have promised.',
+      yes: 'Change',
+      fields: [
+        {name: 'failurePercent', label: 'Failed calls, percent, 1 to 100', value: fallback.failurePercent},
+        {name: 'failuresPerSecond', label: 'and failed calls a second, from 1', value: fallback.failuresPerSecond},
+        {name: 'reservePercent', label: 'Reserve, percent of the unsold units, 0 to 100', value: fallback.reservePercent},
+      ],
+      run: (values) => put(context, 'admin/v1/fallback/settings', Object.fromEntries(Object.entries(values).map(([name, text]) => [name, Number(text)]))),
+      done: ({json}) => `thresholds: ${json.failurePercent} % and ${json.failuresPerSecond} a second, reserve ${json.reservePercent} %`,
+      what: 'thresholds',
+    })),
+  );
+}
