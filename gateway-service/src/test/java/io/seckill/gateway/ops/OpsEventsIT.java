@@ -58,6 +58,27 @@ class OpsEventsIT {
   }
 
   @Test
+  void tellsWhatEveryGatewayFindsOfRedis() throws Exception {
+    try (Watching watching = Watching.of(stage.gateway())) {
+      await("a snapshot with this gateway's heartbeat")
+          .atMost(Duration.ofSeconds(20))
+          .until(
+              () -> {
+                JsonNode fallback = watching.next().path("fallback");
+                return fallback.path("mode").asString("").equals("off")
+                    && fallback.path("state").asString("").equals("REDIS")
+                    && fallback.path("gateways").valueStream().anyMatch(OpsEventsIT::usesRedis);
+              });
+    }
+  }
+
+  private static boolean usesRedis(JsonNode gateway) {
+    return gateway.path("redis").asString("").equals("USABLE")
+        && gateway.path("breaker").asString("").equals("CLOSED")
+        && gateway.path("heardMsAgo").longValue() < 5_000;
+  }
+
+  @Test
   void measuresClickToRowWithoutStrongSales() {
     long sku = stage.newStrongSale();
     Placed order = stage.store(sku, stage.newUser(), 1, 1, "CONFIRMED", null);

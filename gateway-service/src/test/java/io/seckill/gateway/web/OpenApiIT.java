@@ -311,6 +311,7 @@ class OpenApiIT {
     all.add(ops("POST", one + "/stock", 200, addStock()));
     all.addAll(ledgerExamples());
     all.addAll(reconciliationExamples());
+    all.addAll(fallbackExamples());
     String letters = "/admin/v1/dead-letters";
     all.add(ops("GET", letters, 200, gateway.adminGet(letters)));
     all.add(ops("GET", letters, 200, gateway.adminGet(letters + "?limit=1&state=OPEN&after=7")));
@@ -371,6 +372,31 @@ class OpenApiIT {
             gateway.operate(
                 "POST", "/admin/v1/skus/987654321/reconciliation", "{\"dryRun\":true}")),
         ops("GET", one, 200, gateway.adminGet(path)));
+  }
+
+  /** It is switched off. */
+  private static List<Example> fallbackExamples() {
+    String path = "/admin/v1/fallback";
+    String release = "/release-reserve";
+    String sku = GatewayStage.admin(stage.onSale(PurchasePolicy.LIMITED, 5, 100));
+    String settings = "{\"failurePercent\":50,\"failuresPerSecond\":3,\"reservePercent\":100}";
+    return List.of(
+        ops("GET", path, 200, gateway.adminGet(path)),
+        ops("GET", path, 401, gateway.send(gateway.admin(path))),
+        ops("POST", path + "/enter", 409, gateway.operate("POST", path + "/enter", null)),
+        ops("POST", path + "/leave", 409, gateway.operate("POST", path + "/leave", null)),
+        ops("PUT", path + "/settings", 200, gateway.operate("PUT", path + "/settings", settings)),
+        ops("PUT", path + "/settings", 400, gateway.operate("PUT", path + "/settings", "{}")),
+        ops(
+            "POST",
+            "/admin/v1/skus/{sku}" + release,
+            404,
+            gateway.operate("POST", "/admin/v1/skus/987654321" + release, null)),
+        ops(
+            "POST",
+            "/admin/v1/skus/{sku}" + release,
+            409,
+            gateway.operate("POST", sku + release, null)));
   }
 
   private static GatewayAnswer preheatWhileOpen() {

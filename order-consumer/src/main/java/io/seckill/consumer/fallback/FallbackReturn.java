@@ -2,6 +2,7 @@ package io.seckill.consumer.fallback;
 
 import io.seckill.consumer.consistency.Reconciler;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +54,11 @@ class FallbackReturn {
       if (reconciler.returnToRedis(skuId)) {
         log.info("sku {}: Redis decides again", skuId);
       }
-    } catch (ProblemException | JedisException e) {
+    } catch (ProblemException e) {
+      if (e.problem().code() != ProblemCode.RECONCILIATION_RUNNING) { // by another process
+        log.warn("sku {}: cannot return to Redis yet: {}", skuId, e.toString());
+      }
+    } catch (JedisException e) {
       log.warn("sku {}: cannot return to Redis yet: {}", skuId, e.toString());
     }
   }
