@@ -9,6 +9,7 @@ import io.seckill.support.web.ProblemException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -88,21 +89,28 @@ public class Reconciler {
   /**
    * Loads a sale that is in a fallback into Redis, which decides it from then on.
    *
-   * @return false when it is not done, and is to be tried again
-   * @throws ProblemException as {@link #run}
+   * @return empty when it is done, else why it is to be tried again
    * @throws JedisException when Redis is unavailable
    */
-  public boolean returnToRedis(long skuId) {
+  public Optional<String> returnToRedis(long skuId) {
+    try {
+      return returned(skuId);
+    } catch (ProblemException e) {
+      return Optional.of(e.problem().text());
+    } catch (UnreadableFieldException e) {
+      return Optional.of(e.detail());
+    }
+  }
+
+  private Optional<String> returned(long skuId) {
     Report report =
         run(
             skuId,
             new Order(false, true, FALLBACK),
             lock -> reconciliation.returnToRedis(skuId, lock));
-    if (report.outcome() != Outcome.REBUILT && report.outcome() != Outcome.NOT_ON_SALE) {
-      log.warn("sku {}: cannot return to Redis yet: {}", skuId, report.detail());
-      return false;
-    }
-    return true;
+    return report.outcome() == Outcome.REBUILT || report.outcome() == Outcome.NOT_ON_SALE
+        ? Optional.empty()
+        : Optional.of(report.detail());
   }
 
   private Report alone(long skuId, Order order, Function<RunLock, Found> work) {

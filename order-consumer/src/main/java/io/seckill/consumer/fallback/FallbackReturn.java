@@ -2,8 +2,8 @@ package io.seckill.consumer.fallback;
 
 import io.seckill.consumer.consistency.Reconciler;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
-import io.seckill.support.web.ProblemCode;
-import io.seckill.support.web.ProblemException;
+import java.util.HashMap;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -12,7 +12,8 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * Gives sales back to Redis, one after the other, and ends the fallback after the last. It has a
  * thread of its own: a sale may take as long as a barrier, and Redis may go away meanwhile. A sale
- * that is not done is tried again in the next round.
+ * that is not done is tried again in the next round; a failure is logged once, until it is another
+ * one.
  */
 @Component
 class FallbackReturn {
@@ -23,6 +24,7 @@ class FallbackReturn {
   private final FallbackSales sales;
   private final FallbackControl control;
   private final Reconciler reconciler;
+  private final Map<Long, String> failures = new HashMap<>();
 
   FallbackReturn(
       FallbackTable table, FallbackSales sales, FallbackControl control, Reconciler reconciler) {
@@ -50,16 +52,17 @@ class FallbackReturn {
   }
 
   private void giveBack(long skuId) {
+    String failure;
     try {
-      if (reconciler.returnToRedis(skuId)) {
-        log.info("sku {}: Redis decides again", skuId);
-      }
-    } catch (ProblemException e) {
-      if (e.problem().code() != ProblemCode.RECONCILIATION_RUNNING) { // by another process
-        log.warn("sku {}: cannot return to Redis yet: {}", skuId, e.toString());
-      }
+      failure = reconciler.returnToRedis(skuId).orElse("");
     } catch (JedisException e) {
-      log.warn("sku {}: cannot return to Redis yet: {}", skuId, e.toString());
+      failure = "Redis does not answer: " + e.getMessage();
+    }
+    if (failure.isEmpty()) {
+      failures.remove(skuId);
+      log.info("sku {}: Redis decides again", skuId);
+    } else if (!failure.equals(failures.put(skuId, failure))) {
+      log.warn("sku {}: cannot return to Redis yet: {}", skuId, failure);
     }
   }
 }

@@ -14,6 +14,7 @@ import org.springframework.stereotype.Component;
  * Writes the result of every paid order to Redis a second time, a moment later: the first write is
  * lost when the process dies after COMMIT, or Redis does not answer at that time. The position
  * advances only when Redis has acknowledged the results, so an outage delays them and loses none.
+ * Results of a sale that is being loaded at the end of a fallback wait: the loading may lack them.
  * Orders paid while no process ran for longer than a minute are left to reconciliation. For one
  * thread.
  */
@@ -27,7 +28,8 @@ class PaidResults {
 
   private static final String NEXT =
       """
-      SELECT p.order_id, o.sku_id, o.user_id, CAST(p.updated_at AS CHAR) AS paid_at, s.decides
+      SELECT p.order_id, o.sku_id, o.user_id, CAST(p.updated_at AS CHAR) AS paid_at, s.decides,
+      s.fallback = 'RETURNING' AS waits
       FROM payment p JOIN orders o ON o.order_id = p.order_id AND o.status = 'PAID'
       JOIN products s ON s.sku_id = o.sku_id
       WHERE p.state = 'CHARGED' AND p.updated_at >= :from AND p.updated_at <= NOW(6) - INTERVAL :settling SECOND
@@ -48,9 +50,11 @@ class PaidResults {
    * A paid order.
    *
    * @param at by MySQL's clock, in MySQL's format
-   * @param decides what decided about it; Redis learns nothing of orders of strong sales
+   * @param decides what decides its sale now; Redis learns nothing of what MySQL decides
+   * @param waits whether its sale is being loaded into Redis
    */
-  private record Paid(long orderId, long skuId, long userId, String at, Decider decides) {
+  private record Paid(
+      long orderId, long skuId, long userId, String at, Decider decides, boolean waits) {
 
     OrderResult result() {
       return OrderResult.of(new OrderId(orderId), skuId, userId, OrderStatus.PAID);
@@ -76,13 +80,14 @@ class PaidResults {
   private Paid begin() {
     String from =
         jdbc.sql("SELECT CAST(NOW(6) - INTERVAL 1 MINUTE AS CHAR)").query(String.class).single();
-    Paid begin = new Paid(0, 0, 0, from, Decider.REDIS);
+    Paid begin = new Paid(0, 0, 0, from, Decider.REDIS, false);
     last = begin;
     return begin;
   }
 
   private List<Paid> page(Paid after) {
-    return jdbc.sql(NEXT)
+    return jdbc
+        .sql(NEXT)
         .param("from", after.at())
         .param("order", after.orderId())
         .param("settling", SETTLING_SECONDS)
@@ -94,7 +99,11 @@ class PaidResults {
                     row.getLong(2),
                     row.getLong(3),
                     row.getString(4),
-                    Decider.valueOf(row.getString(5))))
-        .list();
+                    Decider.valueOf(row.getString(5)),
+                    row.getBoolean(6)))
+        .list()
+        .stream()
+        .takeWhile(paid -> !paid.waits())
+        .toList();
   }
 }
