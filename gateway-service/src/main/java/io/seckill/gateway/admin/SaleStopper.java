@@ -68,7 +68,7 @@ class SaleStopper {
    */
   Mono<Stopped> stop(Stop stop, long skuId, String operator) {
     if (products.decides(skuId) == Decider.MYSQL) {
-      return stopStrong(stop, skuId, operator);
+      return stopMySqlFirst(stop, skuId, operator, strongNotTaken());
     }
     return calls
         .<Optional<Boolean>>call(() -> Optional.of(stopRedis(stop, skuId, operator)))
@@ -77,14 +77,20 @@ class SaleStopper {
             noted ->
                 noted.isPresent()
                     ? stopMySql(stop, skuId, operator, noted.get())
-                    : stopWithoutRedis(stop, skuId, operator));
+                    : stopMySqlFirst(stop, skuId, operator, notTaken()));
   }
 
-  private Mono<Stopped> stopStrong(Stop stop, long skuId, String operator) {
+  /** Redis follows, if it decides the sale: a fallback may have begun or ended in between. */
+  private Mono<Stopped> stopMySqlFirst(
+      Stop stop, long skuId, String operator, ProblemException notTaken) {
     return consumer
         .changeState(skuId, stop.target, operator)
-        .<Stopped>map(Stopped.Everywhere::new)
-        .onErrorMap(SaleStopper::isUnavailable, e -> strongNotTaken());
+        .onErrorMap(SaleStopper::isUnavailable, e -> notTaken)
+        .flatMap(
+            moved ->
+                moved.decides() == Decider.MYSQL
+                    ? Mono.just(new Stopped.Everywhere(moved))
+                    : followInRedis(stop, moved));
   }
 
   private boolean stopRedis(Stop stop, long skuId, String operator) {
@@ -99,17 +105,6 @@ class SaleStopper {
         ? moved.onErrorResume(
             SaleStopper::isUnavailable, e -> partly(skuId, stop, StopAccepted.Store.MYSQL))
         : moved;
-  }
-
-  private Mono<Stopped> stopWithoutRedis(Stop stop, long skuId, String operator) {
-    return consumer
-        .changeState(skuId, stop.target, operator)
-        .onErrorMap(SaleStopper::isUnavailable, e -> notTaken())
-        .flatMap(
-            moved ->
-                moved.decides() == Decider.MYSQL
-                    ? Mono.just(new Stopped.Everywhere(moved))
-                    : followInRedis(stop, moved));
   }
 
   private Mono<Stopped> followInRedis(Stop stop, ProductRow moved) {

@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.sale.Decider;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.security.RateLimits;
@@ -199,11 +200,11 @@ class OrderStatuses {
   }
 
   /**
-   * True for results that may have been lost on the way to Redis, and for aliases, which only MySQL
-   * resolves.
+   * True for results that may have been lost on the way to Redis, for aliases, which only MySQL
+   * resolves, and while MySQL decides a sale of Redis: Redis then learns of no change.
    */
   private boolean isDoubtful(RedisOrder order) {
-    if (isAlias(order)) {
+    if (isAlias(order) || products.decides(order.skuId()) == Decider.MYSQL) {
       return true;
     }
     AdmissionRecord record = order.record();
