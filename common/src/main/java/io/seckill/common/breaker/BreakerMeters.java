@@ -7,7 +7,6 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Supplier;
 
 /**
  * State and transitions of a breaker, under the names all services use. resilience4j-micrometer
@@ -22,34 +21,18 @@ public final class BreakerMeters {
 
   /** Registers the meters of this breaker; they stay for as long as the registry lives. */
   public static void bind(CircuitBreaker breaker, MeterRegistry meters) {
-    bindState(breaker.getName(), () -> breaker, meters);
-    countTransitions(breaker, meters);
-  }
-
-  /**
-   * Registers the state only.
-   *
-   * @param breaker the one that is in use under that name
-   */
-  public static void bindState(
-      String name, Supplier<CircuitBreaker> breaker, MeterRegistry meters) {
     for (State state : STATES) {
-      Gauge.builder("seckill.breaker.state", () -> breaker.get().getState() == state ? 1 : 0)
+      String word = state.name().toLowerCase(Locale.ROOT);
+      Gauge.builder("seckill.breaker.state", () -> breaker.getState() == state ? 1 : 0)
           .description("1 for the state a circuit breaker is in")
-          .tag("breaker", name)
-          .tag("state", word(state))
+          .tag("breaker", breaker.getName())
+          .tag("state", word)
           .register(meters);
-    }
-  }
-
-  /** Counts the transitions of this breaker, on from those of an earlier one of its name. */
-  public static void countTransitions(CircuitBreaker breaker, MeterRegistry meters) {
-    for (State state : STATES) {
       Counter transitions =
           Counter.builder("seckill.breaker.transitions")
               .description("Changes of a circuit breaker's state, by the state it went to")
               .tag("breaker", breaker.getName())
-              .tag("to", word(state))
+              .tag("to", word)
               .register(meters);
       breaker
           .getEventPublisher()
@@ -60,9 +43,5 @@ public final class BreakerMeters {
                 }
               });
     }
-  }
-
-  private static String word(State state) {
-    return state.name().toLowerCase(Locale.ROOT);
   }
 }

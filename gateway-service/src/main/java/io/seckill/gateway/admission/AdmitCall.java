@@ -238,7 +238,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       return;
     }
     List<?> texts = (List<?>) reply.value();
-    BrokerConfirms confirms = new BrokerConfirms();
+    BrokerConfirms confirms = new BrokerConfirms(promises);
     handOver(call, texts, confirms);
     List<AdmittedSku> skus =
         texts.subList(sent.size(), texts.size()).stream()

@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import io.seckill.common.order.OrderId;
 import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.fallback.Promises;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,11 +20,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class BrokerConfirms {
 
+  private final Promises promises;
   private final Map<OrderId, List<Waiting>> published = new HashMap<>();
   private final BlockingQueue<OrderId> confirmed = new LinkedBlockingQueue<>();
   private int waiting;
 
-  private record Waiting(Purchase purchase, Queued outcome) {}
+  /**
+   * @param promises asked again when an order is confirmed
+   */
+  BrokerConfirms(Promises promises) {
+    this.promises = promises;
+  }
+
+  private record Waiting(Purchase purchase, Queued outcome) {
+
+    void answer(Promises promises) {
+      purchase.answer(promises.may(purchase.attempt().skuId()) ? outcome : Unknown.FALLBACK);
+    }
+  }
 
   /** The order is handed to a lane. */
   void published(OrderId order) {
@@ -65,7 +79,7 @@ final class BrokerConfirms {
   private void answer(OrderId order) {
     List<Waiting> purchases = published.remove(order);
     if (purchases != null) { // an order of two publishes is confirmed twice
-      purchases.forEach(one -> one.purchase().answer(one.outcome()));
+      purchases.forEach(one -> one.answer(promises));
       waiting -= purchases.size();
     }
   }

@@ -68,6 +68,9 @@ public final class ConsumerClient implements DisposableBean {
    */
   private static final Duration LONG_TIMEOUT = Duration.ofMinutes(5);
 
+  /** One for heartbeats, one for a handover: no other call may delay them. */
+  private static final int MAX_HEARTBEAT_CONNECTIONS = 2;
+
   private static final Duration HEARTBEAT_TIMEOUT = Duration.ofSeconds(1);
 
   /** As many batches of purchases as a gateway has at once, and those whose time is up. */
@@ -76,8 +79,10 @@ public final class ConsumerClient implements DisposableBean {
   private final URI url;
   private final ConnectionProvider connections;
   private final ConnectionProvider purchaseConnections;
+  private final ConnectionProvider heartbeatConnections;
   private final WebClient client;
   private final WebClient purchaseClient;
+  private final WebClient heartbeatClient;
   private final Duration timeout;
 
   /** For whom a call is made, which decides what is said when order-consumer does not answer. */
@@ -102,6 +107,9 @@ public final class ConsumerClient implements DisposableBean {
     this.purchaseConnections = pool("order-consumer-purchases", MAX_PURCHASE_CONNECTIONS, settings);
     this.client = client(connections, settings, internal, resources);
     this.purchaseClient = client(purchaseConnections, settings, internal, resources);
+    this.heartbeatConnections =
+        pool("order-consumer-heartbeats", MAX_HEARTBEAT_CONNECTIONS, settings);
+    this.heartbeatClient = client(heartbeatConnections, settings, internal, resources);
   }
 
   private static ConnectionProvider pool(
@@ -244,7 +252,8 @@ public final class ConsumerClient implements DisposableBean {
 
   private ConsumerAnswer ask(HttpMethod method, String path, Map<String, ?> body, Duration within) {
     return Objects.requireNonNull(
-        send(client, method, path, json(body), Map.of(), within, Requester.GATEWAY).block());
+        send(heartbeatClient, method, path, json(body), Map.of(), within, Requester.GATEWAY)
+            .block());
   }
 
   /** Whether order-consumer answers and reports itself ready. Never fails. */
@@ -260,7 +269,11 @@ public final class ConsumerClient implements DisposableBean {
 
   @Override
   public void destroy() {
-    connections.disposeLater().then(purchaseConnections.disposeLater()).block(timeout);
+    connections
+        .disposeLater()
+        .then(purchaseConnections.disposeLater())
+        .then(heartbeatConnections.disposeLater())
+        .block(timeout);
   }
 
   private static String sku(long skuId, String rest) {

@@ -1,20 +1,24 @@
 package io.seckill.gateway.backends;
 
-import static java.util.Comparator.naturalOrder;
-
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.breaker.BreakerMeters;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.gateway.backends.AdaptiveBreaker.Thresholds;
-import java.time.Clock;
+import io.seckill.gateway.backends.CallWindow.Counts;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.RedisClient;
@@ -25,45 +29,134 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Circuit breaker between this gateway and a Redis that is down or slow: while it is open nothing
- * is sent, so that threads and queues stay free. An error reply of Redis does not open it, because
- * the reply came quickly. On a cluster there is one breaker for each partition, so that an
- * unavailable node affects only its own partitions.
+ * is sent, so that threads and queues stay free. It opens when, within the last second, at least a
+ * share of the calls failed and these were at least a number: a few errors at night do not open it,
+ * a burst does, and so do calls that are nearly all slow. An error reply of Redis does not count,
+ * because it came quickly. After the trial calls a growing share of the purchases is let through.
+ *
+ * <p>On a cluster there is one breaker for each partition, so that an unavailable node affects only
+ * its own partitions. The share is then of the partition and the number of the gateway, because the
+ * partitions of a frozen node are called one after the other, each rarely.
  */
 @Component
 public final class RedisBreaker {
 
+  private static final Logger log = LoggerFactory.getLogger(RedisBreaker.class);
+
+  /** Until order-consumer says otherwise; it has the same. */
+  private static final Thresholds INITIAL = new Thresholds(50, 3);
+
+  /** Higher than for failures: a busy machine makes calls slow, too. */
+  private static final int SLOW_PERCENT = 80;
+
+  /** Of the trial calls. */
+  private static final int TRIAL_FAILURE_PERCENT = 50;
+
+  /** Time without calls before the trial calls: short, because shoppers are refused meanwhile. */
+  private static final Duration OPEN_FOR = Duration.ofMillis(400);
+
+  private static final int TRIAL_CALLS = 3;
+
   private final UnifiedJedis redis;
-  private final List<AdaptiveBreaker> breakers;
+  private final List<PartitionBreaker> breakers;
+  private final LongSupplier nanoTime;
   private final Counter linkErrors;
   private final Counter errorReplies;
   private final Counter notPermitted;
+  private volatile Thresholds thresholds = INITIAL;
+  private boolean usable = true;
+  private long usableSinceNanos;
+
+  private record Thresholds(int failurePercent, int failuresPerSecond) {
+
+    Thresholds {
+      checkRange("failurePercent", failurePercent, 100);
+      checkRange("failuresPerSecond", failuresPerSecond, 100_000);
+    }
+
+    private static void checkRange(String name, int value, int max) {
+      if (value < 1 || value > max) {
+        throw new IllegalArgumentException(name + " must be 1.." + max + " but is " + value);
+      }
+    }
+
+    boolean exceededBy(Counts ofPartition, Counts ofAll) {
+      boolean fail =
+          ofPartition.failurePercent() >= failurePercent && ofAll.failed() >= failuresPerSecond;
+      boolean slow = ofPartition.slowPercent() >= SLOW_PERCENT && ofAll.slow() >= failuresPerSecond;
+      return fail || slow;
+    }
+  }
+
+  /**
+   * Redis as this gateway's breakers see it.
+   *
+   * @param usable false while no partition's breaker is closed
+   * @param since how long {@code usable} has been so
+   * @param state CLOSED when all calls of all partitions are made, OPEN when none is, else
+   *     HALF_OPEN: trial calls, the growing share, or some partitions only
+   * @param failurePercent share of the calls of the last second that failed
+   * @param failuresPerSecond these calls
+   */
+  public record Health(
+      boolean usable, Duration since, String state, int failurePercent, int failuresPerSecond) {}
 
   @Autowired
   RedisBreaker(UnifiedJedis redis, RedisSettings settings, MeterRegistry meters) {
     this(redis, settings.socketTimeout(), meters);
   }
 
-  /** A call that takes three fifths of the socket time-out counts as slow: 150 ms of 250 ms. */
   RedisBreaker(UnifiedJedis redis, Duration socketTimeout, MeterRegistry meters) {
+    this(redis, areApart(redis), socketTimeout, meters, System::nanoTime);
+  }
+
+  /**
+   * A call that takes three fifths of the socket time-out counts as slow: 150 ms of 250 ms.
+   *
+   * @param apart whether each partition gets a breaker of its own
+   */
+  RedisBreaker(
+      UnifiedJedis redis,
+      boolean apart,
+      Duration socketTimeout,
+      MeterRegistry meters,
+      LongSupplier nanoTime) {
     this.redis = redis;
-    this.breakers = breakers(redis, socketTimeout.multipliedBy(3).dividedBy(5), meters);
+    this.nanoTime = nanoTime;
+    this.usableSinceNanos = nanoTime.getAsLong();
+    this.breakers = breakers(apart, config(socketTimeout.multipliedBy(3).dividedBy(5), nanoTime));
     this.linkErrors = errors(meters, "link");
     this.errorReplies = errors(meters, "reply");
     this.notPermitted = errors(meters, "breaker");
+    for (PartitionBreaker partition : breakers) {
+      CircuitBreaker breaker = partition.breaker();
+      BreakerMeters.bind(breaker, meters);
+      breaker
+          .getEventPublisher()
+          .onStateTransition(
+              event -> {
+                log.warn("breaker {}: {}", breaker.getName(), event.getStateTransition());
+                noteUsable();
+              });
+    }
   }
 
-  private static List<AdaptiveBreaker> breakers(
-      UnifiedJedis redis, Duration slowCall, MeterRegistry meters) {
-    if (!areApart(redis)) {
-      return List.of(breaker("redis", slowCall, meters));
+  private List<PartitionBreaker> breakers(boolean apart, CircuitBreakerConfig config) {
+    if (!apart) {
+      return List.of(breaker("redis", config));
     }
     return IntStream.range(0, Partition.COUNT)
-        .mapToObj(p -> breaker("redis-" + p, slowCall, meters))
+        .mapToObj(partition -> breaker("redis-" + partition, config))
         .toList();
   }
 
-  private static AdaptiveBreaker breaker(String name, Duration slowCall, MeterRegistry meters) {
-    return new AdaptiveBreaker(name, slowCall, meters, Clock.systemUTC(), System::nanoTime);
+  private PartitionBreaker breaker(String name, CircuitBreakerConfig config) {
+    return new PartitionBreaker(
+        name, config, counts -> thresholds.exceededBy(counts, ofAll()), nanoTime);
+  }
+
+  private Counts ofAll() {
+    return breakers.stream().map(PartitionBreaker::counts).reduce(Counts.NONE, Counts::plus);
   }
 
   /** Whether partitions may be on different servers, one of which may be unavailable alone. */
@@ -71,71 +164,73 @@ public final class RedisBreaker {
     return redis instanceof RedisClusterClient;
   }
 
-  private AdaptiveBreaker breaker(int partition) {
+  private PartitionBreaker breaker(int partition) {
     return breakers.get(partition % breakers.size());
   }
 
   /**
-   * Whether a purchase of the partition may be sent now: not while its breaker is open, and for a
-   * second after that only a share of them, which grows.
+   * Changes from what the breakers open; they stay in the state that they are in.
+   *
+   * @param failurePercent of the calls within a second, 1..100
+   * @param failuresPerSecond number of these calls, 1..100,000
+   * @throws IllegalArgumentException when a value is out of range; nothing changes then
    */
+  public void thresholds(int failurePercent, int failuresPerSecond) {
+    Thresholds changed = new Thresholds(failurePercent, failuresPerSecond);
+    if (!changed.equals(thresholds)) {
+      log.info("breakers to redis open at {} %, {}/s", failurePercent, failuresPerSecond);
+      thresholds = changed;
+    }
+  }
+
+  /** Redis as seen now. */
+  public synchronized Health health() {
+    noteUsable();
+    Counts counts = ofAll();
+    return new Health(
+        usable,
+        Duration.ofNanos(nanoTime.getAsLong() - usableSinceNanos),
+        state().name(),
+        counts.failurePercent(),
+        counts.failed());
+  }
+
+  private synchronized void noteUsable() {
+    boolean now = breakers.stream().anyMatch(breaker -> breaker.state() == State.CLOSED);
+    if (now != usable) {
+      usable = now;
+      usableSinceNanos = nanoTime.getAsLong();
+    }
+  }
+
+  private State state() {
+    if (isOpenForAll()) {
+      return State.OPEN;
+    }
+    boolean whole =
+        breakers.stream()
+            .allMatch(breaker -> breaker.state() == State.CLOSED && !breaker.isGrowing());
+    return whole ? State.CLOSED : State.HALF_OPEN;
+  }
+
+  /** Whether a purchase may be sent now. After an outage only a growing share of them may. */
   public boolean letsThrough(int partition) {
     return breaker(partition).letsThrough();
   }
 
   /** Whether a call for the partition would be refused now. */
   public boolean isOpen(int partition) {
-    return breaker(partition).isOpen();
+    return breaker(partition).state() == State.OPEN;
   }
 
   /** Whether the latest calls for the partition were answered; false also during trial calls. */
   public boolean isClosed(int partition) {
-    return breaker(partition).isClosed();
+    return breaker(partition).state() == State.CLOSED;
   }
 
   /** Whether no partition would be called now. */
   public boolean isOpenForAll() {
-    return breakers.stream().allMatch(AdaptiveBreaker::isOpen);
-  }
-
-  /**
-   * What this gateway finds of Redis.
-   *
-   * @param usable whether a breaker is closed, so that some partition is called
-   * @param since how long that has been so
-   * @param state of the breaker that is best off: CLOSED, HALF_OPEN or OPEN
-   * @param failurePercent share of the calls that failed within the last second, in percent
-   * @param failuresPerSecond number of calls that failed within the last second
-   */
-  public record Health(
-      boolean usable, Duration since, String state, int failurePercent, int failuresPerSecond) {}
-
-  /** Evaluates all breakers. */
-  public Health health() {
-    List<AdaptiveBreaker> closed = breakers.stream().filter(AdaptiveBreaker::isClosed).toList();
-    boolean usable = !closed.isEmpty();
-    Stream<Duration> since = (usable ? closed : breakers).stream().map(AdaptiveBreaker::since);
-    return new Health(
-        usable,
-        (usable ? since.max(naturalOrder()) : since.min(naturalOrder())).orElseThrow(),
-        Stream.of(State.CLOSED, State.HALF_OPEN)
-            .filter(state -> breakers.stream().anyMatch(breaker -> breaker.state() == state))
-            .findFirst()
-            .orElse(State.OPEN)
-            .name(),
-        breakers.stream().mapToInt(AdaptiveBreaker::failurePercent).max().orElseThrow(),
-        breakers.stream().mapToInt(AdaptiveBreaker::failures).sum());
-  }
-
-  /**
-   * Changes when the breakers open, see {@link AdaptiveBreaker.Thresholds}; does nothing if these
-   * are in force.
-   *
-   * @throws IllegalArgumentException when a threshold is out of bounds
-   */
-  public void thresholds(int failurePercent, int failuresPerSecond) {
-    Thresholds wanted = new Thresholds(failurePercent, failuresPerSecond);
-    breakers.forEach(breaker -> breaker.opensAt(wanted));
+    return breakers.stream().allMatch(breaker -> breaker.state() == State.OPEN);
   }
 
   /**
@@ -167,6 +262,21 @@ public final class RedisBreaker {
     if (redis instanceof RedisClient client) {
       client.getPool().clear();
     }
+  }
+
+  /** The minimum is never reached: {@link PartitionBreaker} decides when to open. */
+  static CircuitBreakerConfig config(Duration slowCall, LongSupplier nanoTime) {
+    return CircuitBreakerConfig.custom()
+        .slidingWindow(1, Integer.MAX_VALUE, SlidingWindowType.TIME_BASED)
+        .failureRateThreshold(TRIAL_FAILURE_PERCENT)
+        .slowCallDurationThreshold(slowCall)
+        .slowCallRateThreshold(SLOW_PERCENT)
+        .waitDurationInOpenState(OPEN_FOR)
+        .permittedNumberOfCallsInHalfOpenState(TRIAL_CALLS)
+        .automaticTransitionFromOpenToHalfOpenEnabled(true)
+        .ignoreExceptions(JedisDataException.class)
+        .currentTimestampFunction(clock -> nanoTime.getAsLong(), TimeUnit.NANOSECONDS)
+        .build();
   }
 
   private static Counter errors(MeterRegistry meters, String kind) {

@@ -55,9 +55,9 @@ public final class ProductCache implements SmartLifecycle {
 
   private static final String READ =
       """
-      SELECT %s, dead_sku, (SELECT term FROM fallback) AS term,
+      SELECT term, %s, dead_sku,
           closes_at > UTC_TIMESTAMP() - INTERVAL retention_s SECOND AS is_retained
-        FROM products
+        FROM fallback LEFT JOIN products ON TRUE
         LEFT JOIN (SELECT DISTINCT sku_id AS dead_sku FROM dead_letter WHERE state = 'OPEN') dead
         ON dead_sku = sku_id
       """
@@ -177,12 +177,12 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   /**
-   * Whether Redis decides the SKU's purchases, by a read that began at most two seconds ago, after
-   * this term or a later one had begun.
+   * Whether Redis decides the SKU's purchases, by a read that began at most two seconds ago and
+   * knows of no other term.
    */
   public boolean isOfRedis(long skuId, long term) {
     Reading now = latest;
-    return now != null && now.isCurrent() && now.term() >= term && !now.strong().contains(skuId);
+    return now != null && now.isCurrent() && now.term() == term && !now.strong().contains(skuId);
   }
 
   /** The product as of the last read, however old; null for a SKU that was not there. */
@@ -280,9 +280,12 @@ public final class ProductCache implements SmartLifecycle {
         .sql(READ)
         .query(
             row -> {
+              term.set(row.getLong("term"));
+              if (row.getObject("sku_id") == null) {
+                return; // there is no product
+              }
               ProductRow product = product(row);
               bySku.put(product.skuId(), product);
-              term.set(row.getLong("term"));
               if (row.getObject("dead_sku") != null) {
                 withDeadLetters.add(product.skuId());
               }

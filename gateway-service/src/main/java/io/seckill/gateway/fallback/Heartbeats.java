@@ -19,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +36,10 @@ final class Heartbeats implements AutoCloseable {
   static final Duration PAUSE = Duration.ofMillis(500);
 
   private static final Logger log = LoggerFactory.getLogger(Heartbeats.class);
-  private static final int MOST_IN_CALL = 200;
+  private static final int MOST_IN_CALL = 100;
+
+  /** A round of look-ups must not take MySQL from the orders. */
+  private static final int MOST_LOOKED_UP = 5_000;
 
   private final String token = UUID.randomUUID().toString().replace("-", "");
   private final String name;
@@ -50,8 +54,8 @@ final class Heartbeats implements AutoCloseable {
   private final RepeatingTask beating;
   private final RepeatingTask handingOver;
 
-  /** The last term whose orders were handed over; for the second thread. */
-  private long handedOver;
+  /** The term of the last heartbeat that was answered: order-consumer waits for its handover. */
+  private volatile long answeredTerm;
 
   /**
    * @param name shown to operators
@@ -80,10 +84,15 @@ final class Heartbeats implements AutoCloseable {
   private void beat() {
     promises.begins(products.term());
     long sentNanos = System.nanoTime();
+    long sentTerm = promises.term();
     try {
       JsonNode answer = consumer.heartbeat(token, body()).body();
       learn(answer);
+      if (!promises.isHeard()) {
+        promises.handedOver(0); // order-consumer may have forgotten this gateway
+      }
       promises.heard(sentNanos);
+      answeredTerm = sentTerm;
       if (failing.getAndSet(false)) {
         log.info("order-consumer answers heartbeats again");
       }
@@ -120,10 +129,10 @@ final class Heartbeats implements AutoCloseable {
   /** Also forgets what MySQL has. */
   private void handOver() {
     try {
-      long term = promises.term();
-      if (mode.isOn() && term > handedOver) {
+      long term = answeredTerm;
+      if (mode.isOn() && term > promises.handedOver()) {
         send(term, orders.content());
-        handedOver = term;
+        promises.handedOver(term);
       }
       forgetStored();
     } catch (RuntimeException e) { // an exception would end the schedule
@@ -133,28 +142,33 @@ final class Heartbeats implements AutoCloseable {
 
   private void send(long term, Content content) {
     List<OrderMessage> all = content.orders();
-    for (int from = 0; ; from += MOST_IN_CALL) {
-      int to = Math.min(all.size(), from + MOST_IN_CALL);
-      boolean isLast = to == all.size();
-      consumer.handOver(
-          token,
-          Map.of(
-              "term",
-              term,
-              "orders",
-              all.subList(from, to).stream().map(Heartbeats::json).toList(),
-              "admitted",
-              isLast ? content.admitted() : List.<Admitted>of(),
-              "isLast",
-              isLast,
-              "isComplete",
-              isLast && content.complete()));
-      if (isLast) {
-        break;
-      }
-    }
+    inParts(all, part -> call(term, part, List.of(), false, false));
+    inParts(content.admitted(), part -> call(term, List.of(), part, false, false));
+    call(term, List.of(), List.of(), true, content.complete());
     orders.handedOver(content);
     log.info("term {}: {} promised orders handed over", term, all.size());
+  }
+
+  private static <T> void inParts(List<T> all, Consumer<List<T>> call) {
+    for (int from = 0; from < all.size(); from += MOST_IN_CALL) {
+      call.accept(all.subList(from, Math.min(all.size(), from + MOST_IN_CALL)));
+    }
+  }
+
+  private void call(
+      long term,
+      List<OrderMessage> some,
+      List<Admitted> admitted,
+      boolean isLast,
+      boolean isComplete) {
+    consumer.handOver(
+        token,
+        Map.of(
+            "term", term,
+            "orders", some.stream().map(Heartbeats::json).toList(),
+            "admitted", admitted,
+            "isLast", isLast,
+            "isComplete", isComplete));
   }
 
   private static Map<String, Object> json(OrderMessage order) {
@@ -184,10 +198,9 @@ final class Heartbeats implements AutoCloseable {
     boolean isHalfFull = orders.size() > PromisedOrders.MOST / 2;
     List<OrderId> candidates =
         orders.find(order -> isHalfFull || isAtRest(order, atRest.get(order.skuId())));
-    for (int from = 0; from < candidates.size(); from += MOST_IN_CALL) {
-      orders.forget(
-          stored.among(candidates.subList(from, Math.min(candidates.size(), from + MOST_IN_CALL))));
-    }
+    inParts(
+        candidates.subList(0, Math.min(candidates.size(), MOST_LOOKED_UP)),
+        part -> orders.forget(stored.among(part)));
   }
 
   private static boolean isSettled(ProductRow product) {

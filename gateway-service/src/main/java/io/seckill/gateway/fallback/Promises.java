@@ -23,6 +23,7 @@ public final class Promises {
   private final PromisedOrders orders;
   private final LongSupplier nanoTime;
   private volatile long term;
+  private volatile long handedOver;
   private volatile long heardNanos;
   private volatile boolean registered;
 
@@ -30,7 +31,7 @@ public final class Promises {
   @FunctionalInterface
   interface Products {
 
-    /** Whether Redis decides the SKU, by a current read that knows of this term. */
+    /** Whether Redis decides the SKU, by a current read that knows of no other term. */
     boolean isOfRedis(long skuId, long term);
   }
 
@@ -51,10 +52,12 @@ public final class Promises {
 
   /** Whether an order that Redis has admitted of this SKU may be promised now. */
   public boolean may(long skuId) {
-    return !on
-        || (registered
-            && nanoTime.getAsLong() - heardNanos <= HEARD_WITHIN.toNanos()
-            && products.isOfRedis(skuId, term));
+    return !on || (isHeard() && handedOver == term && products.isOfRedis(skuId, term));
+  }
+
+  /** Whether order-consumer knows of this gateway, and waits for its handover. */
+  boolean isHeard() {
+    return registered && nanoTime.getAsLong() - heardNanos <= HEARD_WITHIN.toNanos();
   }
 
   /** Redis has admitted these orders for this gateway. */
@@ -82,11 +85,20 @@ public final class Promises {
   }
 
   /**
-   * A fallback has begun: from now on nothing is promised by a read of the products that does not
-   * know of it. Only one thread calls this.
+   * A fallback has begun: nothing is promised until what was promised before is handed over, and
+   * the products are read again. Only one thread calls this.
    */
   void begins(long laterTerm) {
     term = Math.max(term, laterTerm);
+  }
+
+  /** All that was promised before this term is handed over; 0 when that is to be repeated. */
+  void handedOver(long ofTerm) {
+    handedOver = ofTerm;
+  }
+
+  long handedOver() {
+    return handedOver;
   }
 
   /** The last fallback known of. */

@@ -9,6 +9,7 @@ import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.PendingRequest.Failure;
+import io.seckill.gateway.fallback.TestPromises;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,7 +21,7 @@ class BrokerConfirmsTest {
   private static final OrderId OTHER = OrderId.of(1_790_000_000_000L, 5, 1, 2);
   private static final Duration LONG = Duration.ofMinutes(1);
 
-  private final BrokerConfirms confirms = new BrokerConfirms();
+  private final BrokerConfirms confirms = new BrokerConfirms(TestPromises.withoutFallback());
   private final Map<Long, Admission> answers = new ConcurrentHashMap<>();
 
   @Test

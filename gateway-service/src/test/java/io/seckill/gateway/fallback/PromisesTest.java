@@ -18,7 +18,7 @@ class PromisesTest {
 
   private Promises promises(FallbackMode mode) {
     return new Promises(
-        mode, (sku, term) -> isRedis && termRead >= term, new PromisedOrders(), () -> nanos);
+        mode, (sku, term) -> isRedis && termRead == term, new PromisedOrders(), () -> nanos);
   }
 
   @Test
@@ -63,9 +63,24 @@ class PromisesTest {
   void mayNotByAReadOfTheProductsThatKnowsNothingOfTheFallback() {
     promises.heard(nanos);
     promises.begins(1);
+    promises.handedOver(1);
     assertThat(promises.may(SKU)).isFalse();
 
     termRead = 1;
+
+    assertThat(promises.may(SKU)).isTrue();
+  }
+
+  /** As after it was frozen through a whole fallback: Redis decides again, under another epoch. */
+  @Test
+  void mayNotBeforeWhatItPromisedIsHandedOver() {
+    promises.heard(nanos);
+    termRead = 1;
+    assertThat(promises.may(SKU)).as("by a read that knows of a term").isFalse();
+    promises.begins(1);
+    assertThat(promises.may(SKU)).isFalse();
+
+    promises.handedOver(1);
 
     assertThat(promises.may(SKU)).isTrue();
   }

@@ -43,6 +43,10 @@ class RandomScheduleIT {
     return LENGTH;
   }
 
+  void begin(FaultRun run) {
+    run.begin(0);
+  }
+
   void judge(FaultRun run) {
     run.judge();
   }
@@ -78,7 +82,7 @@ class RandomScheduleIT {
       List<Fault> choice = Fault.all(lab, run.sale(3), disk);
       RandomSchedule schedule = RandomSchedule.plan(random, choice, ROUND);
       schedule.events().forEach(event -> say("planned " + event));
-      run.begin(0);
+      begin(run);
       schedule
           .run(
               event -> {

@@ -1,0 +1,133 @@
+package io.seckill.gateway.backends;
+
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
+import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
+import io.seckill.gateway.backends.CallWindow.Counts;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/**
+ * The breaker of one partition, or of all partitions on one server. The library keeps the state and
+ * judges the trial calls. When to open is decided here: the library's windows are whole seconds of
+ * the time of day, and it knows a share of failures, but no rate.
+ */
+final class PartitionBreaker {
+
+  private final CircuitBreaker breaker;
+  private final CallWindow window;
+  private final Predicate<Counts> opens;
+  private final LongSupplier nanoTime;
+
+  /** Null while all purchases pass. */
+  private final AtomicReference<@Nullable GrowingShare> share = new AtomicReference<>();
+
+  /**
+   * @param opens whether the breaker opens after a call that failed or was slow, given the calls of
+   *     this breaker
+   */
+  PartitionBreaker(
+      String name, CircuitBreakerConfig config, Predicate<Counts> opens, LongSupplier nanoTime) {
+    this.breaker = CircuitBreaker.of(name, config);
+    this.window = new CallWindow(nanoTime);
+    this.opens = opens;
+    this.nanoTime = nanoTime;
+    breaker
+        .getEventPublisher()
+        .onStateTransition(
+            event -> {
+              if (event.getStateTransition().getToState() == State.CLOSED) {
+                closed();
+              }
+            });
+  }
+
+  CircuitBreaker breaker() {
+    return breaker;
+  }
+
+  State state() {
+    return breaker.getState();
+  }
+
+  Counts counts() {
+    return window.counts();
+  }
+
+  /** Whether only a part of the purchases is let through, because an outage has just ended. */
+  boolean isGrowing() {
+    GrowingShare growing = share.get();
+    return growing != null && !growing.isWhole(nanoTime.getAsLong());
+  }
+
+  boolean letsThrough() {
+    GrowingShare growing = share.get();
+    return growing == null || letsThrough(growing);
+  }
+
+  private boolean letsThrough(GrowingShare growing) {
+    State state = state();
+    if (state != State.CLOSED) {
+      return state != State.OPEN; // half-open, the breaker itself selects the trial calls
+    }
+    long now = nanoTime.getAsLong();
+    if (growing.isWhole(now)) {
+      share.compareAndSet(growing, null); // fails if the breaker has opened again
+      return true;
+    }
+    return growing.letsThrough(now);
+  }
+
+  /**
+   * Makes the call unless the breaker is open.
+   *
+   * @throws CallNotPermittedException when it is open
+   */
+  <T> T call(Supplier<T> work) {
+    return breaker.executeSupplier(() -> measured(work));
+  }
+
+  /** An error reply came quickly, so it counts neither as a failure nor as a success. */
+  private <T> T measured(Supplier<T> work) {
+    long start = nanoTime.getAsLong();
+    try {
+      T answer = work.get();
+      ended(start, false);
+      return answer;
+    } catch (JedisDataException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      ended(start, true);
+      throw e;
+    }
+  }
+
+  private void ended(long startNanos, boolean failed) {
+    Duration took = Duration.ofNanos(nanoTime.getAsLong() - startNanos);
+    Duration slowFrom = breaker.getCircuitBreakerConfig().getSlowCallDurationThreshold();
+    window.add(failed, took, slowFrom);
+    if ((failed || took.compareTo(slowFrom) >= 0) && opens.test(window.counts())) {
+      open();
+    }
+  }
+
+  /** Only this leaves CLOSED, so under the lock no trial calls can be interrupted. */
+  private synchronized void open() {
+    if (state() == State.CLOSED) {
+      share.set(new GrowingShare(nanoTime.getAsLong())); // before: else all would pass for a moment
+      breaker.transitionToOpenState();
+    }
+  }
+
+  /** Forgets what was before, so that it does not count against the server a second time. */
+  private void closed() {
+    window.clear();
+    share.set(new GrowingShare(nanoTime.getAsLong()));
+  }
+}

@@ -1,0 +1,311 @@
+package io.seckill.gateway.backends;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.backends.RedisBreaker.Health;
+import io.seckill.testing.BreakerContract;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+class RedisBreakerTest {
+
+  private static final Duration SOCKET_TIMEOUT = Duration.ofMillis(250);
+
+  /** Nothing listens there; the calls of this test never leave the process. */
+  private final UnifiedJedis redis =
+      RedisClients.open(RedisSettings.single("redis://127.0.0.1:1"), "test");
+
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5); // it may overflow
+  private final RedisBreaker breaker = breaker(false);
+
+  @AfterEach
+  void close() {
+    redis.close();
+  }
+
+  @Test
+  void opensOnABurstOfErrors() {
+    succeed(0, 3);
+
+    fail(0, 2);
+    assertThat(breaker.isClosed(0)).isTrue();
+    fail(0, 1);
+
+    assertThat(breaker.isOpen(0)).isTrue();
+    assertThatThrownBy(() -> breaker.call(0, () -> ""))
+        .isInstanceOf(CallNotPermittedException.class);
+    assertThat(transitions("open")).isEqualTo(1);
+  }
+
+  @Test
+  void staysClosedOnAFewErrorsAtNight() {
+    for (int i = 0; i < 100; i++) {
+      fail(0, 2);
+      pass(Duration.ofMillis(1_050));
+    }
+
+    assertThat(breaker.isClosed(0)).isTrue();
+  }
+
+  @Test
+  void staysClosedOnManyErrorsAmongFarMoreSuccesses() {
+    succeed(0, 1_000);
+    fail(0, 400);
+
+    assertThat(breaker.isClosed(0)).isTrue();
+  }
+
+  @Test
+  void countsWithinASecondAtEveryMoment() {
+    pass(Duration.ofMillis(900));
+
+    for (int i = 0; i < 3; i++) {
+      assertThat(breaker.isOpen(0)).isFalse();
+      fail(0, 1);
+      pass(Duration.ofMillis(250));
+    }
+
+    assertThat(breaker.isOpen(0)).isTrue();
+  }
+
+  @Test
+  void opensOnCallsThatAreNearlyAllSlow() {
+    succeed(0, 1);
+    slow(4);
+    assertThat(breaker.isOpen(0)).isTrue();
+  }
+
+  @Test
+  void staysClosedWhileAFifthOfTheCallsIsFast() {
+    succeed(0, 2);
+    slow(6);
+    assertThat(breaker.isClosed(0)).isTrue();
+  }
+
+  @Test
+  void ignoresErrorReplies() {
+    for (int i = 0; i < 10; i++) {
+      assertThatThrownBy(
+              () ->
+                  breaker.call(
+                      0,
+                      () -> {
+                        throw new JedisDataException("OOM");
+                      }))
+          .isInstanceOf(JedisDataException.class);
+    }
+
+    assertThat(breaker.isClosed(0)).isTrue();
+    assertThat(breaker.health().failuresPerSecond()).isZero();
+  }
+
+  @Test
+  void takesNewThresholdsAtRunTime() {
+    breaker.thresholds(90, 100);
+    fail(0, 99);
+    assertThat(breaker.isClosed(0)).isTrue();
+
+    breaker.thresholds(90, 50);
+    fail(0, 1);
+
+    assertThat(breaker.isOpen(0)).isTrue();
+    assertThat(transitions("open")).isEqualTo(1);
+  }
+
+  @Test
+  void refusesThresholdsOutOfRange() {
+    assertThatIllegalArgumentException().isThrownBy(() -> breaker.thresholds(0, 3));
+    assertThatIllegalArgumentException().isThrownBy(() -> breaker.thresholds(101, 3));
+    assertThatIllegalArgumentException().isThrownBy(() -> breaker.thresholds(50, 0));
+    assertThatIllegalArgumentException().isThrownBy(() -> breaker.thresholds(50, 100_001));
+  }
+
+  @Test
+  void letsAGrowingShareThroughAfterAnOutage() {
+    assertThat(passed(0, 100)).isEqualTo(100);
+    open(breaker, 0);
+    assertThat(passed(0, 100)).isZero();
+
+    recover(breaker, 0);
+
+    assertThat(passed(0, 100)).isEqualTo(30);
+    pass(Duration.ofMillis(500));
+    assertThat(passed(0, 100)).isEqualTo(65);
+    pass(Duration.ofMillis(499));
+    assertThat(passed(0, 1_000)).isBetween(999L, 1_000L);
+    pass(Duration.ofMillis(1));
+    assertThat(passed(0, 1_000)).isEqualTo(1_000);
+  }
+
+  @Test
+  void letsTheFirstPurchaseThroughAfterAnOutage() {
+    open(breaker, 0);
+    recover(breaker, 0);
+
+    assertThat(breaker.letsThrough(0)).isTrue();
+  }
+
+  @Test
+  void startsTheShareAgainWhenRedisFailsAgain() {
+    open(breaker, 0);
+    recover(breaker, 0);
+    pass(Duration.ofMillis(900));
+
+    open(breaker, 0);
+    recover(breaker, 0);
+
+    assertThat(passed(0, 100)).isEqualTo(30);
+  }
+
+  @Test
+  void doesNotCountTheOutageASecondTimeWhenItIsOver() {
+    open(breaker, 0);
+    recover(breaker, 0);
+
+    fail(0, 2);
+
+    assertThat(breaker.isClosed(0)).isTrue();
+  }
+
+  @Test
+  void reportsItsHealth() {
+    pass(Duration.ofSeconds(5));
+    assertThat(breaker.health()).isEqualTo(new Health(true, Duration.ofSeconds(5), "CLOSED", 0, 0));
+
+    succeed(0, 2);
+    fail(0, 3);
+    pass(Duration.ofMillis(300));
+    assertThat(breaker.health())
+        .isEqualTo(new Health(false, Duration.ofMillis(300), "OPEN", 60, 3));
+
+    recover(breaker, 0);
+    pass(Duration.ofMillis(200));
+    assertThat(breaker.health())
+        .isEqualTo(new Health(true, Duration.ofMillis(200), "HALF_OPEN", 0, 0));
+
+    pass(Duration.ofMillis(800));
+    assertThat(breaker.health()).isEqualTo(new Health(true, Duration.ofSeconds(1), "CLOSED", 0, 0));
+  }
+
+  @Test
+  void isUnusableSinceItOpenedWhateverTheTrialCallsShow() {
+    open(breaker, 0);
+    pass(Duration.ofSeconds(1));
+    await().until(() -> breaker.health().state().equals("HALF_OPEN"));
+    fail(0, 3);
+    pass(Duration.ofSeconds(1));
+
+    Health health = breaker.health();
+
+    assertThat(health.usable()).isFalse();
+    assertThat(health.since()).isEqualTo(Duration.ofSeconds(2));
+  }
+
+  @Test
+  void ofAClusterOpensForThePartitionsThatFailOnly() {
+    RedisBreaker cluster = breaker(true);
+    IntStream.range(3, 16).forEach(partition -> call(cluster, partition, false));
+
+    IntStream.range(0, 3).forEach(partition -> call(cluster, partition, true));
+    IntStream.range(0, 2).forEach(partition -> call(cluster, partition, true));
+
+    assertThat(IntStream.range(0, 16).filter(cluster::isOpen)).containsExactly(0, 1, 2);
+    assertThat(cluster.letsThrough(2)).isFalse();
+    assertThat(cluster.letsThrough(3)).isTrue();
+    assertThat(cluster.health().usable()).isTrue();
+    assertThat(cluster.health().state()).isEqualTo("HALF_OPEN");
+  }
+
+  @Test
+  void ofAClusterIsUnusableWhenAllPartitionsAreOpen() {
+    RedisBreaker cluster = breaker(true);
+    IntStream.range(0, 15).forEach(partition -> open(cluster, partition));
+    assertThat(cluster.health().usable()).isTrue();
+
+    open(cluster, 15);
+
+    assertThat(cluster.health().usable()).isFalse();
+  }
+
+  @Test
+  void triesAgainWhateverTheTimeOfDay() {
+    BreakerContract.triesAgainWhateverTheTimeOfDay(RedisBreaker.config(SOCKET_TIMEOUT, nanos::get));
+  }
+
+  private RedisBreaker breaker(boolean apart) {
+    return new RedisBreaker(redis, apart, SOCKET_TIMEOUT, meters, nanos::get);
+  }
+
+  private void pass(Duration time) {
+    nanos.addAndGet(time.toNanos());
+  }
+
+  private void succeed(int partition, int times) {
+    IntStream.range(0, times).forEach(i -> call(breaker, partition, false));
+  }
+
+  private void fail(int partition, int times) {
+    IntStream.range(0, times).forEach(i -> call(breaker, partition, true));
+  }
+
+  private void slow(int times) {
+    for (int i = 0; i < times; i++) {
+      breaker.call(
+          0,
+          () -> {
+            pass(Duration.ofMillis(150));
+            return "";
+          });
+    }
+  }
+
+  private static void call(RedisBreaker breaker, int partition, boolean fails) {
+    try {
+      breaker.call(
+          partition,
+          () -> {
+            if (fails) {
+              throw new JedisConnectionException("down");
+            }
+            return "";
+          });
+    } catch (JedisConnectionException e) {
+      assertThat(fails).isTrue();
+    }
+  }
+
+  private static void open(RedisBreaker breaker, int partition) {
+    while (!breaker.isOpen(partition)) {
+      call(breaker, partition, true);
+    }
+  }
+
+  /** Waits for the trial calls, which all succeed. */
+  private static void recover(RedisBreaker breaker, int partition) {
+    await().until(() -> !breaker.isOpen(partition));
+    IntStream.range(0, 3).forEach(i -> call(breaker, partition, false));
+    assertThat(breaker.isClosed(partition)).isTrue();
+  }
+
+  private long passed(int partition, int purchases) {
+    return IntStream.range(0, purchases).filter(i -> breaker.letsThrough(partition)).count();
+  }
+
+  private double transitions(String to) {
+    return meters.get("seckill.breaker.transitions").tag("to", to).counter().count();
+  }
+}
