@@ -57,7 +57,7 @@ public final class ProductCache implements SmartLifecycle {
       """
       SELECT term, %s, dead_sku,
           closes_at > UTC_TIMESTAMP() - INTERVAL retention_s SECOND AS is_retained
-        FROM fallback LEFT JOIN products ON TRUE
+        FROM (SELECT term FROM fallback) latest LEFT JOIN products ON TRUE
         LEFT JOIN (SELECT DISTINCT sku_id AS dead_sku FROM dead_letter WHERE state = 'OPEN') dead
         ON dead_sku = sku_id
       """

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Replaces order-consumer, to do what the real one does not: the test decides when and what it
- * answers.
+ * answers. Heartbeats are answered 503 at once.
  */
 public final class SlowConsumer implements AutoCloseable {
 
@@ -35,6 +35,12 @@ public final class SlowConsumer implements AutoCloseable {
         exchange -> {
           consumer.waiting.add(exchange);
           consumer.asked.countDown();
+        });
+    server.createContext(
+        "/internal/v1/gateways/",
+        exchange -> {
+          exchange.sendResponseHeaders(503, -1);
+          exchange.close();
         });
     server.setExecutor(Executors.newCachedThreadPool());
     server.start();
