@@ -49,6 +49,9 @@ public final class RedisBreaker {
   /** Higher than for failures: a busy machine makes calls slow, too. */
   private static final int SLOW_PERCENT = 80;
 
+  /** A slow call is still an answer, and one thread alone makes up to six of them in a second. */
+  private static final long SLOW_FOR_A_FAILURE = 2;
+
   /** Of the trial calls. */
   private static final int TRIAL_FAILURE_PERCENT = 50;
 
@@ -83,7 +86,9 @@ public final class RedisBreaker {
     boolean exceededBy(Counts ofPartition, Counts ofAll) {
       boolean fail =
           ofPartition.failurePercent() >= failurePercent && ofAll.failed() >= failuresPerSecond;
-      boolean slow = ofPartition.slowPercent() >= SLOW_PERCENT && ofAll.slow() >= failuresPerSecond;
+      boolean slow =
+          ofPartition.slowPercent() >= SLOW_PERCENT
+              && ofAll.slow() >= SLOW_FOR_A_FAILURE * failuresPerSecond;
       return fail || slow;
     }
   }

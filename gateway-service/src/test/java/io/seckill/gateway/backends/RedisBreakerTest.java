@@ -85,7 +85,9 @@ class RedisBreakerTest {
   @Test
   void opensOnCallsThatAreNearlyAllSlow() {
     succeed(0, 1);
-    slow(4);
+    slow(5);
+    assertThat(breaker.isClosed(0)).isTrue();
+    slow(1);
     assertThat(breaker.isOpen(0)).isTrue();
   }
 
