@@ -144,6 +144,7 @@ class RedisBreakerTest {
 
     recover(breaker, 0);
 
+    assertThat(passed(0, 10)).as("a few").isEqualTo(10);
     assertThat(passed(0, 100)).isEqualTo(30);
     pass(Duration.ofMillis(500));
     assertThat(passed(0, 100)).isEqualTo(65);
@@ -151,14 +152,6 @@ class RedisBreakerTest {
     assertThat(passed(0, 1_000)).isBetween(999L, 1_000L);
     pass(Duration.ofMillis(1));
     assertThat(passed(0, 1_000)).isEqualTo(1_000);
-  }
-
-  @Test
-  void letsTheFirstPurchaseThroughAfterAnOutage() {
-    open(breaker, 0);
-    recover(breaker, 0);
-
-    assertThat(breaker.letsThrough(0)).isTrue();
   }
 
   @Test
@@ -170,7 +163,7 @@ class RedisBreakerTest {
     open(breaker, 0);
     recover(breaker, 0);
 
-    assertThat(passed(0, 100)).isEqualTo(30);
+    assertThat(passed(0, 110)).isEqualTo(10 + 30);
   }
 
   @Test
