@@ -9,4 +9,4 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     gateways and order-consumers
  */
 @ConfigurationProperties("seckill")
-record FallbackProperties(@DefaultValue("off") FallbackMode fallback) {}
+record PromiseProperties(@DefaultValue("off") FallbackMode fallback) {}

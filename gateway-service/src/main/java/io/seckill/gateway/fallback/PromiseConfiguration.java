@@ -13,7 +13,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Creates the beans of the fallback. */
 @Configuration(proxyBeanMethods = false)
-class FallbackConfiguration {
+class PromiseConfiguration {
 
   private static final String STORED =
       "SELECT order_id FROM orders WHERE order_id IN (:ids)"
@@ -25,13 +25,13 @@ class FallbackConfiguration {
   }
 
   @Bean
-  Promises promises(FallbackProperties settings, ProductCache products, PromisedOrders orders) {
+  Promises promises(PromiseProperties settings, ProductCache products, PromisedOrders orders) {
     return new Promises(settings.fallback(), products::isOfRedis, orders, System::nanoTime);
   }
 
   @Bean
   Heartbeats heartbeats(
-      FallbackProperties settings,
+      PromiseProperties settings,
       ServerProperties server,
       ConsumerClient consumer,
       RedisBreaker breaker,
