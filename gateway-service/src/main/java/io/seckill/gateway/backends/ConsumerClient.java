@@ -12,6 +12,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -75,6 +76,10 @@ public final class ConsumerClient implements DisposableBean {
 
   /** As many batches of purchases as a gateway has at once, and those whose time is up. */
   private static final int MAX_PURCHASE_CONNECTIONS = 8;
+
+  /** This process among all gateways. */
+  private final String gateway =
+      "/internal/v1/gateways/" + UUID.randomUUID().toString().replace("-", "");
 
   private final URI url;
   private final ConnectionProvider connections;
@@ -232,12 +237,11 @@ public final class ConsumerClient implements DisposableBean {
   /**
    * Tells what this gateway finds of Redis. Blocks.
    *
-   * @param token of this process, 32 hexadecimal digits
-   * @return what order-consumer knows of all gateways, and of the fallback
+   * @return the term of the last fallback, and when breakers open
    * @throws RuntimeException when there is no answer within a second
    */
-  public ConsumerAnswer heartbeat(String token, Map<String, ?> body) {
-    return ask(HttpMethod.PUT, "/internal/v1/gateways/" + token, body, HEARTBEAT_TIMEOUT);
+  public ConsumerAnswer heartbeat(Map<String, ?> body) {
+    return ask(HttpMethod.PUT, gateway, body, HEARTBEAT_TIMEOUT);
   }
 
   /**
@@ -245,9 +249,8 @@ public final class ConsumerClient implements DisposableBean {
    *
    * @throws RuntimeException when it is not known whether they are stored; repeat it
    */
-  public void handOver(String token, Map<String, ?> body) {
-    var unused =
-        ask(HttpMethod.POST, "/internal/v1/gateways/" + token + "/handover", body, timeout);
+  public void handOver(Map<String, ?> body) {
+    var unused = ask(HttpMethod.POST, gateway + "/handover", body, timeout);
   }
 
   private ConsumerAnswer ask(HttpMethod method, String path, Map<String, ?> body, Duration within) {

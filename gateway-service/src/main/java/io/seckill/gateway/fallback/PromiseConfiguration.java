@@ -36,18 +36,24 @@ class PromiseConfiguration {
       ConsumerClient consumer,
       RedisBreaker breaker,
       ProductCache products,
-      Promises promises,
-      PromisedOrders orders,
-      JdbcClient mysql) {
+      Promises promises) {
     return new Heartbeats(
         ProcessName.host() + ":" + server.getPort(),
         settings.fallback(),
         consumer,
         breaker,
         products,
-        promises,
-        orders,
-        ids -> stored(mysql, ids));
+        promises);
+  }
+
+  @Bean
+  PromiseHandover promiseHandover(
+      ConsumerClient consumer,
+      ProductCache products,
+      Promises promises,
+      PromisedOrders orders,
+      JdbcClient mysql) {
+    return new PromiseHandover(consumer, products, promises, orders, ids -> stored(mysql, ids));
   }
 
   private static List<OrderId> stored(JdbcClient mysql, List<OrderId> ids) {

@@ -24,6 +24,7 @@ public final class Promises {
   private final LongSupplier nanoTime;
   private volatile long term;
   private volatile long handedOver;
+  private volatile long awaitedTerm;
   private volatile long heardNanos;
   private volatile boolean registered;
 
@@ -75,13 +76,24 @@ public final class Promises {
   }
 
   /**
-   * A heartbeat was answered.
+   * A heartbeat was answered. After a long silence order-consumer may have forgotten this gateway,
+   * and the handover with it. Only one thread calls this.
    *
    * @param sentNanos System.nanoTime() before it was sent
+   * @param sentTerm the term in it, of which order-consumer now awaits the handover
    */
-  void heard(long sentNanos) {
+  void heard(long sentNanos, long sentTerm) {
+    if (!isHeard()) {
+      handedOver = 0;
+    }
     heardNanos = sentNanos;
     registered = true;
+    awaitedTerm = sentTerm;
+  }
+
+  /** The last term of which order-consumer awaits the handover. */
+  long awaitedTerm() {
+    return awaitedTerm;
   }
 
   /**
@@ -92,7 +104,7 @@ public final class Promises {
     term = Math.max(term, laterTerm);
   }
 
-  /** All that was promised before this term is handed over; 0 when that is to be repeated. */
+  /** All that was promised before this term is handed over. */
   void handedOver(long ofTerm) {
     handedOver = ofTerm;
   }

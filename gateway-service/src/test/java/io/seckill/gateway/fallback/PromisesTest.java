@@ -35,14 +35,14 @@ class PromisesTest {
   void mayNotBeforeOrderConsumerKnowsIt() {
     assertThat(promises.may(SKU)).isFalse();
 
-    promises.heard(nanos);
+    promises.heard(nanos, 0);
 
     assertThat(promises.may(SKU)).isTrue();
   }
 
   @Test
   void mayNotOnceNoHeartbeatWasAnsweredForHalfAMinute() {
-    promises.heard(nanos);
+    promises.heard(nanos, 0);
     nanos += Promises.HEARD_WITHIN.toNanos();
     assertThat(promises.may(SKU)).isTrue();
 
@@ -53,7 +53,7 @@ class PromisesTest {
 
   @Test
   void mayNotWhileMySqlDecides() {
-    promises.heard(nanos);
+    promises.heard(nanos, 0);
     isRedis = false;
 
     assertThat(promises.may(SKU)).isFalse();
@@ -61,7 +61,7 @@ class PromisesTest {
 
   @Test
   void mayNotByAReadOfTheProductsThatKnowsNothingOfTheFallback() {
-    promises.heard(nanos);
+    promises.heard(nanos, 0);
     promises.begins(1);
     promises.handedOver(1);
     assertThat(promises.may(SKU)).isFalse();
@@ -74,7 +74,7 @@ class PromisesTest {
   /** As after it was frozen through a whole fallback: Redis decides again, under another epoch. */
   @Test
   void mayNotBeforeWhatItPromisedIsHandedOver() {
-    promises.heard(nanos);
+    promises.heard(nanos, 0);
     termRead = 1;
     assertThat(promises.may(SKU)).as("by a read that knows of a term").isFalse();
     promises.begins(1);
@@ -83,6 +83,22 @@ class PromisesTest {
     promises.handedOver(1);
 
     assertThat(promises.may(SKU)).isTrue();
+  }
+
+  @Test
+  void handsOverAgainAfterALongSilence() {
+    promises.heard(nanos, 0);
+    promises.begins(1);
+    promises.heard(nanos, 1);
+    promises.handedOver(1);
+    termRead = 1;
+    assertThat(promises.may(SKU)).isTrue();
+
+    nanos += Promises.HEARD_WITHIN.toNanos() + 1;
+    promises.heard(nanos, 1);
+
+    assertThat(promises.may(SKU)).isFalse();
+    assertThat(promises.awaitedTerm()).isGreaterThan(promises.handedOver());
   }
 
   @Test

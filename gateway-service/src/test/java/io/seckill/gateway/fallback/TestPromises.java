@@ -14,7 +14,7 @@ public final class TestPromises {
 
   private TestPromises(FallbackMode mode) {
     promises = new Promises(mode, (sku, term) -> ofRedis.get(), orders, System::nanoTime);
-    promises.heard(System.nanoTime());
+    promises.heard(System.nanoTime(), 0);
   }
 
   public static Promises withoutFallback() {

@@ -1,9 +1,7 @@
 package io.seckill.consumer.fallback;
 
-import io.seckill.consumer.fallback.GatewayTable.Overview;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.ProblemException;
-import java.util.List;
 import java.util.regex.Pattern;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -21,37 +19,24 @@ class GatewayController {
   private static final Pattern TOKEN = Pattern.compile("[0-9a-f]{32}");
 
   private final GatewayTable gateways;
+  private final FallbackTable fallback;
   private final Handovers handovers;
 
-  GatewayController(GatewayTable gateways, Handovers handovers) {
+  GatewayController(GatewayTable gateways, FallbackTable fallback, Handovers handovers) {
     this.gateways = gateways;
+    this.fallback = fallback;
     this.handovers = handovers;
   }
 
   /** The answer to a heartbeat. */
-  record Beat(
-      FallbackState state,
-      long term,
-      int failurePercent,
-      int failuresPerSecond,
-      List<GatewayNode> gateways) {
+  record Beat(long term, int failurePercent, int failuresPerSecond) {}
 
-    static Beat of(Overview now) {
-      FallbackTable.Row row = now.fallback();
-      return new Beat(
-          row.state(),
-          row.term(),
-          row.failurePercent(),
-          row.failuresPerSecond(),
-          now.gateways().all());
-    }
-  }
-
-  /** The state is read after the gateway is registered: the next term then waits for it. */
+  /** The term is read after the gateway is registered: the next one then waits for it. */
   @PutMapping
   Beat heard(@PathVariable String token, @JsonBody Heartbeat heartbeat) {
     gateways.heard(checked(token), heartbeat);
-    return Beat.of(gateways.overview());
+    FallbackTable.Row now = fallback.read();
+    return new Beat(now.term(), now.failurePercent(), now.failuresPerSecond());
   }
 
   @PostMapping("/handover")
