@@ -46,6 +46,15 @@ class Cancellations {
       "SELECT order_id, user_id, sku_id, quantity FROM orders FORCE INDEX (PRIMARY)"
           + " WHERE order_id IN (:ids) AND status = 'CONFIRMED'";
 
+  /**
+   * Where a fallback has reserved everything, so is what comes back: it may be promised to somebody
+   * whom MySQL does not know yet. MySQL assigns from left to right.
+   */
+  private static final String RETURN_STOCK =
+      "UPDATE products SET reserved_units = reserved_units"
+          + " + IF(reserved_units > 0 AND reserved_units >= stock, ?, 0), stock = stock + ?"
+          + " WHERE sku_id = ?";
+
   private final JdbcClient jdbc;
   private final TransactionOperations transactions;
   private final PaymentTable payments;
@@ -251,7 +260,7 @@ class Cancellations {
   }
 
   private Sale returnStock(long sku, long units) {
-    jdbc.sql("UPDATE products SET stock = stock + ? WHERE sku_id = ?").params(units, sku).update();
+    jdbc.sql(RETURN_STOCK).params(units, units, sku).update();
     return jdbc.sql(
             "SELECT epoch, decides = 'MYSQL' AND fallback <> 'RETURNING' FROM products"
                 + " WHERE sku_id = ? FOR UPDATE")

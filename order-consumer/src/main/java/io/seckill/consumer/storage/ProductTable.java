@@ -14,8 +14,9 @@ import org.springframework.jdbc.core.JdbcOperations;
 final class ProductTable {
 
   private static final String TAKE =
-      "UPDATE products SET stock = stock - ?, reserved_units = GREATEST(0, reserved_units - ?),"
-          + " last_seq = GREATEST(last_seq, ?), settled = settled + ?"
+      "UPDATE products SET reserved_units ="
+          + " IF(reserved_units >= stock, stock - ?, GREATEST(0, reserved_units - ?)),"
+          + " stock = stock - ?, last_seq = GREATEST(last_seq, ?), settled = settled + ?"
           + " WHERE sku_id = ? AND stock >= ?";
 
   private static final String TAKE_STRONG =
@@ -67,7 +68,8 @@ final class ProductTable {
 
   /**
    * Takes units and advances the SKU's progress. What a fallback has reserved is for these orders,
-   * whatever becomes of them.
+   * whatever becomes of them; where everything is reserved, what is left stays so. MySQL assigns
+   * from left to right.
    *
    * @param units 0 when all orders were refused
    * @param promised units of all orders settled
@@ -76,7 +78,7 @@ final class ProductTable {
    */
   static boolean take(
       JdbcOperations jdbc, long sku, long units, long promised, int orders, long lastSeq) {
-    return jdbc.update(TAKE, units, promised, lastSeq, orders, sku, units) == 1;
+    return jdbc.update(TAKE, units, promised, units, lastSeq, orders, sku, units) == 1;
   }
 
   /**

@@ -84,6 +84,7 @@ class FallbackIT {
     }
     ledger.check();
     execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + sku);
+    sale.forget(); // or its orders that went nowhere would be expected in the queue
   }
 
   @Test
@@ -196,6 +197,31 @@ class FallbackIT {
     assertThat(released.status()).as(released.text()).isEqualTo(200);
     assertThat(fallback.number(sku, "reserved_units")).isZero();
     assertThat(fallback.buy(sku, 7)).isEqualTo("CONFIRMED");
+  }
+
+  @Test
+  void whereEverythingIsReservedNothingThatComesBackIsSold() {
+    OrderMessage known = sale.admit(7, 4);
+    OrderMessage late = sale.admit(8, 2);
+    OrderMessage refused = sale.admit(7, 5); // of more than the shopper's limit
+    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+    fallback.beat(2, 0, "UNUSABLE", 0);
+    long term = fallback.enter();
+    fallback.handOver(GATEWAY, term, "", known);
+    fallback.awaitState("MYSQL"); // the second gateway is dead
+
+    broker.publish(refused);
+    ledger.awaitOrders(sku, 2);
+    assertThat(ledger.status(refused)).isEqualTo("REJECTED QUOTA_EXCEEDED");
+    assertThat(fallback.buy(sku, 8)).isEqualTo("BUSY");
+    call(known.orderId().toString(), 7, "cancel");
+    assertThat(fallback.buy(sku, 8)).isEqualTo("BUSY");
+
+    broker.publish(late);
+    ledger.awaitOrders(sku, 3);
+    assertThat(ledger.status(late)).isEqualTo("CONFIRMED");
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', stock, reserved_units)")).isEqualTo("18 18");
+    fallback.assertBalanced(sku);
   }
 
   @Test
