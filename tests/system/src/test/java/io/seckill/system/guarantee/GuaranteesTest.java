@@ -105,7 +105,7 @@ class GuaranteesTest {
             new PromisesKept(),
             h -> h.replace(0, h.order("1", 1, "first", 1, "REJECTED", "SOLD_OUT")),
             "promised and rejected"),
-        breaks(new PromisesKept(), h -> h.aliases.add("1"), "promised and rejected"),
+        breaks(new PromisesKept(), h -> h.aliases.add("1"), "second orders of purchases"),
         breaks(new AdmittedOnce(Explained.NOTHING), History::alias, "second orders of requests"),
         breaks(new QuotaHeld(), h -> h.mysqlQuota.put(1L, 2L), "quota of SKU 7001 in MySQL"),
         breaks(

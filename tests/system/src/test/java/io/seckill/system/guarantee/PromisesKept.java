@@ -2,7 +2,6 @@ package io.seckill.system.guarantee;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.HashSet;
 import java.util.Set;
 
 /**
@@ -13,11 +12,13 @@ public final class PromisesKept implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
-    Set<String> broken = new HashSet<>(sale.aliases());
-    sale.orders().stream()
-        .filter(order -> order.status().equals("REJECTED"))
-        .forEach(order -> broken.add(order.orderId()));
-    broken.retainAll(purchases.acceptedOrders(sale.skuId()));
-    assertThat(broken).as("orders of SKU %d promised and rejected", sale.skuId()).isEmpty();
+    Set<String> promised = purchases.acceptedOrders(sale.skuId());
+    assertThat(sale.orders())
+        .as("orders of SKU %d promised and rejected", sale.skuId())
+        .noneMatch(
+            order -> order.status().equals("REJECTED") && promised.contains(order.orderId()));
+    assertThat(sale.aliases())
+        .as("second orders of purchases, SKU %d, promised", sale.skuId())
+        .doesNotContainAnyElementsOf(promised);
   }
 }
