@@ -1,0 +1,270 @@
+package io.seckill.testing.suite;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.xml.parsers.DocumentBuilder;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.parsers.ParserConfigurationException;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
+import org.xml.sax.SAXException;
+
+/**
+ * Judges the reports of Surefire and Failsafe after a run of {@code scripts/test}, which starts it
+ * from this source file; so it uses the JDK alone. A run is red when a test failed, when a class of
+ * the tier has no report (its JVM was killed, or its module was not tested), or when a test was
+ * skipped that {@code scripts/lib/skips} does not name.
+ *
+ * <p>Which classes are expected is read from the sources, not from a JVM that ran tests: that JVM
+ * may be the one that died.
+ */
+public final class TestReports {
+
+  private static final int SLOWEST = 20;
+  private static final Pattern TEST_ANNOTATION =
+      Pattern.compile(
+          "^\\s*@(Test|ParameterizedTest|RepeatedTest|TestFactory|ArchTest)\\b.*$",
+          Pattern.MULTILINE);
+  private static final String PROOF_TAG = "@Tag(\"proof\")";
+
+  private final Path root;
+  private final FileTime since;
+  private final List<String> problems = new ArrayList<>();
+  private final List<ClassReport> reports = new ArrayList<>();
+
+  /**
+   * @param root the checkout
+   * @param since reports written before are of another run
+   */
+  TestReports(Path root, FileTime since) throws IOException {
+    this.root = root;
+    this.since = since;
+    for (Path report : reportFiles()) {
+      reports.add(ClassReport.of(report));
+    }
+  }
+
+  /** One report: a class in one pass of Maven. */
+  private record ClassReport(
+      String className, double seconds, int passed, int failed, List<Skip> skips) {
+
+    static ClassReport of(Path file) throws IOException {
+      Element suite = parse(file);
+      int failed = number(suite, "failures") + number(suite, "errors");
+      int skipped = number(suite, "skipped");
+      String time = suite.getAttribute("time").replace(",", "");
+      return new ClassReport(
+          className(file),
+          time.isEmpty() ? 0 : Double.parseDouble(time),
+          number(suite, "tests") - failed - skipped,
+          failed,
+          Skip.in(suite));
+    }
+
+    private static String className(Path file) {
+      return file.getFileName().toString().replaceAll("^TEST-|\\.xml$", "");
+    }
+
+    private static int number(Element suite, String name) {
+      String value = suite.getAttribute(name);
+      return value.isEmpty() ? 0 : Integer.parseInt(value);
+    }
+
+    private static Element parse(Path file) throws IOException {
+      try {
+        DocumentBuilder builder = DocumentBuilderFactory.newInstance().newDocumentBuilder();
+        return builder.parse(file.toFile()).getDocumentElement();
+      } catch (ParserConfigurationException | SAXException e) {
+        throw new IOException(file + " is no whole report: its JVM may have been killed", e);
+      }
+    }
+  }
+
+  /** A test that was not run, and the reason it gave. */
+  private record Skip(String test, String reason) {
+
+    static List<Skip> in(Element suite) {
+      List<Skip> skips = new ArrayList<>();
+      NodeList cases = suite.getElementsByTagName("testcase");
+      for (int i = 0; i < cases.getLength(); i++) {
+        Element test = (Element) cases.item(i);
+        NodeList skipped = test.getElementsByTagName("skipped");
+        if (skipped.getLength() > 0) {
+          String name = test.getAttribute("classname") + "." + test.getAttribute("name");
+          skips.add(new Skip(name, ((Element) skipped.item(0)).getAttribute("message")));
+        }
+      }
+      return skips;
+    }
+
+    /**
+     * @param allowed {@code class-or-class.method: text that the reason contains}, the class
+     *     without its package, or {@code *} for any
+     */
+    boolean isAllowedBy(String allowed) {
+      int colon = allowed.indexOf(": ");
+      String name = allowed.substring(0, colon);
+      String tested = ("." + test + ".").replaceAll("[(\\[{].*", ".");
+      return (name.equals("*") || tested.contains("." + name + "."))
+          && reason.contains(allowed.substring(colon + 2));
+    }
+  }
+
+  private List<Path> reportFiles() throws IOException {
+    try (Stream<Path> files = Files.walk(root)) {
+      return files
+          .filter(file -> file.getFileName().toString().matches("TEST-.*\\.xml"))
+          .filter(file -> file.getParent().getFileName().toString().endsWith("-reports"))
+          .filter(this::isNew)
+          .toList();
+    }
+  }
+
+  private boolean isNew(Path file) {
+    try {
+      return Files.getLastModifiedTime(file).compareTo(since) >= 0;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Notes a problem for each class that must have been run and has no report. */
+  void expect(Predicate<String> selected, boolean proof) throws IOException {
+    Set<String> reported = new TreeSet<>();
+    reports.forEach(report -> reported.add(report.className()));
+    for (Path source : testSources()) {
+      String name = className(source);
+      if (selected.test(name)
+          && runs(Files.readString(source), proof)
+          && !reported.contains(name)) {
+        problems.add(name + " has no report: it was not run, or its JVM ended before its end");
+      }
+    }
+  }
+
+  private List<Path> testSources() throws IOException {
+    try (Stream<Path> files = Files.walk(root)) {
+      return files
+          .filter(file -> file.toString().matches(".*/src/test/java/.*(Test|IT)\\.java"))
+          .filter(file -> !root.relativize(file).toString().contains("target/"))
+          .sorted()
+          .toList();
+    }
+  }
+
+  private static String className(Path source) {
+    String path = source.toString();
+    String relative = path.substring(path.indexOf("/src/test/java/") + "/src/test/java/".length());
+    return relative.replaceAll("\\.java$", "").replace('/', '.');
+  }
+
+  /** Whether a class has a test in the tier; {@code @Tag("proof")} stands before what it is for. */
+  static boolean runs(String source, boolean proof) {
+    Matcher declaration =
+        Pattern.compile("^(public |final |abstract )*class \\w+", Pattern.MULTILINE)
+            .matcher(source);
+    if (!declaration.find() || declaration.group().contains("abstract ")) {
+      return false;
+    }
+    if (proof) {
+      return true;
+    }
+    if (source.substring(0, declaration.start()).contains("\n" + PROOF_TAG)) {
+      return false;
+    }
+    Matcher tests = TEST_ANNOTATION.matcher(source);
+    boolean found = false;
+    while (tests.find()) {
+      found = true;
+      String before = source.substring(0, tests.start()).stripTrailing();
+      if (!before.endsWith(PROOF_TAG)) {
+        return true;
+      }
+    }
+    return !found; // its tests are inherited
+  }
+
+  /** Notes a problem for each skip that the list does not allow. */
+  void allowSkips(List<String> allowed) {
+    for (ClassReport report : reports) {
+      for (Skip skip : report.skips()) {
+        if (allowed.stream().noneMatch(skip::isAllowedBy)) {
+          problems.add(skip.test() + " was skipped, which nothing allows: " + skip.reason());
+        }
+      }
+    }
+  }
+
+  /** The lines of a list, without comments. */
+  static List<String> lines(Path list) throws IOException {
+    return Files.readAllLines(list).stream()
+        .map(String::strip)
+        .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+        .toList();
+  }
+
+  List<String> problems() {
+    return problems;
+  }
+
+  int passed() {
+    return reports.stream().mapToInt(ClassReport::passed).sum();
+  }
+
+  int failed() {
+    return reports.stream().mapToInt(ClassReport::failed).sum();
+  }
+
+  int skipped() {
+    return reports.stream().mapToInt(report -> report.skips().size()).sum();
+  }
+
+  void print(PrintStream out) {
+    out.println("slowest classes");
+    reports.stream()
+        .sorted(Comparator.comparingDouble(ClassReport::seconds).reversed())
+        .limit(SLOWEST)
+        .forEach(
+            report ->
+                out.println(
+                    String.format(
+                        Locale.ROOT, "%7.1fs  %s", report.seconds(), report.className())));
+    for (ClassReport report : reports) {
+      report.skips().forEach(skip -> out.println("skipped " + skip.test() + ": " + skip.reason()));
+      if (report.failed() > 0) {
+        out.println("failed " + report.className() + ": " + report.failed());
+      }
+    }
+    problems.forEach(problem -> out.println("problem: " + problem));
+  }
+
+  /**
+   * Prints the judgement; the last line is {@code PASSED FAILED SKIPPED}, in which a problem counts
+   * as failed.
+   *
+   * @param arguments checkout; file as old as the run; {@code default} or {@code proof}; pattern of
+   *     the names of the classes that were selected
+   */
+  public static void main(String[] arguments) throws IOException {
+    Path root = Path.of(arguments[0]);
+    TestReports reports = new TestReports(root, Files.getLastModifiedTime(Path.of(arguments[1])));
+    reports.expect(Pattern.compile(arguments[3]).asMatchPredicate(), arguments[2].equals("proof"));
+    reports.allowSkips(lines(root.resolve("scripts/lib/skips")));
+    reports.print(System.out);
+    int failed = reports.failed() + reports.problems().size();
+    System.out.printf("%d %d %d%n", reports.passed(), failed, reports.skipped());
+  }
+}
