@@ -1,6 +1,8 @@
 package io.seckill.system.faults;
 
-import org.jspecify.annotations.Nullable;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -9,9 +11,9 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
  * Provides fault tests with a {@link PipelineLab} that the tests of a JVM share. It is started for
- * the first of them, ends with the JVM or with the first test on another lab or {@link Channel},
- * and is healed after each. A failed test may leave sales and probes that cannot be healed, so the
- * next test gets a new lab and one failure causes no others.
+ * the first of them, ends with the JVM or when two labs of other types or {@link Channel}s have
+ * been used since, and is healed after each test. A failed test may leave sales and probes that
+ * cannot be healed, so the next test gets a new lab and one failure causes no others.
  */
 public abstract class LabExtension
     implements ParameterResolver, AfterEachCallback, AfterAllCallback {
@@ -50,7 +52,7 @@ public abstract class LabExtension
       }
     } finally {
       if (!held) {
-        LABS.discard();
+        LABS.discard(this, channel(context));
       }
     }
   }
@@ -61,29 +63,46 @@ public abstract class LabExtension
   }
 
   private PipelineLab labFor(ExtensionContext context) {
-    return LABS.get(this, Channel.of(context.getRequiredTestClass()));
+    return LABS.get(this, channel(context));
   }
 
-  /** The current lab, and the report on all labs. */
+  private static Channel channel(ExtensionContext context) {
+    return Channel.of(context.getRequiredTestClass());
+  }
+
+  /**
+   * The running labs, and the report on all labs. The lab of the default channel and one other run
+   * at the same time: classes of both kinds alternate, and starting a lab takes half a minute.
+   */
   private static final class Labs {
 
+    private static final int MOST = 2;
+
     private final FaultReport report = new FaultReport();
-    private @Nullable PipelineLab current;
+
+    /** By type and channel, the least recently used one first. */
+    private final Map<List<Object>, PipelineLab> running = new LinkedHashMap<>(MOST, 1, true);
 
     private PipelineLab get(LabExtension wanted, Channel channel) {
-      PipelineLab lab = current;
-      if (lab != null && lab.getClass() == wanted.type && lab.channel().equals(channel)) {
+      List<Object> key = List.of(wanted.type, channel);
+      PipelineLab lab = running.get(key);
+      if (lab != null) {
         return lab;
       }
-      discard();
+      if (running.size() == MOST) {
+        discard(running.keySet().iterator().next());
+      }
       PipelineLab started = wanted.start(channel, report);
-      current = started;
+      running.put(key, started);
       return started;
     }
 
-    private void discard() {
-      PipelineLab lab = current;
-      current = null;
+    private void discard(LabExtension wanted, Channel channel) {
+      discard(List.of(wanted.type, channel));
+    }
+
+    private void discard(List<Object> key) {
+      PipelineLab lab = running.remove(key);
       if (lab != null) {
         lab.close();
       }
