@@ -133,7 +133,7 @@ class RelayApplicationIT {
   void isNotReadyWhileOrdersWaitAndNothingMoves() throws Exception {
     Map<String, String> environment = environment();
     environment.put("SECKILL_BROKER_URLS", "amqp://relay:wrong@127.0.0.1:1/nowhere");
-    environment.put("SECKILL_RELAY_STUCK_AFTER", "2s");
+    environment.put("SECKILL_RELAY_STUCKAFTER", "2s");
     outbox.admit(1, 1600);
     try (RelayProcess relay = RelayProcess.jar(environment)) {
       await().atMost(SOON).until(() -> status("/actuator/health/readiness") == 503);
