@@ -27,11 +27,13 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A sale on a Redis Cluster, from preheat to compensation; every node holds some of the partitions.
  */
+@Tag("proof")
 @ChildProcessesOnly
 class AdmissionClusterIT {
 

@@ -17,9 +17,11 @@ import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A sale continues, with unchanged data, on the replica that Sentinel has promoted. */
+@Tag("proof")
 @ChildProcessesOnly
 class AdmissionSentinelIT {
 

@@ -14,9 +14,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.UnifiedJedis;
 
+@Tag("proof")
 @ChildProcessesOnly
 @DisplayName("WAIT on the writing connection, once per batch (facts.md 9)")
 class ReplicasIT {

@@ -31,6 +31,7 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
@@ -40,6 +41,7 @@ import redis.clients.jedis.UnifiedJedis;
  * The settings of every Redis server count, also of those that serve nothing yet. All services have
  * the users that are shipped, and at the Sentinel the rights that configuration.md names.
  */
+@Tag("proof")
 @ChildProcessesOnly
 class UnsafeNodesIT {
 

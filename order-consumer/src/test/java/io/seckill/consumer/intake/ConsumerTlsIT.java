@@ -20,9 +20,11 @@ import io.seckill.testing.TestAuthority.ServerCertificate;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("proof")
 @ChildProcessesOnly
 class ConsumerTlsIT {
 

@@ -20,10 +20,12 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Each lane works on the node that serves its partition's slot; leases span all nodes. */
+@Tag("proof")
 @ChildProcessesOnly
 class LanesClusterIT {
 

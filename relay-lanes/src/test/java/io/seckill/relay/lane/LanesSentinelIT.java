@@ -13,10 +13,12 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** After a failover by Sentinel, a relay publishes the orders that the promoted replica has. */
+@Tag("proof")
 @ChildProcessesOnly
 class LanesSentinelIT {
 

@@ -23,11 +23,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /** Orders go only to a broker with a valid certificate; otherwise they stay in Redis. */
+@Tag("proof")
 @ChildProcessesOnly
 class RelayTlsIT {
 

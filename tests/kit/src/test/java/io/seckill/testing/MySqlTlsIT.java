@@ -12,10 +12,12 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** With the URL of docs/configuration.md, only a verified MySQL server receives the password. */
+@Tag("proof")
 @ChildProcessesOnly
 class MySqlTlsIT {
 

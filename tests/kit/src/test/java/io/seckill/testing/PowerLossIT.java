@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.Jedis;
@@ -32,6 +33,7 @@ import redis.clients.jedis.Jedis;
  * Compares settings of each server when the power fails. With the settings we ship no acknowledged
  * write is lost; with weaker ones at least one is, otherwise this test would prove nothing.
  */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class PowerLossIT {
 

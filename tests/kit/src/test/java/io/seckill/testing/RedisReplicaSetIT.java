@@ -7,11 +7,13 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /** The shipped settings of Redis and Sentinel, with the faults that tests inject. */
+@Tag("proof")
 @ChildProcessesOnly
 class RedisReplicaSetIT {
 

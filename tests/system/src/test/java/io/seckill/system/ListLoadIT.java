@@ -26,12 +26,14 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A thousand shop pages ask for their shoppers' orders over and over while a sale runs. */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class ListLoadIT {
 

@@ -18,6 +18,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * With {@code amqps} the client sends nothing but the TLS handshake until the broker has proved
  * that it is the requested host.
  */
+@Tag("proof")
 @ChildProcessesOnly
 class BrokerTlsIT {
 

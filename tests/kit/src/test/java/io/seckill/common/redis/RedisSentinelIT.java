@@ -16,6 +16,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.HostAndPort;
@@ -24,6 +25,7 @@ import redis.clients.jedis.RedisSentinelClient;
 import redis.clients.jedis.providers.SentineledConnectionProvider;
 
 /** A client hears of a new master at once, and finds one of which no Sentinel has told it. */
+@Tag("proof")
 @ChildProcessesOnly
 class RedisSentinelIT {
 

@@ -17,6 +17,7 @@ import java.util.List;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.UnifiedJedis;
@@ -26,6 +27,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
  * With {@code rediss} the client sends nothing but the TLS handshake until the server has proved
  * that it is the requested host.
  */
+@Tag("proof")
 @ChildProcessesOnly
 class RedisTlsIT {
 

@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -39,6 +40,7 @@ class BrokerFaultsIT {
     this.rabbit = lab.servers().rabbit();
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("17: broker killed under load")
   void killed() {
@@ -55,6 +57,7 @@ class BrokerFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("17: broker frozen under load")
   void frozen() {
@@ -89,6 +92,7 @@ class BrokerFaultsIT {
         .toList();
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("19: memory alarm, then disk alarm: lanes pause, consumers continue")
   void alarms() {
@@ -129,6 +133,7 @@ class BrokerFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("20: exchange missing")
   void exchangeMissing() throws Exception {
@@ -147,6 +152,7 @@ class BrokerFaultsIT {
   }
 
   /** The queues are empty when they are deleted; row 18 covers the loss of messages. */
+  @Tag("proof")
   @Test
   @DisplayName("20: queue missing")
   void queueMissing() throws Exception {
@@ -169,6 +175,7 @@ class BrokerFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("21: queue full")
   void queueFull() {
@@ -186,6 +193,7 @@ class BrokerFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("31: delivery held beyond the broker's time-out")
   void deliveryHeldBeyondTheTimeout() {
@@ -210,6 +218,7 @@ class BrokerFaultsIT {
    * Consumers lose their connection repeatedly with the same orders unacknowledged. No consumer
    * reaches the shipped limit of a million deliveries; a limit of 2 shows its effect.
    */
+  @Tag("proof")
   @Test
   @DisplayName("31: orders given back more often than the delivery limit")
   void deliveryLimit() throws SQLException {

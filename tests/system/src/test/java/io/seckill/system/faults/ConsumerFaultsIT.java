@@ -31,6 +31,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -77,6 +78,7 @@ class ConsumerFaultsIT {
     haltsAt("23 consumer killed before COMMIT", Failpoints.BEFORE_COMMIT);
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("23: consumer killed after COMMIT")
   void killedAfterCommit() {
@@ -148,6 +150,7 @@ class ConsumerFaultsIT {
    * To RabbitMQ and MySQL this looks like a host that has lost power: its connections stay open,
    * and no peer answers. The standby consumer needs the rows that the open transaction has locked.
    */
+  @Tag("proof")
   @Test
   @DisplayName("23: consumer frozen in the middle of a transaction, then awake")
   void frozenInMidTransaction() {
@@ -173,6 +176,7 @@ class ConsumerFaultsIT {
    * The pause is only in Redis until a consumer is available again; Redis refuses purchases at
    * once.
    */
+  @Tag("proof")
   @Test
   @DisplayName("35: consumers dead while an operator pauses")
   void deadWhileAnOperatorPauses() {
@@ -209,6 +213,7 @@ class ConsumerFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("24: bad messages in a batch")
   void badMessages() throws Exception {
@@ -242,6 +247,7 @@ class ConsumerFaultsIT {
   }
 
   /** As if gateways of a later release had admitted these orders. */
+  @Tag("proof")
   @Test
   @DisplayName("24: members of a later release in every message")
   void membersOfALaterRelease() throws Exception {
@@ -261,6 +267,7 @@ class ConsumerFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("25: listener throws once, next batch succeeds")
   void listenerThrowsOnce() {
@@ -276,6 +283,7 @@ class ConsumerFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("25: the threads of an intake meet an Error")
   void threadsMeetAnError() {
@@ -292,6 +300,7 @@ class ConsumerFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("26: the same order eight times from eight threads, reordered")
   void sameOrderManyTimes() throws Exception {

@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.CommandArguments;
@@ -39,6 +40,7 @@ class DataLossIT {
     this.lab = lab;
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("7: Redis empty")
   void redisEmpty() {
@@ -91,6 +93,7 @@ class DataLossIT {
    * MySQL has no record of the lost orders, but the gateways have: they received Redis's replies. A
    * gateway that received none waits for MySQL.
    */
+  @Tag("proof")
   @Test
   @DisplayName("8: replica promoted while lagging, with the consumers frozen")
   void replicaPromotedWhileLaggingAndMySqlKnowsNothing() throws IOException, SQLException {
@@ -286,6 +289,7 @@ class DataLossIT {
     return lab.channel().isDurableInBroker() ? Set.of() : onlyInRedis;
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("18: broker data lost")
   void brokerDataLost() {

@@ -1,10 +1,10 @@
 package io.seckill.system.faults;
 
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 
 /** The rows of {@link BrokerFaultsIT} with gateways that publish their admissions themselves. */
 @OnChannel("direct")
-@EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+@Tag("proof")
 class DirectBrokerFaultsIT extends BrokerFaultsIT {
 
   DirectBrokerFaultsIT(FaultLab lab) {

@@ -7,6 +7,7 @@ import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -29,6 +30,7 @@ class DirectFaultsIT {
     killedAt(Failpoints.CLAIMED_NOT_PUBLISHED, "38 gateway killed between script and publish");
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("39: gateway killed between confirm and removal; relays publish twice")
   void killedBetweenConfirmAndRemoval() {
@@ -54,6 +56,7 @@ class DirectFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("40: gateway frozen beyond its lease, adopted, then awake")
   void frozenBeyondItsLease() throws Exception {
@@ -77,6 +80,7 @@ class DirectFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("41: broker blocked: from the direct channel to the outbox and back, under load")
   void usesTheOutboxWhileTheBrokerIsBlocked() {

@@ -1,10 +1,10 @@
 package io.seckill.system.faults;
 
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 
 /** The rows of {@link GatewayFaultsIT} with gateways that publish their admissions themselves. */
 @OnChannel("direct")
-@EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+@Tag("proof")
 class DirectGatewayFaultsIT extends GatewayFaultsIT {
 
   DirectGatewayFaultsIT(FaultLab lab) {

@@ -1,11 +1,11 @@
 package io.seckill.system.faults;
 
 import java.time.Duration;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 
 /** The random schedule with gateways that answer "queued" after the broker's confirm. */
 @OnChannel(value = "direct", durableIn = "broker")
-@EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+@Tag("proof")
 class DirectRandomScheduleIT extends RandomScheduleIT {
 
   private static final Duration LONGEST = Duration.ofMinutes(10);

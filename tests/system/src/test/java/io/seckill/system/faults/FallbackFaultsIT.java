@@ -20,8 +20,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 
@@ -55,8 +55,8 @@ class FallbackFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("73: Redis killed, back with some of its data")
   void redisBackWithSomeOfItsData() throws SQLException, IOException {
     try (FaultRun run = run("73 fallback, Redis back with some");
@@ -72,6 +72,7 @@ class FallbackFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("73: Redis killed, back with none of its data")
   void redisBackWithNoneOfItsData() throws SQLException {
@@ -109,6 +110,7 @@ class FallbackFaultsIT {
     judge(run);
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("74: one gateway cut off from Redis, from MySQL, from both: no fallback")
   void oneGatewayCutOff() {
@@ -163,8 +165,8 @@ class FallbackFaultsIT {
         });
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("75: a gateway dies with Redis: everything unsold is reserved")
   void gatewayDiesWithRedis() {
     try (FaultRun run = run("75 fallback, a gateway dies with Redis")) {
@@ -187,8 +189,8 @@ class FallbackFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("76: an operator begins and ends it twice, while Redis works")
   void enteredTwice() {
     try (FaultRun run = run("76 fallback entered twice")) {

@@ -4,11 +4,11 @@ import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 
 /** The random schedule where MySQL decides while Redis cannot. */
 @OnChannel(value = "relay", fallback = "automatic")
-@EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+@Tag("proof")
 class FallbackRandomScheduleIT extends RandomScheduleIT {
 
   private static final Duration LONGEST = Duration.ofMinutes(10);

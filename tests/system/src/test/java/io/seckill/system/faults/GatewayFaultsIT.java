@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -37,6 +38,7 @@ class GatewayFaultsIT {
     this.lab = lab;
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("1: gateway killed after admission, before answering; the other one answers")
   void killedAfterAdmissionBeforeAnswering() {
@@ -72,6 +74,7 @@ class GatewayFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("30: pools exhausted")
   void poolsExhausted() {
@@ -124,6 +127,7 @@ class GatewayFaultsIT {
     run.load().awaitAccepted(1_500);
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("32: clocks jump by an hour")
   void clocksJump() {

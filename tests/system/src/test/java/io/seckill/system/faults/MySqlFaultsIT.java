@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -35,6 +36,7 @@ class MySqlFaultsIT {
     this.mysql = lab.servers().mysql();
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("27: lock wait: a second session holds the product")
   void lockWait() throws SQLException {
@@ -53,6 +55,7 @@ class MySqlFaultsIT {
   }
 
   /** The session has written much more, so MySQL rolls back the consumer and not the session. */
+  @Tag("proof")
   @Test
   @DisplayName("27: deadlock: a second session takes quota and product the other way round")
   void deadlock() throws SQLException {
@@ -113,6 +116,7 @@ class MySqlFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("28: MySQL frozen under load")
   void frozen() {
@@ -124,6 +128,7 @@ class MySqlFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("28: MySQL read-only (error 1290)")
   void readOnly() {
@@ -137,6 +142,7 @@ class MySqlFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("28: MySQL slow: every statement takes 300 ms and more")
   void slow() {
@@ -170,6 +176,7 @@ class MySqlFaultsIT {
   }
 
   /** While the breaker is half open and its probe has no outcome, it permits no other call. */
+  @Tag("proof")
   @Test
   @DisplayName("28: MySQL read-only, and the probe for writes throws")
   void probeThrows() {
@@ -186,6 +193,7 @@ class MySqlFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("28: tables locked by a second session")
   void tablesLocked() throws SQLException {
@@ -202,6 +210,7 @@ class MySqlFaultsIT {
   }
 
   /** Payments share a pool with sweeps and admin calls; storing orders has one of its own. */
+  @Tag("proof")
   @Test
   @DisplayName("30: payments hold every connection of their pool: orders are stored meanwhile")
   void poolDrainedByPayments() throws SQLException {

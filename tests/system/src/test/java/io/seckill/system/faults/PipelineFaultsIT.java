@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -33,6 +34,7 @@ class PipelineFaultsIT {
     this.lab = lab;
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("22: connection churn: a link reset every 50 ms")
   void connectionChurn() {

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <p>Every build tries three mutations at once; all are tried, one at a time, with {@code
  * -Dseckill.proof=true}.
  */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class PipelineMutationsIT {
 

@@ -5,6 +5,7 @@ import io.seckill.testing.TestServer;
 import io.seckill.testing.TestServers;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -24,6 +25,7 @@ class PowerFaultsIT {
     this.lab = lab;
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("36: Redis loses its power under load")
   void redis() {
@@ -39,6 +41,7 @@ class PowerFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("36: RabbitMQ loses its power with confirmed orders in its queues")
   void rabbit() {
@@ -56,6 +59,7 @@ class PowerFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("36: MySQL loses its power under load")
   void mySql() {

@@ -7,9 +7,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -57,6 +59,7 @@ class RandomScheduleIT {
 
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
+  @Timeout(value = 2, unit = TimeUnit.HOURS)
   @DisplayName("34: all of it, random")
   void everythingAtRandom(long seed) throws InterruptedException {
     say("seed " + seed + ", " + length().toSeconds() + " s");

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.CommandArguments;
@@ -44,6 +45,7 @@ class RedisFaultsIT {
     this.lab = lab;
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("3: script cache gone under load")
   void forgetsItsScripts() {
@@ -90,6 +92,7 @@ class RedisFaultsIT {
     return sum("seckill_redis_errors_total", "kind=\"reply\"");
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("4: Redis full: purchases are refused, the relays still drain the outboxes")
   void full() {
@@ -109,6 +112,7 @@ class RedisFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("5: Redis's disk full, with appendfsync everysec and always")
   void diskFull() throws IOException {
@@ -155,6 +159,7 @@ class RedisFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("6: Redis frozen under load")
   void frozen() {
@@ -170,6 +175,7 @@ class RedisFaultsIT {
   }
 
   /** Delays the links, so that each call exceeds the gateways' slow-call threshold. */
+  @Tag("proof")
   @Test
   @DisplayName("6: Redis slow under load")
   void slow() {
@@ -252,6 +258,7 @@ class RedisFaultsIT {
     return lab.gateways().stream().mapToDouble(gateway -> gateway.sum(meter, labels)).sum();
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("9: a foreign key in place of the outbox")
   void foreignKey() {

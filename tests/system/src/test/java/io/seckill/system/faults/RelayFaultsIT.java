@@ -12,6 +12,7 @@ import java.util.Collections;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.resps.Tuple;
@@ -59,6 +60,7 @@ class RelayFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("11: relay killed between confirm and remove; orders are published twice")
   void killedBetweenConfirmAndRemove() throws Exception {
@@ -80,6 +82,7 @@ class RelayFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("12: relay never comes back; the other one adopts")
   void neverComesBack() {
@@ -140,6 +143,7 @@ class RelayFaultsIT {
   /**
    * An expired lease allows others to adopt; none does, so the lane continues under the same lease.
    */
+  @Tag("proof")
   @Test
   @DisplayName("13: the only relay frozen beyond its lease, then awake")
   void frozenBeyondItsLeaseAlone() {
@@ -171,6 +175,7 @@ class RelayFaultsIT {
     return lane.getElement().startsWith(relay.name() + ":");
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("14: claims lost, and replies to claims")
   void claimReplyLost() throws Exception {
@@ -196,6 +201,7 @@ class RelayFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("14: black hole to Redis")
   void blackHoleToRedis() {
@@ -211,12 +217,14 @@ class RelayFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("15: broker links reset with confirms, and with publishes, on their way")
   void brokerLinkResetWithConfirmsOpen() throws Exception {
     losesConfirmsAndPublishes("15 broker links reset with confirms open", () -> {});
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("16: confirms lost, and publishes, until the time-out")
   void confirmLost() throws Exception {

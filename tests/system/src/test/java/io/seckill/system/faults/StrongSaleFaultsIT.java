@@ -23,8 +23,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults under strong sales: of what they need, and of what they must not need. */
@@ -64,6 +64,7 @@ class StrongSaleFaultsIT {
   }
 
   /** The gateways' own connections to MySQL are frozen as well; neither sale waits for them. */
+  @Tag("proof")
   @Test
   @DisplayName("63: MySQL frozen: the strong sale is answered in time, other sales go on")
   void mySqlFrozen() throws SQLException {
@@ -92,8 +93,8 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("64: MySQL slow: every statement takes 300 ms and more")
   void mySqlSlow() {
     try (FaultRun run = lab.runStrong("64 MySQL slow").begin(300)) {
@@ -105,8 +106,8 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("64: MySQL read-only (error 1290)")
   void mySqlReadOnly() {
     try (FaultRun run = lab.runStrong("64 MySQL read-only").begin(300)) {
@@ -120,8 +121,8 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("64: connections to MySQL cut, twenty times")
   void connectionsCut() {
     try (FaultRun run = lab.runStrong("64 connections to MySQL cut").begin(200)) {
@@ -141,8 +142,8 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("65: lock wait: a second session holds the product")
   void lockWait() throws SQLException {
     try (FaultRun run = lab.runStrong("65 lock wait").begin(100);
@@ -162,8 +163,8 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("65: tables locked by a second session")
   void tablesLocked() throws SQLException {
     try (FaultRun run = lab.runStrong("65 LOCK TABLES").begin(300);
@@ -198,8 +199,8 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("66: order-consumer killed before COMMIT")
   void killedBeforeCommit() throws SQLException {
     try (FaultRun run = lab.runStrong("66 order-consumer killed before COMMIT").begin(200)) {
@@ -225,8 +226,8 @@ class StrongSaleFaultsIT {
         () -> run.acceptedOrders().containsAll(orders));
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("67: order-consumer frozen in mid-transaction, then awake")
   void consumerFrozenInMidTransaction() {
     try (FaultRun run = lab.runStrong("67 order-consumer frozen in mid-transaction").begin(100)) {
@@ -249,8 +250,8 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("67: one of two order-consumers killed: the sale goes on at the other one")
   void oneConsumerKilled() {
     try (FaultRun run = lab.runStrong("67 one order-consumer killed").begin(200)) {
@@ -263,8 +264,8 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("67: both order-consumers killed, and restarted")
   void bothConsumersKilled() {
     try (FaultRun run = lab.runStrong("67 both order-consumers killed").begin(200)) {
@@ -275,8 +276,8 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("67: order-consumer meets an exception and an Error while it decides")
   void consumerThrows() {
     try (FaultRun run = lab.runStrong("67 order-consumer throws").begin(100)) {
@@ -294,8 +295,8 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("68: COMMIT outcome unknown: its answer is lost, and then the COMMIT itself")
   void commitOutcomeUnknown() {
     try (FaultRun run = lab.runStrong("68 COMMIT outcome unknown").begin(100)) {
@@ -326,8 +327,8 @@ class StrongSaleFaultsIT {
     link.reset();
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("69: answers between order-consumer and gateway lost, and requests")
   void callLost() {
     try (FaultRun run = lab.runStrong("69 call to order-consumer lost").begin(200)) {
@@ -352,8 +353,8 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("70: gateway killed in mid-sale, the other one frozen after its return")
   void gatewayKilled() {
     try (FaultRun run = lab.runStrong("70 gateway killed in mid-sale").begin(300)) {
@@ -371,14 +372,15 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("71: Redis killed: no purchase, payment or cancel of a strong sale fails")
   void goesOnWithoutRedis() {
     goesOnWithout("71 Redis killed", "Redis killed", () -> lab.servers().redis().kill());
   }
 
+  @Tag("proof")
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("71: RabbitMQ killed: no purchase, payment or cancel of a strong sale fails")
   void goesOnWithoutRabbit() {
     goesOnWithout("71 RabbitMQ killed", "RabbitMQ killed", () -> lab.servers().rabbit().kill());
@@ -414,6 +416,7 @@ class StrongSaleFaultsIT {
     return sum("seckill_unknown_total", labels);
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("72: paused under load: nothing is confirmed once the pause is answered")
   void paused() throws SQLException {

@@ -11,11 +11,12 @@ import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of three RabbitMQ nodes; each queue has a member on each. */
+@Tag("proof")
 @OnChannel(value = "relay", durableIn = "replicas")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class BrokerClusterFaultsIT {
@@ -45,7 +46,6 @@ class BrokerClusterFaultsIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("51: each RabbitMQ node killed in turn")
   void eachNodeKilled() {
     try (FaultRun run = run("51 each RabbitMQ node killed").begin(300)) {
@@ -64,7 +64,6 @@ class BrokerClusterFaultsIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("52: the leader of every queue moved")
   void leadersMoved() {
     try (FaultRun run = run("52 leaders of queues moved").begin(300)) {
@@ -79,7 +78,6 @@ class BrokerClusterFaultsIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("53: two of three RabbitMQ nodes killed")
   void majorityKilled() {
     try (FaultRun run = run("53 majority of RabbitMQ lost").begin(300)) {
@@ -95,7 +93,6 @@ class BrokerClusterFaultsIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("54: a RabbitMQ node cut off from the others, and back")
   void partition() {
     try (FaultRun run = run("54 RabbitMQ partition").begin(300)) {
@@ -109,7 +106,6 @@ class BrokerClusterFaultsIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("55: RabbitMQ nodes restarted one after the other")
   void rollingRestart() {
     try (FaultRun run = run("55 RabbitMQ rolling restart").begin(300)) {

@@ -13,13 +13,13 @@ import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of a Redis Cluster of three primaries, each with a replica. */
 @OnChannel(value = "direct", durableIn = "broker")
-@EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+@Tag("proof")
 @ExtendWith({TestServers.class, ClusterLab.Extension.class})
 class ClusterFaultsIT {
 

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * a fault at the same time: the form survives the loss of one.
  */
 @OnChannel(value = "relay", durableIn = "replicas")
-@EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+@Tag("proof")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class HaRandomScheduleIT {
 

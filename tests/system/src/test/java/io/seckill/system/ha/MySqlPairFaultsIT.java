@@ -11,11 +11,12 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of a MySQL primary and its semi-synchronous standby. */
+@Tag("proof")
 @OnChannel(value = "relay", durableIn = "replicas")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class MySqlPairFaultsIT {
@@ -50,7 +51,6 @@ class MySqlPairFaultsIT {
 
   /** The primary has a transaction that nobody was told of; it comes back as standby without it. */
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("57: MySQL primary killed after COMMIT, before the standby confirmed")
   void killedBeforeTheStandbyConfirmed() throws SQLException {
     try (FaultRun run = run("57 MySQL primary killed unconfirmed").begin(300)) {
@@ -67,7 +67,6 @@ class MySqlPairFaultsIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("58: MySQL primary read-only")
   void readOnly() {
     try (FaultRun run = run("58 MySQL primary read-only").begin(300)) {
@@ -81,7 +80,6 @@ class MySqlPairFaultsIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("59: MySQL standby killed, and back")
   void standbyKilled() {
     try (FaultRun run = run("59 MySQL standby killed").begin(300)) {

@@ -8,13 +8,13 @@ import io.seckill.system.faults.ServiceInstance;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A new release, rolled out under load. */
 @OnChannel(value = "relay", durableIn = "replicas")
-@EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+@Tag("proof")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class RollingRestartIT {
 

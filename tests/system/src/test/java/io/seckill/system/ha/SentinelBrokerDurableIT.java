@@ -1,11 +1,11 @@
 package io.seckill.system.ha;
 
 import io.seckill.system.faults.OnChannel;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 
 /** The rows of {@link SentinelFaultsIT} with "queued" durable in the broker. */
 @OnChannel(value = "direct", durableIn = "broker")
-@EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
+@Tag("proof")
 class SentinelBrokerDurableIT extends SentinelFaultsIT {
 
   SentinelBrokerDurableIT(SentinelLab lab) {

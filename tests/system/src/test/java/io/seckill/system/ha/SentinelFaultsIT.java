@@ -14,11 +14,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of a Redis primary, its two replicas and their Sentinels. */
+@Tag("proof")
 @OnChannel(value = "relay", durableIn = "replicas")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class SentinelFaultsIT {
@@ -54,7 +55,6 @@ class SentinelFaultsIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("43: Redis primary frozen")
   void primaryFrozen() {
     try (FaultRun run = run("43 Redis primary frozen").begin(300)) {
@@ -102,7 +102,6 @@ class SentinelFaultsIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("45: each Sentinel killed, and the primary with one of them")
   void sentinelsKilled() {
     try (FaultRun run = run("45 Sentinels killed").begin(300)) {
@@ -126,7 +125,6 @@ class SentinelFaultsIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("46: both Redis replicas killed")
   void replicasKilled() {
     try (FaultRun run = run("46 Redis replicas killed").begin(300)) {
@@ -141,7 +139,6 @@ class SentinelFaultsIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("47: Redis primary killed twice within ten seconds")
   void failoverTwice() {
     try (FaultRun run = run("47 Redis failover twice").begin(300)) {
@@ -161,7 +158,6 @@ class SentinelFaultsIT {
 
   /** The primary dies with the one replica that has everything. */
   @Test
-  @EnabledIfSystemProperty(named = "seckill.proof", matches = "true")
   @DisplayName("48: Redis primary lost with the replica that confirmed")
   void primaryLostWithItsReplica() {
     try (FaultRun run = run("48 Redis primary and replica lost").begin(300)) {

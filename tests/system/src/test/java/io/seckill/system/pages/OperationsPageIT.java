@@ -33,6 +33,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -116,6 +117,7 @@ class OperationsPageIT {
     browser.screenshot("ops");
   }
 
+  @Tag("proof")
   @Test
   void runsAStrongSaleAndShowsWhatMySqlHas() {
     onSale(3009);
@@ -161,6 +163,7 @@ class OperationsPageIT {
     return pipeline.shop().page(skuId).json().path("onSale").asBoolean();
   }
 
+  @Tag("proof")
   @Test
   void saysWhatARefusalMeansAndDoesNothingUnconfirmed() {
     onSale(3002);
@@ -178,6 +181,7 @@ class OperationsPageIT {
     assertThat(pipeline.shop().buy(9, 3002, 1, "not-closed-at-all").status()).isEqualTo(202);
   }
 
+  @Tag("proof")
   @Test
   void looksForWhatRedisHasWrongAndRepairsIt() {
     onSale(3005);
@@ -193,6 +197,7 @@ class OperationsPageIT {
     browser.awaitText("#ledger-verdict", "balances");
   }
 
+  @Tag("proof")
   @Test
   void waitsForTheOutcomeOfALongReconciliation() {
     onSale(3006);
@@ -208,6 +213,7 @@ class OperationsPageIT {
     page.confirm("reconcile SKU 3006: repair: REBUILT");
   }
 
+  @Tag("proof")
   @Test
   void showsTheNewestReportWhileSomebodyElseReconciles() throws SQLException {
     onSale(3007);
@@ -226,6 +232,7 @@ class OperationsPageIT {
     assertThat(browser.text("#audit li.bad")).contains("RECONCILIATION_RUNNING", "look: CLEAN");
   }
 
+  @Tag("proof")
   @Test
   void replaysAndDiscardsDeadLetters() throws Exception {
     page.open(pipeline.tokens().operator());
@@ -249,6 +256,7 @@ class OperationsPageIT {
     await().atMost(LIMIT).until(() -> pipeline.sales().settledOrders(3004) == 1);
   }
 
+  @Tag("proof")
   @Test
   void saysThatOrderConsumerIsAwayAndWhenItIsBack() {
     onSale(3003);
@@ -266,6 +274,7 @@ class OperationsPageIT {
     browser.awaitHidden("#away");
   }
 
+  @Tag("proof")
   @Test
   void saysOfHowManySkusItsFiguresAre() throws SQLException {
     onSale(3008);
@@ -285,6 +294,7 @@ class OperationsPageIT {
     browser.awaitHidden("#extent");
   }
 
+  @Tag("proof")
   @Test
   void saysWhyItShowsNothingWhenTooManyWatch() throws Exception {
     browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
@@ -305,6 +315,7 @@ class OperationsPageIT {
     browser.awaitHidden("#away");
   }
 
+  @Tag("proof")
   @Test
   void letsNobodyInWithoutAnOperatorsTokenButHasOneForDemos() {
     browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");

@@ -19,6 +19,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.openqa.selenium.Keys;
@@ -82,6 +83,7 @@ class ShopPageIT {
     assertThat(ordersOf(2001)).isOne();
   }
 
+  @Tag("proof")
   @Test
   void confirmsAnOrderOfAStrongSaleAtOnceAndTakesItsPayment() throws SQLException {
     onStrongSale(2014, 100);
@@ -121,6 +123,7 @@ class ShopPageIT {
             + " }).observe(document.querySelector('#order'), {attributeFilter: ['data-status']});");
   }
 
+  @Tag("proof")
   @Test
   void buysAStrongOrderOnceWhenTheAnswerIsLost() throws SQLException {
     onStrongSale(2015, 100);
@@ -198,6 +201,7 @@ class ShopPageIT {
     page.awaitStatus("PAID");
   }
 
+  @Tag("proof")
   @Test
   void buysOnceWhenRedisForgetsTheOrderOnItsWayToTheLedger() throws SQLException {
     onSale(2012, PurchasePolicy.UNLIMITED, 0, 100);
@@ -215,6 +219,7 @@ class ShopPageIT {
     assertThat(ordersOf(2012)).isOne();
   }
 
+  @Tag("proof")
   @Test
   void showsThatAnOrderIsNotKnownWhenThereIsNoKeyToSendAgain() throws SQLException {
     onSale(2013, PurchasePolicy.LIMITED, 5, 100);
@@ -236,6 +241,7 @@ class ShopPageIT {
     assertThat(ordersOf(2013)).isOne();
   }
 
+  @Tag("proof")
   @Test
   void tellsTheSecondOfTwoShoppersThatTheLastUnitIsGone() throws SQLException {
     onSale(2005, PurchasePolicy.ONE_PER_USER, 1, 1);
@@ -256,6 +262,7 @@ class ShopPageIT {
     assertThat(ordersOf(2005)).isOne();
   }
 
+  @Tag("proof")
   @Test
   void saysThatTheLimitIsReachedAndHowManyAreTooMany() {
     onSale(2006, PurchasePolicy.LIMITED, 2, 100);
@@ -272,6 +279,7 @@ class ShopPageIT {
     page.buy().awaitStatus("CONFIRMED");
   }
 
+  @Tag("proof")
   @Test
   void cancelsOnlyWhenAskedTwice() {
     onSale(2007, PurchasePolicy.LIMITED, 5, 100);
@@ -287,6 +295,7 @@ class ShopPageIT {
     browser.awaitText("#order-text", "on sale again");
   }
 
+  @Tag("proof")
   @Test
   void opensByTheServersClockWithoutAReload() {
     pipeline.admin().putSkuOpeningIn(2008, Duration.ofSeconds(6), 50);
@@ -300,6 +309,7 @@ class ShopPageIT {
     page.buy().awaitStatus("CONFIRMED");
   }
 
+  @Tag("proof")
   @Test
   void isUsableByKeyboardAlone() {
     onSale(2009, PurchasePolicy.LIMITED, 5, 100);
@@ -337,6 +347,7 @@ class ShopPageIT {
     browser.screenshot("shop-list");
   }
 
+  @Tag("proof")
   @Test
   void fitsOnAPhoneLoadsLittleAndSpeaksChineseToThoseWhoseBrowserDoes() {
     onSale(2011, PurchasePolicy.LIMITED, 5, 100);
