@@ -59,8 +59,12 @@ await_container_service() { # SERVICE HEALTH-PORT
   say "$1 is ready"
 }
 
-# Containers read these as other users; the directory above is closed to other users of the machine.
+# The servers in the containers run as users of their images and must read these files. Those of deploy/ are copied, because
+# a umask of 077 makes them unreadable in the clone. The directory above is closed to other users of the machine.
 write_container_files() {
+  mkdir -p "$CONTAINER_ETC"
+  cp -R "$ROOT"/deploy/{redis,rabbitmq,mysql,haproxy,observability} "$CONTAINER_ETC/"
+  chmod -R u=rwX,go=rX "$CONTAINER_ETC"/{redis,rabbitmq,mysql,haproxy,observability}
   redis_users 8 | write_file "$CONTAINER_ETC/users.acl" 644
   rabbitmq_definitions | write_file "$CONTAINER_ETC/definitions.json" 644
   mysql_users | write_file "$CONTAINER_ETC/users.sql" 644
