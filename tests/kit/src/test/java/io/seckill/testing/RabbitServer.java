@@ -41,6 +41,11 @@ public final class RabbitServer extends TestServer {
     return started(new RabbitServer(Backend.current().rabbit(List.of(lines)), false));
   }
 
+  /** As {@link #start(String...)}, in a container whatever {@code seckill.test.servers} says. */
+  public static RabbitServer startContainer(String... lines) {
+    return started(new RabbitServer(new ContainerBackend().rabbit(List.of(lines)), false));
+  }
+
   static RabbitServer startShared() {
     return started(new RabbitServer(Backend.current().rabbit(List.of()), true));
   }
