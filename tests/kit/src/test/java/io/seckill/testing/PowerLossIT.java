@@ -25,14 +25,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.Jedis;
 
 /**
  * Compares settings of each server when the power fails. With the settings we ship no acknowledged
  * write is lost; with weaker ones at least one is, otherwise this test would prove nothing.
  */
-@ExtendWith(TestServers.class)
+@ChildProcessesOnly
 class PowerLossIT {
 
   private static final int DISK_MB = 2048;
