@@ -14,7 +14,9 @@ import io.seckill.system.shop.Answer;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.NeedsContainers;
 import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisServer;
+import java.nio.file.Files;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -33,6 +35,7 @@ class ContainersIT {
 
   private static RedisServer redis;
   private static RabbitServer rabbit;
+  private static RabbitVhost vhost;
   private static MySqlServer mysql;
   private static Pipeline pipeline;
 
@@ -44,12 +47,12 @@ class ContainersIT {
         RedisServer.startContainer(
             "appendonly yes", "appendfsync always", "hash-max-listpack-value 128");
     rabbit = RabbitServer.startContainer();
+    vhost = rabbit.newVhost();
     mysql = MySqlServer.startContainer();
     pipeline =
         Pipeline.over(
             "containers",
-            new Pipeline.Stores(
-                redis.newDatabase().url(), rabbit.newVhost().url(), mysql.newDatabase()));
+            new Pipeline.Stores(redis.newDatabase().url(), vhost.url(), mysql.newDatabase()));
     List.of(Service.CONSUMER, Service.RELAY, Service.GATEWAY).forEach(pipeline::run);
   }
 
@@ -87,6 +90,9 @@ class ContainersIT {
   void decidesAStrongSaleInMySql() throws SQLException {
     SaleOffer offer = new SaleOffer(8_202, PurchasePolicy.LIMITED, 2, 3).strong();
     pipeline.admin().sellStrong(offer.skuId(), offer.policy(), offer.limit(), offer.stock());
+    await() // the gateway reads strong sales from MySQL, in intervals
+        .atMost(PATIENCE)
+        .until(() -> pipeline.shop().page(offer.skuId()).json().path("onSale").asBoolean());
 
     Answer confirmed = buy(offer, 51, 2, 201);
 
@@ -97,6 +103,46 @@ class ContainersIT {
     SaleAtRest sale = pipeline.sales().read(offer);
     Guarantee.strong().forEach(guarantee -> guarantee.judge(sale, purchases));
     judged(sale, 2);
+  }
+
+  /**
+   * RabbitMQ 4.3 cancels a consumer that holds deliveries beyond consumer_timeout; older ones close
+   * its channel. A queue with a single active consumer whose consumers were all cancelled delivers
+   * again when their connections have ended (rabbitmq-server #17317).
+   */
+  @Test
+  void storesWhatAConsumerHeldWhenRabbitMqCancelledIt() throws SQLException {
+    SaleOffer offer = new SaleOffer(8_203, PurchasePolicy.LIMITED, 2, 3);
+    pipeline.admin().sell(offer.skuId(), offer.policy(), offer.limit(), offer.stock());
+    consumerTimeout(1_000);
+    vhost.closeConnections("consumers get another time-out");
+    String order;
+    mysql.freeze();
+    try {
+      order = buy(offer, 61, 2, 202).text("orderId");
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () -> Files.readString(pipeline.log(Service.CONSUMER)),
+              log -> log.contains("The broker has cancelled the consumer of "));
+    } finally {
+      consumerTimeout(1_800_000);
+      mysql.thaw();
+    }
+    await()
+        .atMost(PATIENCE)
+        .until(() -> pipeline.shop().order(61, order).text("status"), "CONFIRMED"::equals);
+    SaleAtRest sale =
+        await()
+            .atMost(PATIENCE)
+            .until(() -> pipeline.sales().read(offer), read -> read.inPrivateQueues() == 0);
+    Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
+    judged(sale, 2);
+  }
+
+  /** Applies to consumers that begin from now on. */
+  private static void consumerTimeout(int timeoutMs) {
+    rabbit.eval("application:set_env(rabbit, consumer_timeout, " + timeoutMs + ").");
   }
 
   private void judged(SaleAtRest sale, long units) {
