@@ -124,7 +124,7 @@ public final class RabbitServer extends TestServer {
    * a CONNECTION_FORCED.
    */
   public void closeConnections(String reason) {
-    ctl("close_all_connections", reason);
+    ctl("close_all_connections", "--global", reason);
   }
 
   /**
