@@ -34,6 +34,16 @@ containers_run() {
   [[ -n $(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" 2>/dev/null) ]]
 }
 
+project_volumes() {
+  docker volume ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT"
+}
+
+# The volumes hold data under passwords that only .local has.
+refuse_lost_passwords() {
+  [[ -e $LOCAL/secrets || -z $(project_volumes) ]] ||
+    fail "volumes of this clone exist, but their passwords, in $LOCAL/secrets, are gone; restore that file, or remove the data with scripts/down --wipe"
+}
+
 # Every container publishes its ports or none runs; the port mapper stays inside.
 is_contained() { # OWNER of a port
   [[ $1 == epmd ]] || containers_run
@@ -41,13 +51,27 @@ is_contained() { # OWNER of a port
 
 start_containers() {
   write_container_files
+  begin_volumes
   say "building and starting the containers (log: $LOG_DIR/docker.log)"
-  mkdir -p "$LOG_DIR"
   "${COMPOSE[@]}" up -d --build >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
     fail "the containers did not start; see $LOG_DIR/docker.log, then: ${COMPOSE[*]} logs"
+  rm -f "$LOCAL/new-volumes"
   await_container_service order-consumer "$CONSUMER_PORT"
   await_container_service relay-service "$(port_of RELAY "${RELAYS%% *}")"
   await_container_service gateway-service "$ADMIN_PORT"
+}
+
+# MySQL's image does not repeat a set-up that was interrupted. Until the first start has succeeded the volumes hold nothing
+# of value: the next start creates them again.
+begin_volumes() {
+  mkdir -p "$LOG_DIR"
+  if [[ -e $LOCAL/new-volumes ]]; then
+    say "the first start did not succeed; removing its volumes"
+    "${COMPOSE[@]}" down --volumes >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
+      fail "the volumes of the first start cannot be removed; see $LOG_DIR/docker.log"
+  elif [[ -z $(project_volumes) ]]; then
+    write_file "$LOCAL/new-volumes" </dev/null
+  fi
 }
 
 await_container_service() { # SERVICE HEALTH-PORT
@@ -59,8 +83,12 @@ await_container_service() { # SERVICE HEALTH-PORT
   say "$1 is ready"
 }
 
-# Containers read these as other users; the directory above is closed to other users of the machine.
+# The servers in the containers run as users of their images and must read these files. Those of deploy/ are copied, because
+# a umask of 077 makes them unreadable in the clone. The directory above is closed to other users of the machine.
 write_container_files() {
+  mkdir -p "$CONTAINER_ETC"
+  cp -R "$ROOT"/deploy/{redis,rabbitmq,mysql,haproxy,observability} "$CONTAINER_ETC/"
+  chmod -R u=rwX,go=rX "$CONTAINER_ETC"/{redis,rabbitmq,mysql,haproxy,observability}
   redis_users 8 | write_file "$CONTAINER_ETC/users.acl" 644
   rabbitmq_definitions | write_file "$CONTAINER_ETC/definitions.json" 644
   mysql_users | write_file "$CONTAINER_ETC/users.sql" 644
@@ -97,6 +125,14 @@ stop_containers() { # ARGUMENT…: of compose down
   require_docker
   mkdir -p "$LOG_DIR"
   say "stopping the containers"
-  "${COMPOSE[@]}" down --timeout 40 "$@" >"$LOG_DIR/docker.log" 2>&1 </dev/null ||
+  "${COMPOSE[@]}" down "$@" >"$LOG_DIR/docker.log" 2>&1 </dev/null ||
     fail "the containers did not stop; see $LOG_DIR/docker.log"
+}
+
+# Needs nothing from .local.
+remove_containers() {
+  local label=label=com.docker.compose.project=$COMPOSE_PROJECT
+  docker ps -aq --filter "$label" | xargs -r docker rm -f -v >/dev/null
+  project_volumes | xargs -r docker volume rm >/dev/null
+  docker network ls -q --filter "$label" | xargs -r docker network rm >/dev/null
 }

@@ -3,6 +3,7 @@
 
 POLICY=/usr/sbin/policy-rc.d
 POLICY_SAVED=$POLICY.saved-by-seckill
+INSTALLING=$LOCAL/installing
 
 missing_packages() { # prints the packages of the missing commands
   has redis-server || echo redis-server
@@ -28,18 +29,29 @@ missing_test_packages() { # needed only by tests: the browser for the pages, pro
 
 install_missing() { # [COMMAND…]: as root, on Debian; each further command prints packages, too
   local packages command
+  disable_interrupted
   mapfile -t packages < <(for command in missing_packages "$@"; do "$command"; done)
   ((${#packages[@]} > 0)) || return 0
   is_debian || fail "not installed here: ${packages[*]} (Debian's names); install them, or use scripts/up --docker"
   is_root || fail "not installed here: ${packages[*]}; run this as root, or install them with apt-get"
   say "installing ${packages[*]} (log: $LOG_DIR/apt.log)"
   mkdir -p "$LOG_DIR"
+  printf '%s\n' "${packages[@]}" | write_file "$INSTALLING"
   (
     trap allow_service_starts EXIT
     forbid_service_starts
     apt_install "${packages[@]}"
   ) || fail "apt-get could not install ${packages[*]}; see $LOG_DIR/apt.log"
+  disable_interrupted
+}
+
+# Also after an installation that was interrupted: its services are enabled already.
+disable_interrupted() {
+  local packages
+  [[ -e $INSTALLING ]] || return 0
+  mapfile -t packages <"$INSTALLING"
   disable_at_boot "${packages[@]}"
+  rm "$INSTALLING"
 }
 
 apt_install() { # PACKAGE…: never removes another package

@@ -21,10 +21,15 @@ final class Commands {
    *     not end within 60 s
    */
   static String run(List<String> command, Map<String, String> environment) {
+    return run(command, environment, TIMEOUT_SECONDS);
+  }
+
+  /** As {@link #run(List, Map)}, with another time-out. */
+  static String run(List<String> command, Map<String, String> environment, long timeoutSeconds) {
     try {
       ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
       builder.environment().putAll(environment);
-      return outputOf(builder.start(), command);
+      return outputOf(builder.start(), command, timeoutSeconds);
     } catch (IOException e) {
       throw new UncheckedIOException("Cannot run " + command, e);
     } catch (InterruptedException e) {
@@ -33,9 +38,9 @@ final class Commands {
     }
   }
 
-  private static String outputOf(Process process, List<String> command)
+  private static String outputOf(Process process, List<String> command, long timeoutSeconds)
       throws IOException, InterruptedException {
-    process.onExit().orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).exceptionally(e -> kill(process));
+    process.onExit().orTimeout(timeoutSeconds, TimeUnit.SECONDS).exceptionally(e -> kill(process));
     process.getOutputStream().close();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     int code = process.waitFor();

@@ -12,6 +12,9 @@ import java.util.stream.Stream;
  */
 final class ContainerBackend implements Backend {
 
+  /** An engine that hangs is no engine; an engine of a busy machine answers within this time. */
+  private static final long ANSWER_SECONDS = 20;
+
   @Override
   public Optional<String> missing() {
     return Missing.REASON;
@@ -60,7 +63,7 @@ final class ContainerBackend implements Backend {
 
     private static boolean succeeds(String... command) {
       try {
-        Commands.run(List.of(command), Map.of());
+        Commands.run(List.of(command), Map.of(), ANSWER_SECONDS);
         return true;
       } catch (UncheckedIOException | IllegalStateException e) {
         return false;

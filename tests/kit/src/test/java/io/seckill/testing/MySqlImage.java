@@ -1,14 +1,15 @@
 package io.seckill.testing;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.testcontainers.containers.GenericContainer;
-import org.testcontainers.mysql.MySQLContainer;
+import org.testcontainers.images.builder.Transferable;
 
-/** mysql:9 with the configuration of {@link MariaDbProcess}, as options of the command. */
+/** mysql:9 with the configuration of {@link MariaDbProcess}. */
 final class MySqlImage implements ServerImage {
 
   static final String IMAGE = "mysql:9";
+  private static final String CONFIGURATION = "/etc/mysql/conf.d/90-test.cnf";
 
   private final List<String> lines;
 
@@ -28,12 +29,12 @@ final class MySqlImage implements ServerImage {
 
   @Override
   public GenericContainer<?> newContainer() {
-    return new MySQLContainer(IMAGE)
-        .withUsername("root")
-        .withPassword(MySqlServer.ROOT_PASSWORD)
-        .withCommand(
-            Stream.concat(MariaDbProcess.defaults().stream(), lines.stream())
-                .map(line -> "--" + line)
-                .toArray(String[]::new));
+    List<String> configuration = new ArrayList<>(List.of("[mysqld]"));
+    configuration.addAll(MariaDbProcess.defaults());
+    configuration.addAll(lines);
+    return new GenericContainer<>(IMAGE)
+        .withEnv("MYSQL_ROOT_PASSWORD", MySqlServer.ROOT_PASSWORD)
+        .withCopyToContainer(
+            Transferable.of(String.join("\n", configuration) + "\n"), CONFIGURATION);
   }
 }

@@ -44,6 +44,11 @@ public final class MySqlServer extends TestServer {
     return started(new MySqlServer(Backend.current().mysql(List.of(lines)), false));
   }
 
+  /** As {@link #start(String...)}, in a container whatever {@code seckill.test.servers} says. */
+  public static MySqlServer startContainer(String... lines) {
+    return started(new MySqlServer(new ContainerBackend().mysql(List.of(lines)), false));
+  }
+
   static MySqlServer startShared() {
     return started(new MySqlServer(Backend.current().mysql(List.of()), true));
   }

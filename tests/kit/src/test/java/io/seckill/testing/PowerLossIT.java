@@ -26,7 +26,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.Jedis;
 
 /**
@@ -34,7 +33,7 @@ import redis.clients.jedis.Jedis;
  * write is lost; with weaker ones at least one is, otherwise this test would prove nothing.
  */
 @Tag("proof")
-@ExtendWith(TestServers.class)
+@ChildProcessesOnly
 class PowerLossIT {
 
   private static final int DISK_MB = 2048;

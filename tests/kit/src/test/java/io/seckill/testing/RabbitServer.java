@@ -41,6 +41,11 @@ public final class RabbitServer extends TestServer {
     return started(new RabbitServer(Backend.current().rabbit(List.of(lines)), false));
   }
 
+  /** As {@link #start(String...)}, in a container whatever {@code seckill.test.servers} says. */
+  public static RabbitServer startContainer(String... lines) {
+    return started(new RabbitServer(new ContainerBackend().rabbit(List.of(lines)), false));
+  }
+
   static RabbitServer startShared() {
     return started(new RabbitServer(Backend.current().rabbit(List.of()), true));
   }
@@ -119,7 +124,7 @@ public final class RabbitServer extends TestServer {
    * a CONNECTION_FORCED.
    */
   public void closeConnections(String reason) {
-    ctl("close_all_connections", reason);
+    ctl("close_all_connections", "--global", reason);
   }
 
   /**

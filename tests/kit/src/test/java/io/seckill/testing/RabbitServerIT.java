@@ -161,6 +161,16 @@ class RabbitServerIT {
   }
 
   @Test
+  void closesConnectionsOfEveryVhost() throws Exception {
+    AtomicReference<ShutdownSignalException> end = new AtomicReference<>();
+    connect(vhost.url()).addShutdownListener(end::set);
+
+    rabbit.closeConnections("maintenance");
+
+    await().untilAtomic(end, cause -> assertThat(cause).hasMessageContaining("maintenance"));
+  }
+
+  @Test
   void countsWhatIsDeliveredAndNotSettled() throws Exception {
     publishOneOrder(vhost);
     try (Connection connection = connect(vhost.url());

@@ -54,6 +54,11 @@ public final class RedisServer extends TestServer {
     return started(new RedisServer(new ProcessMachine(new SentinelProcess(lines)), false));
   }
 
+  /** As {@link #start(String...)}, in a container whatever {@code seckill.test.servers} says. */
+  public static RedisServer startContainer(String... lines) {
+    return started(new RedisServer(new ContainerBackend().redis(List.of(lines)), false));
+  }
+
   static RedisServer startShared() {
     return started(new RedisServer(Backend.current().redis(List.of()), true));
   }

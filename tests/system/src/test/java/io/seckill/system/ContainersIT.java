@@ -1,0 +1,170 @@
+package io.seckill.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.LedgerBalances;
+import io.seckill.system.guarantee.Purchases;
+import io.seckill.system.guarantee.SaleAtRest;
+import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.system.process.Service;
+import io.seckill.system.shop.Answer;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.NeedsContainers;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisServer;
+import java.nio.file.Files;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Buys through the whole pipeline on containers of redis:8, rabbitmq:4-management and mysql:9. The
+ * other tests run on the servers of this machine's packages: MariaDB, and older ones.
+ */
+@NeedsContainers
+class ContainersIT {
+
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  private static RedisServer redis;
+  private static RabbitServer rabbit;
+  private static RabbitVhost vhost;
+  private static MySqlServer mysql;
+  private static Pipeline pipeline;
+
+  private final Purchases purchases = new Purchases();
+
+  @BeforeAll
+  static void start() {
+    redis =
+        RedisServer.startContainer(
+            "appendonly yes", "appendfsync always", "hash-max-listpack-value 128");
+    rabbit = RabbitServer.startContainer();
+    vhost = rabbit.newVhost();
+    mysql = MySqlServer.startContainer();
+    pipeline =
+        Pipeline.over(
+            "containers",
+            new Pipeline.Stores(redis.newDatabase().url(), vhost.url(), mysql.newDatabase()));
+    List.of(Service.CONSUMER, Service.RELAY, Service.GATEWAY).forEach(pipeline::run);
+  }
+
+  @AfterAll
+  static void stop() {
+    pipeline.close();
+    mysql.close();
+    rabbit.close();
+    redis.close();
+  }
+
+  @Test
+  void storesAPurchaseOnceHoweverOftenItIsRepeated() throws SQLException {
+    SaleOffer offer = new SaleOffer(8_201, PurchasePolicy.LIMITED, 2, 3);
+    pipeline.admin().sell(offer.skuId(), offer.policy(), offer.limit(), offer.stock());
+
+    String order = buy(offer, 41, 2, 202).text("orderId");
+
+    assertThat(buy(offer, 41, 2, 202).text("orderId")).as("order of the repeat").isEqualTo(order);
+    refused(offer, 41, 1, "above-the-limit", "QUOTA_EXCEEDED");
+    refused(offer, 42, 2, "above-the-stock", "SOLD_OUT");
+    await()
+        .atMost(PATIENCE)
+        .until(() -> pipeline.shop().order(41, order).text("status"), "CONFIRMED"::equals);
+    assertThat(buy(offer, 41, 2, 202).text("orderId")).as("repeat when stored").isEqualTo(order);
+    SaleAtRest sale =
+        await()
+            .atMost(PATIENCE)
+            .until(() -> pipeline.sales().read(offer), read -> read.inPrivateQueues() == 0);
+    Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
+    judged(sale, 2);
+  }
+
+  @Test
+  void decidesAStrongSaleInMySql() throws SQLException {
+    SaleOffer offer = new SaleOffer(8_202, PurchasePolicy.LIMITED, 2, 3).strong();
+    pipeline.admin().sellStrong(offer.skuId(), offer.policy(), offer.limit(), offer.stock());
+    await() // the gateway reads strong sales from MySQL, in intervals
+        .atMost(PATIENCE)
+        .until(() -> pipeline.shop().page(offer.skuId()).json().path("onSale").asBoolean());
+
+    Answer confirmed = buy(offer, 51, 2, 201);
+
+    assertThat(confirmed.text("status")).as("%s", confirmed).isEqualTo("CONFIRMED");
+    assertThat(buy(offer, 51, 2, 201).text("orderId")).isEqualTo(confirmed.text("orderId"));
+    refused(offer, 51, 1, "above-the-limit", "QUOTA_EXCEEDED");
+    refused(offer, 52, 2, "above-the-stock", "SOLD_OUT");
+    SaleAtRest sale = pipeline.sales().read(offer);
+    Guarantee.strong().forEach(guarantee -> guarantee.judge(sale, purchases));
+    judged(sale, 2);
+  }
+
+  /**
+   * RabbitMQ 4.3 cancels a consumer that holds deliveries beyond consumer_timeout; older ones close
+   * its channel. A queue with a single active consumer whose consumers were all cancelled delivers
+   * again when their connections have ended (rabbitmq-server #17317).
+   */
+  @Test
+  void storesWhatAConsumerHeldWhenRabbitMqCancelledIt() throws SQLException {
+    SaleOffer offer = new SaleOffer(8_203, PurchasePolicy.LIMITED, 2, 3);
+    pipeline.admin().sell(offer.skuId(), offer.policy(), offer.limit(), offer.stock());
+    consumerTimeout(1_000);
+    vhost.closeConnections("consumers get another time-out");
+    String order;
+    mysql.freeze();
+    try {
+      order = buy(offer, 61, 2, 202).text("orderId");
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () -> Files.readString(pipeline.log(Service.CONSUMER)),
+              log -> log.contains("The broker has cancelled the consumer of "));
+    } finally {
+      consumerTimeout(1_800_000);
+      mysql.thaw();
+    }
+    await()
+        .atMost(PATIENCE)
+        .until(() -> pipeline.shop().order(61, order).text("status"), "CONFIRMED"::equals);
+    SaleAtRest sale =
+        await()
+            .atMost(PATIENCE)
+            .until(() -> pipeline.sales().read(offer), read -> read.inPrivateQueues() == 0);
+    Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
+    judged(sale, 2);
+  }
+
+  /** Applies to consumers that begin from now on. */
+  private static void consumerTimeout(int timeoutMs) {
+    rabbit.eval("application:set_env(rabbit, consumer_timeout, " + timeoutMs + ").");
+  }
+
+  private void judged(SaleAtRest sale, long units) {
+    new LedgerBalances(pipeline.admin()).judge(sale, purchases);
+    assertThat(sale.ownedUnits()).isEqualTo(units);
+    assertThat(sale.mysqlStock()).isEqualTo(3 - units);
+  }
+
+  private Answer buy(SaleOffer offer, long user, int quantity, int status) {
+    String key = "order-of-" + user;
+    purchases.attempt(offer.skuId(), user, key, quantity);
+    Answer answer = pipeline.shop().buy(user, offer.skuId(), quantity, key);
+    assertThat(answer.status()).as("%s", answer).isEqualTo(status);
+    purchases.accepted(offer.skuId(), user, key, answer.text("orderId"));
+    return answer;
+  }
+
+  private void refused(SaleOffer offer, long user, int quantity, String key, String code) {
+    long sentAtMs = System.currentTimeMillis();
+    purchases.attempt(offer.skuId(), user, key, quantity);
+    Answer answer = pipeline.shop().buy(user, offer.skuId(), quantity, key);
+    assertThat(answer.code()).as("%s", answer).isEqualTo(code);
+    purchases.refused(offer.skuId(), user, key, code, sentAtMs, System.currentTimeMillis());
+  }
+}
