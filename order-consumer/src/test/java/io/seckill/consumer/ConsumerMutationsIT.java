@@ -123,21 +123,6 @@ class ConsumerMutationsIT {
             .caughtBy(
                 "io.seckill.consumer.consistency.StrongSaleLedgerIT#isNotMissedInRedis",
                 "sales that wait for a rebuild"),
-        Mutation.named("a strong sale takes stock without stock >= n")
-            .constant(
-                STORE + "ProductTable",
-                " AND stock - reserved_units >= ?",
-                " AND (stock - reserved_units >= ? OR TRUE)")
-            .text(TABLES, "CHECK (stock >= 0)", "CHECK (stock > -1000)")
-            .caughtBy(
-                STORE + "StrongSalesIT#decidesAgainWhenTheStockThatItReadIsGone",
-                "but was: CONFIRMED"),
-        Mutation.named("a strong sale takes stock after it has changed")
-            .constant(
-                STORE + "ProductTable", " AND state_version = ?", " AND state_version >= ? * 0")
-            .caughtBy(
-                STORE + "StrongSalesIT#confirmsNothingAfterAPauseWasCommitted",
-                "but was: CONFIRMED"),
         Mutation.named("two processes take the same block of order ids")
             .constant(STORE + "StrongOrderIds", "GREATEST(next_ms, ?)", "GREATEST(next_ms * 0, ?)")
             .caughtBy(STORE + "StrongSalesIT#idsAreUniqueOverProcesses", "Found duplicate"),

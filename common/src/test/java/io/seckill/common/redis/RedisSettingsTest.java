@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.redis.RedisSettings.Mode;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.JedisClientConfig;
@@ -13,16 +14,17 @@ class RedisSettingsTest {
 
   @Test
   void boundsEveryWaitByDefault() {
-    JedisClientConfig config =
-        RedisClients.clientConfig(RedisSettings.single("redis://127.0.0.1:6379"), "test");
+    RedisSettings settings = RedisSettings.single("redis://127.0.0.1:6379");
+    JedisClientConfig config = RedisClients.clientConfig(settings, "test");
+    int socketTimeoutMs = Math.toIntExact(settings.socketTimeout().toMillis());
 
     // facts.md 5: by default Jedis waits for ever for the answer to a blocking command
-    assertThat(config.getBlockingSocketTimeoutMillis()).isPositive();
-    assertThat(config.getSocketTimeoutMillis()).isPositive();
-    assertThat(config.getConnectionTimeoutMillis()).isPositive();
-    try (RedisClient client =
-        (RedisClient) RedisClients.open(RedisSettings.single("redis://127.0.0.1:6379"), "test")) {
-      assertThat(client.getPool().getMaxWaitDuration()).isPositive();
+    assertThat(config.getBlockingSocketTimeoutMillis()).isEqualTo(socketTimeoutMs);
+    assertThat(config.getSocketTimeoutMillis()).isEqualTo(socketTimeoutMs);
+    assertThat(config.getConnectionTimeoutMillis()).isBetween(1, 250);
+    try (RedisClient client = (RedisClient) RedisClients.open(settings, "test")) {
+      assertThat(client.getPool().getMaxWaitDuration())
+          .isBetween(Duration.ofMillis(1), Duration.ofMillis(100));
     }
   }
 

@@ -36,7 +36,8 @@ class BrokerConfirmsTest {
     assertThat(answers).doesNotContainKey(1L);
 
     confirms.confirmed(ONE);
-    call.join();
+    call.join(60_000);
+    assertThat(call.isAlive()).isFalse();
     assertThat(answers.get(1L)).isEqualTo(new Admitted(ONE, 1));
   }
 

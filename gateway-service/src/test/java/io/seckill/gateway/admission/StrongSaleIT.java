@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -91,7 +92,7 @@ class StrongSaleIT {
         .isEqualTo("Bearer 0123456789abcdef0123456789abcdef");
     asked.answer(200, order("CONFIRMED", "CONFIRMED"));
 
-    HttpResponse<String> answer = bought.join();
+    HttpResponse<String> answer = bought.orTimeout(60, TimeUnit.SECONDS).join();
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(201);
     assertThat(answer.body())
         .isEqualTo(
@@ -163,7 +164,7 @@ class StrongSaleIT {
     CompletableFuture<HttpResponse<String>> bought = buy(gateway, STRONG, "key-0001");
     consumer.next().hangUp();
 
-    assertProblem(bought.join(), 503, "ADMISSION_UNAVAILABLE");
+    assertProblem(bought.orTimeout(60, TimeUnit.SECONDS).join(), 503, "ADMISSION_UNAVAILABLE");
   }
 
   @Test
@@ -209,7 +210,8 @@ class StrongSaleIT {
       asked.answer(200, outcomes("SOLD_OUT", purchases));
       answered += purchases;
     }
-    bought.forEach(one -> assertProblem(one.join(), 409, "SOLD_OUT"));
+    bought.forEach(
+        one -> assertProblem(one.orTimeout(60, TimeUnit.SECONDS).join(), 409, "SOLD_OUT"));
   }
 
   @Test
@@ -227,7 +229,7 @@ class StrongSaleIT {
         await().until(() -> own.bean(ProductCache.class).lastRead().isPresent());
         CompletableFuture<HttpResponse<String>> bought = buy(own, STRONG, "key-0001");
         consumer.answer(200, order("CONFIRMED", "CONFIRMED"));
-        assertThat(bought.join().statusCode()).isEqualTo(201);
+        assertThat(bought.orTimeout(60, TimeUnit.SECONDS).join().statusCode()).isEqualTo(201);
 
         assertThat(get(own, "/api/v1/orders/" + id).body()).contains("\"CONFIRMED\"");
         assertThat(get(own, "/api/v1/orders").body()).contains(id.toString());
@@ -261,7 +263,8 @@ class StrongSaleIT {
                         == 1);
         database.pay(id);
 
-        assertThat(stream.join().body()).contains("\"CONFIRMED\"", "\"PAID\"");
+        assertThat(stream.orTimeout(60, TimeUnit.SECONDS).join().body())
+            .contains("\"CONFIRMED\"", "\"PAID\"");
       }
     }
   }
@@ -293,7 +296,7 @@ class StrongSaleIT {
       await().until(() -> early.bean(ProductCache.class).lastRead().isPresent());
       CompletableFuture<HttpResponse<String>> bought = buy(early, STRONG, "key-0001");
       consumer.answer(200, order("CONFIRMED", "CONFIRMED"));
-      assertThat(bought.join().statusCode()).isEqualTo(201);
+      assertThat(bought.orTimeout(60, TimeUnit.SECONDS).join().statusCode()).isEqualTo(201);
     } finally {
       lock.close();
     }
@@ -329,21 +332,24 @@ class StrongSaleIT {
       }
 
       assertThat(Duration.ofNanos(longestNanos)).isLessThan(Duration.ofSeconds(1));
-      assertThat(strong.stream().map(one -> one.join().statusCode())).containsOnly(503);
+      assertThat(
+              strong.stream().map(one -> one.orTimeout(60, TimeUnit.SECONDS).join().statusCode()))
+          .containsOnly(503);
     } finally {
       silent.close();
     }
   }
 
   private static boolean isBusy(CompletableFuture<HttpResponse<String>> bought) {
-    return bought.isDone() && bought.join().body().contains("\"BUSY\"");
+    return bought.isDone()
+        && bought.orTimeout(60, TimeUnit.SECONDS).join().body().contains("\"BUSY\"");
   }
 
   /** Sends a purchase and answers the call that it becomes. */
   private static HttpResponse<String> decided(int status, String body) throws Exception {
     CompletableFuture<HttpResponse<String>> bought = buy(gateway, STRONG, "key-0001");
     consumer.answer(status, body);
-    return bought.join();
+    return bought.orTimeout(60, TimeUnit.SECONDS).join();
   }
 
   private static CompletableFuture<HttpResponse<String>> buy(

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -38,7 +39,8 @@ class BlockingCallsTest {
               ProblemException.class,
               e -> assertThat(e.problem().code()).isEqualTo(ProblemCode.BUSY));
       end.countDown();
-      assertThat(taken).allSatisfy(call -> assertThat(call.join()).isEqualTo(1));
+      assertThat(taken)
+          .allSatisfy(call -> assertThat(call.orTimeout(60, TimeUnit.SECONDS).join()).isEqualTo(1));
     } finally {
       end.countDown();
       calls.destroy();

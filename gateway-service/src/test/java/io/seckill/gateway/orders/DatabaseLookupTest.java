@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -34,10 +35,16 @@ class DatabaseLookupTest {
         results.add(lookup.find(OrderId.of(1_790_000_000_000L, 5, 1, i)));
       }
 
-      assertThat(results).allSatisfy(one -> assertThat(one.join().known()).isFalse());
+      assertThat(results)
+          .allSatisfy(
+              one -> assertThat(one.orTimeout(60, TimeUnit.SECONDS).join().known()).isFalse());
       assertThat(mysql.begun).hasValueLessThanOrEqualTo(STATEMENTS);
       mysql.answer.countDown();
-      assertThat(lookup.find(OrderId.of(1_790_000_000_001L, 5, 1, 1)).join())
+      assertThat(
+              lookup
+                  .find(OrderId.of(1_790_000_000_001L, 5, 1, 1))
+                  .orTimeout(60, TimeUnit.SECONDS)
+                  .join())
           .isEqualTo(LookupResult.of(null));
     } finally {
       mysql.answer.countDown();

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -52,6 +53,7 @@ class OrderEventsIT {
                       .header("Authorization", TestGateway.shopper(order.user()))
                       .build(),
                   BodyHandlers.ofLines())
+              .orTimeout(60, TimeUnit.SECONDS)
               .join();
       List<String> lines = new CopyOnWriteArrayList<>();
       CompletableFuture<Void> ended =

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -78,7 +79,8 @@ class OrderListIT {
             .toList();
 
     for (int i = 0; i < placed.size(); i++) {
-      GatewayAnswer answer = new GatewayAnswer(answers.get(i).join());
+      GatewayAnswer answer =
+          new GatewayAnswer(answers.get(i).orTimeout(60, TimeUnit.SECONDS).join());
       assertThat(ids(answer)).as(answer.toString()).containsExactly(id(placed.get(i)));
     }
   }

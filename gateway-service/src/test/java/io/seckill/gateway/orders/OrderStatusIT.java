@@ -23,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -248,7 +249,12 @@ class OrderStatusIT {
     stage.store(order, 1, "CONFIRMED", null);
     grow(order, Duration.ofMinutes(5));
     RedisOrders hot = gateway.bean(RedisOrders.class);
-    RedisOrder seen = hot.read(order.id(), order.user(), null).join().order().orElseThrow();
+    RedisOrder seen =
+        hot.read(order.id(), order.user(), null)
+            .orTimeout(60, TimeUnit.SECONDS)
+            .join()
+            .order()
+            .orElseThrow();
     AdmissionRecord record = record(order);
     write(order, result(record, OrderStatus.PAID, null, record.changedAt() + 5, null));
 
@@ -265,7 +271,12 @@ class OrderStatusIT {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed order = stage.buy(sku, 1);
     RedisOrders hot = gateway.bean(RedisOrders.class);
-    RedisOrder seen = hot.read(order.id(), order.user(), null).join().order().orElseThrow();
+    RedisOrder seen =
+        hot.read(order.id(), order.user(), null)
+            .orTimeout(60, TimeUnit.SECONDS)
+            .join()
+            .order()
+            .orElseThrow();
     stage.redis().del(ordersKey(order));
 
     assertThat(hot.writeBack(seen, seen.text())).isFalse();

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
@@ -42,9 +43,10 @@ class RedisOrdersIT {
           CompletableFuture<LookupResult<RedisOrder>> second = orders.read(ids.get(1), USER, SKU);
           CompletableFuture<LookupResult<RedisOrder>> third = orders.read(ids.get(0), USER, SKU);
 
-          assertThat(first.join().order()).isPresent();
-          assertThat(second.join()).isEqualTo(LookupResult.unknown());
-          assertThat(third.join().order()).isPresent();
+          assertThat(first.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
+          assertThat(second.orTimeout(60, TimeUnit.SECONDS).join())
+              .isEqualTo(LookupResult.unknown());
+          assertThat(third.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
         });
   }
 
@@ -62,10 +64,15 @@ class RedisOrdersIT {
           CompletableFuture<LookupResult<RedisOrder>> rightHint = orders.read(one, USER, SKU);
           CompletableFuture<LookupResult<RedisOrder>> noHint = orders.read(other, USER, null);
 
-          assertThat(first.join().order()).isPresent();
-          assertThat(wrongHint.join().order().map(RedisOrder::skuId)).contains(SKU + 1);
-          assertThat(rightHint.join().order().map(RedisOrder::skuId)).contains(SKU);
-          assertThat(noHint.join().order().map(RedisOrder::skuId)).contains(SKU + 1);
+          assertThat(first.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
+          assertThat(
+                  wrongHint.orTimeout(60, TimeUnit.SECONDS).join().order().map(RedisOrder::skuId))
+              .contains(SKU + 1);
+          assertThat(
+                  rightHint.orTimeout(60, TimeUnit.SECONDS).join().order().map(RedisOrder::skuId))
+              .contains(SKU);
+          assertThat(noHint.orTimeout(60, TimeUnit.SECONDS).join().order().map(RedisOrder::skuId))
+              .contains(SKU + 1);
         });
   }
 

@@ -13,6 +13,7 @@ import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,7 +53,9 @@ class SalesThatAreGoneIT {
     OrderId order = waitingOrder();
     WaitingOrders orders = new WaitingOrders(redis, RedisBreakers.of(redis, meters()), settings());
     try {
-      assertThat(orders.of(USER).join()).extracting(RedisOrder::id).containsExactly(order);
+      assertThat(orders.of(USER).orTimeout(60, TimeUnit.SECONDS).join())
+          .extracting(RedisOrder::id)
+          .containsExactly(order);
     } finally {
       orders.destroy();
     }

@@ -302,7 +302,8 @@ class DirectHandlerIT {
         assertThat(route.asked).hasValueLessThan(i + fitIntoSockets);
         assertThat(shopper.answer()).endsWith("xxx");
       }
-      sender.join();
+      sender.join(60_000);
+      assertThat(sender.isAlive()).isFalse();
     }
   }
 

@@ -8,6 +8,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
@@ -51,9 +52,11 @@ class SilentShoppersIT {
                       "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{\"quan"));
 
       assertThat(ask(server.port(), "GET /ticks HTTP/1.1\r\nHo")).as("incomplete head").isEmpty();
-      assertThat(silent.join()).isEmpty();
-      assertThat(body.join()).as("incomplete body").isEmpty();
-      assertThat(ticking.join()).as("slower than the time-out").contains("tick 19");
+      assertThat(silent.orTimeout(60, TimeUnit.SECONDS).join()).isEmpty();
+      assertThat(body.orTimeout(60, TimeUnit.SECONDS).join()).as("incomplete body").isEmpty();
+      assertThat(ticking.orTimeout(60, TimeUnit.SECONDS).join())
+          .as("slower than the time-out")
+          .contains("tick 19");
     } finally {
       server.disposeNow();
     }

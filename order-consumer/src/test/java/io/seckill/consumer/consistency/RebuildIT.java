@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -129,7 +130,7 @@ class RebuildIT {
       change.run();
       statement.execute("UNLOCK TABLES");
     }
-    return outcome.join();
+    return outcome.orTimeout(5, TimeUnit.MINUTES).join();
   }
 
   /** Makes the change while the sale is stopped and the rebuild waits for its orders in flight. */
@@ -141,7 +142,7 @@ class RebuildIT {
     await().atMost(PATIENCE).until(() -> sale.field("state").equals("PREHEATING"));
     change.run();
     consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
-    return outcome.join();
+    return outcome.orTimeout(5, TimeUnit.MINUTES).join();
   }
 
   /** As when MySQL closes the run's connection because its host was silent for too long. */

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -56,7 +57,8 @@ class ReconciliationRunsIT {
       assertThat(third.code()).isEqualTo("UNAVAILABLE");
       assertThat(reports.status()).isEqualTo(200);
       assertThat(running).as("runs that have ended by now").noneMatch(CompletableFuture::isDone);
-      assertThat(running).allMatch(run -> run.join().text().contains("UNPROVEN"));
+      assertThat(running)
+          .allMatch(run -> run.orTimeout(60, TimeUnit.SECONDS).join().text().contains("UNPROVEN"));
     } finally {
       threads.shutdownNow();
     }

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -31,6 +32,9 @@ class CancellationUnderLoadIT {
   private static final int USERS = 40;
   private static final int ORDERS = 3_000;
   private static final long STOCK = 10_000;
+
+  /** Orders that a shopper's call has paid or cancelled, as answered. */
+  private final AtomicInteger ended = new AtomicInteger();
 
   @Test
   void unitsAreConservedWhileOrdersAreStoredPaidCancelledAndExpired() {
@@ -58,14 +62,14 @@ class CancellationUnderLoadIT {
     Cancellations cancellations = consumer.bean(Cancellations.class);
     long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
     while (count(consumer, "TRUE") < ORDERS && System.nanoTime() < deadline) {
-      cancellations.expire(waiting(consumer, 50), timeout);
+      cancellations.expire(waiting(consumer, "ASC", 50), timeout);
     }
   }
 
-  private static void payAndCancel(TestConsumer consumer) {
+  private void payAndCancel(TestConsumer consumer) {
     long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
     while (count(consumer, "TRUE") < ORDERS && System.nanoTime() < deadline) {
-      for (OrderId id : waiting(consumer, 5)) {
+      for (OrderId id : waiting(consumer, "DESC", 5)) {
         long user =
             consumer
                 .sql()
@@ -74,20 +78,24 @@ class CancellationUnderLoadIT {
                 .query(Long.class)
                 .single();
         String action = id.value() % 2 == 0 ? "/payment" : "/cancel";
-        assertThat(
-                consumer
-                    .api()
-                    .post("/internal/v1/orders/" + id + action, "{\"userId\":" + user + "}")
-                    .status())
-            .isIn(200, 409);
+        int status =
+            consumer
+                .api()
+                .post("/internal/v1/orders/" + id + action, "{\"userId\":" + user + "}")
+                .status();
+        assertThat(status).isIn(200, 409);
+        ended.addAndGet(status == 200 ? 1 : 0);
       }
     }
   }
 
-  private static List<OrderId> waiting(TestConsumer consumer, int limit) {
+  /** Time-outs take the oldest orders and shoppers the newest, so that neither gets all. */
+  private static List<OrderId> waiting(TestConsumer consumer, String direction, int limit) {
     return consumer
         .sql()
-        .sql("SELECT order_id FROM orders WHERE status = 'CONFIRMED' LIMIT ?")
+        .sql(
+            "SELECT order_id FROM orders WHERE status = 'CONFIRMED' ORDER BY order_id %s LIMIT ?"
+                .formatted(direction))
         .param(limit)
         .query(Long.class)
         .list()
@@ -96,10 +104,13 @@ class CancellationUnderLoadIT {
         .toList();
   }
 
-  private static void assertConserved(TestConsumer consumer) {
+  private void assertConserved(TestConsumer consumer) {
     StoredOrderFixture stored = new StoredOrderFixture(consumer);
     assertThat(count(consumer, "TRUE")).isEqualTo(ORDERS);
     assertThat(count(consumer, "status = 'EXPIRED'")).isPositive();
+    assertThat(count(consumer, "status = 'PAID'")).as("paid").isPositive();
+    assertThat(count(consumer, "status = 'CANCELLED'")).as("cancelled").isPositive();
+    assertThat(count(consumer, "status IN ('PAID', 'CANCELLED')")).isEqualTo(ended.get());
     await().atMost(Duration.ofMinutes(2)).until(() -> stored.pendingCompensations() == 0);
     long held = units(consumer, "TRUE");
     assertThat(stored.stockInMySql(SKU)).isEqualTo(STOCK - held);

@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -155,7 +156,7 @@ class PaymentBatcherTest {
   private Map<Integer, String> execute(Set<Integer> requests) {
     batches.add(Set.copyOf(requests));
     if (requests.contains(FIRST)) {
-      firstMayEnd.join();
+      firstMayEnd.orTimeout(60, TimeUnit.SECONDS).join();
     }
     return requests.stream().collect(Collectors.toMap(r -> r, Object::toString));
   }

@@ -40,7 +40,8 @@ class SweepersTest {
     assertThat(sweepers.isRunning()).isFalse();
     answer.countDown();
     ended.await();
-    stopping.join();
+    stopping.join(60_000);
+    assertThat(stopping.isAlive()).isFalse();
   }
 
   @Test

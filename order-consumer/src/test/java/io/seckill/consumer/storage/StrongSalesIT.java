@@ -78,13 +78,17 @@ class StrongSalesIT {
   @Test
   void storesWhatItConfirms() {
     open("LIMITED", 3, 100);
+    long before = Clock.systemUTC().millis();
 
     StrongDecision decision = decide(buy(7, "key-00000001", 2));
 
+    long after = Clock.systemUTC().millis();
     OrderId id = decision.orderId();
     assertThat(decision).isEqualTo(StrongDecision.confirmed(id));
     assertThat(id.isDecidedByMySql()).isTrue();
-    assertThat(id.timeMs()).isBetween(Clock.systemUTC().millis() - 60_000, Long.MAX_VALUE);
+    assertThat(id.timeMs())
+        .as("a block of ids is used for five seconds at most")
+        .isBetween(before - 5_000, after + 5_000);
     assertThat(
             consumer
                 .sql()

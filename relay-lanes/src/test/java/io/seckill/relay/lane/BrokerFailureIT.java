@@ -285,11 +285,16 @@ class BrokerFailureIT {
         TestBroker broker = TestBroker.consuming(rabbit.url());
         TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
       running(relay);
-      List<String> admitted = outbox.admit(5_000, TestOutbox.skusOfEveryPartition());
+      List<String> admitted =
+          new ArrayList<>(outbox.admit(2_500, TestOutbox.skusOfEveryPartition()));
       for (int i = 0; i < 5; i++) {
+        await().atMost(SOON).until(() -> proxy.openConnections() == relay.lanes().size());
         long before = broker.seen();
+        long resets = proxy.resetConnections();
+        admitted.addAll(outbox.admit(500, TestOutbox.skusOfEveryPartition()));
         proxy.reset();
-        await().atMost(SOON).until(() -> broker.seen() > before || broker.seen() == 5_000);
+        assertThat(proxy.resetConnections()).as("connections reset").isGreaterThan(resets);
+        await().atMost(SOON).until(() -> broker.seen() > before);
       }
       await().atMost(SOON).until(() -> broker.seen() == admitted.size());
       await().atMost(SOON).until(() -> proxy.openConnections() == relay.lanes().size());

@@ -18,6 +18,8 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -96,7 +98,9 @@ class RelayLaneIT {
     assertThat(message.getProperties().getContentType()).isEqualTo("application/json");
     assertThat(message.getProperties().getAppId()).isEqualTo("seckill-relay");
     assertThat(message.getProperties().getType()).isEqualTo("order.v1");
-    assertThat(message.getProperties().getTimestamp()).isNotNull();
+    assertThat(message.getProperties().getTimestamp().toInstant())
+        .as("AMQP counts seconds")
+        .isEqualTo(Instant.ofEpochMilli(order.admittedAt()).truncatedTo(ChronoUnit.SECONDS));
     assertThat(message.getProperties().getHeaders().get("traceparent")).hasToString(traceparent);
   }
 

@@ -24,6 +24,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -73,14 +74,20 @@ class ListLoadIT {
       assertThat(page().path("onSale").booleanValue()).as("the sale runs").isTrue();
       if (buyer % 50 == 0) {
         assertThat(pipeline.admin().pause(SKU).status()).isEqualTo(200);
-        assertThat(pipeline.shop().buyAsync(9_999, SKU, 1, "while-it-is-paused").join().code())
+        assertThat(
+                pipeline
+                    .shop()
+                    .buyAsync(9_999, SKU, 1, "while-it-is-paused")
+                    .orTimeout(5, TimeUnit.MINUTES)
+                    .join()
+                    .code())
             .isEqualTo("PAUSED");
         assertThat(pipeline.admin().resume(SKU).status()).isEqualTo(200);
         await().until(() -> page().path("onSale").booleanValue());
       }
     }
 
-    LoadResult lists = looking.join();
+    LoadResult lists = looking.orTimeout(5, TimeUnit.MINUTES).join();
     assertThat(lists.broken()).isZero();
     assertThat(lists.byStatus().keySet()).isSubsetOf(Set.of(200, 503));
     assertThat(lists.answers(200)).as(lists.byStatus().toString()).isPositive();
@@ -131,6 +138,7 @@ class ListLoadIT {
     return http.sendAsync(
             HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20)).build(),
             BodyHandlers.ofString())
+        .orTimeout(5, TimeUnit.MINUTES)
         .join();
   }
 

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -160,7 +161,7 @@ class PipelineIT {
     }
     Map<String, Integer> codes = new HashMap<>();
     for (CompletableFuture<Answer> answer : answers) {
-      codes.merge(label(answer.join()), 1, Integer::sum);
+      codes.merge(label(answer.orTimeout(5, TimeUnit.MINUTES).join()), 1, Integer::sum);
     }
     return codes;
   }

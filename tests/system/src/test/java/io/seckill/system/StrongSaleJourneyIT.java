@@ -17,6 +17,7 @@ import io.seckill.testing.TestServers;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -145,7 +146,12 @@ class StrongSaleJourneyIT {
 
   private Answer buy(long user, int quantity) {
     purchases.attempt(SKU, user, key(user), quantity);
-    Answer answer = pipeline.shop().buyAsync(user, SKU, quantity, key(user)).join();
+    Answer answer =
+        pipeline
+            .shop()
+            .buyAsync(user, SKU, quantity, key(user))
+            .orTimeout(60, TimeUnit.SECONDS)
+            .join();
     assertThat(answer.status()).as(answer.toString()).isEqualTo(201);
     purchases.accepted(SKU, user, key(user), answer.text("orderId"));
     return answer;
@@ -154,7 +160,13 @@ class StrongSaleJourneyIT {
   private void refused(long user, int quantity, String code) {
     long sentAtMs = System.currentTimeMillis();
     purchases.attempt(SKU, user, key(user), quantity);
-    assertThat(pipeline.shop().buyAsync(user, SKU, quantity, key(user)).join().code())
+    assertThat(
+            pipeline
+                .shop()
+                .buyAsync(user, SKU, quantity, key(user))
+                .orTimeout(60, TimeUnit.SECONDS)
+                .join()
+                .code())
         .isEqualTo(code);
     purchases.refused(SKU, user, key(user), code, sentAtMs, System.currentTimeMillis());
     purchases.certainlyRefused(SKU, user, key(user));

@@ -30,7 +30,7 @@ public final class ShopClient {
 
   /** As {@link #buyPatiently}. */
   public Answer buy(long userId, long skuId, int quantity, String key) {
-    return buyPatiently(userId, skuId, quantity, key).join();
+    return buyPatiently(userId, skuId, quantity, key).orTimeout(5, TimeUnit.MINUTES).join();
   }
 
   /**
