@@ -46,6 +46,11 @@ class LifecycleConfiguration {
   }
 
   @Bean
+  Sweeper pendingWorkSweeper(PendingWork work) {
+    return new Sweeper("pending-work", SWEEP_PAUSE, work::read);
+  }
+
+  @Bean
   Sweeper paidResultsSweeper(PaidResults paid) {
     return new Sweeper("paid-results", PAID_RESULTS_PAUSE, paid::sweep);
   }

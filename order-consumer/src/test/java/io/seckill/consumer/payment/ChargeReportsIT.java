@@ -3,6 +3,7 @@ package io.seckill.consumer.payment;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.payment.PendingWork.Kind;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Races;
@@ -57,7 +58,8 @@ class ChargeReportsIT {
                 // The tests call the sweeps themselves.
                 "pause.expirySweeper", "10m",
                 "pause.paymentSweeper", "10m",
-                "pause.chargeReportSweeper", "10m"));
+                "pause.chargeReportSweeper", "10m",
+                "pause.pendingWorkSweeper", "10m"));
     api = consumer.api();
     orders = new StoredOrderFixture(consumer);
   }
@@ -395,6 +397,74 @@ class ChargeReportsIT {
     }
   }
 
+  @Test
+  void pendingWorkIsCountedWithItsAge() {
+    consumer.sql().sql("DELETE FROM compensation").update();
+    consumer.bean(Expiry.class).sweep();
+    consumer.sql().sql("DELETE FROM payment WHERE state = 'REFUND_DUE'").update();
+    OrderId overdue = order(SoldBy.REDIS, "CONFIRMED");
+    orders.age(overdue, 1_800 + 50);
+    report(overdue, "CHARGED c 6000");
+    age("unexplained_charge", "received_at", "order_id", overdue, 300);
+    OrderId ended = order(SoldBy.STRONG_SALE, "EXPIRED");
+    consumer
+        .sql()
+        .sql(
+            "INSERT INTO payment (order_id, amount_cents, state, check_at)"
+                + " VALUES (?, 9900, 'REFUND_DUE', NOW(6))")
+        .param(ended.value())
+        .update();
+    age("payment", "updated_at", "order_id", ended, 100);
+    consumer.bean(PaymentTable.class).claim(ended);
+    consumer
+        .sql()
+        .sql(
+            "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
+                + " created_at) VALUES (?, 999999, 7, 1, 1, 0, NOW(6) - INTERVAL 200 SECOND)")
+        .param(ended.value())
+        .update();
+
+    PendingWork work = consumer.bean(PendingWork.class);
+    work.read();
+
+    Map.of(
+            Kind.EXPIRIES, 50L,
+            Kind.REFUNDS, 100L,
+            Kind.COMPENSATIONS, 200L,
+            Kind.UNEXPLAINED_CHARGES, 300L)
+        .forEach(
+            (kind, age) -> {
+              String answer = api.get("/internal/v1/pending-work").text();
+              assertThat(work.now().get(kind).number()).as("%s %s", kind, answer).isEqualTo(1);
+              assertThat(work.now().get(kind).oldestSeconds()).isBetween(age, age + 60);
+            });
+    consumer.sql().sql("DELETE FROM compensation WHERE order_id = ?").param(ended.value()).update();
+  }
+
+  /** The gauges read no table as a whole. */
+  @ParameterizedTest
+  @EnumSource(Kind.class)
+  void pendingWorkIsReadFromAnIndex(Kind kind) {
+    Map<Kind, String> indexes =
+        Map.of(
+            Kind.REFUNDS, "ix_payment_state",
+            Kind.COMPENSATIONS, "ix_compensation_pending",
+            Kind.EXPIRIES, "ix_orders_status",
+            Kind.UNEXPLAINED_CHARGES, "ix_unexplained_charge_state");
+
+    assertThat(
+            consumer
+                .sql()
+                .sql("EXPLAIN FORMAT=TRADITIONAL " + kind.statement())
+                .param("most", 10_000)
+                .param("timeout", 1_800_000_000L)
+                .query()
+                .listOfRows())
+        .singleElement()
+        .extracting(row -> row.get("key"))
+        .isEqualTo(indexes.get(kind));
+  }
+
   private OrderId order(SoldBy soldBy, String status) {
     Sales sales = new Sales(consumer);
     long own = soldBy == SoldBy.STRONG_SALE ? sku + 100_000 : sku;
@@ -553,5 +623,20 @@ class ChargeReportsIT {
         .query(String.class)
         .optional()
         .orElse(otherwise);
+  }
+
+  private static void age(String table, String column, String key, OrderId id, int seconds) {
+    consumer
+        .sql()
+        .sql(
+            "UPDATE "
+                + table
+                + " SET "
+                + column
+                + " = NOW(6) - INTERVAL ? SECOND WHERE "
+                + key
+                + " = ?")
+        .params(seconds, id.value())
+        .update();
   }
 }
