@@ -8,6 +8,13 @@ import {number, renderSheets, renderStrongSheets, verdict} from './sheet.js';
 const NAMES = {redis: 'Redis', mysql: 'MySQL', broker: 'RabbitMQ', consumer: 'order-consumer', relay: 'relay-service'};
 const HOLDERS = {REDIS: 'Redis has', REPLICAS: 'replicas of Redis have', BROKER: 'RabbitMQ has'};
 const LANES_SHOWN = 40;
+/** Work that waits in MySQL, and the age from which it waits too long: that of its alert. */
+const PENDING = [
+  ['REFUNDS', 'Refunds due', 300],
+  ['COMPENSATIONS', 'Units not back in Redis', 60],
+  ['EXPIRIES', 'Orders due to expire', 60],
+  ['UNEXPLAINED_CHARGES', 'Unexplained charges', 0],
+];
 
 let chosen = null;
 
@@ -56,7 +63,7 @@ function renderLinks(links) {
 }
 
 function renderTiles(snapshot, rates) {
-  const {lanes, clickToRow, deadLetters} = snapshot;
+  const {lanes, clickToRow, deadLetters, pendingWork} = snapshot;
   const rate = (name) => (rates ? `${+rates[name].toFixed(rates[name] < 10 ? 1 : 0)}` : '–');
   const outbox = lanes && total(lanes.outboxes, 'orders');
   const oldest = lanes && Math.max(0, ...lanes.outboxes.map((one) => one.oldestMs));
@@ -72,7 +79,13 @@ function renderTiles(snapshot, rates) {
     ['Broker ready', queues ? number(total(queues, 'ready')) : '–', queues ? `${number(total(queues, 'unacked'))} unacked` : ''],
     ['Click to row p50', clickToRow ? duration(clickToRow.p50Ms) : '–', clickToRow ? `p99 ${duration(clickToRow.p99Ms)}` : 'no order this minute'],
     ['Dead letters', deadLetters === null ? '–' : number(deadLetters), 'open', deadLetters > 0],
+    ...PENDING.map(([kind, name, lateSeconds]) => pendingTile(name, pendingWork && pendingWork[kind], lateSeconds)),
   ]);
+}
+
+function pendingTile(name, work, lateSeconds) {
+  if (!work) return [name, '–', ''];
+  return [name, number(work.number), work.number > 0 ? `oldest ${duration(work.oldestSeconds * 1000)}` : '', work.number > 0 && work.oldestSeconds >= lateSeconds];
 }
 
 /** Rates, queues and balances are sums over the ledgers that came: with fewer than all, it is said of how many. */

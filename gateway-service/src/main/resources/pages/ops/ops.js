@@ -6,6 +6,7 @@ import {askForProduct, listenToConfirmation} from './actions.js';
 import {draw, drawLegend} from './chart.js';
 import {history, measure} from './rates.js';
 import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-letters.js';
+import {listenToUnexplainedCharges, readUnexplainedCharges, unexplainedChargesChanged} from './unexplained-charges.js';
 import {renderBoard} from './board.js';
 
 const STORE = 'seckill.operator';
@@ -19,7 +20,7 @@ let stop = new AbortController();
 
 const context = {
   token: () => sessionStorage.getItem(STORE),
-  changed: () => readDeadLetters(context, null),
+  changed: () => Promise.all([readDeadLetters(context, null), readUnexplainedCharges(context, null)]),
   again: () => latest && renderBoard(latest, rates, context),
   signInAgain: () => signOut('The token does not hold any more. Sign in again.'),
 };
@@ -56,6 +57,7 @@ function take(snapshot) {
   rates = measure(snapshot);
   renderBoard(snapshot, rates, context);
   deadLettersChanged(snapshot.deadLetters, context);
+  unexplainedChargesChanged(snapshot.pendingWork ? snapshot.pendingWork.UNEXPLAINED_CHARGES.number : null, context);
   draw(history);
   document.body.dataset.live = 'yes';
 }
@@ -122,6 +124,7 @@ $('new-sku').addEventListener('click', () => askForProduct(null, context));
 addEventListener('resize', () => draw(history));
 listenToConfirmation();
 listenToDeadLetters(context);
+listenToUnexplainedCharges(context);
 drawLegend();
 signedIn();
 setInterval(watchdog, 1000);

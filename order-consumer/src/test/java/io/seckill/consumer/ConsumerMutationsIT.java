@@ -95,13 +95,28 @@ class ConsumerMutationsIT {
             .caughtBy(COMPENSATION_IT + "changesNothingForAnOlderEpoch", "expected: 3L"),
         Mutation.named("a payment pays for an order that has ended")
             .calls(
-                LIFECYCLE + "ChargeOutcomes#change",
+                LIFECYCLE + "ChargeJudge#judge",
                 "io.seckill.consumer.orders.OrderRow#status",
                 MutantPayments.class)
             .constant("io.seckill.consumer.orders.Orders", " AND status = 'CONFIRMED'", "")
             .caughtBy(
                 LIFECYCLE + "LifecycleIT#aCrashAfterTheChargeEndsAsARefundWhenTheOrderHasExpired",
                 "EXPIRED"),
+        Mutation.named("a second charge of an order is forgotten")
+            .calls(
+                LIFECYCLE + "ChargeOutcomes#change",
+                LIFECYCLE + "ChargeJudge$Verdict#reason",
+                MutantPayments.class)
+            .caughtBy(
+                LIFECYCLE + "ChargeReportsIT#ofTwoChargesAtOnceOnePaysAndTheOtherIsSeen",
+                "SECOND_CHARGE"),
+        Mutation.named("a charge pays for two orders")
+            .constant(
+                LIFECYCLE + "ChargeTable",
+                " WHERE charge_id IN (:charges)",
+                " WHERE FALSE AND charge_id IN (:charges)")
+            .caughtBy(
+                LIFECYCLE + "ChargeReportsIT#aChargePaysForOneOrderOnly", "CHARGE_OF_OTHER_ORDER"),
         Mutation.named("a cancel returns units of an order that is paid")
             .constant(LIFECYCLE + "Cancellations", " AND status = 'CONFIRMED'", "")
             .caughtBy(LIFECYCLE + "LifecycleIT#aPaidOrderIsNotCancellable", "409"),

@@ -3,6 +3,7 @@ package io.seckill.common.payment;
 import io.seckill.common.order.OrderId;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * Takes and returns money: the extension point by which a deployment of order-consumer chooses its
@@ -28,7 +29,20 @@ import java.util.Optional;
  * throws {@link PaymentUnavailableException}. It never returns {@link Charge.Declined}, or an empty
  * result, as a guess. Any other exception is treated as an unknown outcome, too.
  *
- * <p>A provider that reports charges on its own may also use the signed callback.
+ * <p><b>Charge id.</b> A charge is money taken once. Its id names it in every answer and callback,
+ * differs from the ids of all other charges of all orders, and is never used again. Letter case
+ * counts. A charge is of one order and has one amount. If an implementation breaks this, no money
+ * is counted twice: a charge that contradicts what was reported of it before pays for nothing.
+ *
+ * <p><b>Callbacks.</b> A provider may also report on its own, by the signed callback of
+ * docs/payment.md, that it has taken money or given it back. A report is identified by its content:
+ * type, charge id, order id, amount and currency. Repeats and any order of arrival have the effect
+ * of one report; the event id is only logged. order-consumer answers 2xx after it has stored what
+ * the report leads to; to any other answer the provider sends the report again, signed anew.
+ *
+ * <p>Money that is reported, or that an answer reveals, pays for its order, is refunded, or becomes
+ * an unexplained charge, about which an operator decides: a second charge of a PAID order, another
+ * amount or currency, an unknown order, another order's charge, a refund that nobody requested.
  */
 public interface PaymentProvider {
 
@@ -39,9 +53,18 @@ public interface PaymentProvider {
      * The money is taken.
      *
      * @param chargeId the provider's name for the charge, 1..64 printable ASCII characters without
-     *     spaces; the same for each call of one payment
+     *     spaces, or the constructor throws; the same for each call of one payment
      */
-    record Charged(String chargeId) implements Charge {}
+    record Charged(String chargeId) implements Charge {
+
+      private static final Pattern ID = Pattern.compile("[\\x21-\\x7e]{1,64}");
+
+      public Charged {
+        if (!ID.matcher(chargeId).matches()) {
+          throw new IllegalArgumentException("a charge id has 1..64 printable ASCII characters");
+        }
+      }
+    }
 
     /** No money was taken. Another try may succeed, unless the payment was refunded. */
     record Declined() implements Charge {}

@@ -63,8 +63,17 @@ final class AdminController {
 
   @GetMapping("/dead-letters")
   Mono<ResponseEntity<JsonNode>> deadLetters(ServerWebExchange exchange) {
+    return list("/dead-letters", exchange);
+  }
+
+  @GetMapping("/unexplained-charges")
+  Mono<ResponseEntity<JsonNode>> unexplainedCharges(ServerWebExchange exchange) {
+    return list("/unexplained-charges", exchange);
+  }
+
+  private Mono<ResponseEntity<JsonNode>> list(String path, ServerWebExchange exchange) {
     String query = exchange.getRequest().getURI().getRawQuery();
-    return read("/dead-letters" + (query == null ? "" : "?" + query)).map(AdminController::entity);
+    return read(path + (query == null ? "" : "?" + query)).map(AdminController::entity);
   }
 
   @GetMapping("/dead-letters/{id}")
@@ -191,6 +200,17 @@ final class AdminController {
         false);
   }
 
+  @PostMapping(
+      path = "/unexplained-charges/{id}/close",
+      consumes = MediaType.APPLICATION_JSON_VALUE)
+  Mono<ResponseEntity<JsonNode>> closeCharge(
+      @PathVariable String id,
+      @RequestBody(required = false) byte @Nullable [] body,
+      ServerWebExchange exchange) {
+    Target charge = Target.unexplainedCharge(id);
+    return write(exchange, "close", charge, HttpMethod.POST, "/close", orEmpty(body), false);
+  }
+
   private Mono<ConsumerAnswer> read(String pathAndQuery) {
     return consumer.forward(HttpMethod.GET, pathAndQuery, null, Map.of(), false);
   }
@@ -213,6 +233,11 @@ final class AdminController {
     static Target deadLetter(String text) {
       long id = PathIds.number("id", text);
       return new Target("/dead-letters/" + id, "deadLetter=" + id);
+    }
+
+    static Target unexplainedCharge(String text) {
+      long id = PathIds.number("id", text);
+      return new Target("/unexplained-charges/" + id, "unexplainedCharge=" + id);
     }
   }
 

@@ -20,6 +20,7 @@ import tools.jackson.databind.JsonNode;
  * @param deadLetters number of open ones
  * @param clickToRow also null when no order was stored within the last minute
  * @param fallback who decides the sales of Redis, as order-consumer returns it
+ * @param pendingWork number and age of what waits in MySQL, as order-consumer returns it
  */
 record Snapshot(
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant at,
@@ -32,7 +33,8 @@ record Snapshot(
     @Nullable List<PendingStop> stops,
     @Nullable Long deadLetters,
     SalesTable.@Nullable ClickToRow clickToRow,
-    @Nullable JsonNode fallback) {
+    @Nullable JsonNode fallback,
+    @Nullable JsonNode pendingWork) {
 
   /** Whether a service or server answers. */
   enum State {

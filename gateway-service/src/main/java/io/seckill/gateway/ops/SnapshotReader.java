@@ -20,8 +20,10 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.http.HttpMethod;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -84,14 +86,20 @@ class SnapshotReader {
             orEmpty(mysqlCalls.call(this::sales)),
             orEmpty(redisCalls.call(this::inRedis)),
             consumerIsUp(),
-            orEmpty(consumer.fallback().map(ConsumerAnswer::body)))
+            orEmpty(consumer.fallback().map(ConsumerAnswer::body)),
+            orEmpty(pendingWork()))
         .flatMap(
             read ->
                 ledgers(read.getT1(), read.getT3())
                     .map(
                         ledgers ->
                             snapshot(
-                                read.getT1(), read.getT2(), read.getT3(), ledgers, read.getT4())));
+                                read.getT1(),
+                                read.getT2(),
+                                read.getT3(),
+                                ledgers,
+                                read.getT4(),
+                                read.getT5())));
   }
 
   private Sales sales() {
@@ -101,6 +109,12 @@ class SnapshotReader {
 
   private InRedis inRedis() {
     return new InRedis(lanes.read(), states.pendingStops());
+  }
+
+  private Mono<JsonNode> pendingWork() {
+    return consumer
+        .forward(HttpMethod.GET, "/pending-work", null, Map.of(), false)
+        .map(ConsumerAnswer::body);
   }
 
   private Mono<Boolean> consumerIsUp() {
@@ -132,7 +146,8 @@ class SnapshotReader {
       Optional<InRedis> redis,
       boolean consumerUp,
       List<JsonNode> ledgers,
-      Optional<JsonNode> fallback) {
+      Optional<JsonNode> fallback,
+      Optional<JsonNode> pendingWork) {
     return new Snapshot(
         clock.instant().truncatedTo(ChronoUnit.MILLIS),
         new Services(
@@ -149,7 +164,8 @@ class SnapshotReader {
         redis.map(InRedis::stops).orElse(null),
         sales.map(Sales::deadLetters).orElse(null),
         sales.flatMap(Sales::clickToRow).orElse(null),
-        fallback.orElse(null));
+        fallback.orElse(null),
+        pendingWork.orElse(null));
   }
 
   /** States do not change in MySQL while it is unavailable, so the last read shows what to stop. */

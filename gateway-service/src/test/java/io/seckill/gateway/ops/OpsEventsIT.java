@@ -52,6 +52,7 @@ class OpsEventsIT {
       assertThat(snapshot.path("lanes").path("outboxes").size()).isEqualTo(16);
       assertThat(snapshot.path("stops").isArray()).isTrue();
       assertThat(snapshot.path("deadLetters").isNumber()).isTrue();
+      assertThat(snapshot.at("/pendingWork/UNEXPLAINED_CHARGES/number").isNumber()).isTrue();
       assertThat(snapshot.path("skus").valueStream().map(row -> row.path("skuId").longValue()))
           .contains(sku);
     }

@@ -334,6 +334,27 @@ class OpenApiIT {
             letters + "/{id}/discard",
             400,
             gateway.operate("POST", letters + "/1/discard", "{}")));
+    String charges = "/admin/v1/unexplained-charges";
+    stage
+        .mysql()
+        .sql(
+            "INSERT INTO unexplained_charge (report_hash, reason, kind, charge_id, order_id,"
+                + " amount_cents, detail) VALUES (UNHEX(SHA2(UUID(), 256)), 'SECOND_CHARGE',"
+                + " 'CHARGED', 'ch-1', 4711, 9900, '')")
+        .update();
+    GatewayAnswer open = gateway.adminGet(charges + "?state=OPEN&limit=1");
+    String close = charges + "/" + open.json().at("/charges/0/id").longValue() + "/close";
+    String done = "{\"reason\":\"a test\"}";
+    all.add(ops("GET", charges, 200, open));
+    all.add(ops("GET", charges, 400, gateway.adminGet(charges + "?limit=0")));
+    all.add(ops("POST", charges + "/{id}/close", 200, gateway.operate("POST", close, done)));
+    all.add(ops("POST", charges + "/{id}/close", 400, gateway.operate("POST", close, "{}")));
+    all.add(
+        ops(
+            "POST",
+            charges + "/{id}/close",
+            404,
+            gateway.operate("POST", charges + "/987654321/close", done)));
     all.add(ops("GET", "/admin/v1/openapi.yaml", 200, gateway.adminGet("/admin/v1/openapi.yaml")));
     return all;
   }

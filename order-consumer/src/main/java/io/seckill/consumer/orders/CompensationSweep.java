@@ -1,7 +1,5 @@
 package io.seckill.consumer.orders;
 
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
 import org.springframework.stereotype.Component;
 
@@ -23,19 +21,11 @@ class CompensationSweep {
   private final CompensationTable table;
   private final Compensations compensations;
   private final OrderResults results;
-  private volatile long pending;
 
-  CompensationSweep(
-      CompensationTable table,
-      Compensations compensations,
-      OrderResults results,
-      MeterRegistry meters) {
+  CompensationSweep(CompensationTable table, Compensations compensations, OrderResults results) {
     this.table = table;
     this.compensations = compensations;
     this.results = results;
-    Gauge.builder("seckill.consumer.compensations.pending", this, sweep -> sweep.pending)
-        .description("Compensations Redis has not confirmed, at the last sweep")
-        .register(meters);
   }
 
   /** Delivers everything pending, page by page; skips a page that cannot be delivered. */
@@ -49,6 +39,5 @@ class CompensationSweep {
       }
       after = page.isEmpty() ? after : page.get(page.size() - 1).orderId().value();
     } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
-    pending = table.countPending();
   }
 }

@@ -97,12 +97,6 @@ class CompensationTable {
         .update();
   }
 
-  long countPending() {
-    return jdbc.sql("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL")
-        .query(Long.class)
-        .single();
-  }
-
   /**
    * Results of the orders and aliases whose units are to be returned to Redis; none for an order
    * that has no row.

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Signs and checks callbacks: HMAC-SHA256, in hex, over the timestamp's digits, a dot and the body.
- * The timestamp limits how long a recorded callback can be replayed; within that time its event id
- * prevents a second effect.
+ * The timestamp limits how long a recorded callback can be replayed; within that time a report that
+ * is repeated has no second effect.
  */
 final class CallbackSignature {
 

@@ -13,23 +13,25 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
  * Stores what the provider answered to charges: payments and orders change in one transaction. An
  * order that waits for its payment becomes PAID; the charge of an order that has ended otherwise
- * becomes due for a refund.
+ * becomes due for a refund; any other charge becomes a row for an operator.
  */
 @Component
 class ChargeOutcomes {
 
   private final Orders orders;
   private final PaymentTable payments;
+  private final ChargeTable charges;
+  private final UnexplainedCharges unexplained;
   private final TransactionOperations transactions;
   private final OrderResults results;
   private final LifecycleMeters meters;
@@ -37,11 +39,15 @@ class ChargeOutcomes {
   ChargeOutcomes(
       Orders orders,
       PaymentTable payments,
+      ChargeTable charges,
+      UnexplainedCharges unexplained,
       TransactionOperations transactions,
       OrderResults results,
       LifecycleMeters meters) {
     this.orders = orders;
     this.payments = payments;
+    this.charges = charges;
+    this.unexplained = unexplained;
     this.transactions = transactions;
     this.results = results;
     this.meters = meters;
@@ -53,28 +59,22 @@ class ChargeOutcomes {
   /**
    * The orders after the transaction.
    *
-   * @param fresh false when the outcomes were received before
    * @param paid the orders that it made PAID
+   * @param reasons why an operator must decide about an outcome; others are missing
    */
-  record Settled(boolean fresh, Map<OrderId, OrderRow> orders, Set<OrderId> paid) {}
+  record Settled(
+      Map<OrderId, OrderRow> orders, Set<OrderId> paid, Map<Outcome, UnexplainedReason> reasons) {}
 
   /**
    * Settles the outcomes and writes the results of paid orders to Redis, unless MySQL decided them
    * and decides their sale still: Redis has such orders after a fallback. Of several outcomes,
-   * those whose order another transaction has locked are left out.
-   *
-   * @param first evaluated in the transaction; false when these were received before: nothing
-   *     changes
+   * those whose order another transaction has locked are left out. A repeated outcome changes
+   * nothing, but makes the refund of an order that has ended due again.
    */
-  Settled settle(Collection<Outcome> outcomes, BooleanSupplier first) {
+  Settled settle(Collection<Outcome> outcomes) {
     List<OrderId> ids = outcomes.stream().map(Outcome::orderId).toList();
     Settled settled =
-        transactions.execute(
-            tx -> {
-              boolean fresh = first.getAsBoolean();
-              Map<OrderId, OrderRow> locked = orders.lock(ids, ids.size() == 1);
-              return fresh ? change(outcomes, locked) : new Settled(false, locked, Set.of());
-            });
+        transactions.execute(tx -> change(outcomes, orders.lock(ids, ids.size() == 1)));
     meters.settled(outcomes.size());
     meters.ended(OrderStatus.PAID, settled.paid().size());
     List<OrderResult> paid = new ArrayList<>();
@@ -101,34 +101,63 @@ class ChargeOutcomes {
    * meantime is closed like any other.
    */
   private Settled change(Collection<Outcome> outcomes, Map<OrderId, OrderRow> locked) {
-    List<BookedCharge> charges = new ArrayList<>();
+    List<BookedCharge> booked = new ArrayList<>();
     Set<OrderId> paid = new HashSet<>();
     Set<OrderId> declined = new HashSet<>();
     Set<OrderId> ended = new HashSet<>();
+    Map<Outcome, UnexplainedReason> reasons = new LinkedHashMap<>();
+    ChargeJudge judge = judge(outcomes, locked);
     for (Outcome outcome : outcomes) {
       OrderRow order = locked.get(outcome.orderId());
       if (order == null) {
         continue;
       }
-      boolean waits = order.status() == OrderStatus.CONFIRMED;
-      boolean payable = waits || order.status() == OrderStatus.PAID;
       if (outcome.charge() instanceof PaymentProvider.Charge.Charged charged) {
-        charges.add(new BookedCharge(order, charged.chargeId(), payable));
-        if (waits) {
-          paid.add(outcome.orderId());
+        ChargeJudge.Verdict verdict = judge.judge(order, charged.chargeId());
+        UnexplainedReason reason = verdict.reason();
+        if (reason != null) {
+          reasons.put(outcome, reason);
+          unexplained.record(ChargeReport.ofPrice(order, charged.chargeId()), reason);
+        } else if (verdict == ChargeJudge.Verdict.PAYS) {
+          paid.add(order.id());
+          booked.add(new BookedCharge(order, charged.chargeId(), true));
+        } else if (verdict == ChargeJudge.Verdict.REFUND) {
+          booked.add(new BookedCharge(order, charged.chargeId(), false));
         }
-      } else if (waits) {
-        declined.add(outcome.orderId());
-      } else if (!payable) {
-        ended.add(outcome.orderId());
+      } else if (order.status() == OrderStatus.CONFIRMED) {
+        declined.add(order.id());
+      } else if (order.status() != OrderStatus.PAID) {
+        ended.add(order.id());
       }
     }
     orders.markPaid(paid);
-    payments.charged(charges);
+    payments.charged(booked);
     payments.declined(declined);
     payments.ended(ended);
     Map<OrderId, OrderRow> now = new HashMap<>(locked);
     now.putAll(orders.find(paid));
-    return new Settled(true, now, paid);
+    return new Settled(now, paid, reasons);
+  }
+
+  /** Records the charges, and reads what is known of those that were reported before. */
+  private ChargeJudge judge(Collection<Outcome> outcomes, Map<OrderId, OrderRow> locked) {
+    Map<String, OrderId> reported = new HashMap<>();
+    Set<OrderId> paid = new HashSet<>();
+    for (Outcome outcome : outcomes) {
+      OrderRow order = locked.get(outcome.orderId());
+      if (order != null && outcome.charge() instanceof PaymentProvider.Charge.Charged charged) {
+        reported.putIfAbsent(charged.chargeId(), order.id());
+        if (order.status() == OrderStatus.PAID) {
+          paid.add(order.id());
+        }
+      }
+    }
+    Map<String, OrderId> known = reported.isEmpty() ? Map.of() : charges.claim(reported);
+    Map<String, OrderId> owners = new HashMap<>(reported);
+    owners.putAll(known);
+    return new ChargeJudge(
+        owners,
+        known.isEmpty() ? Set.of() : unexplained.contradicted(reported.keySet()),
+        payments.kept(paid));
   }
 }

@@ -41,6 +41,16 @@ class LifecycleConfiguration {
   }
 
   @Bean
+  Sweeper chargeReportSweeper(ChargeReports reports) {
+    return new Sweeper("charge-reports", SWEEP_PAUSE, reports::sweep);
+  }
+
+  @Bean
+  Sweeper pendingWorkSweeper(PendingWork work) {
+    return new Sweeper("pending-work", SWEEP_PAUSE, work::read);
+  }
+
+  @Bean
   Sweeper paidResultsSweeper(PaidResults paid) {
     return new Sweeper("paid-results", PAID_RESULTS_PAUSE, paid::sweep);
   }

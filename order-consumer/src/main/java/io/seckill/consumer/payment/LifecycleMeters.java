@@ -18,6 +18,7 @@ class LifecycleMeters {
 
   private final MeterRegistry meters;
   private final Counter refunds;
+  private final Counter callbacksRefused;
   private final DistributionSummary batchSize;
 
   LifecycleMeters(MeterRegistry meters) {
@@ -26,6 +27,10 @@ class LifecycleMeters {
     this.refunds =
         Counter.builder("seckill.consumer.refunds")
             .description("Charges given back because the order had ended before")
+            .register(meters);
+    this.callbacksRefused =
+        Counter.builder("seckill.consumer.payment.callbacks.refused")
+            .description("Callbacks without a valid signature")
             .register(meters);
     this.batchSize =
         DistributionSummary.builder("seckill.consumer.payment.batch.size")
@@ -60,6 +65,10 @@ class LifecycleMeters {
         .description("Orders that went on from CONFIRMED")
         .tag("status", status.name())
         .register(meters);
+  }
+
+  void callbackRefused() {
+    callbacksRefused.increment();
   }
 
   void refunded() {

@@ -1,62 +1,75 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
-import io.seckill.consumer.orders.OrderRow;
-import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.web.JsonBody;
-import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
 import io.seckill.support.web.SingleLine;
 import io.seckill.support.web.StrictJson;
+import java.util.EnumSet;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
  * Receives callbacks of the payment provider, which signs them with a secret instead of sending the
- * internal token. An event takes effect once, however often it is sent.
+ * internal token. A signed callback is answered 2xx only after what it reports is stored.
  */
 @RestController
 class PaymentCallbackController {
 
-  private static final String CHARGED = "CHARGED";
+  private static final Logger log = LoggerFactory.getLogger(PaymentCallbackController.class);
+  private static final EnumSet<ChargeReport.Kind> TYPES = EnumSet.allOf(ChargeReport.Kind.class);
+  private static final Pattern CURRENCY = Pattern.compile("[A-Z]{3}");
   private static final int MAX_ID = 64;
 
   private final Optional<CallbackSignature> signatures;
-  private final Orders orders;
-  private final PaymentTable table;
-  private final Payments payments;
+  private final ChargeReports reports;
+  private final UnexplainedCharges unexplained;
+  private final LifecycleMeters meters;
 
   PaymentCallbackController(
       Optional<CallbackSignature> signatures,
-      Orders orders,
-      PaymentTable table,
-      Payments payments) {
+      ChargeReports reports,
+      UnexplainedCharges unexplained,
+      LifecycleMeters meters) {
     this.signatures = signatures;
-    this.orders = orders;
-    this.table = table;
-    this.payments = payments;
+    this.reports = reports;
+    this.unexplained = unexplained;
+    this.meters = meters;
   }
 
   /**
-   * The provider has charged an order.
+   * The provider has charged an order, or given money back.
    *
-   * @param eventId 1..64 printable ASCII characters without spaces, as chargeId
+   * @param eventId for the log only; 1..64 printable ASCII characters without spaces, as chargeId
+   * @param currency ISO 4217, only of money in another currency than the agreed one
    */
-  record Charge(String eventId, String type, String orderId, String chargeId, Long amountCents) {
+  record Event(
+      String eventId,
+      String type,
+      String orderId,
+      String chargeId,
+      Long amountCents,
+      @Nullable String currency) {
 
-    Charge {
+    Event {
       checkId("eventId", eventId);
-      if (!CHARGED.equals(type)) {
-        throw ProblemException.invalid("type", "type must be " + CHARGED + ".");
-      }
-      SingleLine.checked("orderId", orderId, MAX_ID);
+      RequestChecks.oneOf("type", type, TYPES);
+      checkOrder(orderId);
       checkId("chargeId", chargeId);
       RequestChecks.integer("amountCents", amountCents, 0, Long.MAX_VALUE);
+      if (currency != null && !CURRENCY.matcher(currency).matches()) {
+        throw ProblemException.invalid("currency", "currency must be an ISO 4217 code.");
+      }
     }
 
     private static void checkId(String field, String id) {
@@ -64,10 +77,26 @@ class PaymentCallbackController {
         throw ProblemException.invalid(field, field + " must be printable ASCII without spaces.");
       }
     }
+
+    private static void checkOrder(@Nullable String id) {
+      try {
+        OrderId.parse(SingleLine.checked("orderId", id, MAX_ID));
+      } catch (IllegalArgumentException e) {
+        throw ProblemException.invalid("orderId", "orderId must be the id of an order.");
+      }
+    }
+
+    ChargeReport report() {
+      return new ChargeReport(
+          ChargeReport.Kind.valueOf(type), chargeId, OrderId.parse(orderId), amountCents, currency);
+    }
   }
 
+  /** The answer to a report that an operator must decide about. */
+  record Unexplained(String orderId, String chargeId, UnexplainedReason reason) {}
+
   @PostMapping("/internal/v1/payments/callback")
-  OrderRow callback(
+  ResponseEntity<Object> callback(
       @RequestHeader(name = "X-Payment-Timestamp", required = false) @Nullable String timestamp,
       @RequestHeader(name = "X-Payment-Signature", required = false) @Nullable String signature,
       @JsonBody byte[] signed) {
@@ -75,19 +104,29 @@ class PaymentCallbackController {
         signatures.orElseThrow(
             () -> ProblemException.of(ProblemCode.NOT_FOUND, "No callback is expected here."));
     if (!signatureCheck.isValid(timestamp, signature, signed)) {
+      meters.callbackRefused();
       throw ProblemException.of(ProblemCode.BAD_SIGNATURE);
     }
-    return charged(StrictJson.read(signed, Charge.class));
+    return answer(read(signed));
   }
 
-  private OrderRow charged(Charge charge) {
-    OrderId orderId = PathIds.order(charge.orderId());
-    OrderRow order = orders.find(orderId).orElseThrow(Orders::unknown);
-    if (charge.amountCents() != order.amountCents()) {
-      throw ProblemException.ofField(
-          ProblemCode.AMOUNT_MISMATCH, "The order costs another amount.", "amountCents");
+  private Event read(byte[] signed) {
+    try {
+      return StrictJson.read(signed, Event.class);
+    } catch (ProblemException e) {
+      unexplained.recordUnreadable(signed);
+      throw e;
     }
-    payments.settle(orderId, charge.chargeId(), () -> table.firstTime(charge.eventId(), orderId));
-    return orders.find(orderId).orElseThrow(Orders::unknown);
+  }
+
+  private ResponseEntity<Object> answer(Event event) {
+    ChargeReports.Judged judged = reports.judge(event.report());
+    UnexplainedReason reason = judged.reason();
+    if (reason == null) {
+      return ResponseEntity.ok(judged.order());
+    }
+    log.info("payment event {} needs an operator: {}", event.eventId(), reason);
+    return ResponseEntity.status(HttpStatus.ACCEPTED)
+        .body(new Unexplained(event.orderId(), event.chargeId(), reason));
   }
 }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -170,7 +171,8 @@ class PaymentTable {
 
   /**
    * Claims a check that is due, and schedules the next: after a pause as long as the age of the
-   * charge request, but a due refund is retried soon.
+   * charge request, but a due refund is retried soon. {@code updated_at} stays: it says since when
+   * a refund is due.
    *
    * @return false when another process has claimed it
    */
@@ -179,22 +181,26 @@ class PaymentTable {
                 "UPDATE payment SET check_at = NOW(6) + INTERVAL"
                     + " IF(state = 'REFUND_DUE', :pause, GREATEST(:pause, "
                     + AGE
-                    + ")) MICROSECOND WHERE order_id = :id AND check_at <= NOW(6)")
+                    + ")) MICROSECOND, updated_at = updated_at WHERE order_id = :id AND check_at <= NOW(6)")
             .params(Map.of("pause", FIRST_PAUSE_MICROS, "id", orderId.value()))
             .update()
         == 1;
   }
 
-  /**
-   * @return false when this event took effect before; in the caller's transaction
-   */
-  boolean firstTime(String eventId, OrderId orderId) {
-    return jdbc.sql(
-                "INSERT INTO payment_event (event_id, order_id) VALUES (?, ?)"
-                    + " ON DUPLICATE KEY UPDATE event_id = event_id")
-            .params(eventId, orderId.value())
-            .update()
-        == 1;
+  /** The charges that have paid for these orders, all PAID and locked by the caller. */
+  Map<OrderId, String> kept(Collection<OrderId> orders) {
+    Map<OrderId, String> kept = new HashMap<>();
+    if (!orders.isEmpty()) {
+      jdbc.sql(
+              "SELECT order_id, charge_id FROM payment"
+                  + " WHERE order_id IN (:ids) AND charge_id IS NOT NULL")
+          .param("ids", Orders.ids(orders))
+          .query(
+              row -> {
+                kept.put(new OrderId(row.getLong(1)), row.getString(2));
+              });
+    }
+    return kept;
   }
 
   private static long micros(Duration duration) {

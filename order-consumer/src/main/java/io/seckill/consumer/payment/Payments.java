@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -104,12 +104,13 @@ class Payments {
   }
 
   /**
-   * @return the order after the charge; CONFIRMED when it was declined
+   * @return the order after the charge; CONFIRMED when it was declined, or an operator must decide
+   *     about it
    */
   private OrderRow charge(OrderRow order) {
     PaymentProvider.Charge charge = ask(order);
     OrderRow now = answers.submit(new Outcome(order.id(), charge));
-    if (charge instanceof PaymentProvider.Charge.Charged && now.status() != OrderStatus.PAID) {
+    if (charge instanceof PaymentProvider.Charge.Charged && hasEnded(now)) {
       refund(order.id(), true);
     }
     return now;
@@ -117,7 +118,7 @@ class Payments {
 
   /** Settles the outcomes; one whose order another transaction has locked is missing. */
   Map<Outcome, OrderRow> settle(Set<Outcome> batch) {
-    Map<OrderId, OrderRow> now = outcomes.settle(batch, () -> true).orders();
+    Map<OrderId, OrderRow> now = outcomes.settle(batch).orders();
     Map<Outcome, OrderRow> settled = new HashMap<>();
     for (Outcome outcome : batch) {
       OrderRow order = now.get(outcome.orderId());
@@ -152,17 +153,18 @@ class Payments {
 
   /**
    * Settles a charge that the provider reports on its own, or that the sweep has found: the order
-   * becomes PAID, or the charge is refunded.
+   * becomes PAID, or the charge is refunded, or an operator decides.
    *
-   * @param first evaluated in the transaction; false when this was received before: nothing changes
+   * @return why an operator must decide, else null
    */
-  void settle(OrderId orderId, String chargeId, BooleanSupplier first) {
+  @Nullable UnexplainedReason settle(OrderId orderId, String chargeId) {
     Outcome outcome = new Outcome(orderId, new PaymentProvider.Charge.Charged(chargeId));
-    ChargeOutcomes.Settled settled = outcomes.settle(List.of(outcome), first);
+    ChargeOutcomes.Settled settled = outcomes.settle(List.of(outcome));
     OrderRow now = settled.orders().get(orderId);
-    if (settled.fresh() && now != null && now.status() != OrderStatus.PAID) {
+    if (now != null && hasEnded(now)) {
       refund(orderId, true);
     }
+    return settled.reasons().get(outcome);
   }
 
   /**
@@ -219,11 +221,16 @@ class Payments {
 
   private void look(OrderRow order, Optional<PaymentProvider.Charge.Charged> charge) {
     if (charge.isPresent()) {
-      settle(order.id(), charge.get().chargeId(), () -> true);
-    } else if (order.status() != OrderStatus.CONFIRMED && order.status() != OrderStatus.PAID) {
+      settle(order.id(), charge.get().chargeId());
+    } else if (hasEnded(order)) {
       payments.refundDue(order.id());
       refund(order.id(), false);
     }
+  }
+
+  /** Whether the order is over without a payment. */
+  static boolean hasEnded(OrderRow order) {
+    return order.status() != OrderStatus.CONFIRMED && order.status() != OrderStatus.PAID;
   }
 
   private static ProblemException notPayable(OrderStatus status) {

@@ -2,8 +2,12 @@ package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderStatus;
 import io.seckill.consumer.orders.OrderRow;
+import org.jspecify.annotations.Nullable;
 
-/** Charges too much, or for orders that have ended; mutations take an order's data from it. */
+/**
+ * Charges too much or for orders that have ended, and forgets charges; mutations take what they
+ * need from it.
+ */
 public final class MutantPayments {
 
   private MutantPayments() {}
@@ -11,6 +15,11 @@ public final class MutantPayments {
   /** Returns twice the order's amount. */
   static long amountCents(OrderRow order) {
     return 2 * order.amountCents();
+  }
+
+  /** Says that no operator must decide. */
+  static @Nullable UnexplainedReason reason(ChargeJudge.Verdict verdict) {
+    return null;
   }
 
   /** Says that the order waits for its payment. */

@@ -109,7 +109,7 @@ class PaymentBatchesIT {
       }
       assertThat(pay(unanswered).get().status()).isEqualTo(503);
       await().atMost(PATIENCE).until(() -> waiting() == answers.size());
-      payments.settle(paidMeanwhile, "by-callback", () -> true);
+      payments.settle(paidMeanwhile, "by-callback");
       assertThat(consumer.bean(Cancellations.class).expire(List.of(expired), Duration.ZERO))
           .isEqualTo(1);
       holder.rollback();

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
@@ -46,6 +47,14 @@ public abstract class PaymentProviderContract {
     return OptionalLong.empty();
   }
 
+  /**
+   * The body of the callback that the provider sends about the charge of an order, a new one for
+   * each call; empty when it sends none.
+   */
+  protected Optional<String> callbackFor(OrderId charged) {
+    return Optional.empty();
+  }
+
   @Test
   void chargesOnceHoweverOftenItIsAsked() {
     Charge first = charge(order);
@@ -76,6 +85,36 @@ public abstract class PaymentProviderContract {
 
     assertThat(one).isNotEqualTo(two);
     assertThat(provider().find(other)).hasValue((Charge.Charged) two);
+  }
+
+  @Test
+  void namesEveryChargeDifferently() throws Exception {
+    List<Callable<Charge>> calls = new ArrayList<>();
+    for (long next = 0; next < CALLERS; next++) {
+      OrderId id = new OrderId(order.value() - next);
+      calls.add(() -> charge(id));
+    }
+
+    assertThat(atOnce(calls)).doesNotContain(new Charge.Declined()).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void reportsTheChargeThatItHasReturned() {
+    Charge charge = charge(order);
+    Optional<String> callback = callbackFor(order);
+    assumeTrue(callback.isPresent(), "this provider sends no callbacks");
+
+    String chargeId = ((Charge.Charged) charge).chargeId();
+    for (String body : List.of(callback.get(), callbackFor(order).orElseThrow())) {
+      assertThat(body.replaceAll("\\s", ""))
+          .contains("\"type\":\"CHARGED\"")
+          .contains("\"orderId\":\"" + order + "\"")
+          .contains("\"chargeId\":\"" + chargeId + "\"")
+          .containsPattern("\"amountCents\":" + acceptedCents() + "[,}]")
+          .containsPattern("\"eventId\":\"[\\x21-\\x7e]{1,64}\"")
+          .as("named only for money in another currency than the agreed one")
+          .doesNotContain("\"currency\"");
+    }
   }
 
   @Test

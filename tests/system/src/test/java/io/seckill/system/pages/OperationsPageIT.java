@@ -258,6 +258,26 @@ class OperationsPageIT {
 
   @Tag("proof")
   @Test
+  void showsAndClosesUnexplainedCharges() throws Exception {
+    page.open(pipeline.tokens().operator());
+    try (var mysql = pipeline.mysql().connect();
+        var statement = mysql.createStatement()) {
+      statement.execute(
+          "INSERT INTO unexplained_charge (report_hash, reason, kind, charge_id, order_id,"
+              + " amount_cents, detail) VALUES (UNHEX(SHA2('a page', 256)), 'SECOND_CHARGE',"
+              + " 'CHARGED', 'ch-page', 4711, 9900, '')");
+    }
+    browser.awaitText("#charges", "ch-page");
+    browser.awaitText("#charges", "99.00");
+
+    browser.pressLabelled("#charges tr[data-charge=ch-page] button", "Close…");
+    browser.awaitText("#confirm-text", "no money is moved");
+    page.fill("reason", "refunded at the provider").confirm("close charge ch-page");
+
+    browser.awaitShown("#no-charges");
+  }
+
+  @Test
   void saysThatOrderConsumerIsAwayAndWhenItIsBack() {
     onSale(3003);
     page.open(pipeline.tokens().operator());

@@ -1,0 +1,45 @@
+package io.seckill.consumer.payment;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.consumer.orders.OrderRow;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the provider reports about one charge. Two reports with the same content are one report,
+ * whatever their event ids.
+ *
+ * @param currency null for the one agreed with the provider
+ */
+record ChargeReport(
+    Kind kind, String chargeId, OrderId orderId, long amountCents, @Nullable String currency) {
+
+  /** What happened to the money. */
+  enum Kind {
+    CHARGED,
+    REFUNDED
+  }
+
+  /** The report that the provider has taken the price of an order. */
+  static ChargeReport ofPrice(OrderRow order, String chargeId) {
+    return new ChargeReport(Kind.CHARGED, chargeId, order.id(), order.amountCents(), null);
+  }
+
+  /** SHA-256 of the content. */
+  byte[] hash() {
+    List<Object> content =
+        List.of(kind, chargeId, orderId, amountCents, currency == null ? "" : currency);
+    return sha256(content.toString().getBytes(StandardCharsets.UTF_8));
+  }
+
+  static byte[] sha256(byte[] content) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(content);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package io.seckill.consumer.payment;
+
+import io.seckill.consumer.orders.OrderRow;
+import io.seckill.consumer.orders.Orders;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+
+/**
+ * Judges what the provider reports on its own. Each report of money pays for its order, makes a
+ * refund due, or becomes a row for an operator. A report may be repeated.
+ */
+@Component
+class ChargeReports {
+
+  private static final Logger log = LoggerFactory.getLogger(ChargeReports.class);
+
+  /** Reports read at once by the sweep. */
+  private static final int SWEEP_BATCH = 200;
+
+  private final Orders orders;
+  private final Payments payments;
+  private final UnexplainedCharges unexplained;
+  private final TransactionOperations transactions;
+
+  ChargeReports(
+      Orders orders,
+      Payments payments,
+      UnexplainedCharges unexplained,
+      TransactionOperations transactions) {
+    this.orders = orders;
+    this.payments = payments;
+    this.unexplained = unexplained;
+    this.transactions = transactions;
+  }
+
+  /**
+   * What became of a report.
+   *
+   * @param order null when it is not stored
+   * @param reason why an operator must decide; null when nothing is left to do
+   */
+  record Judged(@Nullable OrderRow order, @Nullable UnexplainedReason reason) {}
+
+  Judged judge(ChargeReport report) {
+    OrderRow order = orders.find(report.orderId()).orElse(null);
+    UnexplainedReason reason = mismatch(report, order);
+    if (report.kind() == ChargeReport.Kind.REFUNDED) {
+      return new Judged(order, refunded(report, order, reason));
+    }
+    if (reason == null) {
+      reason = payments.settle(report.orderId(), report.chargeId());
+      return new Judged(orders.find(report.orderId()).orElse(null), reason);
+    }
+    return new Judged(order, recorded(report, reason));
+  }
+
+  private @Nullable UnexplainedReason mismatch(ChargeReport report, @Nullable OrderRow order) {
+    if (order == null) {
+      return UnexplainedReason.UNKNOWN_ORDER;
+    }
+    if (report.currency() != null) {
+      return UnexplainedReason.OTHER_CURRENCY;
+    }
+    return report.amountCents() == order.amountCents() ? null : UnexplainedReason.OTHER_AMOUNT;
+  }
+
+  /** A refund is expected of an unexplained charge, and of an order that ended without payment. */
+  private @Nullable UnexplainedReason refunded(
+      ChargeReport report, @Nullable OrderRow order, @Nullable UnexplainedReason mismatch) {
+    if (unexplained.refunded(report, order != null)) {
+      return null;
+    }
+    if (mismatch != null) {
+      return recorded(report, mismatch);
+    }
+    return order != null && Payments.hasEnded(order)
+        ? null
+        : recorded(report, UnexplainedReason.REFUNDED_BY_PROVIDER);
+  }
+
+  private UnexplainedReason recorded(ChargeReport report, UnexplainedReason reason) {
+    transactions.executeWithoutResult(tx -> unexplained.record(report, reason));
+    return reason;
+  }
+
+  /** Judges again the reports of orders that have been stored since. */
+  void sweep() {
+    long after = 0;
+    Map<Long, ChargeReport> page;
+    do {
+      page = unexplained.nowStored(after, SWEEP_BATCH);
+      for (Map.Entry<Long, ChargeReport> row : page.entrySet()) {
+        after = row.getKey();
+        judgeAgain(after, row.getValue());
+      }
+    } while (page.size() == SWEEP_BATCH && !Thread.currentThread().isInterrupted());
+  }
+
+  private void judgeAgain(long id, ChargeReport report) {
+    Judged judged = judge(report);
+    if (judged.reason() == null) {
+      unexplained.explained(id);
+      log.info("order {} is stored now, its charge is explained: {}", report.orderId(), report);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package io.seckill.consumer.payment;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * Measures what should be over within seconds and may stay: number and age of each kind of work
+ * that waits in MySQL. Every statement reads an index whose entries are this work only, and at most
+ * {@value #MOST} of them. While MySQL is unavailable the last figures stay, and the ages grow.
+ */
+@Component
+class PendingWork {
+
+  /** Rows read of each kind; a larger number is shown as this. */
+  private static final int MOST = 10_000;
+
+  /** Kinds of work, with the statement that selects since when each piece of it waits. */
+  enum Kind {
+    /** Refunds that the provider has not confirmed. */
+    REFUNDS(
+        "SELECT updated_at AS since FROM payment WHERE state = 'REFUND_DUE'"
+            + " ORDER BY updated_at LIMIT :most"),
+    /** Units that Redis has not confirmed to have back. */
+    COMPENSATIONS(
+        "SELECT created_at AS since FROM compensation WHERE done_at IS NULL"
+            + " ORDER BY order_id LIMIT :most"),
+    /** Orders whose payment time is over and that have not expired. */
+    EXPIRIES(
+        "SELECT created_at + INTERVAL :timeout MICROSECOND AS since FROM orders"
+            + " WHERE status = 'CONFIRMED' AND created_at <= NOW(6) - INTERVAL :timeout MICROSECOND"
+            + " ORDER BY created_at LIMIT :most"),
+    /** Rows that wait for an operator. */
+    UNEXPLAINED_CHARGES(
+        "SELECT received_at AS since FROM unexplained_charge WHERE state = 'OPEN'"
+            + " ORDER BY id LIMIT :most");
+
+    private final String statement;
+
+    Kind(String statement) {
+      this.statement = statement;
+    }
+
+    String statement() {
+      return statement;
+    }
+  }
+
+  /**
+   * Work of one kind.
+   *
+   * @param oldestSeconds age of the oldest piece, 0 without any
+   */
+  record Pending(long number, long oldestSeconds) {
+
+    static final Pending NONE = new Pending(0, 0);
+  }
+
+  private final JdbcClient jdbc;
+  private final long timeoutMicros;
+  private volatile Map<Kind, Pending> last = new EnumMap<>(Kind.class);
+  private volatile long readNanos = System.nanoTime();
+
+  PendingWork(JdbcClient jdbc, PaymentProperties properties, MeterRegistry meters) {
+    this.jdbc = jdbc;
+    this.timeoutMicros = properties.timeout().toMillis() * 1_000;
+    for (Kind kind : Kind.values()) {
+      Gauge.builder("seckill.consumer.pending", () -> now(kind).number())
+          .description("Work that waits in MySQL, at most 10000 of each kind")
+          .tag("work", kind.name())
+          .register(meters);
+      Gauge.builder("seckill.consumer.pending.age", () -> now(kind).oldestSeconds())
+          .description("Age of the oldest of this work")
+          .baseUnit("seconds")
+          .tag("work", kind.name())
+          .register(meters);
+    }
+  }
+
+  /** The figures of the last reading; ages as of now. */
+  Map<Kind, Pending> now() {
+    Map<Kind, Pending> now = new EnumMap<>(Kind.class);
+    Arrays.stream(Kind.values()).forEach(kind -> now.put(kind, now(kind)));
+    return now;
+  }
+
+  private Pending now(Kind kind) {
+    Pending read = last.getOrDefault(kind, Pending.NONE);
+    long since = Duration.ofNanos(System.nanoTime() - readNanos).toSeconds();
+    return read.number() == 0 ? read : new Pending(read.number(), read.oldestSeconds() + since);
+  }
+
+  void read() {
+    Map<Kind, Pending> read = new EnumMap<>(Kind.class);
+    for (Kind kind : Kind.values()) {
+      read.put(kind, read(kind));
+    }
+    readNanos = System.nanoTime();
+    last = read;
+  }
+
+  private Pending read(Kind kind) {
+    return jdbc.sql(
+            "SELECT COUNT(*), COALESCE(TIMESTAMPDIFF(SECOND, MIN(since), NOW(6)), 0) FROM ("
+                + kind.statement()
+                + ") pending")
+        .param("most", MOST)
+        .param("timeout", timeoutMicros)
+        .query((row, number) -> new Pending(row.getLong(1), Math.max(0, row.getLong(2))))
+        .single();
+  }
+}

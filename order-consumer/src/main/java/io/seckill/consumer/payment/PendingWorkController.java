@@ -1,0 +1,21 @@
+package io.seckill.consumer.payment;
+
+import java.util.Map;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The work that waits in MySQL, for the operations page, on the internal port. */
+@RestController
+class PendingWorkController {
+
+  private final PendingWork work;
+
+  PendingWorkController(PendingWork work) {
+    this.work = work;
+  }
+
+  @GetMapping("/internal/v1/pending-work")
+  Map<PendingWork.Kind, PendingWork.Pending> pendingWork() {
+    return work.now();
+  }
+}

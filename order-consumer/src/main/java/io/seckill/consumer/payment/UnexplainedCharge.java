@@ -1,0 +1,64 @@
+package io.seckill.consumer.payment;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A report of money that needs an operator, as operators see it.
+ *
+ * @param kind with chargeId, orderId and amountCents, null when the report was unreadable
+ * @param orderId as text; null also when the order id is not known
+ * @param orderStatus null when the order is not stored
+ * @param paymentState null when no payment of the order was begun
+ * @param closedBy with closedReason and closedAt, null while OPEN
+ */
+record UnexplainedCharge(
+    long id,
+    UnexplainedReason reason,
+    ChargeReport.@Nullable Kind kind,
+    @Nullable String chargeId,
+    @Nullable String orderId,
+    @Nullable Long amountCents,
+    @Nullable String currency,
+    @Nullable String orderStatus,
+    @Nullable String paymentState,
+    String detail,
+    Instant receivedAt,
+    State state,
+    @Nullable String closedBy,
+    @Nullable String closedReason,
+    @Nullable Instant closedAt) {
+
+  /** OPEN until an operator has dealt with it, or the provider reports the refund. */
+  enum State {
+    OPEN,
+    CLOSED
+  }
+
+  static UnexplainedCharge read(ResultSet row) throws SQLException {
+    String kind = row.getString("kind");
+    long amount = row.getLong("amount_cents");
+    boolean noAmount = row.wasNull();
+    LocalDateTime closedAt = row.getObject("closed_at", LocalDateTime.class);
+    return new UnexplainedCharge(
+        row.getLong("id"),
+        UnexplainedReason.valueOf(row.getString("reason")),
+        kind == null ? null : ChargeReport.Kind.valueOf(kind),
+        row.getString("charge_id"),
+        row.getString("order_id"),
+        noAmount ? null : amount,
+        row.getString("currency"),
+        row.getString("order_status"),
+        row.getString("payment_state"),
+        row.getString("detail"),
+        row.getObject("received_at", LocalDateTime.class).toInstant(ZoneOffset.UTC),
+        State.valueOf(row.getString("state")),
+        row.getString("closed_by"),
+        row.getString("closed_reason"),
+        closedAt == null ? null : closedAt.toInstant(ZoneOffset.UTC));
+  }
+}

@@ -1,0 +1,78 @@
+package io.seckill.consumer.payment;
+
+import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.PathIds;
+import io.seckill.support.web.RequestChecks;
+import io.seckill.support.web.SingleLine;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Unexplained charges on the internal port. */
+@RestController
+@RequestMapping("/internal/v1/unexplained-charges")
+class UnexplainedChargeController {
+
+  private static final Set<UnexplainedCharge.State> STATES =
+      EnumSet.allOf(UnexplainedCharge.State.class);
+  private static final int DEFAULT_LIMIT = 50;
+  private static final int MAX_LIMIT = 200;
+  private static final int MAX_REASON = 200;
+
+  private final UnexplainedCharges charges;
+  private final AuditLog audit;
+
+  UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
+    this.charges = charges;
+    this.audit = audit;
+  }
+
+  /**
+   * @param next value of {@code after} for the next page; null on the last page
+   */
+  record Page(List<UnexplainedCharge> charges, @Nullable Long next) {}
+
+  @GetMapping
+  Page list(
+      @RequestParam(required = false) @Nullable String state,
+      @RequestParam(required = false) @Nullable String limit,
+      @RequestParam(required = false) @Nullable String after) {
+    int size = PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT);
+    List<UnexplainedCharge> page =
+        charges.page(
+            state == null ? null : RequestChecks.oneOf("state", state, STATES),
+            after == null ? 0 : PathIds.number("after", after),
+            size);
+    return new Page(page, page.size() == size ? page.get(size - 1).id() : null);
+  }
+
+  /**
+   * @param reason what was done about the money, on one line
+   */
+  record Close(String reason) {
+
+    Close {
+      SingleLine.checked("reason", reason, MAX_REASON);
+    }
+  }
+
+  @PostMapping("/{id}/close")
+  UnexplainedCharge close(@PathVariable String id, Operator operator, @JsonBody Close body) {
+    long row = PathIds.number("id", id);
+    return audit.audited(
+        operator,
+        "close",
+        "unexplainedCharge=" + row,
+        () -> charges.close(row, body.reason(), operator),
+        done -> "charge=" + done.chargeId() + " order=" + done.orderId());
+  }
+}

@@ -1,0 +1,642 @@
+package io.seckill.consumer.payment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.consumer.payment.PendingWork.Kind;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Races;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrderFixture;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Whatever the provider reports about money ends in a paid order, a refund, or a row for an
+ * operator.
+ */
+@ExtendWith(TestServers.class)
+class ChargeReportsIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(15_001);
+  private static final AtomicLong NEXT_EVENT = new AtomicLong();
+  private static final String SECRET = "secret-of-the-provider-0123456789abcdef";
+  private static final String ROWS = "/internal/v1/unexplained-charges";
+  private static final int PRICE = 9_900;
+
+  private static TestConsumer consumer;
+  private static InternalApi api;
+  private static StoredOrderFixture orders;
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+
+  @BeforeAll
+  static void start() {
+    consumer =
+        TestConsumer.start(
+            Map.of(
+                "seckill.payment.callback-secret", SECRET,
+                // The tests call the sweeps themselves.
+                "pause.expirySweeper", "10m",
+                "pause.paymentSweeper", "10m",
+                "pause.chargeReportSweeper", "10m",
+                "pause.pendingWorkSweeper", "10m"));
+    api = consumer.api();
+    orders = new StoredOrderFixture(consumer);
+  }
+
+  @AfterAll
+  static void stop() {
+    consumer.close();
+  }
+
+  @BeforeEach
+  void noRows() {
+    consumer.sql().sql("DELETE FROM unexplained_charge").update();
+  }
+
+  /** What decides the sale of the order. */
+  enum SoldBy {
+    REDIS,
+    STRONG_SALE,
+    FALLBACK
+  }
+
+  /** One report, and what becomes of it. {@code sim-<order>} is the simulated provider's charge. */
+  record Case(String status, String report, String reason, String statusAfter, String payment) {
+
+    @Override
+    public String toString() {
+      return status + ": " + report;
+    }
+  }
+
+  static Stream<Arguments> cases() {
+    List<Case> cases =
+        List.of(
+            new Case("CONFIRMED", "CHARGED c 9900", "-", "PAID", "CHARGED"),
+            new Case("CONFIRMED", "CHARGED c 9900 USD", "OTHER_CURRENCY", "CONFIRMED", "-"),
+            new Case("CONFIRMED", "CHARGED c 6000", "OTHER_AMOUNT", "CONFIRMED", "-"),
+            new Case("CONFIRMED", "CHARGED c 0", "OTHER_AMOUNT", "CONFIRMED", "-"),
+            new Case("CONFIRMED", "CHARGED c 9901", "OTHER_AMOUNT", "CONFIRMED", "-"),
+            new Case("CONFIRMED", "REFUNDED c 9900", "REFUNDED_BY_PROVIDER", "CONFIRMED", "-"),
+            new Case("PAID", "CHARGED sim 9900", "-", "PAID", "CHARGED"),
+            new Case("PAID", "CHARGED c 9900", "SECOND_CHARGE", "PAID", "CHARGED"),
+            new Case("PAID", "CHARGED sim 6000", "OTHER_AMOUNT", "PAID", "CHARGED"),
+            new Case("PAID", "CHARGED c 6000", "OTHER_AMOUNT", "PAID", "CHARGED"),
+            new Case("PAID", "CHARGED sim 9900 USD", "OTHER_CURRENCY", "PAID", "CHARGED"),
+            new Case("PAID", "REFUNDED sim 9900", "REFUNDED_BY_PROVIDER", "PAID", "CHARGED"),
+            new Case("PAID", "REFUNDED sim 6000", "OTHER_AMOUNT", "PAID", "CHARGED"),
+            new Case("PAID", "REFUNDED c 9900", "REFUNDED_BY_PROVIDER", "PAID", "CHARGED"),
+            new Case("CANCELLED", "CHARGED c 9900", "-", "CANCELLED", "REFUNDED"),
+            new Case("CANCELLED", "CHARGED c 6000", "OTHER_AMOUNT", "CANCELLED", "-"),
+            new Case("CANCELLED", "REFUNDED c 9900", "-", "CANCELLED", "-"),
+            new Case("EXPIRED", "CHARGED c 9900", "-", "EXPIRED", "REFUNDED"),
+            new Case("EXPIRED", "CHARGED c 9900 USD", "OTHER_CURRENCY", "EXPIRED", "-"),
+            new Case("REJECTED", "CHARGED c 9900", "-", "REJECTED", "REFUNDED"),
+            new Case("REJECTED", "CHARGED c 9901", "OTHER_AMOUNT", "REJECTED", "-"),
+            new Case("NOT_STORED", "CHARGED c 9900", "UNKNOWN_ORDER", "NOT_STORED", "-"),
+            new Case("NOT_STORED", "REFUNDED c 9900", "UNKNOWN_ORDER", "NOT_STORED", "-"));
+    return Stream.of(SoldBy.values())
+        .flatMap(soldBy -> cases.stream().map(one -> Arguments.of(soldBy, one)));
+  }
+
+  @ParameterizedTest(name = "{0} {1}")
+  @MethodSource("cases")
+  void aReportOfMoneyIsNeverForgotten(SoldBy soldBy, Case expected) {
+    OrderId id = order(soldBy, expected.status());
+
+    Answer first = report(id, expected.report());
+    Answer repeated = report(id, expected.report());
+
+    boolean isExplained = expected.reason().equals("-");
+    assertThat(first.status()).as(first.text()).isEqualTo(isExplained ? 200 : 202);
+    assertThat(repeated.body()).isEqualTo(first.body());
+    assertThat(reason(first)).isEqualTo(expected.reason());
+    assertThat(status(id)).isEqualTo(expected.statusAfter());
+    assertThat(payment(id)).isEqualTo(expected.payment());
+    assertThat(openRows(id))
+        .containsExactlyElementsOf(
+            isExplained ? List.of() : List.of(expected.reason() + " " + named(id, expected)));
+  }
+
+  private static String named(OrderId id, Case expected) {
+    String[] words = expected.report().split(" ", -1);
+    return String.join(" ", words[0], charge(id, words[1]), words[2]);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "not JSON",
+        "[]",
+        "{}",
+        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c'}",
+        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':'9900'}",
+        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':99.00}",
+        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':-1}",
+        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':9900,'fee':1}",
+        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c d','amountCents':9900}",
+        "{'eventId':'e','type':'CHARGED','orderId':'x-1','chargeId':'c','amountCents':9900}",
+        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':9900,'currency':'euro'}",
+        "{'eventId':'e','type':'DISPUTED','orderId':'ORDER','chargeId':'c','amountCents':9900}",
+        "{'type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':9900}"
+      })
+  void aSignedReportThatCannotBeReadIsKept(String text) {
+    OrderId id = order(SoldBy.REDIS, "CONFIRMED");
+    String body = text.replace('\'', '"').replace("ORDER", id.toString());
+
+    Answer refused = callback(body);
+    callback(body);
+
+    assertThat(refused.status()).as(refused.text()).isEqualTo(400);
+    assertThat(list("OPEN"))
+        .singleElement()
+        .satisfies(
+            row -> {
+              assertThat(row.path("reason").stringValue()).isEqualTo("UNREADABLE");
+              assertThat(row.path("detail").stringValue()).isEqualTo(body);
+            });
+  }
+
+  @Test
+  void theBeginningOfALongUnreadableReportIsKept() {
+    callback("{\"note\":\"" + "\u20ac".repeat(2_000) + "\"}");
+
+    assertThat(list("OPEN").get(0).path("detail").stringValue()).hasSizeBetween(900, 1_000);
+  }
+
+  @Test
+  void anEventIdThatIsUsedTwiceHidesNoCharge() {
+    OrderId one = order(SoldBy.REDIS, "CONFIRMED");
+    OrderId two = order(SoldBy.REDIS, "CONFIRMED");
+
+    callback(body("evt-1", one, "CHARGED", "c1-" + one, PRICE));
+    callback(body("evt-1", two, "CHARGED", "c2-" + two, PRICE));
+    callback(body("evt-1", one, "CHARGED", "c3-" + one, PRICE));
+
+    assertThat(List.of(status(one), status(two))).containsExactly("PAID", "PAID");
+    assertThat(openRows(one)).containsExactly("SECOND_CHARGE CHARGED c3-" + one + " 9900");
+  }
+
+  @Test
+  void aChargePaysForOneOrderOnly() {
+    OrderId one = order(SoldBy.REDIS, "CONFIRMED");
+    OrderId two = order(SoldBy.STRONG_SALE, "CONFIRMED");
+    String charge = "same-" + one;
+
+    callback(body("e", one, "CHARGED", charge, PRICE));
+    Answer second = callback(body("f", two, "CHARGED", charge, PRICE));
+
+    assertThat(reason(second)).isEqualTo("CHARGE_OF_OTHER_ORDER");
+    assertThat(List.of(status(one), status(two))).containsExactly("PAID", "CONFIRMED");
+    assertThat(openRows(two)).containsExactly("CHARGE_OF_OTHER_ORDER CHARGED " + charge + " 9900");
+  }
+
+  @Test
+  void aChargeReportedWithTwoAmountsPaysForNothing() {
+    OrderId id = order(SoldBy.REDIS, "CONFIRMED");
+    report(id, "CHARGED sim 6000");
+
+    Answer right = report(id, "CHARGED sim 9900");
+    Answer paid = pay(id);
+
+    assertThat(reason(right)).isEqualTo("CONTRADICTED");
+    assertThat(paid.code()).isEqualTo("PAYMENT_DECLINED");
+    assertThat(status(id)).isEqualTo("CONFIRMED");
+    orders.age(id, 1_801);
+    consumer.bean(Expiry.class).sweep();
+    consumer.bean(Payments.class).sweep();
+    assertThat(payment(id)).isEqualTo("REFUNDED");
+    assertThat(openRows(id)).hasSize(2);
+  }
+
+  @Test
+  void aChargeThatWasRefundedBeforeItsReportPaysForNothing() {
+    OrderId id = order(SoldBy.REDIS, "CONFIRMED");
+    report(id, "REFUNDED c 9900");
+
+    assertThat(reason(report(id, "CHARGED c 9900"))).isEqualTo("CONTRADICTED");
+    assertThat(status(id)).isEqualTo("CONFIRMED");
+    assertThat(report(id, "CHARGED d 9900").status()).isEqualTo(200);
+    assertThat(status(id)).isEqualTo("PAID");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"CONFIRMED PAID CHARGED", "REJECTED REJECTED REFUNDED"})
+  void aReportThatCameBeforeItsOrderIsJudgedOnceTheOrderIsStored(String expected) {
+    String[] words = expected.split(" ", -1);
+    OrderId stored = order(SoldBy.REDIS, words[0]);
+    moveAway(stored);
+    report(stored, "CHARGED c 9900");
+    consumer.bean(ChargeReports.class).sweep();
+    assertThat(openRows(stored)).hasSize(1);
+
+    moveBack(stored);
+    consumer.bean(ChargeReports.class).sweep();
+
+    assertThat(status(stored)).isEqualTo(words[1]);
+    assertThat(payment(stored)).isEqualTo(words[2]);
+    assertThat(list(null)).isEmpty();
+  }
+
+  @Test
+  void aReportThatCameBeforeItsOrderStaysOpenWhenItDoesNotFit() {
+    OrderId stored = order(SoldBy.REDIS, "CONFIRMED");
+    moveAway(stored);
+    report(stored, "CHARGED c 6000");
+    moveBack(stored);
+
+    consumer.bean(ChargeReports.class).sweep();
+    consumer.bean(ChargeReports.class).sweep();
+
+    assertThat(status(stored)).isEqualTo("CONFIRMED");
+    assertThat(openRows(stored)).containsExactly("OTHER_AMOUNT CHARGED c-" + stored + " 6000");
+  }
+
+  @Test
+  void aChargeThatAnOperatorHasDealtWithPaysForNothing() {
+    OrderId stored = order(SoldBy.REDIS, "CONFIRMED");
+    moveAway(stored);
+    report(stored, "CHARGED c 9900");
+    close(list("OPEN").get(0).path("id").longValue(), "refunded at the provider");
+    moveBack(stored);
+
+    consumer.bean(ChargeReports.class).sweep();
+    Answer repeated = report(stored, "CHARGED c 9900");
+
+    assertThat(reason(repeated)).isEqualTo("CONTRADICTED");
+    assertThat(status(stored)).isEqualTo("CONFIRMED");
+    assertThat(list("OPEN")).isEmpty();
+  }
+
+  @Test
+  void theRefundOfAnUnexplainedChargeClosesItsRow() {
+    OrderId id = order(SoldBy.REDIS, "PAID");
+    report(id, "CHARGED c 9900");
+    assertThat(openRows(id)).hasSize(1);
+
+    assertThat(report(id, "REFUNDED c 9900").status()).isEqualTo(200);
+    assertThat(report(id, "REFUNDED c 9900").status()).isEqualTo(200);
+
+    assertThat(list("OPEN")).isEmpty();
+    assertThat(list("CLOSED"))
+        .singleElement()
+        .extracting(row -> row.path("closedBy").stringValue())
+        .isEqualTo("payment-provider");
+  }
+
+  @Test
+  void operatorsListAndCloseRows() {
+    OrderId id = order(SoldBy.REDIS, "PAID");
+    report(id, "CHARGED c 9900");
+    report(id, "CHARGED d 6000");
+    Answer first = api.get(ROWS + "?state=OPEN&limit=1");
+    long row = first.body().path("charges").get(0).path("id").longValue();
+
+    Answer closed = close(row, "refunded by hand");
+    Answer again = close(row, "something else");
+
+    assertThat(first.body().path("next").longValue()).isEqualTo(row);
+    assertThat(closed.body().path("state").stringValue()).isEqualTo("CLOSED");
+    assertThat(closed.body().path("closedBy").stringValue()).isEqualTo("tester");
+    assertThat(closed.body().path("closedReason").stringValue()).isEqualTo("refunded by hand");
+    assertThat(closed.body().path("orderId").stringValue()).isEqualTo(id.toString());
+    assertThat(closed.body().path("orderStatus").stringValue()).isEqualTo("PAID");
+    assertThat(closed.body().path("paymentState").stringValue()).isEqualTo("CHARGED");
+    assertThat(again.body()).isEqualTo(closed.body());
+    assertThat(list("OPEN")).singleElement().matches(r -> r.path("id").longValue() > row);
+    assertThat(api.get(ROWS + "?state=OPEN&after=" + row).body().path("charges").size())
+        .isEqualTo(1);
+    assertThat(close(row, "").field()).isEqualTo("reason");
+    assertThat(api.get(ROWS + "?state=MAYBE").field()).isEqualTo("state");
+    assertThat(close(987_654_321, "x").code()).isEqualTo("UNKNOWN_CHARGE");
+  }
+
+  @Test
+  void ofTwoChargesAtOnceOnePaysAndTheOtherIsSeen() {
+    for (int i = 0; i < 30; i++) {
+      OrderId id = order(i % 2 == 0 ? SoldBy.REDIS : SoldBy.STRONG_SALE, "CONFIRMED");
+
+      Races.race(List.of(() -> report(id, "CHARGED c 9900"), () -> report(id, "CHARGED d 9900")));
+
+      assertThat(status(id)).isEqualTo("PAID");
+      String other = chargeOf(id).startsWith("c") ? "d-" : "c-";
+      assertThat(openRows(id)).containsExactly("SECOND_CHARGE CHARGED " + other + id + " 9900");
+    }
+  }
+
+  @Test
+  void ofTwoOrdersWithOneChargeAtOnceOneIsPaid() {
+    for (int i = 0; i < 30; i++) {
+      OrderId one = order(SoldBy.REDIS, "CONFIRMED");
+      OrderId two = order(SoldBy.REDIS, "CONFIRMED");
+      String charge = "race-" + one;
+
+      Races.race(
+          List.of(
+              () -> callback(body("e", one, "CHARGED", charge, PRICE)),
+              () -> callback(body("f", two, "CHARGED", charge, PRICE))));
+
+      assertThat(List.of(status(one), status(two))).containsExactlyInAnyOrder("PAID", "CONFIRMED");
+      OrderId unpaid = status(one).equals("PAID") ? two : one;
+      assertThat(openRows(unpaid))
+          .containsExactly("CHARGE_OF_OTHER_ORDER CHARGED " + charge + " 9900");
+    }
+  }
+
+  @Test
+  void ofAPaymentAndAReportAtOnceEveryChargeIsKeptOrSeen() {
+    for (int i = 0; i < 30; i++) {
+      OrderId id = order(SoldBy.REDIS, "CONFIRMED");
+
+      Races.race(List.of(() -> pay(id), () -> report(id, "CHARGED c 9900")));
+
+      assertThat(status(id)).isEqualTo("PAID");
+      List<String> taken = new ArrayList<>(List.of("c-" + id));
+      if (isChargedAtProvider(id)) {
+        taken.add("sim-" + id);
+      }
+      taken.remove(chargeOf(id));
+      assertThat(openRows(id))
+          .containsExactlyElementsOf(
+              taken.stream().map(c -> "SECOND_CHARGE CHARGED " + c + " 9900").toList());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(SoldBy.class)
+  void ofACancelAndAReportAtOnceTheMoneyIsKeptOrRefunded(SoldBy soldBy) {
+    for (int i = 0; i < 10; i++) {
+      OrderId id = order(soldBy, "CONFIRMED");
+
+      Races.race(List.of(() -> cancel(id), () -> report(id, "CHARGED c 9900")));
+
+      boolean isPaid = status(id).equals("PAID");
+      assertThat(payment(id)).isEqualTo(isPaid ? "CHARGED" : "REFUNDED");
+      assertThat(openRows(id)).isEmpty();
+    }
+  }
+
+  @Test
+  void pendingWorkIsCountedWithItsAge() {
+    consumer.sql().sql("DELETE FROM compensation").update();
+    consumer.bean(Expiry.class).sweep();
+    consumer.sql().sql("DELETE FROM payment WHERE state = 'REFUND_DUE'").update();
+    OrderId overdue = order(SoldBy.REDIS, "CONFIRMED");
+    orders.age(overdue, 1_800 + 50);
+    report(overdue, "CHARGED c 6000");
+    age("unexplained_charge", "received_at", "order_id", overdue, 300);
+    OrderId ended = order(SoldBy.STRONG_SALE, "EXPIRED");
+    consumer
+        .sql()
+        .sql(
+            "INSERT INTO payment (order_id, amount_cents, state, check_at)"
+                + " VALUES (?, 9900, 'REFUND_DUE', NOW(6))")
+        .param(ended.value())
+        .update();
+    age("payment", "updated_at", "order_id", ended, 100);
+    consumer.bean(PaymentTable.class).claim(ended);
+    consumer
+        .sql()
+        .sql(
+            "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
+                + " created_at) VALUES (?, 999999, 7, 1, 1, 0, NOW(6) - INTERVAL 200 SECOND)")
+        .param(ended.value())
+        .update();
+
+    PendingWork work = consumer.bean(PendingWork.class);
+    work.read();
+
+    Map.of(
+            Kind.EXPIRIES, 50L,
+            Kind.REFUNDS, 100L,
+            Kind.COMPENSATIONS, 200L,
+            Kind.UNEXPLAINED_CHARGES, 300L)
+        .forEach(
+            (kind, age) -> {
+              String answer = api.get("/internal/v1/pending-work").text();
+              assertThat(work.now().get(kind).number()).as("%s %s", kind, answer).isEqualTo(1);
+              assertThat(work.now().get(kind).oldestSeconds()).isBetween(age, age + 60);
+            });
+    consumer.sql().sql("DELETE FROM compensation WHERE order_id = ?").param(ended.value()).update();
+  }
+
+  /** The gauges read no table as a whole. */
+  @ParameterizedTest
+  @EnumSource(Kind.class)
+  void pendingWorkIsReadFromAnIndex(Kind kind) {
+    Map<Kind, String> indexes =
+        Map.of(
+            Kind.REFUNDS, "ix_payment_state",
+            Kind.COMPENSATIONS, "ix_compensation_pending",
+            Kind.EXPIRIES, "ix_orders_status",
+            Kind.UNEXPLAINED_CHARGES, "ix_unexplained_charge_state");
+
+    assertThat(
+            consumer
+                .sql()
+                .sql("EXPLAIN FORMAT=TRADITIONAL " + kind.statement())
+                .param("most", 10_000)
+                .param("timeout", 1_800_000_000L)
+                .query()
+                .listOfRows())
+        .singleElement()
+        .extracting(row -> row.get("key"))
+        .isEqualTo(indexes.get(kind));
+  }
+
+  private OrderId order(SoldBy soldBy, String status) {
+    Sales sales = new Sales(consumer);
+    long own = soldBy == SoldBy.STRONG_SALE ? sku + 100_000 : sku;
+    if (consumer
+        .sql()
+        .sql("SELECT 1 FROM products WHERE sku_id = ?")
+        .param(own)
+        .query()
+        .listOfRows()
+        .isEmpty()) {
+      if (soldBy == SoldBy.STRONG_SALE) {
+        sales.openStrong(own, "UNLIMITED", 0, 1_000);
+      } else {
+        sales.open(own, "UNLIMITED", 0, 1_000);
+      }
+    }
+    OrderId id =
+        soldBy == SoldBy.STRONG_SALE ? orders.strong(own, 7, 1) : orders.confirmed(own, 7, 1);
+    if (soldBy == SoldBy.FALLBACK) {
+      consumer
+          .sql()
+          .sql("UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE' WHERE sku_id = ?")
+          .param(own)
+          .update();
+    }
+    switch (status) {
+      case "CONFIRMED" -> {}
+      case "PAID" -> assertThat(pay(id).status()).isEqualTo(200);
+      case "CANCELLED" -> cancel(id);
+      case "EXPIRED" -> {
+        orders.age(id, 1_801);
+        consumer.bean(Expiry.class).expire(List.of(id));
+      }
+      case "REJECTED" ->
+          consumer
+              .sql()
+              .sql("UPDATE orders SET status = 'REJECTED' WHERE order_id = ?")
+              .param(id.value())
+              .update();
+      case "NOT_STORED" ->
+          consumer.sql().sql("DELETE FROM orders WHERE order_id = ?").param(id.value()).update();
+      default -> throw new IllegalArgumentException(status);
+    }
+    assertThat(status(id)).isEqualTo(status);
+    return id;
+  }
+
+  /** An order that is not stored yet, because it is on its way or a dead letter. */
+  private static void moveAway(OrderId id) {
+    move(id.value(), -id.value());
+  }
+
+  private static void moveBack(OrderId id) {
+    move(-id.value(), id.value());
+  }
+
+  private static void move(long from, long to) {
+    consumer
+        .sql()
+        .sql("UPDATE orders SET order_id = ? WHERE order_id = ?")
+        .params(to, from)
+        .update();
+  }
+
+  private static Answer pay(OrderId id) {
+    return api.post("/internal/v1/orders/" + id + "/payment", "{\"userId\":7}");
+  }
+
+  private static Answer cancel(OrderId id) {
+    return api.post("/internal/v1/orders/" + id + "/cancel", "{\"userId\":7}");
+  }
+
+  private static Answer close(long row, String reason) {
+    return api.post(ROWS + "/" + row + "/close", "{\"reason\":\"" + reason + "\"}");
+  }
+
+  /**
+   * @param report type, charge, amount and perhaps currency
+   */
+  private static Answer report(OrderId id, String report) {
+    String[] words = report.split(" ", -1);
+    String event = "evt-" + NEXT_EVENT.incrementAndGet();
+    String body = body(event, id, words[0], charge(id, words[1]), Long.parseLong(words[2]));
+    return callback(
+        words.length < 4 ? body : body.replace("}", ",\"currency\":\"" + words[3] + "\"}"));
+  }
+
+  private static String reason(Answer answer) {
+    return answer.body().path("reason").asString("-");
+  }
+
+  private static String charge(OrderId id, String name) {
+    return name + "-" + id;
+  }
+
+  private static String body(String event, OrderId id, String type, String charge, long amount) {
+    return """
+    {"eventId":"%s","type":"%s","orderId":"%s","chargeId":"%s","amountCents":%d}\
+    """
+        .formatted(event, type, id, charge, amount);
+  }
+
+  private static Answer callback(String body) {
+    String now = Long.toString(Instant.now().getEpochSecond());
+    return api.with("Authorization", "")
+        .with("X-Payment-Timestamp", now)
+        .with(
+            "X-Payment-Signature",
+            consumer.bean(CallbackSignature.class).sign(now, body.getBytes(StandardCharsets.UTF_8)))
+        .post("/internal/v1/payments/callback", body);
+  }
+
+  private static List<JsonNode> list(String state) {
+    return api.get(ROWS + (state == null ? "" : "?state=" + state))
+        .body()
+        .path("charges")
+        .valueStream()
+        .toList();
+  }
+
+  private static List<String> openRows(OrderId id) {
+    return list("OPEN").stream()
+        .filter(row -> row.path("orderId").stringValue().equals(id.toString()))
+        .map(
+            row ->
+                String.join(
+                    " ",
+                    row.path("reason").stringValue(),
+                    row.path("kind").stringValue(),
+                    row.path("chargeId").stringValue(),
+                    row.path("amountCents").toString()))
+        .toList();
+  }
+
+  private static String status(OrderId id) {
+    return text("SELECT status FROM orders WHERE order_id = ?", id, "NOT_STORED");
+  }
+
+  private static String payment(OrderId id) {
+    return text("SELECT state FROM payment WHERE order_id = ?", id, "-");
+  }
+
+  private static String chargeOf(OrderId id) {
+    return text("SELECT charge_id FROM payment WHERE order_id = ?", id, "-");
+  }
+
+  private static boolean isChargedAtProvider(OrderId id) {
+    return text("SELECT state FROM simulated_charge WHERE order_id = ?", id, "-").equals("CHARGED");
+  }
+
+  private static String text(String sql, OrderId id, String otherwise) {
+    return consumer
+        .sql()
+        .sql(sql)
+        .param(id.value())
+        .query(String.class)
+        .optional()
+        .orElse(otherwise);
+  }
+
+  private static void age(String table, String column, String key, OrderId id, int seconds) {
+    consumer
+        .sql()
+        .sql(
+            "UPDATE "
+                + table
+                + " SET "
+                + column
+                + " = NOW(6) - INTERVAL ? SECOND WHERE "
+                + key
+                + " = ?")
+        .params(seconds, id.value())
+        .update();
+  }
+}
