@@ -25,6 +25,7 @@ missing_test_packages() { # needed only by tests: the browser for the pages, pro
   has chromedriver || echo chromium-driver
   has promtool || echo prometheus
   has kubectl || echo kubernetes-client
+  has shellcheck || echo shellcheck # for the scripts
 }
 
 install_missing() { # [COMMAND…]: as root, on Debian; each further command prints packages, too
