@@ -2,6 +2,7 @@ package io.seckill.testing.suite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
@@ -12,9 +13,19 @@ import org.junit.platform.commons.support.AnnotationSupport;
 public final class Tiers {
 
   /** Tag of tests that only {@code scripts/test --proof} and {@code --area} run. */
-  public static final String PROOF = "proof";
+  private static final String PROOF = "proof";
 
   private Tiers() {}
+
+  /** Whether a test is left out of the default tier. */
+  public static boolean isProof(Method test) {
+    return isTagged(test) || isTagged(test.getDeclaringClass());
+  }
+
+  private static boolean isTagged(AnnotatedElement element) {
+    return AnnotationSupport.findRepeatableAnnotations(element, Tag.class).stream()
+        .anyMatch(tag -> tag.value().equals(PROOF));
+  }
 
   /**
    * Asserts that a test which a mutation relies on runs in the default tier.
@@ -24,21 +35,12 @@ public final class Tiers {
   public static void assertInDefaultTier(String test) {
     int hash = test.indexOf('#');
     try {
-      Class<?> type = Class.forName(test.substring(0, hash));
       List<Method> methods =
-          Arrays.stream(type.getDeclaredMethods())
+          Arrays.stream(Class.forName(test.substring(0, hash)).getDeclaredMethods())
               .filter(method -> method.getName().equals(test.substring(hash + 1)))
               .toList();
       assertThat(methods).as("methods of %s", test).isNotEmpty();
-      assertThat(AnnotationSupport.findRepeatableAnnotations(type, Tag.class))
-          .as("tags of the class of %s", test)
-          .noneMatch(tag -> tag.value().equals(PROOF));
-      assertThat(methods)
-          .as("tags of %s", test)
-          .noneMatch(
-              method ->
-                  AnnotationSupport.findRepeatableAnnotations(method, Tag.class).stream()
-                      .anyMatch(tag -> tag.value().equals(PROOF)));
+      assertThat(methods).as("tags of %s", test).noneMatch(Tiers::isProof);
     } catch (ClassNotFoundException e) {
       throw new AssertionError("a mutation names " + test + ", which does not exist", e);
     }
