@@ -1,7 +1,7 @@
 package io.seckill.consumer.payment;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -100,7 +100,7 @@ class CancellationUnderLoadIT {
     StoredOrderFixture stored = new StoredOrderFixture(consumer);
     assertThat(count(consumer, "TRUE")).isEqualTo(ORDERS);
     assertThat(count(consumer, "status = 'EXPIRED'")).isPositive();
-    await().atMost(Duration.ofMinutes(2)).until(() -> stored.pendingCompensations() == 0);
+    eventually().until(() -> stored.pendingCompensations() == 0);
     long held = units(consumer, "TRUE");
     assertThat(stored.stockInMySql(SKU)).isEqualTo(STOCK - held);
     assertThat(stored.stockInRedis(SKU)).isEqualTo(STOCK - held);
