@@ -1,8 +1,8 @@
 package io.seckill.relay;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.relay.lane.RelayProcess;
 import io.seckill.relay.lane.TestBroker;
@@ -20,7 +20,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +35,6 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 @ExtendWith(TestServers.class)
 class RelayApplicationIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final int SIGTERM_EXIT = 143;
 
   private final HttpClient http = HttpClient.newHttpClient();
@@ -65,12 +63,12 @@ class RelayApplicationIT {
   void drainsAndReleasesOnSigterm() throws Exception {
     try (RelayProcess relay = RelayProcess.jar(environment())) {
       List<String> admitted = outbox.admit(10_000, TestOutbox.skusOfEveryPartition());
-      await().atMost(SOON).until(() -> broker.seen() > 500);
+      eventually().until(() -> broker.seen() > 500);
       assertThat(relay.terminate(30)).isEqualTo(SIGTERM_EXIT);
       assertThat(outbox.inPrivateQueues()).isZero();
 
       try (TestRelay second = TestRelay.start(redis.url(), rabbit.url())) {
-        await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+        eventually().until(() -> broker.seen() == admitted.size());
         assertThat(broker.duplicates()).isZero();
         assertThat(second.count("adopted")).isZero();
       }
@@ -81,16 +79,14 @@ class RelayApplicationIT {
   void isAdoptedAfterKillMinus9() throws Exception {
     List<String> admitted = outbox.admit(30_000, TestOutbox.skusOfEveryPartition());
     try (RelayProcess killed = RelayProcess.jar(environment())) {
-      await().atMost(SOON).until(() -> broker.seen() > 500);
+      eventually().until(() -> broker.seen() > 500);
       killed.kill();
     }
     assertThat(outbox.privateQueues()).anyMatch(this::isOfTheJar);
     try (TestRelay survivor = TestRelay.start(redis.url(), rabbit.url())) {
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .until(() -> outbox.privateQueues().stream().noneMatch(this::isOfTheJar));
-      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
-      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      eventually().until(() -> outbox.privateQueues().stream().noneMatch(this::isOfTheJar));
+      eventually().until(() -> broker.seen() == admitted.size());
+      eventually().until(() -> outbox.inPrivateQueues() == 0);
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
       assertThat(survivor.count("adopted")).isPositive();
     }
@@ -103,9 +99,9 @@ class RelayApplicationIT {
   @Test
   void showsMetricsAndHealthWithoutDetails() throws Exception {
     try (RelayProcess relay = RelayProcess.jar(environment())) {
-      await().atMost(SOON).until(() -> status("/actuator/health/readiness") == 200);
+      eventually().until(() -> status("/actuator/health/readiness") == 200);
       outbox.admit(100, TestOutbox.skusOfEveryPartition());
-      await().atMost(SOON).until(() -> get("/actuator/prometheus").contains(settled(100)));
+      eventually().until(() -> get("/actuator/prometheus").contains(settled(100)));
       assertThat(get("/actuator/prometheus"))
           .contains(
               "seckill_relay_outbox_depth{partition=\"0\"} 0",
@@ -136,9 +132,8 @@ class RelayApplicationIT {
     environment.put("SECKILL_RELAY_STUCKAFTER", "2s");
     outbox.admit(1, 1600);
     try (RelayProcess relay = RelayProcess.jar(environment)) {
-      await().atMost(SOON).until(() -> status("/actuator/health/readiness") == 503);
-      await()
-          .atMost(SOON)
+      eventually().until(() -> status("/actuator/health/readiness") == 503);
+      eventually()
           .untilAsserted(
               () ->
                   assertThat(get("/actuator/health/readiness"))

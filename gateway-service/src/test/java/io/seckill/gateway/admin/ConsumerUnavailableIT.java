@@ -1,7 +1,7 @@
 package io.seckill.gateway.admin;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
@@ -12,7 +12,6 @@ import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.web.SlowConsumer;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -154,8 +153,7 @@ class ConsumerUnavailableIT {
     assertThat(alone.buy(stage.newUser(), sku, 1, "key-after-stop").code()).isEqualTo(state);
     assertThat(stage.gateway().buy(stage.newUser(), sku, 1, "key-at-another").code())
         .isEqualTo(state);
-    await()
-        .atMost(Duration.ofSeconds(30))
+    eventually()
         .until(() -> stage.gateway().adminGet(GatewayStage.admin(sku)).text("state").equals(state));
     assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo(state);
   }

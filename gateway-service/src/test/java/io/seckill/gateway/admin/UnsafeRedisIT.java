@@ -1,7 +1,7 @@
 package io.seckill.gateway.admin;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -22,7 +22,6 @@ import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
@@ -41,7 +40,6 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class UnsafeRedisIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final AtomicLong SKU = new AtomicLong(1_000);
 
   private static RedisServer server;
@@ -104,7 +102,7 @@ class UnsafeRedisIT {
     assertThat(refused.text("detail")).contains(setting + " is " + value);
     assertThat(gateway.adminGet(GatewayStage.admin(sku)).text("state")).isEqualTo("NEW");
     makeSafe();
-    await().atMost(SOON).until(() -> act(sku, "preheat").status() == 200);
+    eventually().until(() -> act(sku, "preheat").status() == 200);
   }
 
   @Test
@@ -129,8 +127,7 @@ class UnsafeRedisIT {
     redis.configSet("maxmemory-policy", "allkeys-lru");
 
     // Another test may have made Redis unsafe in another way, which the gateway still reports.
-    await()
-        .atMost(SOON)
+    eventually()
         .until(
             () -> gateway.adminGet("/api/v1/health").toString(),
             health -> health.contains("maxmemory-policy is allkeys-lru"));
@@ -141,7 +138,7 @@ class UnsafeRedisIT {
     assertThat(readiness.text("status")).isEqualTo("DEGRADED");
 
     makeSafe();
-    await().atMost(SOON).until(() -> misconfigured(gateway, "danger") == 0);
+    eventually().until(() -> misconfigured(gateway, "danger") == 0);
     assertThat(gateway.adminGet("/api/v1/health").toString()).doesNotContain("maxmemory-policy");
   }
 
@@ -154,8 +151,7 @@ class UnsafeRedisIT {
             consumer.url(),
             "seckill.admission.durable-in=replicas",
             "seckill.admission.replicas=2")) {
-      await()
-          .atMost(SOON)
+      eventually()
           .until(
               () -> promising.adminGet("/api/v1/health").toString(),
               health ->
@@ -171,8 +167,8 @@ class UnsafeRedisIT {
 
     assertThat(act(sku, "preheat").status()).isEqualTo(200);
     assertThat(act(sku, "open").status()).isEqualTo(200);
-    await().atMost(SOON).until(() -> misconfigured(gateway, "cost") == 1);
-    await().atMost(SOON).until(() -> misconfigured(gateway, "danger") == 0);
+    eventually().until(() -> misconfigured(gateway, "cost") == 1);
+    eventually().until(() -> misconfigured(gateway, "danger") == 0);
   }
 
   @Test
@@ -185,7 +181,7 @@ class UnsafeRedisIT {
           .isEqualTo(200);
       assertThat(allowing.operate("POST", GatewayStage.admin(sku) + "/open", null).status())
           .isEqualTo(200);
-      await().atMost(SOON).until(() -> misconfigured(allowing, "danger") == 1);
+      eventually().until(() -> misconfigured(allowing, "danger") == 1);
     }
   }
 
@@ -210,9 +206,8 @@ class UnsafeRedisIT {
 
     assertThat(act(sku, "preheat").status()).isEqualTo(200);
     assertThat(act(sku, "open").status()).isEqualTo(200);
-    await().atMost(SOON).until(() -> gateway.buy(1, sku, 1, "key-half-loaded").status() == 202);
-    await("a repeat gets the first answer of an order stored earlier")
-        .atMost(SOON)
+    eventually().until(() -> gateway.buy(1, sku, 1, "key-half-loaded").status() == 202);
+    eventually("a repeat gets the first answer of an order stored earlier")
         .until(() -> gateway.buy(101, sku, 1, "stored-number-1").status() == 202);
     assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("99");
   }

@@ -1,7 +1,7 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
@@ -16,7 +16,6 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -37,7 +36,6 @@ import org.junit.jupiter.api.Test;
 @ChildProcessesOnly
 class AdmissionClusterIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long FIRST_SKU = 1_600;
   private static final int PARTITIONS = 16;
 
@@ -76,7 +74,7 @@ class AdmissionClusterIT {
             "seckill.redis.nodes=" + nodes,
             "seckill.admission.sold-out-shield=5s", // long enough to be seen
             "seckill.limits.user-per-second=0"); // one user sends most requests
-    await().atMost(SOON).until(() -> gateway.bean(VerifiedServers.class).allVerified());
+    eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified());
   }
 
   @AfterAll
@@ -107,7 +105,7 @@ class AdmissionClusterIT {
         .isEqualTo(PARTITIONS);
     skus().forEach(AdmissionClusterIT::takeTheLastUnit);
     skus().forEach(AdmissionClusterIT::moreCome);
-    skus().forEach(sku -> await().atMost(SOON).until(() -> buyWithoutKey(sku).status() == 202));
+    skus().forEach(sku -> eventually().until(() -> buyWithoutKey(sku).status() == 202));
     skus()
         .forEach(
             sku -> assertThat(gateway.buy(2, sku, 2, "key-of-user-2").status()).isEqualTo(202));
@@ -164,7 +162,7 @@ class AdmissionClusterIT {
 
     cluster.heal();
 
-    await().atMost(SOON).until(() -> gateway.buy(1, sku, 1, "key-while-gone").status() == 202);
+    eventually().until(() -> gateway.buy(1, sku, 1, "key-while-gone").status() == 202);
   }
 
   /** The node is frozen, not killed: each call to its partitions lasts until the time-out. */
@@ -190,8 +188,7 @@ class AdmissionClusterIT {
     ExecutorService shoppers = Executors.newFixedThreadPool(away.size());
     try {
       away.forEach(sku -> shoppers.execute(() -> buyUntil(done, sku)));
-      reachable.forEach(
-          sku -> await().atMost(SOON).until(() -> buyWithoutKey(sku).status() == 202));
+      reachable.forEach(sku -> eventually().until(() -> buyWithoutKey(sku).status() == 202));
       long until = System.nanoTime() + AdmissionConfiguration.WORKER_LEASE.plusSeconds(4).toNanos();
       int bought = 0;
       int admitted = 0;
@@ -215,7 +212,7 @@ class AdmissionClusterIT {
     }
     assertThat(shoppers.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
     cluster.awaitAgreement();
-    all.forEach(sku -> await().atMost(SOON).until(() -> buyWithoutKey(sku).status() == 202));
+    all.forEach(sku -> eventually().until(() -> buyWithoutKey(sku).status() == 202));
   }
 
   private static void putInPlenty(long sku) {

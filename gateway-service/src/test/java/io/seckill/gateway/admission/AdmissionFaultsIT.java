@@ -1,7 +1,7 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
@@ -34,9 +34,6 @@ import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
 class AdmissionFaultsIT {
-
-  /** The promise is 2 s; only a gateway that does not recover reaches this limit. */
-  private static final Duration RECOVERY = Duration.ofSeconds(30);
 
   private RedisServer server;
   private TcpProxy link;
@@ -99,7 +96,7 @@ class AdmissionFaultsIT {
     for (int flush = 0; flush < 20; flush++) {
       int before = bought.get();
       redis.scriptFlush(RedisKeys.outbox(sale.partition()));
-      Promise.soon(() -> bought.get() >= before + 10);
+      eventually().until(() -> bought.get() >= before + 10);
     }
     done.set(true);
     for (Future<List<String>> answers : wrong) {
@@ -148,7 +145,7 @@ class AdmissionFaultsIT {
     assertThat(depth()).isZero();
     server.thaw();
 
-    await().atMost(RECOVERY).until(() -> admits(sale, 5_000));
+    eventually().until(() -> admits(sale, 5_000));
     assertThat(transitions("open")).isPositive();
   }
 
@@ -166,7 +163,7 @@ class AdmissionFaultsIT {
     assertUnavailable(sale, 25);
     restart();
 
-    await().atMost(RECOVERY).until(() -> admits(sale, 5_000));
+    eventually().until(() -> admits(sale, 5_000));
     assertThat(accepted).isEqualTo(20);
     assertThat(sale.outbox().stream().filter(order -> order.requestId().equals("key-0001")))
         .hasSize(20);
@@ -181,7 +178,7 @@ class AdmissionFaultsIT {
     assertUnavailable(sale, 10);
     link.heal();
 
-    await().atMost(RECOVERY).until(() -> admits(sale, 5_000));
+    eventually().until(() -> admits(sale, 5_000));
   }
 
   @Test
@@ -217,7 +214,7 @@ class AdmissionFaultsIT {
     server.wipe();
     restart();
 
-    await().atMost(RECOVERY).until(() -> verified());
+    eventually().until(() -> verified());
     HttpResponse<String> held = gateway.buy(sale.sku(), 1, "key-0001", 1);
     assertThat(held.statusCode()).isEqualTo(503);
     assertThat(held.body())
@@ -227,7 +224,7 @@ class AdmissionFaultsIT {
 
     database.sale(sale.sku(), "OPEN", 2, 1);
     TestSale.unlimited(redis, 999).with("epoch", 2).with("seq", 1);
-    Promise.soon(() -> admits(sale, 5_000));
+    eventually().until(() -> admits(sale, 5_000));
   }
 
   @Test
@@ -244,14 +241,14 @@ class AdmissionFaultsIT {
 
     restart();
 
-    await().atMost(RECOVERY).until(() -> admits(good, 5_000));
+    eventually().until(() -> admits(good, 5_000));
     for (TestSale sale : List.of(behind, older, closed)) {
       HttpResponse<String> held = gateway.buy(sale.sku(), 1, "key-0001", 1);
       assertThat(held.statusCode()).as(held.body()).isEqualTo(503);
       assertThat(sale.outbox()).isEmpty();
     }
     behind.with("seq", 6);
-    Promise.soon(() -> admits(behind, 5_000));
+    eventually().until(() -> admits(behind, 5_000));
   }
 
   @Test
@@ -262,7 +259,7 @@ class AdmissionFaultsIT {
 
     database.sale(sale.sku(), "OPEN", 1, 50);
 
-    Promise.soon(() -> gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode() == 503);
+    eventually().until(() -> gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode() == 503);
     assertThat(gateway.bean(MeterRegistry.class).get("seckill.quarantined.skus").gauge().value())
         .isEqualTo(1);
   }
@@ -285,7 +282,7 @@ class AdmissionFaultsIT {
       assertThat(sale.outbox()).hasSize(1);
 
       toMySql.heal();
-      Promise.soon(() -> admits(sale, 5_000));
+      eventually().until(() -> admits(sale, 5_000));
     }
   }
 
@@ -297,14 +294,15 @@ class AdmissionFaultsIT {
     TestSale sale = TestSale.unlimited(redis, 1_000_000);
     Closeable lock = database.lockProducts();
     try {
-      Promise.soon(database::isWaitedFor);
+      eventually().until(database::isWaitedFor);
       long hungMs = leaseEndMs();
       long leaseMs = AdmissionConfiguration.WORKER_LEASE.toMillis();
       for (int i = 0; leaseEndMs() < hungMs + leaseMs; i++) {
         HttpResponse<String> answer = gateway.buy(sale.sku(), 1, "key-number-" + i, 1);
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(202);
       }
-      Promise.soon(database::isWaitedFor); // a comparison that MySQL leaves unanswered is repeated
+      eventually()
+          .until(database::isWaitedFor); // a comparison that MySQL leaves unanswered is repeated
     } finally {
       lock.close();
     }
@@ -377,7 +375,7 @@ class AdmissionFaultsIT {
   }
 
   private void awaitAdmitted(TestSale sale, long user, String key) {
-    await().atMost(RECOVERY).until(() -> gateway.buy(sale.sku(), user, key, 1).statusCode() == 202);
+    eventually().until(() -> gateway.buy(sale.sku(), user, key, 1).statusCode() == 202);
   }
 
   private boolean verified() {

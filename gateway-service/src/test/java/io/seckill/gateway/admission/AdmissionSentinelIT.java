@@ -1,7 +1,7 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.testing.ConsumerProcess;
@@ -13,7 +13,6 @@ import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,7 +24,6 @@ import org.junit.jupiter.api.Test;
 @ChildProcessesOnly
 class AdmissionSentinelIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1_700;
 
   private static RedisReplicaSet redis;
@@ -60,7 +58,7 @@ class AdmissionSentinelIT {
             "seckill.redis.mode=sentinel",
             "seckill.redis.nodes=" + sentinels,
             "seckill.redis.master=" + redis.name());
-    await().atMost(SOON).until(() -> gateway.bean(VerifiedServers.class).allVerified());
+    eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified());
   }
 
   @AfterAll
@@ -84,7 +82,7 @@ class AdmissionSentinelIT {
 
     redis.failOver();
 
-    await().atMost(SOON).until(() -> gateway.buy(2, SKU, 1, "key-of-user-2").status() == 202);
+    eventually().until(() -> gateway.buy(2, SKU, 1, "key-of-user-2").status() == 202);
     assertThat(gateway.buy(1, SKU, 2, "key-of-user-1").text("orderId"))
         .isEqualTo(first.text("orderId"));
     assertThat(gateway.buy(1, SKU, 1, "key-two-user-1").code()).isEqualTo("QUOTA_EXCEEDED");

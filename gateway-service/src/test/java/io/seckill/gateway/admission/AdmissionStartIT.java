@@ -1,5 +1,6 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -59,7 +60,7 @@ class AdmissionStartIT {
         assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(503);
 
         link.heal();
-        Promise.soon(() -> gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode() == 202);
+        eventually().until(() -> gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode() == 202);
       }
     }
   }

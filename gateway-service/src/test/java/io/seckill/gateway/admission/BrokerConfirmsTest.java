@@ -1,7 +1,7 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
@@ -32,7 +32,7 @@ class BrokerConfirmsTest {
     call.start();
 
     confirms.confirmed(OTHER);
-    await().until(() -> answers.containsKey(2L));
+    eventually().until(() -> answers.containsKey(2L));
     assertThat(answers).doesNotContainKey(1L);
 
     confirms.confirmed(ONE);

@@ -1,10 +1,10 @@
 package io.seckill.gateway.admission;
 
 import static io.seckill.gateway.admission.Calls.attempt;
+import static io.seckill.testing.Eventually.eventually;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Delivery;
 import io.seckill.common.order.Partition;
@@ -42,7 +42,6 @@ import redis.clients.jedis.exceptions.JedisException;
 @ExtendWith(TestServers.class)
 class DirectChannelIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final int WINDOW = 64;
   private static final Durability IN_BROKER =
       new Durability(Durability.Store.BROKER, 0, Duration.ofMillis(300));
@@ -92,7 +91,7 @@ class DirectChannelIT {
       List<String> admitted = admitted(outcomes);
       assertThat(admitted).hasSize(3);
       assertThat(((Admitted) outcomes.get(4)).position()).isEqualTo(3);
-      await().atMost(SOON).until(() -> broker.seen() == 3 && outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.seen() == 3 && outbox.inPrivateQueues() == 0);
       assertThat(broker.orders())
           .extracting(DirectChannelIT::idOf)
           .containsExactlyElementsOf(admitted);
@@ -114,7 +113,7 @@ class DirectChannelIT {
 
       calls.one(attempt(sale, 3, "key-0001", 1));
       assertThat(sale.outbox()).hasSize(2);
-      await().atMost(SOON).until(() -> broker.seen() == 1);
+      eventually().until(() -> broker.seen() == 1);
     }
   }
 
@@ -129,11 +128,11 @@ class DirectChannelIT {
       assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isInstanceOf(Admitted.class);
       assertThat(sale.outbox()).hasSize(1);
 
-      await().atMost(SOON).until(() -> !lanes.awaitOpen(sale.partition()).equals(fenced));
+      eventually().until(() -> !lanes.awaitOpen(sale.partition()).equals(fenced));
       calls.one(attempt(sale, 2, "key-0001", 1));
-      await().atMost(SOON).until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
       try (TestRelay relay = TestRelay.start(database.url(), rabbit.url())) {
-        await().atMost(SOON).until(() -> broker.seen() == 2);
+        eventually().until(() -> broker.seen() == 2);
         assertThat(relay.count("adopted")).isZero();
       }
     }
@@ -154,7 +153,7 @@ class DirectChannelIT {
       assertThatThrownBy(() -> calls.one(attempt(sale, 2, "key-0001", 1)))
           .isInstanceOf(JedisException.class);
 
-      await().atMost(SOON).until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
       assertThat(sale.outbox()).isEmpty();
       assertThat(lanes.awaitOpen(sale.partition())).isNotEqualTo(token);
     }
@@ -190,11 +189,11 @@ class DirectChannelIT {
               "seckill.admission.channel=direct",
               "seckill.broker.urls=" + nobody + "," + brokerUrl)) {
         var lane = gateway.bean(DirectChannel.class).lanes().get(sale.partition());
-        await().atMost(SOON).until(() -> lane.reserve(0) != null);
+        eventually().until(() -> lane.reserve(0) != null);
         assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(202);
         assertThat(sale.outbox()).isEmpty();
-        await().atMost(SOON).until(() -> broker.seen() == 1);
-        await().atMost(SOON).until(() -> sale.counter("publishedOrders") == 1);
+        eventually().until(() -> broker.seen() == 1);
+        eventually().until(() -> sale.counter("publishedOrders") == 1);
       }
       assertThat(admin.zrangeWithScores(RedisKeys.lanes(sale.partition()), 0, -1))
           .as("relays need not wait for the end of its leases")
@@ -241,14 +240,12 @@ class DirectChannelIT {
       assertThat(broker.seen()).isEqualTo(1);
 
       proxy.heal();
-      await()
-          .atMost(SOON)
-          .until(() -> calls.one(attempt(sale, 2, "key-0001", 1)) instanceof Repeated);
+      eventually().until(() -> calls.one(attempt(sale, 2, "key-0001", 1)) instanceof Repeated);
       assertThat(broker.orders())
           .extracting(DirectChannelIT::idOf)
           .as("a repeat is promised after a confirm")
           .contains(orderOf(sale, 2));
-      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      eventually().until(() -> outbox.inPrivateQueues() == 0);
       assertThat(sale.counter("publishedOrders")).as("orders, not publishes").isEqualTo(2);
       assertThat(sale.counter("publishedUnits")).isEqualTo(2);
       assertThat(sale.stock()).isEqualTo(8);
@@ -272,9 +269,9 @@ class DirectChannelIT {
       assertThat(repeats)
           .hasExactlyElementsOfTypes(
               Repeated.class, Repeated.class, Admitted.class, Repeated.class);
-      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      eventually().until(() -> outbox.inPrivateQueues() == 0);
       String id = first.orderId().toString();
-      await().atMost(SOON).until(() -> broker.deliveries().get(id) == 3);
+      eventually().until(() -> broker.deliveries().get(id) == 3);
       assertThat(broker.orders().stream().filter(order -> idOf(order).equals(id)))
           .extracting(order -> new String(order.getBody(), UTF_8))
           .as("the same message every time")

@@ -1,5 +1,7 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
+
 import io.seckill.gateway.GatewayApplication;
 import io.seckill.gateway.testing.TestTokens;
 import java.io.IOException;
@@ -40,7 +42,7 @@ final class GatewayProcess implements AutoCloseable {
    */
   static GatewayProcess start(String redisUrl, SeededDatabase database, String... properties) {
     GatewayProcess gateway = startHeld(redisUrl, database, properties);
-    Promise.soon(() -> gateway.bean(VerifiedServers.class).allVerified());
+    eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified());
     return gateway;
   }
 

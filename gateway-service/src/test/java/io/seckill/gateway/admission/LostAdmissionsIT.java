@@ -1,5 +1,6 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
@@ -67,13 +68,13 @@ class LostAdmissionsIT {
 
     comesBack(() -> sale.with("seq", 2).stock(8));
 
-    Promise.soon(this::isQuarantined);
+    eventually().until(this::isQuarantined);
     assertThat(buy(4).statusCode()).isEqualTo(503);
     assertThat(sale.stock()).as("unit 3 is not promised twice").isEqualTo(8);
 
     database.sale(SKU, "OPEN", 2, 13);
     sale.with("epoch", 2).with("seq", 13);
-    Promise.soon(() -> buy(4).statusCode() == 202);
+    eventually().until(() -> buy(4).statusCode() == 202);
   }
 
   @Test
@@ -83,7 +84,7 @@ class LostAdmissionsIT {
 
     comesBack(() -> {});
 
-    Promise.soon(() -> buy(2).statusCode() == 202);
+    eventually().until(() -> buy(2).statusCode() == 202);
     assertThat(quarantinedSkus()).isZero();
   }
 
@@ -98,7 +99,7 @@ class LostAdmissionsIT {
     assertThat(sale.stock()).isEqualTo(10);
 
     database.provenServer(sale.partition(), Calls.replicationId(redis));
-    Promise.soon(() -> buy(1).statusCode() == 202);
+    eventually().until(() -> buy(1).statusCode() == 202);
   }
 
   @Test
@@ -121,7 +122,7 @@ class LostAdmissionsIT {
     server.wipe();
     comesBack(() -> {});
 
-    Promise.soon(() -> gateway.bean(VerifiedServers.class).allVerified() && isQuarantined());
+    eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified() && isQuarantined());
     assertThat(buy(1).statusCode()).isEqualTo(503);
   }
 
@@ -138,7 +139,7 @@ class LostAdmissionsIT {
           redis.del(RedisKeys.bucket(SKU, RedisKeys.bucketOf(1, TestSale.BUCKETS)));
         });
 
-    Promise.soon(this::isQuarantined);
+    eventually().until(this::isQuarantined);
     assertThat(buy(1).statusCode()).isEqualTo(503);
   }
 

@@ -1,7 +1,7 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
@@ -445,8 +445,7 @@ class PurchaseIT {
     gateway.send(gateway.request(sale.sku(), 5), "{\"quantity\":1}");
     sale.stock(10);
 
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .until(
             () ->
                 gateway.send(gateway.request(sale.sku(), 5), "{\"quantity\":1}").statusCode()

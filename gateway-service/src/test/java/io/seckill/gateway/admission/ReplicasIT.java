@@ -1,6 +1,7 @@
 package io.seckill.gateway.admission;
 
 import static io.seckill.gateway.admission.Calls.attempt;
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.redis.RedisClients;
@@ -37,7 +38,7 @@ class ReplicasIT {
     onReplica =
         RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + replica.port()), "test");
     redis.set("here", "yes");
-    Promise.soon(() -> onReplica.get("here") != null);
+    eventually().until(() -> onReplica.get("here") != null);
     calls = new Calls(redis, 1);
   }
 
@@ -53,12 +54,13 @@ class ReplicasIT {
   void answersQueuedOnceTheReplicaHasTheOrder() {
     TestSale sale = TestSale.unlimited(redis, 10);
 
-    Promise.soon(
-        () ->
-            calls
-                .together(attempt(sale, 1, "key-0001", 1), attempt(sale, 2, "key-0001", 1))
-                .stream()
-                .allMatch(ReplicasIT::isQueued));
+    eventually()
+        .until(
+            () ->
+                calls
+                    .together(attempt(sale, 1, "key-0001", 1), attempt(sale, 2, "key-0001", 1))
+                    .stream()
+                    .allMatch(ReplicasIT::isQueued));
     replica.freeze();
     master.kill();
     replica.thaw();
@@ -80,7 +82,7 @@ class ReplicasIT {
         .isInstanceOf(Refusal.class);
 
     replica.thaw();
-    Promise.soon(() -> calls.one(attempt(sale, 1, "key-0001", 1)) instanceof Repeated);
+    eventually().until(() -> calls.one(attempt(sale, 1, "key-0001", 1)) instanceof Repeated);
     assertThat(sale.outbox()).hasSize(1);
   }
 
@@ -104,7 +106,7 @@ class ReplicasIT {
     TestSale sale = TestSale.unlimited(redis, 10);
     redis.scriptFlush("x");
 
-    Promise.soon(() -> isQueued(calls.one(attempt(sale, 1, "key-0001", 1))));
+    eventually().until(() -> isQueued(calls.one(attempt(sale, 1, "key-0001", 1))));
     assertThat(sale.outbox()).hasSize(1);
   }
 

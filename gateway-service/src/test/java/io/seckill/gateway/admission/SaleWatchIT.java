@@ -1,7 +1,7 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.PurchasePolicy;
@@ -54,7 +54,7 @@ class SaleWatchIT {
       try (WorkerLeases leases = leases(redis);
           SaleWatch watch = watch(redis, mysql, servers, leases)) {
         watch.wake();
-        await().atMost(Duration.ofSeconds(30)).until(servers::allVerified);
+        eventually().until(servers::allVerified);
 
         assertThat(servers.quarantined()).isEmpty();
       }
@@ -86,7 +86,7 @@ class SaleWatchIT {
         watch.wake();
         watch.wake();
         watch.wake();
-        await().until(() -> asked.get() > 0);
+        eventually().until(() -> asked.get() > 0);
       } // waits until the thread has ended
 
       assertThat(asked).hasValue(1);

@@ -1,5 +1,6 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -198,11 +199,11 @@ class StrongSaleIT {
     List<CompletableFuture<HttpResponse<String>>> bought = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
       bought.add(buy(gateway, i % 2 == 0 ? STRONG : BESIDE, "key-100" + i));
-      await().until(() -> consumer.waiting() == 1);
+      eventually().until(() -> consumer.waiting() == 1);
     }
     bought.add(buy(gateway, ELSEWHERE, "key-1006"));
 
-    await().until(() -> consumer.waiting() == 2);
+    eventually().until(() -> consumer.waiting() == 2);
     await().during(Duration.ofMillis(300)).until(() -> consumer.waiting() == 2);
     for (int answered = 0; answered < 7; ) {
       SlowConsumer.Asked asked = consumer.next();
@@ -226,7 +227,7 @@ class StrongSaleIT {
               database,
               PATIENT,
               consumerUrl(consumer))) {
-        await().until(() -> own.bean(ProductCache.class).lastRead().isPresent());
+        eventually().until(() -> own.bean(ProductCache.class).lastRead().isPresent());
         CompletableFuture<HttpResponse<String>> bought = buy(own, STRONG, "key-0001");
         consumer.answer(200, order("CONFIRMED", "CONFIRMED"));
         assertThat(bought.orTimeout(60, TimeUnit.SECONDS).join().statusCode()).isEqualTo(201);
@@ -256,7 +257,7 @@ class StrongSaleIT {
               "redis://127.0.0.1:" + link.port() + "/0", database, consumerUrl(consumer))) {
         CompletableFuture<HttpResponse<String>> stream =
             CompletableFuture.supplyAsync(() -> get(own, "/api/v1/orders/" + id + "/events"));
-        await()
+        eventually()
             .until(
                 () ->
                     own.bean(MeterRegistry.class).get("seckill.order.streams").gauge().value()
@@ -293,7 +294,7 @@ class StrongSaleIT {
           .isEqualTo(1);
 
       lock.close();
-      await().until(() -> early.bean(ProductCache.class).lastRead().isPresent());
+      eventually().until(() -> early.bean(ProductCache.class).lastRead().isPresent());
       CompletableFuture<HttpResponse<String>> bought = buy(early, STRONG, "key-0001");
       consumer.answer(200, order("CONFIRMED", "CONFIRMED"));
       assertThat(bought.orTimeout(60, TimeUnit.SECONDS).join().statusCode()).isEqualTo(201);

@@ -1,7 +1,7 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -21,7 +21,6 @@ import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -45,7 +44,6 @@ import redis.clients.jedis.UnifiedJedis;
 @ChildProcessesOnly
 class UnsafeNodesIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1_800;
   private static final int PARTITIONS = 16;
 
@@ -77,7 +75,7 @@ class UnsafeNodesIT {
     TestGateway lenient = startGateway(settings, "false");
     TestGateway strict = startGateway(settings, "never");
     for (TestGateway gateway : List.of(lenient, strict)) {
-      await().atMost(SOON).until(() -> gateway.bean(VerifiedServers.class).allVerified());
+      eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified());
     }
     putOnSale(lenient, SKU);
 
@@ -88,7 +86,7 @@ class UnsafeNodesIT {
     for (HostAndPort replica : replicas) {
       assertThat(refused.text("detail"))
           .contains("replica " + replica + ": appendfsync is everysec");
-      await().atMost(SOON).until(() -> dangers(lenient, "replica", replica) == 1);
+      eventually().until(() -> dangers(lenient, "replica", replica) == 1);
     }
     assertThat(dangers(lenient, "primary", primary)).isZero();
     assertThat(lenient.adminGet("/api/v1/health").text("status")).isEqualTo("DEGRADED");
@@ -97,14 +95,13 @@ class UnsafeNodesIT {
 
     HostAndPort promoted = address(redis.failOver());
 
-    await().atMost(SOON).until(() -> lenient.buy(2, SKU, 1, "key-after").status() == 202);
-    await().atMost(SOON).until(() -> dangers(strict, "primary", promoted) == 1);
-    await().atMost(SOON).until(() -> value(strict, "seckill.redis.node.up", primary) == 0);
-    await().atMost(SOON).until(() -> !strict.bean(VerifiedServers.class).allVerified());
+    eventually().until(() -> lenient.buy(2, SKU, 1, "key-after").status() == 202);
+    eventually().until(() -> dangers(strict, "primary", promoted) == 1);
+    eventually().until(() -> value(strict, "seckill.redis.node.up", primary) == 0);
+    eventually().until(() -> !strict.bean(VerifiedServers.class).allVerified());
     GatewayAnswer held = strict.buy(3, SKU, 1, "key-held");
     assertThat(held.code()).as(held.toString()).isEqualTo("ADMISSION_UNAVAILABLE");
-    await()
-        .atMost(SOON)
+    eventually()
         .until(
             () -> strict.adminGet("/api/v1/health").toString(),
             health ->
@@ -113,7 +110,7 @@ class UnsafeNodesIT {
 
     set(promoted, "appendfsync", "always");
 
-    await().atMost(SOON).until(() -> strict.buy(3, SKU, 1, "key-held").status() == 202);
+    eventually().until(() -> strict.buy(3, SKU, 1, "key-held").status() == 202);
   }
 
   @Test
@@ -124,7 +121,7 @@ class UnsafeNodesIT {
         Map.of("mode", "cluster", "nodes", String.join(",", cluster.nodes()));
     startConsumer(settings);
     TestGateway lenient = startGateway(settings, "false");
-    await().atMost(SOON).until(() -> lenient.bean(VerifiedServers.class).allVerified());
+    eventually().until(() -> lenient.bean(VerifiedServers.class).allVerified());
     LongStream.range(SKU, SKU + PARTITIONS).forEach(sku -> putOnSale(lenient, sku));
     HostAndPort second = HostAndPort.from(cluster.nodes().get(1));
 
@@ -134,18 +131,18 @@ class UnsafeNodesIT {
     assertThat(refused.code()).as(refused.toString()).isEqualTo("UNSAFE_REDIS");
     assertThat(refused.text("detail"))
         .contains("primary " + second + ": maxmemory-policy is allkeys-lru");
-    await().atMost(SOON).until(() -> dangers(lenient, "primary", second) == 1);
+    eventually().until(() -> dangers(lenient, "primary", second) == 1);
     TestGateway strict = startGateway(settings, "never");
     for (long sku = SKU; sku < SKU + PARTITIONS; sku++) {
       long each = sku;
       boolean unsafe = cluster.primaryOf(RedisKeys.sku(sku)).equals(cluster.node(1));
-      await().atMost(SOON).until(() -> buy(strict, each).status() == (unsafe ? 503 : 202));
+      eventually().until(() -> buy(strict, each).status() == (unsafe ? 503 : 202));
       assertThat(buy(lenient, sku).status()).isEqualTo(202);
     }
 
     set(second, "maxmemory-policy", "noeviction");
 
-    await().atMost(SOON).until(() -> strict.bean(VerifiedServers.class).allVerified());
+    eventually().until(() -> strict.bean(VerifiedServers.class).allVerified());
   }
 
   private <T extends AutoCloseable> T closeLater(T resource) {

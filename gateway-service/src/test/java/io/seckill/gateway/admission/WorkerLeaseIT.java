@@ -1,7 +1,7 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -97,7 +97,7 @@ class WorkerLeaseIT {
 
       link.cut();
       assertThat(lease.renew()).isFalse();
-      Promise.soon(() -> lease.next() == null);
+      eventually().until(() -> lease.next() == null);
       assertThat(lease.worker()).isEqualTo(-1);
 
       link.heal();
@@ -202,14 +202,14 @@ class WorkerLeaseIT {
             RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test");
         WorkerLeases leases = leases(throughLink)) {
       try (WorkerLeases other = leases(throughLink)) {
-        await().until(() -> leases.count() == 2 && other.count() == 2);
+        eventually().until(() -> leases.count() == 2 && other.count() == 2);
         link.cut();
-        await().until(() -> leases.of(WorkerLease.COUNTING).gateways() == 0);
+        eventually().until(() -> leases.of(WorkerLease.COUNTING).gateways() == 0);
         assertThat(leases.count()).isEqualTo(2);
       }
 
       link.heal();
-      await().until(() -> leases.count() == 1);
+      eventually().until(() -> leases.count() == 1);
     }
   }
 
@@ -248,7 +248,7 @@ class WorkerLeaseIT {
         link.cut();
         ask(lease, 20);
         link.heal();
-        await().until(() -> askAndCount(lease, lines) > 1); // the breaker must close first
+        eventually().until(() -> askAndCount(lease, lines) > 1); // the breaker must close first
         ask(lease, 20);
         throughLink.hdel(RedisKeys.workers(PARTITION), "17");
         ask(lease, 20);

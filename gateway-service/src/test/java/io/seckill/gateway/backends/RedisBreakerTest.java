@@ -1,9 +1,9 @@
 package io.seckill.gateway.backends;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -200,7 +200,7 @@ class RedisBreakerTest {
   void isUnusableSinceItOpenedWhateverTheTrialCallsShow() {
     open(breaker, 0);
     pass(Duration.ofSeconds(1));
-    await().until(() -> breaker.health().state().equals("HALF_OPEN"));
+    eventually().until(() -> breaker.health().state().equals("HALF_OPEN"));
     fail(0, 3);
     pass(Duration.ofSeconds(1));
 
@@ -291,7 +291,7 @@ class RedisBreakerTest {
 
   /** Waits for the trial calls, which all succeed. */
   private static void recover(RedisBreaker breaker, int partition) {
-    await().until(() -> !breaker.isOpen(partition));
+    eventually().until(() -> !breaker.isOpen(partition));
     IntStream.range(0, 3).forEach(i -> call(breaker, partition, false));
     assertThat(breaker.isClosed(partition)).isTrue();
   }

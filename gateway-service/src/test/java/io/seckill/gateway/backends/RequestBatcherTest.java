@@ -1,8 +1,8 @@
 package io.seckill.gateway.backends;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,14 +30,14 @@ class RequestBatcherTest {
   void sendsTheFirstAtOnceAndTheRestTogetherWhenAThreadIsFree() {
     try (RequestBatcher<TestRequest> post = batcher(1, 1, 1_000, LONG, LONG)) {
       TestRequest first = offered(post, 3);
-      await().until(() -> batches.size() == 1);
+      eventually().until(() -> batches.size() == 1);
       List<TestRequest> later = new ArrayList<>();
       for (int i = 0; i < 100; i++) {
         later.add(offered(post, 3));
       }
       gate.countDown();
 
-      await().until(() -> later.stream().allMatch(request -> request.delivered));
+      eventually().until(() -> later.stream().allMatch(request -> request.delivered));
       assertThat(first.delivered).isTrue();
       assertThat(batches).containsExactly(1, 64, 36);
     }
@@ -52,7 +52,7 @@ class RequestBatcherTest {
       }
       gate.countDown();
 
-      await().until(() -> requests.stream().allMatch(request -> request.delivered));
+      eventually().until(() -> requests.stream().allMatch(request -> request.delivered));
       assertThat(partitions).allMatch(ofOneBatch -> ofOneBatch.size() == 1);
     }
   }
@@ -66,7 +66,7 @@ class RequestBatcherTest {
             false,
             this::execute)) {
       offered(post, 15);
-      await().until(() -> batches.size() == 1);
+      eventually().until(() -> batches.size() == 1);
       for (int i = 0; i < 100; i++) {
         offered(post, 3);
       }
@@ -75,7 +75,7 @@ class RequestBatcherTest {
       }
       gate.countDown();
 
-      await().until(() -> batches.size() == 3);
+      eventually().until(() -> batches.size() == 3);
       assertThat(partitions).containsExactly(Set.of(15), Set.of(3), Set.of(0, 1, 2, 3));
       assertThat(batches).containsExactly(1, 64, 39);
     }
@@ -88,10 +88,10 @@ class RequestBatcherTest {
       for (int i = 0; i < 500; i++) {
         requests.add(offered(post, 5));
       }
-      await().until(() -> batches.size() == 2);
+      eventually().until(() -> batches.size() == 2);
       gate.countDown();
 
-      await().until(() -> requests.stream().allMatch(request -> request.delivered));
+      eventually().until(() -> requests.stream().allMatch(request -> request.delivered));
       assertThat(most.get()).isEqualTo(2);
     }
   }
@@ -100,7 +100,7 @@ class RequestBatcherTest {
   void refusesAtOnceWhenThePartitionsQueueIsFull() {
     try (RequestBatcher<TestRequest> post = batcher(1, 1, 3, LONG, LONG)) {
       offered(post, 0);
-      await().until(() -> batches.size() == 1);
+      eventually().until(() -> batches.size() == 1);
       for (int i = 0; i < 3; i++) {
         offered(post, 0);
       }
@@ -117,14 +117,14 @@ class RequestBatcherTest {
     try (RequestBatcher<TestRequest> post =
         batcher(1, 1, 100, Duration.ofMillis(50), Duration.ofMillis(150))) {
       TestRequest underway = offered(post, 0);
-      await().until(() -> batches.size() == 1);
+      eventually().until(() -> batches.size() == 1);
       TestRequest waiting = offered(post, 0);
 
-      await().until(() -> waiting.failure == PendingRequest.Failure.NOT_SENT);
-      await().until(() -> underway.failure == PendingRequest.Failure.UNKNOWN);
+      eventually().until(() -> waiting.failure == PendingRequest.Failure.NOT_SENT);
+      eventually().until(() -> underway.failure == PendingRequest.Failure.UNKNOWN);
       gate.countDown();
       TestRequest next = offered(post, 0);
-      await().until(() -> next.delivered);
+      eventually().until(() -> next.delivered);
       assertThat(underway.delivered).as("a late answer changes nothing").isFalse();
       assertThat(batches).as("a request answered as not sent is never sent").containsExactly(1, 1);
     }
@@ -135,9 +135,9 @@ class RequestBatcherTest {
     gate.countDown();
     try (RequestBatcher<TestRequest> post = batcher(2, 1, 100, LONG, LONG)) {
       TestRequest request = offered(post, 0);
-      await().until(() -> request.delivered);
+      eventually().until(() -> request.delivered);
 
-      await()
+      eventually()
           .untilAsserted(
               () ->
                   assertThat(threads())
@@ -168,9 +168,9 @@ class RequestBatcherTest {
               requests.forEach(TestRequest::deliver);
             })) {
       TestRequest first = offered(post, 0);
-      await().until(() -> first.failure == PendingRequest.Failure.UNKNOWN);
+      eventually().until(() -> first.failure == PendingRequest.Failure.UNKNOWN);
       TestRequest second = offered(post, 0);
-      await().until(() -> second.delivered);
+      eventually().until(() -> second.delivered);
     }
   }
 

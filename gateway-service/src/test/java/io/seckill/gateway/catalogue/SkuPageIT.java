@@ -1,5 +1,7 @@
 package io.seckill.gateway.catalogue;
 
+import static io.seckill.testing.Eventually.SOON;
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -14,7 +16,6 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -27,8 +28,6 @@ import tools.jackson.databind.JsonNode;
 @ExtendWith(TestServers.class)
 class SkuPageIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
-
   private static GatewayStage stage;
 
   @BeforeAll
@@ -40,7 +39,7 @@ class SkuPageIT {
   void showsAProductAndItsSaleToAnyone() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
 
-    await().atMost(SOON).until(() -> onSale(sku));
+    eventually().until(() -> onSale(sku));
     GatewayAnswer answer = show(sku);
 
     assertThat(answer.text("name")).isEqualTo("A thing");
@@ -63,8 +62,7 @@ class SkuPageIT {
     stage.gateway().operate("POST", GatewayStage.admin(closed) + "/close", null);
     stage.buy(sku, 2);
 
-    await()
-        .atMost(SOON)
+    eventually()
         .untilAsserted(
             () -> {
               JsonNode skus =
@@ -83,15 +81,14 @@ class SkuPageIT {
   @Test
   void saysWhenTheLastUnitIsGoneAndWhenASaleIsClosed() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
-    await().atMost(SOON).until(() -> onSale(sku));
+    eventually().until(() -> onSale(sku));
     stage.buy(sku, 2);
-    await()
-        .atMost(SOON)
+    eventually()
         .untilAsserted(() -> assertThat(show(sku).json().path("soldOut").booleanValue()).isTrue());
     assertThat(onSale(sku)).isFalse();
 
     stage.gateway().operate("POST", GatewayStage.admin(sku) + "/close", null);
-    await().atMost(SOON).until(() -> show(sku).text("state"), "CLOSED"::equals);
+    eventually().until(() -> show(sku).text("state"), "CLOSED"::equals);
   }
 
   @Test
@@ -105,9 +102,9 @@ class SkuPageIT {
     assertThat(onSale(sku)).isFalse();
 
     long lost = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
-    await().atMost(SOON).until(() -> onSale(lost));
+    eventually().until(() -> onSale(lost));
     stage.redis().del(RedisKeys.sku(lost));
-    await().atMost(SOON).until(() -> !onSale(lost));
+    eventually().until(() -> !onSale(lost));
   }
 
   @Test
@@ -118,7 +115,7 @@ class SkuPageIT {
         TestGateway own =
             TestGateway.start(
                 stage.redisDatabase().via(link), stage.mysqlDatabase(), stage.consumer().url())) {
-      await().atMost(SOON).until(() -> onSale(own, sku));
+      eventually().until(() -> onSale(own, sku));
 
       link.dropToClient(true);
 
@@ -134,7 +131,7 @@ class SkuPageIT {
       assertThat(own.send(own.shop("/api/v1/skus")).status()).isEqualTo(503);
 
       link.heal();
-      await().atMost(SOON).until(() -> onSale(own, sku));
+      eventually().until(() -> onSale(own, sku));
     }
   }
 
@@ -143,7 +140,7 @@ class SkuPageIT {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     try (TestGateway own =
         TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), stage.consumer().url())) {
-      await().atMost(SOON).until(() -> onSale(own, sku));
+      eventually().until(() -> onSale(own, sku));
       long startedNanos = System.nanoTime();
       long before = statements(own);
 

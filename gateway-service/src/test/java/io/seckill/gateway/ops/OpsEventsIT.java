@@ -1,7 +1,7 @@
 package io.seckill.gateway.ops;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
@@ -61,8 +61,7 @@ class OpsEventsIT {
   @Test
   void tellsWhatEveryGatewayFindsOfRedis() throws Exception {
     try (Watching watching = Watching.of(stage.gateway())) {
-      await("a snapshot with this gateway's heartbeat")
-          .atMost(Duration.ofSeconds(20))
+      eventually("a snapshot with this gateway's heartbeat")
           .until(
               () -> {
                 JsonNode fallback = watching.next().path("fallback");
@@ -136,9 +135,7 @@ class OpsEventsIT {
         TestGateway own =
             TestGateway.start(
                 stage.redisDatabase(), stage.mysqlDatabase().via(link), "http://127.0.0.1:1")) {
-      await()
-          .atMost(Duration.ofMinutes(2))
-          .until(() -> own.send(own.shop("/api/v1/skus/" + sku)).status() == 200);
+      eventually().until(() -> own.send(own.shop("/api/v1/skus/" + sku)).status() == 200);
       link.cut();
 
       try (Watching watching = Watching.of(own)) {
@@ -164,8 +161,7 @@ class OpsEventsIT {
       }
       assertThat(own.adminGet("/admin/v1/events").code()).isEqualTo("BUSY");
       viewers.get(0).close();
-      await()
-          .atMost(Duration.ofMinutes(2))
+      eventually()
           .until(
               () -> {
                 try (Watching again = Watching.of(own)) {

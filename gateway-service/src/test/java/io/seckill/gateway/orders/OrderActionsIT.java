@@ -1,7 +1,7 @@
 package io.seckill.gateway.orders;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
@@ -10,7 +10,6 @@ import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -43,7 +42,7 @@ class OrderActionsIT {
     assertThat(first.text("status")).isEqualTo("PAID");
     assertThat(first.text("orderId")).isEqualTo(order.id().toString());
     assertThat(again.text("status")).isEqualTo("PAID");
-    await().atMost(Duration.ofMinutes(2)).until(() -> show(order).text("status"), "PAID"::equals);
+    eventually().until(() -> show(order).text("status"), "PAID"::equals);
   }
 
   @Test

@@ -1,7 +1,7 @@
 package io.seckill.gateway.orders;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.PurchasePolicy;
@@ -13,7 +13,6 @@ import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,8 +26,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(TestServers.class)
 class OrderEventsIT {
-
-  private static final Duration SOON = Duration.ofMinutes(2);
 
   private static GatewayStage stage;
   private static TestGateway gateway;
@@ -62,13 +59,11 @@ class OrderEventsIT {
     }
 
     void awaitLine(String part) {
-      await()
-          .atMost(SOON)
-          .untilAsserted(() -> assertThat(lines).anyMatch(line -> line.contains(part)));
+      eventually().untilAsserted(() -> assertThat(lines).anyMatch(line -> line.contains(part)));
     }
 
     void awaitEnd() {
-      await().atMost(SOON).until(ended::isDone);
+      eventually().until(ended::isDone);
     }
   }
 
@@ -135,7 +130,7 @@ class OrderEventsIT {
     streams.add(last);
     assertThat(own.get(third.user(), "/api/v1/orders/" + third.id() + "/events").code())
         .isEqualTo("BUSY");
-    await().atMost(SOON).untilAsserted(() -> assertThat(last.lines()).contains(":"));
+    eventually().untilAsserted(() -> assertThat(last.lines()).contains(":"));
 
     own.close();
 
@@ -155,8 +150,7 @@ class OrderEventsIT {
       first.awaitLine("QUEUED");
       first.response().body().close();
 
-      await()
-          .atMost(SOON)
+      eventually()
           .untilAsserted(
               () -> {
                 Listening next = Listening.to(own, order);

@@ -1,5 +1,6 @@
 package io.seckill.gateway.orders;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -45,7 +46,7 @@ class OrderEventsTest {
         events.watch(order(OrderStatus.QUEUED), id, user).subscribe();
       }
 
-      await().until(() -> statuses.reads.get() == 2);
+      eventually().until(() -> statuses.reads.get() == 2);
       await().during(Duration.ofMillis(600)).until(() -> statuses.reads.get() == 2);
     } finally {
       events.stop();

@@ -1,7 +1,7 @@
 package io.seckill.gateway.orders;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.backends.BlockingCalls;
@@ -14,7 +14,6 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -33,7 +32,6 @@ import reactor.core.Disposable;
 @ExtendWith(TestServers.class)
 class OrderListIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final String LIST = "/api/v1/orders?limit=100";
 
   private static GatewayStage stage;
@@ -93,7 +91,7 @@ class OrderListIT {
         TestGateway own =
             TestGateway.start(
                 stage.redisDatabase().via(link), stage.mysqlDatabase(), stage.consumer().url())) {
-      await().atMost(SOON).until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
+      eventually().until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
 
       link.dropToClient(true);
 
@@ -101,7 +99,7 @@ class OrderListIT {
       assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
       assertThat(answer.code()).isEqualTo("STATUS_UNAVAILABLE");
       link.heal();
-      await().atMost(SOON).until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
+      eventually().until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
       assertThat(ids(own.get(order.user(), LIST))).containsExactly(id(order));
     }
   }

@@ -1,7 +1,7 @@
 package io.seckill.gateway.orders;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.AdmissionRecord;
@@ -33,9 +33,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ExtendWith(TestServers.class)
 class OrderStatusIT {
 
-  /** Far above the expected time: reached only by an event that never happens. */
-  private static final Duration SOON = Duration.ofMinutes(2);
-
   private static GatewayStage stage;
   private static TestGateway gateway;
 
@@ -43,7 +40,7 @@ class OrderStatusIT {
   static void start() {
     stage = GatewayStage.shared();
     gateway = stage.gateway();
-    await().atMost(SOON).until(() -> gateway.bean(PaymentTimeout.class).latest().isPresent());
+    eventually().until(() -> gateway.bean(PaymentTimeout.class).latest().isPresent());
   }
 
   @Test
@@ -167,8 +164,7 @@ class OrderStatusIT {
 
         toMySql.heal();
 
-        await()
-            .atMost(SOON)
+        eventually()
             .until(
                 () -> own.get(order.user(), path(order)).text("payBy"),
                 Instant.ofEpochMilli(seen.admittedAt() + 1_000)
@@ -189,8 +185,7 @@ class OrderStatusIT {
     grow(order, Duration.ofSeconds(10));
 
     assertThat(show(order).text("status")).isEqualTo("CONFIRMED");
-    await()
-        .atMost(SOON)
+    eventually()
         .untilAsserted(() -> assertThat(record(order).status()).isEqualTo(OrderStatus.CONFIRMED));
   }
 
@@ -200,7 +195,7 @@ class OrderStatusIT {
     Placed order = stage.buy(sku, 2);
     stage.store(order, 2, "CONFIRMED", null);
 
-    await().atMost(SOON).until(() -> show(order).text("status"), "CONFIRMED"::equals);
+    eventually().until(() -> show(order).text("status"), "CONFIRMED"::equals);
   }
 
   @Test
@@ -314,13 +309,9 @@ class OrderStatusIT {
     letDie(order, sku);
     grow(order, Duration.ofMinutes(1));
 
-    await()
-        .atMost(SOON)
-        .untilAsserted(() -> assertThat(show(order).text("status")).isEqualTo("DELAYED"));
+    eventually().untilAsserted(() -> assertThat(show(order).text("status")).isEqualTo("DELAYED"));
     stage.redis().del(ordersKey(order));
-    await()
-        .atMost(SOON)
-        .untilAsserted(() -> assertThat(show(order).text("status")).isEqualTo("DELAYED"));
+    eventually().untilAsserted(() -> assertThat(show(order).text("status")).isEqualTo("DELAYED"));
 
     assertThat(show(order).json().path("quantity").intValue()).isEqualTo(4);
   }
@@ -348,11 +339,9 @@ class OrderStatusIT {
       assertThat(own.send(own.admin("/actuator/health/readiness")).status()).isEqualTo(503);
 
       proxy.heal();
-      await()
-          .atMost(SOON)
+      eventually()
           .until(() -> own.get(queued.user(), path(queued)).text("status"), "QUEUED"::equals);
-      await()
-          .atMost(SOON)
+      eventually()
           .until(() -> own.send(own.admin("/actuator/health/readiness")).status(), s -> s == 200);
     }
   }

@@ -1,7 +1,7 @@
 package io.seckill.gateway.security;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
@@ -64,12 +64,12 @@ class ShopperLimitsIT {
     String[] limits = {"seckill.limits.user-per-second=0.001", "seckill.limits.user-burst=6"};
     try (TestGateway one = gateway(redis, limits)) {
       try (TestGateway other = gateway(redis, limits)) {
-        await().until(() -> counts(one) == 2 && counts(other) == 2);
+        eventually().until(() -> counts(one) == 2 && counts(other) == 2);
         long user = stage.newUser();
         assertThat(admitted(one, user)).isEqualTo(3);
         assertThat(admitted(other, user)).isEqualTo(3);
       }
-      await().until(() -> counts(one) == 1);
+      eventually().until(() -> counts(one) == 1);
       assertThat(admitted(one, stage.newUser())).isEqualTo(6);
     }
   }
@@ -112,7 +112,7 @@ class ShopperLimitsIT {
       assertThat(lookedUp)
           .as("half of 50 at once and of 2 a second, beside the stage's gateway")
           .isBetween(25.0, 25.0 + seconds);
-      await("another token to be gone")
+      eventually("another token to be gone")
           .until(() -> own.call(order.user(), "DELETE", invented(1000), null).status() == 429);
       assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
       assertThat(own.get(stored.user(), "/api/v1/orders").status()).isEqualTo(200);
@@ -137,7 +137,7 @@ class ShopperLimitsIT {
 
   private static TestGateway gateway(String... properties) {
     TestGateway own = gateway(stage.redisDatabase(), properties);
-    await("the stage's gateway to be counted").until(() -> counts(own) == 2);
+    eventually("the stage's gateway to be counted").until(() -> counts(own) == 2);
     return own;
   }
 

@@ -1,6 +1,6 @@
 package io.seckill.gateway.testing;
 
-import static org.awaitility.Awaitility.await;
+import static io.seckill.testing.Eventually.eventually;
 
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
@@ -85,8 +85,7 @@ public final class ConsumerProcess implements AutoCloseable {
       ConsumerProcess consumer =
           new ConsumerProcess(
               port, command.redirectErrorStream(true).redirectOutput(log.toFile()).start());
-      await("order-consumer to become ready, see " + log)
-          .atMost(Duration.ofMinutes(2))
+      eventually("order-consumer to become ready, see " + log)
           .failFast("order-consumer died, see " + log, () -> !consumer.process.isAlive())
           .until(consumer::isReady);
       return consumer;

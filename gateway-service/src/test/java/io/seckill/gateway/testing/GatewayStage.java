@@ -1,6 +1,6 @@
 package io.seckill.gateway.testing;
 
-import static org.awaitility.Awaitility.await;
+import static io.seckill.testing.Eventually.eventually;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
@@ -139,7 +139,7 @@ public final class GatewayStage {
     long sku = newStrongSale();
     expect(gateway.operate("POST", admin(sku) + "/preheat", null), 200);
     expect(gateway.operate("POST", admin(sku) + "/open", null), 200);
-    await().until(() -> gateway.bean(ProductCache.class).decides(sku) == Decider.MYSQL);
+    eventually().until(() -> gateway.bean(ProductCache.class).decides(sku) == Decider.MYSQL);
     return sku;
   }
 
@@ -187,7 +187,8 @@ public final class GatewayStage {
   public void storedUpTo(long sku, long seq) {
     mysql.sql("UPDATE products SET last_seq = ? WHERE sku_id = ?").params(seq, sku).update();
     ProductCache products = gateway.bean(ProductCache.class);
-    await().until(() -> products.mayHaveStored(sku, seq) && !products.mayHaveStored(sku, seq + 1));
+    eventually()
+        .until(() -> products.mayHaveStored(sku, seq) && !products.mayHaveStored(sku, seq + 1));
   }
 
   private void store(Placed order, int quantity, String status, @Nullable String reason, long seq) {

@@ -1,7 +1,7 @@
 package io.seckill.gateway.warmup;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -30,8 +29,6 @@ import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
 class WarmUpIT {
-
-  private static final Duration SOON = Duration.ofMinutes(2);
 
   /** A warm-up longer than any test waits. */
   private static final String[] ENDLESS = {
@@ -60,15 +57,13 @@ class WarmUpIT {
       assertThat(component(gateway, "warmUp").status()).isEqualTo(503);
       assertThat(gateway.send(gateway.admin("/actuator/health/liveness")).status()).isEqualTo(200);
       long user = stage.newUser();
-      await()
-          .atMost(SOON)
-          .until(() -> gateway.buy(user, sku, 1, "key-while-warming").status() == 202);
+      eventually().until(() -> gateway.buy(user, sku, 1, "key-while-warming").status() == 202);
       assertThat(readiness(gateway).status()).isEqualTo(503);
 
       gateway.bean(WarmUp.class).stop();
 
-      await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
-      await().atMost(SOON).until(WarmUpIT::threads, count -> count == 0);
+      eventually().until(() -> readiness(gateway).status() == 200);
+      eventually().until(WarmUpIT::threads, count -> count == 0);
     }
   }
 
@@ -77,7 +72,7 @@ class WarmUpIT {
     RedisDatabase own = server.newDatabase();
     try (UnifiedJedis redis = RedisClients.open(RedisSettings.single(own.url()), "test");
         TestGateway gateway = gateway(own, BRIEF, UNHURRIED)) {
-      await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
+      eventually().until(() -> readiness(gateway).status() == 200);
 
       assertThat(redis.keys("*"))
           .containsExactlyInAnyOrder(
@@ -86,7 +81,7 @@ class WarmUpIT {
                   .toArray(String[]::new));
       assertThat(purchases(gateway)).isEqualTo(300);
       assertThat(count(gateway, "seckill.admitted")).isZero();
-      await().atMost(SOON).until(WarmUpIT::threads, count -> count == 0);
+      eventually().until(WarmUpIT::threads, count -> count == 0);
     }
   }
 
@@ -104,9 +99,9 @@ class WarmUpIT {
   @Test
   void reachesRedisAsShoppersDoAndStopsWithTheGateway() {
     try (TestGateway gateway = gateway(stage.redisDatabase(), ENDLESS)) {
-      await().atMost(SOON).until(() -> refusedByRedis(gateway) > 100);
+      eventually().until(() -> refusedByRedis(gateway) > 100);
     }
-    await().atMost(SOON).until(WarmUpIT::threads, count -> count == 0);
+    eventually().until(WarmUpIT::threads, count -> count == 0);
   }
 
   @Test
@@ -120,7 +115,7 @@ class WarmUpIT {
               BRIEF,
               UNHURRIED,
               "seckill.redis.url=redis://127.0.0.1:" + link.port() + "/" + database)) {
-        await().atMost(SOON).until(() -> state(readiness(gateway)).equals("UP"));
+        eventually().until(() -> state(readiness(gateway)).equals("UP"));
 
         assertThat(readiness(gateway).status()).as("Redis is still unavailable").isEqualTo(503);
         // What Kubernetes asks, which keeps the gateway:
@@ -142,7 +137,7 @@ class WarmUpIT {
             UNHURRIED,
             "seckill.security.hs256-secret=",
             "seckill.security.jwk-set-uri=http://127.0.0.1:" + issuer.getAddress().getPort())) {
-      await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
+      eventually().until(() -> readiness(gateway).status() == 200);
 
       assertThat(purchases(gateway)).isEqualTo(300);
       assertThat(refusedByRedis(gateway)).isZero();
@@ -155,7 +150,7 @@ class WarmUpIT {
   void endsWhenTheAddressMayNotBuySoOften() {
     try (TestGateway gateway =
         gateway(stage.redisDatabase(), BRIEF, UNHURRIED, "seckill.limits.address-per-second=1")) {
-      await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
+      eventually().until(() -> readiness(gateway).status() == 200);
 
       assertThat(purchases(gateway)).isEqualTo(300);
     }
@@ -165,7 +160,7 @@ class WarmUpIT {
   void endsWhenItDoesNotReachItself() {
     try (TestGateway gateway =
         gateway(stage.redisDatabase(), BRIEF, UNHURRIED, "server.address=127.0.0.2")) {
-      await().atMost(SOON).until(() -> readiness(gateway).status() == 200);
+      eventually().until(() -> readiness(gateway).status() == 200);
 
       assertThat(purchases(gateway)).isZero();
     }

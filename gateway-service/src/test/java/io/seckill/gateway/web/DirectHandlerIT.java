@@ -1,5 +1,6 @@
 package io.seckill.gateway.web;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -118,7 +119,7 @@ class DirectHandlerIT {
   /** Every buffer of the server's connections comes from an allocator that counts. */
   @AfterEach
   void leavesNoBufferBehind() {
-    await().until(() -> used() == 0);
+    eventually().until(() -> used() == 0);
     server.disposeNow();
   }
 
@@ -171,7 +172,7 @@ class DirectHandlerIT {
   void takesNothingWhileAnAnswerIsOpen() throws InterruptedException {
     try (RawConnection shopper = connect()) {
       shopper.send(direct("hold") + post("/echo", "between") + direct("hold") + direct("last"));
-      await().until(() -> route.held.size() == 1);
+      eventually().until(() -> route.held.size() == 1);
 
       route.release("first");
       assertThat(shopper.answer()).endsWith("first");
@@ -202,7 +203,7 @@ class DirectHandlerIT {
     try (RawConnection shopper = connect()) {
       shopper.send("POST /direct HTTP/1.1\r\nHost: x\r\nContent-Le");
       shopper.send("ngth: 10\r\n\r\n01234");
-      await().until(() -> open.count() == 1);
+      eventually().until(() -> open.count() == 1);
       shopper.send("56789" + direct("next"));
 
       assertThat(shopper.answer()).endsWith("0123456789 directly");
@@ -296,7 +297,7 @@ class DirectHandlerIT {
     try (RawConnection shopper = connect()) {
       Thread sender = new Thread(() -> shopper.send(direct("long").repeat(requests)));
       sender.start();
-      await().until(() -> route.asked.get() > 1);
+      eventually().until(() -> route.asked.get() > 1);
 
       for (int i = 0; i < requests; i++) {
         assertThat(route.asked).hasValueLessThan(i + fitIntoSockets);
@@ -313,7 +314,7 @@ class DirectHandlerIT {
     try (RawConnection shopper = connect();
         RawConnection other = connect()) {
       shopper.send(direct("hold"));
-      await().until(() -> route.held.size() == 1);
+      eventually().until(() -> route.held.size() == 1);
 
       open.stop(() -> stopped.set(true));
       other.send(direct("new"));
@@ -333,10 +334,10 @@ class DirectHandlerIT {
         RawConnection half = connect()) {
       shopper.send(direct("hold") + direct("behind it"));
       half.send("POST /direct HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n01234");
-      await().until(() -> route.held.size() == 1 && open.count() == 2);
+      eventually().until(() -> route.held.size() == 1 && open.count() == 2);
     }
     open.stop(() -> stopped.set(true));
-    await().until(() -> open.count() == 1);
+    eventually().until(() -> open.count() == 1);
     route.release("for nobody");
 
     await().untilTrue(stopped);

@@ -1,7 +1,7 @@
 package io.seckill.gateway.web;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.testing.GatewayStage;
@@ -27,11 +27,11 @@ class ShutdownDelayIT {
   void admitsOnNewConnectionsForTheDelayAfterItSaysThatItIsNotReady() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 1, 100_000);
     TestGateway gateway = stopping("seckill.shutdown.delay=" + DELAY.toSeconds() + "s");
-    await().until(() -> readiness(gateway) == 200);
+    eventually().until(() -> readiness(gateway) == 200);
     int port = gateway.shopPort();
     long told = System.nanoTime();
     CompletableFuture<Void> stop = CompletableFuture.runAsync(gateway::close);
-    await().until(() -> readiness(gateway) == 503);
+    eventually().until(() -> readiness(gateway) == 503);
 
     int admitted = 0;
     try {

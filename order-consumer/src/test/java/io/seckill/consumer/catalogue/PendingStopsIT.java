@@ -1,7 +1,7 @@
 package io.seckill.consumer.catalogue;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.PendingStop;
@@ -10,7 +10,6 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -23,7 +22,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(TestServers.class)
 class PendingStopsIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final AtomicLong NEXT_SKU = new AtomicLong(1001);
 
   private static TestConsumer consumer;
@@ -49,7 +47,7 @@ class PendingStopsIT {
 
     states.stop(stopped(state));
 
-    await().atMost(PATIENCE).until(() -> states.pendingStop(sku).isEmpty());
+    eventually().until(() -> states.pendingStop(sku).isEmpty());
     assertThat(mysql("state")).isEqualTo(state);
     assertThat(redis("state")).isEqualTo(state);
     assertThat(redis("stateVersion")).isEqualTo(mysql("state_version"));
@@ -62,7 +60,7 @@ class PendingStopsIT {
 
     states.stop(stopped("PAUSED")); // by a gateway that did not know the product
 
-    await().atMost(PATIENCE).until(() -> states.pendingStop(sku).isEmpty());
+    eventually().until(() -> states.pendingStop(sku).isEmpty());
     assertThat(mysql("state")).isEqualTo("PAUSED");
     assertThat(mysql("state_version")).isEqualTo(Long.toString(before + 1));
     assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isFalse();
@@ -96,7 +94,7 @@ class PendingStopsIT {
     consumer.api().put("/internal/v1/skus/" + sku, Sales.product("LIMITED", 2, 500));
     states.stop(stopped("CLOSED"));
 
-    await().atMost(PATIENCE).until(() -> states.pendingStop(sku).isEmpty());
+    eventually().until(() -> states.pendingStop(sku).isEmpty());
     assertThat(mysql("state")).isEqualTo("NEW");
     assertThat(mysql("state_version")).isEqualTo("0");
   }
@@ -112,7 +110,7 @@ class PendingStopsIT {
         .params(state, sku)
         .update();
 
-    await().atMost(PATIENCE).until(() -> redis("state").equals(state));
+    eventually().until(() -> redis("state").equals(state));
   }
 
   @Test

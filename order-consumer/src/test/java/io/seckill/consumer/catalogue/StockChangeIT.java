@@ -1,7 +1,7 @@
 package io.seckill.consumer.catalogue;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.testing.InternalApi;
@@ -16,7 +16,6 @@ import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -180,8 +179,7 @@ class StockChangeIT {
     toRedis.heal();
 
     // A pooled connection that was reset fails once more; the next sweep gets a new one.
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .untilAsserted(
             () -> {
               sweep();
@@ -373,8 +371,7 @@ class StockChangeIT {
   private void preheatTo(int epoch, long stock) {
     api.post("/internal/v1/skus/" + sku + "/state", "{\"state\":\"CLOSED\"}");
     Answer row = // a close that Redis has missed reaches it within a second or two
-        await()
-            .atMost(Duration.ofMinutes(1))
+        eventually()
             .until(
                 () -> api.post("/internal/v1/skus/" + sku + "/preheat", ""),
                 answer -> answer.status() == 200);

@@ -1,8 +1,8 @@
 package io.seckill.consumer.consistency;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
@@ -15,7 +15,6 @@ import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -27,7 +26,6 @@ import redis.clients.jedis.exceptions.JedisDataException;
 @ExtendWith(TestServers.class)
 class ConsumerRedisUserIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final String USER = "consumer";
 
   @Test
@@ -50,7 +48,7 @@ class ConsumerRedisUserIT {
       OrderMessage stored = sale.admit(1, 2);
       flood.publish(stored);
       ledger.awaitOrders(sale.sku, 1);
-      await().atMost(SOON).until(() -> sale.result(stored).equals("C"));
+      eventually().until(() -> sale.result(stored).equals("C"));
       sale.forgetRecord(stored);
       OrderMessage lost = sale.admit(2, 1);
       sale.outbox(sale.admit(3, 1));

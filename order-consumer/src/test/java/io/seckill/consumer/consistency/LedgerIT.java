@@ -1,8 +1,8 @@
 package io.seckill.consumer.consistency;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -43,8 +43,6 @@ class LedgerIT {
    * test.
    */
   private static final AtomicLong NEXT_SKU = new AtomicLong(16_000);
-
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private static TestConsumer consumer;
   private static OrderFlood flood;
@@ -299,8 +297,7 @@ class LedgerIT {
 
       channel.queuePurge(BrokerTopology.orderQueue(LedgerReader.queueOf(sku)));
 
-      await()
-          .atMost(PATIENCE)
+      eventually()
           .untilAsserted(
               () -> {
                 JsonNode gone = idle.api().get(path() + "/ledger").body();
@@ -328,8 +325,7 @@ class LedgerIT {
       statement.execute("SELECT stock FROM products WHERE sku_id = " + sku + " FOR UPDATE");
       sale.publish(order); // storing it waits for the lock
 
-      await()
-          .atMost(PATIENCE)
+      eventually()
           .untilAsserted(
               () -> {
                 JsonNode held = spare.api().get(path() + "/ledger").body();
@@ -362,8 +358,7 @@ class LedgerIT {
 
   /** Returns a reading that was made later than the given one. */
   private JsonNode readAfter(JsonNode earlier) {
-    return await()
-        .atMost(PATIENCE)
+    return eventually()
         .until(
             this::read,
             now -> !now.path("readAt").stringValue().equals(earlier.path("readAt").stringValue()));
@@ -371,14 +366,12 @@ class LedgerIT {
 
   private JsonNode balanced() {
     JsonNode first = read();
-    return await()
-        .atMost(PATIENCE)
+    return eventually()
         .until(() -> readAfter(first), ledger -> ledger.path("balanced").booleanValue());
   }
 
   private void awaitUnits(String term, long units) {
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .untilAsserted(
             () -> {
               JsonNode ledger = read();

@@ -1,7 +1,7 @@
 package io.seckill.consumer.consistency;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
@@ -12,7 +12,6 @@ import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +25,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class PreheatAfterALossIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Map<String, String> SETTINGS = Map.of("pause.deadLetterDrainer", "50ms");
 
   /** Losses of the whole sale, of its latest orders, and of everything since an earlier epoch. */
@@ -84,9 +82,7 @@ class PreheatAfterALossIT {
   private static void preheatsOnceStored(TestConsumer consumer, AdmittedSale sale) {
     new StoredInvariants(consumer.sql()).awaitOrders(sale.sku, 10);
     Answer done =
-        await()
-            .atMost(PATIENCE)
-            .until(() -> preheat(consumer, sale), answer -> answer.status() == 200);
+        eventually().until(() -> preheat(consumer, sale), answer -> answer.status() == 200);
 
     assertThat(done.body().path("stock").longValue()).isEqualTo(90);
     assertThat(done.body().path("epoch").longValue()).as("refusals raise no epoch").isEqualTo(2);

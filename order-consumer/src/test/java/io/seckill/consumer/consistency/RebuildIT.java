@@ -1,7 +1,7 @@
 package io.seckill.consumer.consistency;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
@@ -15,7 +15,6 @@ import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -32,7 +31,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(TestServers.class)
 class RebuildIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final AtomicLong SKUS = new AtomicLong(7_500);
 
   private static TestConsumer consumer;
@@ -126,7 +124,7 @@ class RebuildIT {
         Statement statement = holder.createStatement()) {
       statement.execute("LOCK TABLES stock_change WRITE");
       outcome = CompletableFuture.supplyAsync(this::reconcile);
-      await().atMost(PATIENCE).until(() -> sale.field("loading").equals("2"));
+      eventually().until(() -> sale.field("loading").equals("2"));
       change.run();
       statement.execute("UNLOCK TABLES");
     }
@@ -139,7 +137,7 @@ class RebuildIT {
     sale.outbox(order);
     sale.forget();
     CompletableFuture<String> outcome = CompletableFuture.supplyAsync(this::reconcile);
-    await().atMost(PATIENCE).until(() -> sale.field("state").equals("PREHEATING"));
+    eventually().until(() -> sale.field("state").equals("PREHEATING"));
     change.run();
     consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
     return outcome.orTimeout(5, TimeUnit.MINUTES).join();

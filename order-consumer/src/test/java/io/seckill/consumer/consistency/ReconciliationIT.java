@@ -1,5 +1,6 @@
 package io.seckill.consumer.consistency;
 
+import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -104,8 +105,7 @@ class ReconciliationIT {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage other = sale.admit(1, 1);
     flood.publish(withPolicy(other, PurchasePolicy.UNLIMITED));
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .until(
             () ->
                 ledger.number(
@@ -142,7 +142,7 @@ class ReconciliationIT {
     OrderMessage second = sale.admit(1, 2);
     flood.publish(first, second);
     ledger.awaitOrders(sale.sku, 2);
-    await().atMost(PATIENCE).until(() -> sale.stock() == 98);
+    eventually().until(() -> sale.stock() == 98);
     sale.setQuota(1, 4);
 
     Answer report = reconcile(sale, false);
@@ -159,7 +159,7 @@ class ReconciliationIT {
     List<OrderMessage> orders = List.of(sale.admit(1, 2), sale.admit(2, 2));
     flood.publish(orders);
     ledger.awaitOrders(sale.sku, 2);
-    await().atMost(PATIENCE).until(() -> ledger.settled(sale.sku) == 2);
+    eventually().until(() -> ledger.settled(sale.sku) == 2);
 
     assertThat(sale.stock()).isEqualTo(1);
     sale.setStock(3);
@@ -174,7 +174,7 @@ class ReconciliationIT {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage order = sale.admit(1, 1);
     flood.publish(order);
-    await().atMost(PATIENCE).until(() -> sale.result(order).equals("C"));
+    eventually().until(() -> sale.result(order).equals("C"));
     sale.setResult(order, "Q");
 
     awaitKind(sale, "RESULT_WRITTEN");
@@ -187,7 +187,7 @@ class ReconciliationIT {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage order = sale.admit(1, 2);
     flood.publish(order);
-    await().atMost(PATIENCE).until(() -> sale.result(order).equals("C"));
+    eventually().until(() -> sale.result(order).equals("C"));
     sale.forgetRecord(order);
 
     assertThat(kinds(reconcile(sale, false))).contains("RECORD_RESTORED");
@@ -390,7 +390,7 @@ class ReconciliationIT {
     assertThat(sale.stock()).isEqualTo(97);
     flood.publish(dead);
     ledger.awaitOrders(sale.sku, 1);
-    await().atMost(PATIENCE).until(() -> sale.result(dead).equals("C"));
+    eventually().until(() -> sale.result(dead).equals("C"));
     assertThat(sale.field("seq")).isEqualTo(Long.toString(ledger.settled(sale.sku)));
     awaitClean(sale);
     ledger.check();
@@ -504,8 +504,7 @@ class ReconciliationIT {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage dead = sale.admit(1, 3);
     flood.publish(withPolicy(dead, PurchasePolicy.UNLIMITED));
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .until(
             () ->
                 ledger.number("SELECT COUNT(*) FROM dead_letter WHERE order_id = " + dead.orderId())
@@ -534,7 +533,7 @@ class ReconciliationIT {
     assertThat(sale.stock()).isEqualTo(98);
 
     assertThat(cancel(order).status()).isEqualTo(200);
-    await().atMost(PATIENCE).until(() -> sale.stock() == 100);
+    eventually().until(() -> sale.stock() == 100);
     flood.publish(late); // from a lane that had kept it all the time
     ledger.awaitOrders(sale.sku, 2);
     awaitKind(sale, "RECORD_RESTORED");
@@ -610,7 +609,7 @@ class ReconciliationIT {
   @Test
   void callsASaleWholeOnlyWhenMySqlHasWhatWasPublishedBeforeRedisChanged() throws SQLException {
     String proven = "SELECT COUNT(*) FROM redis_server WHERE replication_id <> 'another'";
-    await().atMost(PATIENCE).until(() -> ledger.number(proven) == 16);
+    eventually().until(() -> ledger.number(proven) == 16);
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage first = sale.admit(1, 1);
     OrderMessage second = sale.admit(2, 1);
@@ -628,7 +627,7 @@ class ReconciliationIT {
       assertThat(outcome(report)).isEqualTo("UNPROVEN");
       lock.commit();
     }
-    await().atMost(PATIENCE).until(() -> ledger.number(proven) == 16);
+    eventually().until(() -> ledger.number(proven) == 16);
     assertThat(outcome(reconcile(sale, true))).isEqualTo("LOST");
   }
 
@@ -831,11 +830,11 @@ class ReconciliationIT {
    * them is still writing to Redis.
    */
   private static void awaitKind(AdmittedSale sale, String kind) {
-    await().atMost(PATIENCE).until(() -> kinds(reconcile(sale, false)).contains(kind));
+    eventually().until(() -> kinds(reconcile(sale, false)).contains(kind));
   }
 
   private static void awaitClean(AdmittedSale sale) {
-    await().atMost(PATIENCE).until(() -> outcome(reconcile(sale, false)).equals("CLEAN"));
+    eventually().until(() -> outcome(reconcile(sale, false)).equals("CLEAN"));
   }
 
   private static long reports(AdmittedSale sale) {
@@ -888,9 +887,9 @@ class ReconciliationIT {
   private static OrderMessage cancelledWithoutCompensation(AdmittedSale sale) {
     OrderMessage order = sale.admit(1, 2);
     flood.publish(order);
-    await().atMost(PATIENCE).until(() -> sale.result(order).equals("C"));
+    eventually().until(() -> sale.result(order).equals("C"));
     assertThat(cancel(order).status()).isEqualTo(200);
-    await().atMost(PATIENCE).until(() -> sale.stock() == 100);
+    eventually().until(() -> sale.stock() == 100);
     sale.forgetGiven(order);
     sale.setStock(98);
     return order;

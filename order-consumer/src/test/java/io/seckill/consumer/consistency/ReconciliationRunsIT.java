@@ -1,7 +1,7 @@
 package io.seckill.consumer.consistency;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -65,7 +65,7 @@ class ReconciliationRunsIT {
   }
 
   private static void awaitRun(TestConsumer consumer, AdmittedSale sale) {
-    await().atMost(PATIENCE).until(() -> isRunning(consumer, sale));
+    eventually().until(() -> isRunning(consumer, sale));
   }
 
   private static boolean isRunning(TestConsumer consumer, AdmittedSale sale) throws SQLException {

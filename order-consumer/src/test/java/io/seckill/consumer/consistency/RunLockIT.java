@@ -1,7 +1,7 @@
 package io.seckill.consumer.consistency;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -20,7 +20,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class RunLockIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration LONG = Duration.ofMinutes(10);
   private static final long POOLS_WAIT_TIMEOUT = 15;
 
@@ -50,8 +49,7 @@ class RunLockIT {
         HikariDataSource alive = pool(1);
         RunLock silent = RunLock.take(dead, "run", Duration.ofSeconds(1)).orElseThrow()) {
       RunLock next =
-          await()
-              .atMost(PATIENCE)
+          eventually()
               .until(() -> RunLock.take(alive, "run", LONG), Optional::isPresent)
               .orElseThrow();
 

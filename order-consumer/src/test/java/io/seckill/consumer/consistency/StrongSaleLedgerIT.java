@@ -1,5 +1,6 @@
 package io.seckill.consumer.consistency;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
@@ -14,7 +15,6 @@ import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -172,7 +172,7 @@ class StrongSaleLedgerIT {
     alone.heal();
     Schedule schedule = consumer.bean(Schedule.class);
 
-    Awaitility.await()
+    eventually()
         .untilAsserted(
             () -> {
               schedule.round();

@@ -1,8 +1,8 @@
 package io.seckill.consumer.deadletter;
 
+import static io.seckill.testing.Eventually.eventually;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
@@ -25,7 +25,6 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -52,7 +51,6 @@ import tools.jackson.databind.JsonNode;
 class DeadLetterAdminIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(3001);
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String DEAD_LETTERS = "/internal/v1/dead-letters";
   private static final String REASON = "{\"reason\":\"shopper was refunded\"}";
 
@@ -130,8 +128,7 @@ class DeadLetterAdminIT {
 
     assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
 
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .untilAsserted(
             () -> {
               Answer shown = api.get(DEAD_LETTERS + "/" + letter);
@@ -221,9 +218,7 @@ class DeadLetterAdminIT {
   }
 
   private void assertIsRejected(OrderMessage order, long letter) {
-    await()
-        .atMost(PATIENCE)
-        .untilAsserted(() -> assertThat(admissions.result(order)).isEqualTo("D"));
+    eventually().untilAsserted(() -> assertThat(admissions.result(order)).isEqualTo("D"));
 
     Answer discarded = post(letter, "/discard", REASON);
     Answer again = post(letter, "/discard", REASON);
@@ -235,7 +230,7 @@ class DeadLetterAdminIT {
     assertThat(admissions.result(order)).isEqualTo("RD");
     assertThat(admissions.stock(sku)).isEqualTo(10);
     assertThat(admissions.quota(sku, 7)).isZero();
-    await().atMost(PATIENCE).until(() -> orders.pendingCompensations() == 0);
+    eventually().until(() -> orders.pendingCompensations() == 0);
   }
 
   @Test
@@ -298,10 +293,7 @@ class DeadLetterAdminIT {
 
       assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
 
-      return await()
-          .atMost(PATIENCE)
-          .until(() -> channel.basicGet(spy, true), Objects::nonNull)
-          .getBody();
+      return eventually().until(() -> channel.basicGet(spy, true), Objects::nonNull).getBody();
     }
   }
 
@@ -409,7 +401,7 @@ class DeadLetterAdminIT {
     }
 
     long left = 1_000L - stored;
-    await().atMost(PATIENCE).until(() -> orders.pendingCompensations() == 0);
+    eventually().until(() -> orders.pendingCompensations() == 0);
     assertThat(orders.stockInMySql(sku)).isEqualTo(left);
     assertThat(admissions.stock(sku)).isEqualTo(left);
   }
@@ -563,8 +555,7 @@ class DeadLetterAdminIT {
   }
 
   private static long awaitLetter(String condition) {
-    return await()
-        .atMost(PATIENCE)
+    return eventually()
         .until(
             () ->
                 consumer
@@ -577,9 +568,7 @@ class DeadLetterAdminIT {
   }
 
   private static void awaitStatus(OrderMessage order, String status) {
-    await()
-        .atMost(PATIENCE)
-        .untilAsserted(() -> assertThat(column(order, "status")).isEqualTo(status));
+    eventually().untilAsserted(() -> assertThat(column(order, "status")).isEqualTo(status));
   }
 
   private static String column(OrderMessage order, String column) {

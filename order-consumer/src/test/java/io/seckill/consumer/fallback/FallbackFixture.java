@@ -1,7 +1,7 @@
 package io.seckill.consumer.fallback;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.testing.InternalApi;
@@ -16,7 +16,6 @@ import tools.jackson.databind.JsonNode;
 final class FallbackFixture {
 
   static final String FALLBACK = "/internal/v1/fallback";
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final TestConsumer consumer;
   private final InternalApi api;
@@ -128,8 +127,7 @@ final class FallbackFixture {
   }
 
   void awaitState(String state) {
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .pollInterval(Duration.ofMillis(50))
         .untilAsserted(() -> assertThat(state()).as("%s", view()).isEqualTo(state));
   }
@@ -145,8 +143,7 @@ final class FallbackFixture {
   /** Gives all sales back to Redis. */
   void comeBack() {
     consumer.sql().sql("DELETE FROM gateway_node").update();
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .untilAsserted(
             () -> {
               Answer answer = leave();
@@ -170,8 +167,7 @@ final class FallbackFixture {
 
   /** Checks that every unit and order is accounted for. */
   void assertBalanced(long sku) {
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .untilAsserted(
             () -> {
               JsonNode ledger = api.get("/internal/v1/skus/" + sku + "/ledger").body();
@@ -181,8 +177,7 @@ final class FallbackFixture {
 
   /** Checks that Redis and MySQL hold the same. */
   void assertStoresAgree(long sku) {
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .untilAsserted(
             () -> {
               JsonNode report =

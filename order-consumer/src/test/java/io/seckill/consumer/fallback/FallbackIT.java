@@ -1,8 +1,8 @@
 package io.seckill.consumer.fallback;
 
 import static io.seckill.consumer.fallback.FallbackFixture.admitted;
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
@@ -35,7 +35,6 @@ import tools.jackson.databind.JsonNode;
 @ExtendWith(TestServers.class)
 class FallbackIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final AtomicLong NEXT_SKU = new AtomicLong(31_000);
   private static final int GATEWAY = 1;
 
@@ -230,9 +229,7 @@ class FallbackIT {
     fallback.beat(GATEWAY, 0, "USABLE", 0);
     execute("UPDATE gateway_node SET heard_at = heard_at - INTERVAL 36 SECOND");
 
-    await()
-        .atMost(PATIENCE)
-        .untilAsserted(() -> assertThat(fallback.view().path("gateways").size()).isZero());
+    eventually().untilAsserted(() -> assertThat(fallback.view().path("gateways").size()).isZero());
 
     assertThat(
             ledger.number("SELECT units FROM admitted_units WHERE epoch = 1 AND sku_id = " + sku))
@@ -345,8 +342,8 @@ class FallbackIT {
 
     call(paid.path("orderId").asString(), 10, "payment");
     call(bought.path("orderId").asString(), 9, "cancel");
-    await().atMost(PATIENCE).untilAsserted(() -> assertThat(letter(paid, 10)).isEqualTo("P"));
-    await().atMost(PATIENCE).untilAsserted(() -> assertThat(sale.stock()).isEqualTo(18));
+    eventually().untilAsserted(() -> assertThat(letter(paid, 10)).isEqualTo("P"));
+    eventually().untilAsserted(() -> assertThat(sale.stock()).isEqualTo(18));
     fallback.assertStoresAgree(sku);
     fallback.assertBalanced(sku);
   }
@@ -358,7 +355,7 @@ class FallbackIT {
     execute("DELETE FROM gateway_node");
     consumer.redis().set(RedisKeys.stockChanges(sku), "keeps the sale from being loaded");
     assertThat(fallback.leave().status()).isEqualTo(200);
-    await().atMost(PATIENCE).until(() -> fallback.product(sku, "fallback").equals("RETURNING"));
+    eventually().until(() -> fallback.product(sku, "fallback").equals("RETURNING"));
 
     assertThat(fallback.buy(sku, 10)).isEqualTo("BUSY");
     assertThat(stock("change-01", 5).code()).isEqualTo("BUSY");
@@ -391,13 +388,13 @@ class FallbackIT {
     execute("DELETE FROM gateway_node");
     consumer.redis().set(RedisKeys.stockChanges(sku), "keeps the sale from being loaded");
     assertThat(fallback.leave().status()).isEqualTo(200);
-    await().atMost(PATIENCE).until(() -> fallback.product(sku, "fallback").equals("RETURNING"));
+    eventually().until(() -> fallback.product(sku, "fallback").equals("RETURNING"));
 
     call(promised.orderId().toString(), 7, "cancel");
     consumer.redis().del(RedisKeys.stockChanges(sku));
     fallback.awaitState("REDIS");
 
-    await().atMost(PATIENCE).untilAsserted(() -> assertThat(sale.stock()).isEqualTo(20));
+    eventually().untilAsserted(() -> assertThat(sale.stock()).isEqualTo(20));
     fallback.assertStoresAgree(sku);
     fallback.assertBalanced(sku);
   }
@@ -487,8 +484,7 @@ class FallbackIT {
   }
 
   private static void whileBeating(String redis, long forMs, String state) {
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .pollInterval(Duration.ofMillis(50))
         .untilAsserted(
             () -> {
@@ -504,8 +500,7 @@ class FallbackIT {
 
   private void awaitLook(long admittedUnits) {
     RedisLooks looks = consumer.bean(RedisLooks.class);
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .until(() -> looks.of(sku).filter(l -> l.admittedUnits() == admittedUnits).isPresent());
   }
 

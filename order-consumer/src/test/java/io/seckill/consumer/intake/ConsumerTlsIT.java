@@ -1,7 +1,7 @@
 package io.seckill.consumer.intake;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
@@ -18,7 +18,6 @@ import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestAuthority;
 import io.seckill.testing.TestAuthority.ServerCertificate;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,8 +26,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("proof")
 @ChildProcessesOnly
 class ConsumerTlsIT {
-
-  private static final Duration SOON = Duration.ofMinutes(2);
 
   @TempDir private static Path directory;
 
@@ -50,8 +47,7 @@ class ConsumerTlsIT {
               "seckill.broker.urls", tls(vhost, rabbit.port(), amqps),
               "seckill.broker.ca-file", authority.certificate().toString());
       try (TestConsumer consumer = TestConsumer.start(database, vhost, properties)) {
-        await("intake and Spring's listener have connected, by TLS")
-            .atMost(SOON)
+        eventually("intake and Spring's listener have connected, by TLS")
             .untilAsserted(
                 () ->
                     assertThat(rabbit.ctl("list_connections", "-q", "ssl", "name").lines())
@@ -72,7 +68,7 @@ class ConsumerTlsIT {
     try (OrderFlood flood = new OrderFlood(vhost)) {
       flood.publish(order);
 
-      await().atMost(SOON).until(() -> admissions.result(order).equals("C"));
+      eventually().until(() -> admissions.result(order).equals("C"));
     }
   }
 

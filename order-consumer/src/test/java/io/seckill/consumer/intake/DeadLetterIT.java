@@ -1,6 +1,7 @@
 package io.seckill.consumer.intake;
 
 import static io.seckill.common.order.PurchasePolicy.LIMITED;
+import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.IntStream.rangeClosed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -80,7 +81,7 @@ class DeadLetterIT {
     assertThat(database.number("SELECT attempts FROM dead_letter")).isEqualTo(3);
     assertThat(database.number("SELECT order_id FROM dead_letter"))
         .isEqualTo(poison.orderId().value());
-    await().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("D"));
+    eventually().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("D"));
     assertThat(database.number("SELECT LOCATE('poisoned', detail) > 0 FROM dead_letter"))
         .isEqualTo(1);
 
@@ -92,7 +93,7 @@ class DeadLetterIT {
     consumer.sql().sql("UPDATE dead_letter SET state = 'REPLAYED'").update();
     replay(poison, 6);
     database.awaitOrders(SKU, 30);
-    await().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("C"));
+    eventually().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("C"));
     assertThat(database.stock(SKU)).isEqualTo(970);
     database.check();
   }
@@ -104,8 +105,7 @@ class DeadLetterIT {
     }
 
     database.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'DROPPED_BY_BROKER'", 1);
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .untilAsserted(
             () ->
                 assertThat(consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total())

@@ -3,9 +3,9 @@ package io.seckill.consumer.intake;
 import static io.seckill.common.order.PurchasePolicy.LIMITED;
 import static io.seckill.common.order.PurchasePolicy.ONE_PER_USER;
 import static io.seckill.common.order.PurchasePolicy.UNLIMITED;
+import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.IntStream.range;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderId;
@@ -20,7 +20,6 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -87,8 +86,7 @@ class GuardsIT {
     awaitQuiet();
     assertThat(redis.stock(sku)).as("left to reconciliation").isEqualTo(10 - 1_000);
     orders.forEach(order -> assertThat(redis.result(order)).isIn("C", "RS"));
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .untilAsserted(
             () ->
                 assertThat(orders.stream().filter(o -> redis.quota(sku, o.userId()) > 0).count())
@@ -121,9 +119,7 @@ class GuardsIT {
     assertThat(confirmed()).isEqualTo(5);
     assertThat(rejected("QUOTA_EXCEEDED")).isEqualTo(95);
     assertThat(database.stock(sku)).isEqualTo(995);
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(redis.stock(sku)).as("compensated").isEqualTo(995));
+    eventually().untilAsserted(() -> assertThat(redis.stock(sku)).as("compensated").isEqualTo(995));
     assertThat(redis.quota(sku, 77)).as("left to reconciliation").isEqualTo(100);
     assertThat(orders.stream().filter(o -> redis.result(o).equals("RQ")).count()).isEqualTo(95);
   }
@@ -446,8 +442,7 @@ class GuardsIT {
   /** Waits until every message of this SKU's queue is settled. */
   private void awaitQuiet() {
     String queue = BrokerTopology.orderQueue(Partition.ofSku(sku) % BrokerTopology.ORDER_QUEUES);
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .untilAsserted(() -> assertThat(consumer.vhost().queueDepth(queue).total()).isZero());
   }
 }

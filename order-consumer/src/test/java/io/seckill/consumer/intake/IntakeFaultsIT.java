@@ -1,6 +1,7 @@
 package io.seckill.consumer.intake;
 
 import static io.seckill.common.order.PurchasePolicy.LIMITED;
+import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.IntStream.range;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -95,8 +96,7 @@ class IntakeFaultsIT {
       database.awaitOrders(sku, 200);
       toMySql.cut();
       flood.publish(orders(201, 300));
-      await()
-          .atMost(PATIENCE)
+      eventually()
           .untilAsserted(
               () -> {
                 assertThat(observer.vhost().queueDepth(QUEUE).ready())
@@ -121,7 +121,7 @@ class IntakeFaultsIT {
       database.awaitOrders(sku, 10);
       toMySql.cut();
       flood.publish(orders(11, 10));
-      await().atMost(PATIENCE).until(() -> state(consumer) == 3);
+      eventually().until(() -> state(consumer) == 3);
       double before = deliveries(consumer);
 
       await()
@@ -163,7 +163,7 @@ class IntakeFaultsIT {
   @Test
   void goesOnWithoutRedisAndGivesBackLater() { // fault 6
     try (TestConsumer consumer = consumer()) {
-      await().atMost(PATIENCE).until(() -> state(consumer) == 2);
+      eventually().until(() -> state(consumer) == 2);
       List<OrderMessage> warm = orders(1, 10);
       redis.admit(warm);
       flood.publish(warm);
@@ -179,9 +179,7 @@ class IntakeFaultsIT {
       awaitQuiet();
       assertThat(redis.stock(sku)).isEqualTo(100_000 - 30);
       toRedis.heal();
-      await()
-          .atMost(PATIENCE)
-          .untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 15));
+      eventually().untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 15));
       database.await("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL", 0);
       assertThat(database.number("SELECT COUNT(*) FROM compensation WHERE sku_id = " + sku))
           .isEqualTo(15);
@@ -198,13 +196,11 @@ class IntakeFaultsIT {
     List<OrderMessage> orders = range(0, 50).mapToObj(i -> order(7, 1)).toList();
     redis.admit(orders);
     try (TestConsumer consumer = consumer()) {
-      await().atMost(PATIENCE).until(() -> state(consumer) == 2);
+      eventually().until(() -> state(consumer) == 2);
       toBroker.dropToServer(true);
       flood.publish(orders);
       database.awaitOrders(sku, 50);
-      await()
-          .atMost(PATIENCE)
-          .untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 5));
+      eventually().untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 5));
       await()
           .atMost(PATIENCE)
           .during(Duration.ofSeconds(1))
@@ -229,7 +225,7 @@ class IntakeFaultsIT {
     List<OrderMessage> orders = range(0, 50).mapToObj(i -> order(7, 1)).toList();
     redis.admit(orders);
     try (TestConsumer consumer = consumer()) {
-      await().atMost(PATIENCE).until(() -> state(consumer) == 2);
+      eventually().until(() -> state(consumer) == 2);
       toRedis.cut();
       toBroker.dropToServer(true);
       flood.publish(orders);
@@ -243,9 +239,7 @@ class IntakeFaultsIT {
 
     try (TestConsumer next = consumer()) {
       awaitQuiet();
-      await()
-          .atMost(PATIENCE)
-          .untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 5));
+      eventually().untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 5));
       assertThat(orders).allMatch(order -> List.of("C", "RQ").contains(redis.result(order)));
       assertThat(duplicates(next)).isGreaterThanOrEqualTo(50);
     }
@@ -264,7 +258,7 @@ class IntakeFaultsIT {
             + " IF NEW.user_id = 13 AND NEW.sku_id = %d THEN".formatted(sku)
             + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF");
     try (TestConsumer failing = consumer(Map.of("seckill.intake.max-attempts", "100"))) {
-      await().atMost(PATIENCE).until(() -> state(failing) == 2);
+      eventually().until(() -> state(failing) == 2);
       flood.publish(orders);
       database.awaitOrders(sku, 29);
       await()
@@ -316,8 +310,7 @@ class IntakeFaultsIT {
       database.awaitOrders(sku, 6_100);
       awaitQuiet();
       assertThat(database.settled(sku)).as("seed %d", seed).isEqualTo(6_100);
-      await()
-          .atMost(PATIENCE)
+      eventually()
           .untilAsserted(
               () -> assertThat(redis.stock(sku)).as("seed %d", seed).isEqualTo(100_000 - 6_005));
       assertThat(state(consumer)).isEqualTo(2);
@@ -333,10 +326,7 @@ class IntakeFaultsIT {
     List<OrderMessage> orders = orders(1, 20_000);
     flood.publish(orders);
     TestConsumer consumer = consumer();
-    await()
-        .atMost(PATIENCE)
-        .pollInterval(Duration.ofMillis(5))
-        .until(() -> database.settled(sku) > 0);
+    eventually().pollInterval(Duration.ofMillis(5)).until(() -> database.settled(sku) > 0);
 
     consumer.close();
 
@@ -364,16 +354,16 @@ class IntakeFaultsIT {
   @Test
   void handsAQueueOverToTheSpareProcess() {
     try (TestConsumer first = consumer()) {
-      await().atMost(PATIENCE).until(() -> state(first) == 2);
+      eventually().until(() -> state(first) == 2);
       try (TestConsumer spare = observer.another(Map.of())) {
-        await().atMost(PATIENCE).until(() -> state(spare) == 2);
+        eventually().until(() -> state(spare) == 2);
         flood.publish(orders(1, 100));
         database.awaitOrders(sku, 100);
         assertThat(stored(spare)).as("single active consumer").isZero();
         toBroker.cut();
         flood.publish(orders(101, 100));
 
-        await().atMost(Duration.ofMinutes(2)).until(() -> stored(spare) == 100);
+        eventually().until(() -> stored(spare) == 100);
         database.awaitOrders(sku, 200);
         toBroker.heal();
       }
@@ -395,22 +385,19 @@ class IntakeFaultsIT {
                         url.replace(":" + TestServers.rabbit().port(), ":" + Ports.free()),
                         observer.vhost().via(toBroker).url(),
                         observer.vhost().via(other).url())))) {
-      await().atMost(PATIENCE).until(() -> state(consumer) == 2);
+      eventually().until(() -> state(consumer) == 2);
       flood.publish(orders(1, 100));
       database.awaitOrders(sku, 100);
       awaitQuiet();
       int connections = 6; // four of intake, one of the listeners, one for payment time-outs
-      await()
-          .atMost(PATIENCE)
-          .until(() -> toBroker.openConnections() + other.openConnections() == connections);
+      eventually().until(() -> toBroker.openConnections() + other.openConnections() == connections);
 
       toBroker.cut();
 
       flood.publish(orders(101, 100));
       database.awaitOrders(sku, 200);
       AtomicLong next = new AtomicLong(201);
-      await()
-          .atMost(PATIENCE)
+      eventually()
           .untilAsserted(
               () -> {
                 flood.publish(orders(next.getAndIncrement(), 1)); // a publisher connects when used
@@ -452,8 +439,7 @@ class IntakeFaultsIT {
   }
 
   private void awaitQuiet() {
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .untilAsserted(() -> assertThat(observer.vhost().queueDepth(QUEUE).total()).isZero());
   }
 

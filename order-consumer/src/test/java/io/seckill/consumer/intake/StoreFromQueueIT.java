@@ -1,7 +1,7 @@
 package io.seckill.consumer.intake;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.broker.ProcessName;
@@ -14,7 +14,6 @@ import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -59,15 +58,13 @@ class StoreFromQueueIT {
 
     flood.publish(orders);
 
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .untilAsserted(() -> assertThat(count("SELECT COUNT(*) FROM orders")).isEqualTo(2_000));
     long units = orders.stream().mapToLong(OrderMessage::quantity).sum();
     assertThat(count("SELECT stock FROM products WHERE sku_id = 1001")).isEqualTo(10_000 - units);
     assertThat(count("SELECT settled FROM products WHERE sku_id = 1001")).isEqualTo(2_000);
     assertThat(count("SELECT SUM(owned_count) FROM user_quota")).isEqualTo(units);
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .untilAsserted(
             () ->
                 assertThat(consumer.vhost().queueDepth(BrokerTopology.orderQueue(1)).total())
@@ -95,8 +92,7 @@ class StoreFromQueueIT {
     String instance = ProcessName.withRole("order-consumer");
     assertThat(instance).endsWith(":" + ProcessHandle.current().pid());
 
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .untilAsserted(
             () ->
                 assertThat(consumer.vhost().consumerTags())
@@ -104,8 +100,7 @@ class StoreFromQueueIT {
                         instance + " " + BrokerTopology.orderQueue(0),
                         instance + " " + BrokerTopology.orderQueue(3),
                         instance + " seckill.payment-expired"));
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .untilAsserted(
             () ->
                 assertThat(consumer.vhost().connectionNames())

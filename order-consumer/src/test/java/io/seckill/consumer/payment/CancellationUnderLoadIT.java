@@ -1,7 +1,7 @@
 package io.seckill.consumer.payment;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;

@@ -1,7 +1,7 @@
 package io.seckill.consumer.payment;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -230,8 +230,7 @@ class LifecycleIT {
   }
 
   private static void awaitStatus(OrderMessage order, String status) {
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .until(
             () ->
                 consumer
@@ -271,9 +270,8 @@ class LifecycleIT {
     publishExpired("not a message".getBytes(StandardCharsets.UTF_8));
     publishExpired(new ExpiryMessage(sku, List.of(due, young, paid)).encode());
 
-    await().atMost(Duration.ofMinutes(2)).until(() -> orders.status(due).equals("EXPIRED"));
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually().until(() -> orders.status(due).equals("EXPIRED"));
+    eventually()
         .until(
             () ->
                 consumer.vhost().queueDepth(PaymentDelayTopology.EXPIRED_QUEUE).total() == 0
@@ -307,8 +305,7 @@ class LifecycleIT {
 
   /** Repeats a sweep that timed out waiting for another's locks, as the sweeper does. */
   private static void sweepUntilThrough(Expiry expiry) {
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .ignoreExceptionsInstanceOf(TransientDataAccessException.class)
         .untilAsserted(expiry::sweep);
   }
@@ -347,7 +344,7 @@ class LifecycleIT {
 
     publishExpired(new ExpiryMessage(sku, List.of(withoutQuota, good)).encode());
 
-    await().atMost(Duration.ofMinutes(2)).until(() -> orders.status(good).equals("EXPIRED"));
+    eventually().until(() -> orders.status(good).equals("EXPIRED"));
     assertThat(orders.status(withoutQuota)).isEqualTo("CONFIRMED");
     pay(withoutQuota, 8);
   }
@@ -506,7 +503,7 @@ class LifecycleIT {
         .isEqualTo(200);
     forgetResult(id, 1);
 
-    await().atMost(Duration.ofMinutes(2)).until(() -> orders.letter(sku, id).equals("P"));
+    eventually().until(() -> orders.letter(sku, id).equals("P"));
   }
 
   @Test
@@ -521,7 +518,7 @@ class LifecycleIT {
         .param(id.value())
         .update();
 
-    await().atMost(Duration.ofMinutes(2)).until(() -> orders.letter(sku, id).equals("X"));
+    eventually().until(() -> orders.letter(sku, id).equals("X"));
     assertThat(orders.stockInRedis(sku)).isEqualTo(100);
   }
 
@@ -737,6 +734,6 @@ class LifecycleIT {
   }
 
   private static void awaitCompensations() {
-    await().atMost(Duration.ofMinutes(2)).until(() -> orders.pendingCompensations() == 0);
+    eventually().until(() -> orders.pendingCompensations() == 0);
   }
 }

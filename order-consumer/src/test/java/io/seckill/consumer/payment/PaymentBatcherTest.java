@@ -1,8 +1,8 @@
 package io.seckill.consumer.payment;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.support.web.ProblemException;
 import java.sql.SQLException;
@@ -166,11 +166,11 @@ class PaymentBatcherTest {
       PaymentBatcher<Integer, String> batcher, List<Integer> requests) {
     List<Future<String>> answers = new ArrayList<>();
     answers.add(callers.submit(() -> batcher.submit(FIRST)));
-    await().until(() -> !batches.isEmpty());
+    eventually().until(() -> !batches.isEmpty());
     for (Integer request : requests) {
       answers.add(callers.submit(() -> batcher.submit(request)));
     }
-    await().until(() -> batcher.depth() == requests.size());
+    eventually().until(() -> batcher.depth() == requests.size());
     return answers;
   }
 

@@ -1,8 +1,8 @@
 package io.seckill.consumer.payment;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
@@ -41,7 +41,6 @@ import org.springframework.dao.DataAccessException;
 @ExtendWith(TestServers.class)
 class PaymentBatchesIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final AtomicLong NEXT_SKU = new AtomicLong(8001);
   private static final long USER = 7;
 
@@ -102,7 +101,7 @@ class PaymentBatchesIT {
     try (Connection holder = consumer.database().connect()) {
       lock(holder, "orders", first);
       Future<Answer> leader = pay(first);
-      await().atMost(PATIENCE).until(() -> provider.charged.contains(first) && waits("orders"));
+      eventually().until(() -> provider.charged.contains(first) && waits("orders"));
 
       for (OrderId id : List.of(good, twice, twice, expired, paidMeanwhile, declined)) {
         answers.add(pay(id));
@@ -177,7 +176,7 @@ class PaymentBatchesIT {
     try (Connection holder = consumer.database().connect()) {
       lock(holder, "payment", ids.get(1));
       Future<?> lost = shoppers.submit(() -> payments.settle(batch));
-      await().atMost(PATIENCE).until(() -> waits("payment"));
+      eventually().until(() -> waits("payment"));
       kill("payment");
 
       assertThatThrownBy(lost::get).hasCauseInstanceOf(DataAccessException.class);

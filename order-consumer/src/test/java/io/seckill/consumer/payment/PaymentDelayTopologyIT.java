@@ -1,7 +1,7 @@
 package io.seckill.consumer.payment;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -95,8 +95,7 @@ class PaymentDelayTopologyIT {
 
   private GetResponse awaitExpired() {
     List<GetResponse> found = new ArrayList<>();
-    await()
-        .atMost(Duration.ofMinutes(2))
+    eventually()
         .pollInterval(Duration.ofMillis(50))
         .until(
             () -> {

@@ -1,8 +1,8 @@
 package io.seckill.consumer.runtime;
 
+import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.IntStream.rangeClosed;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
@@ -16,7 +16,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -27,7 +26,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class ConnectionPoolsIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final long SKU = 1_003;
 
   @Test
@@ -48,7 +46,7 @@ class ConnectionPoolsIT {
 
         flood.publish(orders);
 
-        await().atMost(PATIENCE).until(() -> count(observer) == orders.size());
+        eventually().until(() -> count(observer) == orders.size());
         assertThat(paused(consumer)).as("queues paused").isZero();
         Answer payment =
             consumer

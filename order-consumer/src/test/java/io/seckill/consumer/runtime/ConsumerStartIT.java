@@ -1,10 +1,10 @@
 package io.seckill.consumer.runtime;
 
 import static io.seckill.common.order.PurchasePolicy.LIMITED;
+import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.LongStream.rangeClosed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
@@ -158,8 +158,7 @@ class ConsumerStartIT {
         toBroker.heal();
 
         new StoredInvariants(consumer.sql()).awaitOrders(SKU, 10);
-        await()
-            .atMost(PATIENCE)
+        eventually()
             .untilAsserted(
                 () -> assertThat(orders).allMatch(o -> "C".equals(admissions.result(o))));
       }
@@ -193,8 +192,7 @@ class ConsumerStartIT {
   }
 
   private void awaitWaiting() {
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .ignoreExceptions()
         .untilAsserted(
             () -> {

@@ -1,8 +1,8 @@
 package io.seckill.consumer.runtime;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.testing.OrderFlood;
@@ -18,7 +18,6 @@ import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -108,8 +107,7 @@ class PrimaryDriverIT {
               consumer.bean(DataSource.class),
               consumer.bean(ConnectionPools.class).orderStorage(),
               consumer.bean(ConnectionPools.class).reconciliation())) {
-        await()
-            .atMost(Duration.ofSeconds(30))
+        eventually()
             .ignoreExceptions()
             .until(
                 () -> {

@@ -2,9 +2,9 @@ package io.seckill.consumer.storage;
 
 import static io.seckill.common.order.PurchasePolicy.LIMITED;
 import static io.seckill.common.order.PurchasePolicy.UNLIMITED;
+import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.LongStream.rangeClosed;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
@@ -82,7 +82,7 @@ class BarrierIT {
     flood.publish(orders(30));
 
     assertThat(barriers().pass(PARTITION, SHORT)).isFalse();
-    await().atMost(LONG).until(() -> ledger.number("SELECT COUNT(*) FROM orders") == 29);
+    eventually().until(() -> ledger.number("SELECT COUNT(*) FROM orders") == 29);
 
     asRoot("DROP TRIGGER poison");
     assertThat(barriers().pass(PARTITION, LONG)).isTrue();
@@ -99,8 +99,7 @@ class BarrierIT {
 
     try (TestConsumer next = consumer.another(Map.of("pause.deadLetterDrainer", "50ms"))) {
       StoredInvariants seen = new StoredInvariants(next.sql());
-      await()
-          .atMost(LONG)
+      eventually()
           .until(
               () -> seen.number("SELECT COUNT(*) FROM barrier WHERE passed_at IS NOT NULL") == 1);
       assertThat(seen.number("SELECT COUNT(*) FROM orders")).isEqualTo(100);

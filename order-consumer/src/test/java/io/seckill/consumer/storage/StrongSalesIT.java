@@ -1,7 +1,7 @@
 package io.seckill.consumer.storage;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
@@ -240,7 +240,7 @@ class StrongSalesIT {
   }
 
   private static List<StrongDecision> decideUnlessBusy(List<StrongPurchase> purchases) {
-    return await()
+    return eventually()
         .pollInterval(Duration.ofMillis(5))
         .until(
             () -> strong.decide(purchases),
@@ -439,7 +439,7 @@ class StrongSalesIT {
   }
 
   private static void awaitStatements(int number, String like) {
-    await().until(() -> statements(like).size() == number);
+    eventually().until(() -> statements(like).size() == number);
   }
 
   /** The connections that execute such a statement, and here wait for the product's row. */

@@ -1,5 +1,6 @@
 package io.seckill.consumer.testing;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
@@ -7,13 +8,10 @@ import io.seckill.common.order.OrderMessage;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Checks the tables against the invariants I1 to I15 of docs/architecture.md. */
 public final class StoredInvariants {
-
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final JdbcClient sql;
 
@@ -53,8 +51,7 @@ public final class StoredInvariants {
 
   /** Waits until the query returns this number. */
   public void await(String query, long number) {
-    Awaitility.await()
-        .atMost(PATIENCE)
+    eventually()
         .pollInterval(Duration.ofMillis(20))
         .ignoreExceptions()
         .untilAsserted(() -> assertThat(number(query)).as(query).isEqualTo(number));

@@ -1,5 +1,6 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -26,7 +27,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class BrokerFailureIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1600;
 
   private static RabbitServer rabbitServer;
@@ -66,7 +66,7 @@ class BrokerFailureIT {
       broker.channel().exchangeDelete(BrokerTopology.ORDERS_EXCHANGE);
 
       everythingArrives(broker, outbox.admit(10, SKU));
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.RUNNING);
+      eventually().until(() -> relay.lane(0).state() == LaneState.RUNNING);
     }
   }
 
@@ -82,7 +82,7 @@ class BrokerFailureIT {
         broker.channel().queueDelete(BrokerTopology.orderQueue(0));
         outbox.admit(100, SKU);
         int carried = 100 * batch;
-        await().atMost(SOON).until(() -> relay.count("settled") == carried);
+        eventually().until(() -> relay.count("settled") == carried);
         assertThat(relay.count("returns")).isPositive();
       }
       assertThat(proxy.acceptedConnections()).isEqualTo(links);
@@ -96,15 +96,14 @@ class BrokerFailureIT {
     try (TestBroker broker = TestBroker.watching(rabbit.url());
         TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
       List<String> admitted = new ArrayList<>();
-      await()
-          .atMost(SOON)
+      eventually()
           .until(
               () -> {
                 admitted.addAll(outbox.admit(20, SKU)); // the queue's limit acts with a delay
                 return relay.count("nacks") > 0;
               });
       assertThat(outbox.inPrivateQueues() + outbox.waiting()).isPositive();
-      await().atMost(SOON).until(() -> relay.lane(1).state() == LaneState.RUNNING);
+      eventually().until(() -> relay.lane(1).state() == LaneState.RUNNING);
 
       rabbit.clearPolicy("full");
 
@@ -127,8 +126,7 @@ class BrokerFailureIT {
                 rabbit.url(),
                 Tuning.PATIENT.withLanesPerPartition(2).withMaxUnconfirmed(16))) {
       assertThat(relay.lanesOf(0)).hasSize(2);
-      await()
-          .atMost(SOON)
+      eventually()
           .until(
               () -> {
                 admitted.addAll(outbox.admit(20, SKU)); // the queue's limit acts with a delay
@@ -141,7 +139,7 @@ class BrokerFailureIT {
       everythingArrives(broker, admitted);
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
       assertThat(broker.duplicates()).isZero();
-      await().atMost(SOON).until(() -> relay.count("settled") == admitted.size());
+      eventually().until(() -> relay.count("settled") == admitted.size());
       assertThat(outbox.counter(SKU, "publishedOrders")).isEqualTo(admitted.size());
       assertThat(relay.count("adopted")).isZero();
     }
@@ -156,7 +154,7 @@ class BrokerFailureIT {
       rabbitServer.setMemoryWatermark(0.0000001);
       try {
         List<String> first = outbox.admit(5, SKU); // the broker blocks a connection that publishes
-        await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BLOCKED);
+        eventually().until(() -> relay.lane(0).state() == LaneState.BLOCKED);
         List<String> second = outbox.admit(100, SKU);
         await()
             .during(Duration.ofSeconds(4)) // longer than the confirm time-out
@@ -164,8 +162,8 @@ class BrokerFailureIT {
             .until(() -> outbox.waiting() == 100 && relay.lane(0).state() == LaneState.BLOCKED);
 
         rabbitServer.setMemoryWatermark(0.4);
-        await().atMost(SOON).until(() -> broker.seen() == first.size() + second.size());
-        await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+        eventually().until(() -> broker.seen() == first.size() + second.size());
+        eventually().until(() -> outbox.inPrivateQueues() == 0);
         assertThat(broker.duplicates()).isZero();
         assertThat(relay.blockedSeconds()).isPositive();
       } finally {
@@ -182,14 +180,14 @@ class BrokerFailureIT {
       rabbitServer.setMemoryWatermark(0.0000001);
       try {
         List<String> first = lanes.admit(outbox, 5, SKU); // blocks a connection that publishes
-        await().atMost(SOON).until(() -> lanes.lane(0).state() == LaneState.BLOCKED);
+        eventually().until(() -> lanes.lane(0).state() == LaneState.BLOCKED);
         assertThat(lanes.admit(outbox, 1, SKU)).isEmpty();
 
         rabbitServer.setMemoryWatermark(0.4);
         assertThat(lanes.awaitOpen(0)).isNotEqualTo(before);
         List<String> second = lanes.admit(outbox, 5, SKU);
-        await().atMost(SOON).until(() -> broker.seen() == first.size() + second.size());
-        await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+        eventually().until(() -> broker.seen() == first.size() + second.size());
+        eventually().until(() -> outbox.inPrivateQueues() == 0);
         assertThat(broker.duplicates()).isZero();
       } finally {
         rabbitServer.setMemoryWatermark(0.4);
@@ -206,7 +204,7 @@ class BrokerFailureIT {
       running(relay);
       rabbitServer.freeze();
       List<String> admitted = outbox.admit(100, SKU);
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
+      eventually().until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
       assertThat(outbox.waiting()).isGreaterThanOrEqualTo(90);
       assertThat(outbox.inPrivateQueues() + outbox.waiting()).isEqualTo(100);
 
@@ -223,10 +221,9 @@ class BrokerFailureIT {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
       running(relay);
       List<String> admitted = outbox.admit(30_000, TestOutbox.skusOfEveryPartition());
-      await().atMost(SOON).until(() -> relay.count("settled") > 2_000);
+      eventually().until(() -> relay.count("settled") > 2_000);
       rabbitServer.kill();
-      await()
-          .atMost(SOON)
+      eventually()
           .until(
               () ->
                   relay.lanes().stream().allMatch(l -> l.state() == LaneState.BROKER_UNAVAILABLE));
@@ -259,7 +256,7 @@ class BrokerFailureIT {
       one.cut();
 
       List<String> admitted = outbox.admit(1_000, TestOutbox.skusOfEveryPartition());
-      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      eventually().until(() -> broker.seen() == admitted.size());
       running(relay);
       assertThat(other.openConnections()).isEqualTo(relay.lanes().size());
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
@@ -271,7 +268,7 @@ class BrokerFailureIT {
     String wrong = rabbit.url().replace(rabbitServer.password() + "@", "wrong@");
     outbox.admit(10, SKU);
     try (TestRelay relay = TestRelay.start(redis.url(), wrong)) {
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
+      eventually().until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
       assertThat(relay.lane(0).reason()).doesNotContain("wrong@");
       assertThat(outbox.waiting()).isEqualTo(10);
     }
@@ -296,21 +293,19 @@ class BrokerFailureIT {
         assertThat(proxy.resetConnections()).as("connections reset").isGreaterThan(resets);
         await().atMost(SOON).until(() -> broker.seen() > before);
       }
-      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
-      await().atMost(SOON).until(() -> proxy.openConnections() == relay.lanes().size());
+      eventually().until(() -> broker.seen() == admitted.size());
+      eventually().until(() -> proxy.openConnections() == relay.lanes().size());
     }
   }
 
   private static void running(TestRelay relay) {
-    await()
-        .atMost(SOON)
-        .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
+    eventually().until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
   }
 
   private void everythingArrives(TestBroker broker, List<String> admitted) throws Exception {
-    await().atMost(SOON).until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+    eventually().until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
     broker.consume();
-    await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+    eventually().until(() -> broker.seen() == admitted.size());
     assertThat(broker.deliveries()).containsOnlyKeys(admitted);
   }
 }

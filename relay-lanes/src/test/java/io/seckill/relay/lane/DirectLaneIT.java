@@ -1,5 +1,7 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.SOON;
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -24,7 +26,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class DirectLaneIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final int PARTITION = 0;
   private static final long SKU = 1600;
   private static final int WINDOW = 512;
@@ -60,7 +61,7 @@ class DirectLaneIT {
         admitted.addAll(lanes.admit(outbox, 20, SKU)); // none while the window is full
       }
 
-      await().atMost(SOON).until(() -> broker.seen() == 2_000 && outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.seen() == 2_000 && outbox.inPrivateQueues() == 0);
       assertThat(broker.orders())
           .extracting(order -> order.getProperties().getMessageId())
           .containsExactlyElementsOf(admitted);
@@ -93,7 +94,7 @@ class DirectLaneIT {
       String pushed = outbox.claimLate(token, SKU);
       unanswered.unknown();
 
-      await().atMost(SOON).until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
       assertThat(broker.deliveries()).containsOnlyKeys(pushed);
       assertThat(lanes.awaitOpen(PARTITION)).isNotEqualTo(token);
       assertThat(outbox.redis().zscore(RedisKeys.lanes(PARTITION), token))
@@ -109,7 +110,7 @@ class DirectLaneIT {
     try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
       String left = outbox.claimLate(lanes.awaitOpen(PARTITION), SKU);
 
-      await().atMost(SOON).until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
       assertThat(broker.deliveries()).containsOnlyKeys(left);
     }
   }
@@ -119,11 +120,11 @@ class DirectLaneIT {
     try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
       String token = lanes.awaitOpen(PARTITION);
       lanes.handOvers().get(PARTITION).reserve(1).unknown();
-      await().atMost(SOON).until(() -> !lanes.awaitOpen(PARTITION).equals(token));
+      eventually().until(() -> !lanes.awaitOpen(PARTITION).equals(token));
       String late = outbox.claimLate(token, SKU);
 
       try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-        await().atMost(SOON).until(() -> broker.seen() == 1);
+        eventually().until(() -> broker.seen() == 1);
         assertThat(broker.deliveries()).containsOnlyKeys(late);
         assertThat(relay.count("adopted")).isEqualTo(1);
       }
@@ -137,12 +138,12 @@ class DirectLaneIT {
       lanes.awaitOpen(PARTITION);
       proxy.dropToServer(true);
       List<String> admitted = lanes.admit(outbox, 10, SKU);
-      await().atMost(SOON).until(() -> lanes.lane(PARTITION).inFlight() == 10);
+      eventually().until(() -> lanes.lane(PARTITION).inFlight() == 10);
       assertThat(outbox.inPrivateQueues()).as("unconfirmed, so kept").isEqualTo(10);
       assertThat(lanes.handOvers().get(PARTITION).reserve(1)).isNull();
 
       proxy.heal(); // resets the connection that lost bytes
-      await().atMost(SOON).until(() -> broker.seen() == 10 && outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.seen() == 10 && outbox.inPrivateQueues() == 0);
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
       lanes.awaitOpen(PARTITION);
     }
@@ -154,15 +155,13 @@ class DirectLaneIT {
         TestDirectLanes lanes = start(rabbit.via(proxy), WINDOW)) {
       String before = lanes.awaitOpen(PARTITION);
       proxy.cut();
-      await()
-          .atMost(SOON)
-          .until(() -> lanes.lane(PARTITION).state() == LaneState.BROKER_UNAVAILABLE);
+      eventually().until(() -> lanes.lane(PARTITION).state() == LaneState.BROKER_UNAVAILABLE);
       assertThat(lanes.admit(outbox, 1, SKU)).isEmpty();
 
       proxy.heal();
       assertThat(lanes.awaitOpen(PARTITION)).isNotEqualTo(before);
       List<String> admitted = lanes.admit(outbox, 1, SKU);
-      await().atMost(SOON).until(() -> broker.seen() == 1);
+      eventually().until(() -> broker.seen() == 1);
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
     }
   }
@@ -173,12 +172,12 @@ class DirectLaneIT {
       String token = lanes.awaitOpen(PARTITION);
       outbox.redis().zadd(RedisKeys.lanes(PARTITION), -1, token);
       List<String> admitted = lanes.admit(outbox, 5, SKU);
-      await().atMost(SOON).until(() -> !lanes.awaitOpen(PARTITION).equals(token));
+      eventually().until(() -> !lanes.awaitOpen(PARTITION).equals(token));
       assertThat(lanes.count("leases.fenced")).isEqualTo(1);
       assertThat(outbox.inPrivateQueues()).as("they are the relays' now").isEqualTo(5);
 
       try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-        await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+        eventually().until(() -> outbox.inPrivateQueues() == 0);
         assertThat(broker.deliveries()).containsOnlyKeys(admitted);
         assertThat(relay.count("adopted")).isEqualTo(5);
       }
@@ -193,9 +192,8 @@ class DirectLaneIT {
         outbox.redis().del(RedisKeys.lanes(partition));
       }
 
-      await().atMost(SOON).until(() -> !lanes.awaitOpen(PARTITION).equals(token));
-      await()
-          .atMost(SOON)
+      eventually().until(() -> !lanes.awaitOpen(PARTITION).equals(token));
+      eventually()
           .until(
               () ->
                   IntStream.range(0, 16)
@@ -208,7 +206,7 @@ class DirectLaneIT {
     TestDirectLanes lanes = start(rabbit, WINDOW);
     lanes.awaitOpen(PARTITION);
     List<String> admitted = lanes.admit(outbox, 200, SKU);
-    await().atMost(SOON).until(() -> broker.seen() == 200);
+    eventually().until(() -> broker.seen() == 200);
     lanes.close();
 
     assertThat(outbox.inPrivateQueues()).isZero();
@@ -223,16 +221,16 @@ class DirectLaneIT {
   @Test
   void leavesItsOrdersToRelaysWhenItIsKilled() throws Exception {
     try (RelayProcess gateway = RelayProcess.directLanes(redis.url(), rabbit.url())) {
-      await().atMost(SOON).until(() -> broker.seen() > 1_000);
+      eventually().until(() -> broker.seen() > 1_000);
       gateway.kill();
     }
     Set<String> admitted = outbox.redis().smembers(DirectMain.ADMITTED);
 
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
-      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.seen() == admitted.size());
+      eventually().until(() -> outbox.inPrivateQueues() == 0);
       assertThat(broker.deliveries().keySet()).isEqualTo(admitted);
-      await().atMost(SOON).until(() -> relay.count("settled") == relay.count("adopted"));
+      eventually().until(() -> relay.count("settled") == relay.count("adopted"));
     }
   }
 

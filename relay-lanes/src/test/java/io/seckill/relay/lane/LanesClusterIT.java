@@ -1,7 +1,7 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisClients;
@@ -15,7 +15,6 @@ import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisCluster;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.ShippedUsers;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -28,8 +27,6 @@ import redis.clients.jedis.UnifiedJedis;
 @Tag("proof")
 @ChildProcessesOnly
 class LanesClusterIT {
-
-  private static final Duration SOON = Duration.ofMinutes(2);
 
   private RedisCluster cluster;
   private RabbitVhost rabbit;
@@ -69,7 +66,7 @@ class LanesClusterIT {
     List<String> admitted = outbox.admit(1_600, skus);
     try (TestRelay relay = startRelay()) {
       everythingArrives(admitted);
-      await().atMost(SOON).until(() -> relay.count("settled") == admitted.size());
+      eventually().until(() -> relay.count("settled") == admitted.size());
       assertThat(broker.duplicates()).isZero();
       for (long sku : skus) {
         assertThat(outbox.counter(sku, "publishedOrders")).as("sku " + sku).isEqualTo(100);
@@ -85,8 +82,8 @@ class LanesClusterIT {
       outbox.claimLate("gone:0:0123456789abcdef", sku);
     }
     try (TestRelay relay = startRelay()) {
-      await().atMost(SOON).until(() -> broker.seen() == skus.length);
-      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.seen() == skus.length);
+      eventually().until(() -> outbox.inPrivateQueues() == 0);
       assertThat(relay.count("adopted")).isEqualTo(skus.length);
     }
   }
@@ -109,7 +106,7 @@ class LanesClusterIT {
         outbox.redis().zadd(RedisKeys.lanes(Partition.ofSku(sku)), 1, lane); // its lease has ended
         admitted.add(outbox.claimLate(lane, sku));
       }
-      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      eventually().until(() -> broker.seen() == admitted.size());
       assertThat(relay.count("adopted")).isEqualTo(reachable.length);
 
       cluster.heal();
@@ -140,8 +137,8 @@ class LanesClusterIT {
   }
 
   private void everythingArrives(List<String> admitted) {
-    await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+    eventually().until(() -> broker.seen() == admitted.size());
     assertThat(broker.deliveries()).containsOnlyKeys(admitted);
-    await().atMost(SOON).until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+    eventually().until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
   }
 }

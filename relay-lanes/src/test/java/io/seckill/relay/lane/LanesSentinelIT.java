@@ -1,7 +1,7 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.redis.RedisSettings.Mode;
@@ -9,7 +9,6 @@ import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisReplicaSet;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,8 +20,6 @@ import redis.clients.jedis.exceptions.JedisException;
 @Tag("proof")
 @ChildProcessesOnly
 class LanesSentinelIT {
-
-  private static final Duration SOON = Duration.ofMinutes(2);
 
   private RedisReplicaSet redis;
   private List<String> sentinels;
@@ -63,18 +60,17 @@ class LanesSentinelIT {
     try (TestRelay relay =
         TestRelay.start(
             settings(), TestRelay.broker(rabbit.url(), null), TestRelay.Tuning.DEFAULT)) {
-      await().atMost(SOON).until(() -> broker.seen() > 100);
+      eventually().until(() -> broker.seen() > 100);
 
       redis.failOver();
 
-      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+      eventually().until(() -> broker.seen() == admitted.size());
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
-      await()
-          .atMost(SOON)
+      eventually()
           .ignoreExceptionsInstanceOf(JedisException.class) // pooled before the failover
           .until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
       List<String> later = outbox.admit(160, skus);
-      await().atMost(SOON).until(() -> broker.deliveries().keySet().containsAll(later));
+      eventually().until(() -> broker.deliveries().keySet().containsAll(later));
       assertThat(relay.count("settled")).isGreaterThanOrEqualTo(later.size());
       assertThat(listeners())
           .as("listeners, of the test's own client only")

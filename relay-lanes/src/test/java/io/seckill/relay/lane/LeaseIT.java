@@ -1,5 +1,6 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -25,7 +26,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(TestServers.class)
 class LeaseIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1600;
   private static final String GHOST = "ghost:0:00112233";
 
@@ -69,7 +69,7 @@ class LeaseIT {
     String order = outbox.claimLate(GHOST, SKU);
     TestRelay.Tuning narrow = TestRelay.Tuning.DEFAULT.withMaxUnconfirmed(4);
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url(), narrow)) {
-      await().atMost(SOON).until(() -> broker.deliveries().containsKey(order));
+      eventually().until(() -> broker.deliveries().containsKey(order));
       assertThat(outbox.waiting()).isPositive();
       assertThat(relay.count("adopted")).isEqualTo(1);
     }
@@ -80,7 +80,7 @@ class LeaseIT {
     register(GHOST, System.currentTimeMillis() + 25_000); // a lease lasts 30 s
     outbox.claimLate(GHOST, SKU);
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url(), TestRelay.Tuning.PATIENT)) {
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.RUNNING);
+      eventually().until(() -> relay.lane(0).state() == LaneState.RUNNING);
       await()
           .during(Duration.ofSeconds(3))
           .atMost(Duration.ofSeconds(6))
@@ -111,17 +111,16 @@ class LeaseIT {
     String orphan = outbox.claimLate("gone:0:0123456789abcdef", SKU + 9);
     outbox.claimLate("gone:0:0123456789abcdef", SKU + 3);
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      await()
-          .atMost(SOON)
+      eventually()
           .untilAsserted(
               () -> assertThat(broker.deliveries()).containsOnlyKeys(registered, orphan));
       assertThat(relay.relayLanes().sinceRenewed()).isLessThan(Duration.ofSeconds(10));
-      await().atMost(SOON).until(() -> relay.lane(3).state() == LaneState.REDIS_UNAVAILABLE);
+      eventually().until(() -> relay.lane(3).state() == LaneState.REDIS_UNAVAILABLE);
       assertThat(relay.lane(3).reason()).contains("WRONGTYPE");
       assertThat(relay.relayLanes().backlog(3).isWork()).isTrue();
 
       outbox.redis().del(RedisKeys.lanes(3));
-      await().atMost(SOON).until(() -> broker.seen() == 3 && outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.seen() == 3 && outbox.inPrivateQueues() == 0);
     }
   }
 
@@ -150,19 +149,19 @@ class LeaseIT {
     try (TcpProxy toRedis = TcpProxy.to(redisServer);
         TcpProxy toRabbit = TcpProxy.to(rabbitServer);
         TestRelay cutOff = TestRelay.start(redis.via(toRedis).url(), rabbit.via(toRabbit).url())) {
-      await().atMost(SOON).until(() -> cutOff.lane(0).state() == LaneState.RUNNING);
+      eventually().until(() -> cutOff.lane(0).state() == LaneState.RUNNING);
       toRabbit.dropToClient(true);
       List<String> admitted = outbox.admit(10, SKU);
-      await().atMost(SOON).until(() -> cutOff.lane(0).inFlight() == 10);
+      eventually().until(() -> cutOff.lane(0).inFlight() == 10);
       toRedis.cut();
 
       try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
-        await().atMost(SOON).until(() -> other.count("adopted") == 10);
-        await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+        eventually().until(() -> other.count("adopted") == 10);
+        eventually().until(() -> outbox.inPrivateQueues() == 0);
         toRedis.heal();
         toRabbit.heal();
-        await().atMost(SOON).until(() -> cutOff.count("leases.fenced") >= 1);
-        await().atMost(SOON).until(() -> cutOff.lane(0).state() == LaneState.RUNNING);
+        eventually().until(() -> cutOff.count("leases.fenced") >= 1);
+        eventually().until(() -> cutOff.lane(0).state() == LaneState.RUNNING);
         assertThat(broker.deliveries()).containsOnlyKeys(admitted);
         assertThat(other.count("leases.fenced")).isZero();
       }
@@ -175,10 +174,10 @@ class LeaseIT {
   void handsItsQueueOverWhenItsBrokerIsUnavailableForLong() throws Exception {
     try (TcpProxy toRabbit = TcpProxy.to(rabbitServer);
         TestRelay alone = TestRelay.start(redis.url(), rabbit.via(toRabbit).url())) {
-      await().atMost(SOON).until(() -> alone.lane(0).state() == LaneState.RUNNING);
+      eventually().until(() -> alone.lane(0).state() == LaneState.RUNNING);
       toRabbit.dropToServer(true);
       List<String> admitted = outbox.admit(10, SKU);
-      await().atMost(SOON).until(() -> alone.lane(0).inFlight() == 10);
+      eventually().until(() -> alone.lane(0).inFlight() == 10);
       toRabbit.cut();
 
       try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
@@ -226,7 +225,7 @@ class LeaseIT {
       for (int kill = 0; kill < 6; kill++) {
         admitted.addAll(outbox.admit(3_000, TestOutbox.skusOfEveryPartition()));
         int enough = Math.min(admitted.size(), broker.seen() + 500 + random.nextInt(2_000));
-        await().atMost(SOON).until(() -> broker.seen() >= enough);
+        eventually().until(() -> broker.seen() >= enough);
         int victim = random.nextInt(relays.size());
         relays.get(victim).kill();
         relays.set(victim, RelayProcess.lanes(redis.url(), rabbit.url()));
@@ -244,8 +243,8 @@ class LeaseIT {
   }
 
   private void everythingArrives(List<String> admitted) {
-    await().atMost(SOON).until(() -> broker.seen() == admitted.size());
-    await().atMost(SOON).until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+    eventually().until(() -> broker.seen() == admitted.size());
+    eventually().until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
     assertThat(broker.deliveries()).containsOnlyKeys(admitted);
   }
 }

@@ -1,7 +1,7 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.testing.RabbitServer;
@@ -11,7 +11,6 @@ import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,7 +24,6 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 @ExtendWith(TestServers.class)
 class RedisFailureIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1600;
 
   private RedisServer redisServer;
@@ -58,7 +56,7 @@ class RedisFailureIT {
       running(relay);
       proxy.dropToClient(true);
       List<String> admitted = outbox.admit(1, SKU);
-      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 1);
+      eventually().until(() -> outbox.inPrivateQueues() == 1);
       assertThat(broker.seen()).isZero();
 
       proxy.heal();
@@ -75,8 +73,7 @@ class RedisFailureIT {
       running(relay);
       proxy.dropToServer(true);
       proxy.dropToClient(true);
-      await()
-          .atMost(SOON)
+      eventually()
           .until(
               () -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_UNAVAILABLE));
 
@@ -110,9 +107,9 @@ class RedisFailureIT {
         outbox.redis().scriptFlush();
         int expected = i * 100;
         outbox.admit(100, TestOutbox.skusOfEveryPartition());
-        await().atMost(SOON).until(() -> broker.seen() == expected);
+        eventually().until(() -> broker.seen() == expected);
       }
-      await().atMost(SOON).until(() -> relay.count("settled") == 1_000);
+      eventually().until(() -> relay.count("settled") == 1_000);
       assertThat(broker.duplicates()).isZero();
     }
   }
@@ -122,10 +119,9 @@ class RedisFailureIT {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
       running(relay);
       List<String> admitted = outbox.admit(20_000, TestOutbox.skusOfEveryPartition());
-      await().atMost(SOON).until(() -> relay.count("settled") > 1_000);
+      eventually().until(() -> relay.count("settled") > 1_000);
       redisServer.kill();
-      await()
-          .atMost(SOON)
+      eventually()
           .until(
               () -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_UNAVAILABLE));
       redisServer.restart();
@@ -142,10 +138,9 @@ class RedisFailureIT {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
       running(relay);
       List<String> admitted = outbox.admit(1, SKU);
-      await().atMost(SOON).until(() -> broker.seen() == 1);
+      eventually().until(() -> broker.seen() == 1);
       replicaOf("127.0.0.1", "1");
-      await()
-          .atMost(SOON)
+      eventually()
           .until(
               () -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_UNAVAILABLE));
 
@@ -160,14 +155,14 @@ class RedisFailureIT {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
       running(relay);
       outbox.admit(1, SKU);
-      await().atMost(SOON).until(() -> relay.count("settled") == 1);
+      eventually().until(() -> relay.count("settled") == 1);
       String token = outbox.redis().zrange(RedisKeys.lanes(0), 0, -1).get(0);
 
       String late = outbox.claimLate(token, SKU);
 
-      await().atMost(SOON).until(() -> broker.seen() == 2);
+      eventually().until(() -> broker.seen() == 2);
       assertThat(broker.deliveries()).containsKey(late);
-      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      eventually().until(() -> outbox.inPrivateQueues() == 0);
     }
   }
 
@@ -178,7 +173,7 @@ class RedisFailureIT {
     List<String> admitted = outbox.admit(3, SKU);
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
       everythingArrives(admitted);
-      await().atMost(SOON).until(() -> broker.deadLetters().size() == 1);
+      eventually().until(() -> broker.deadLetters().size() == 1);
       assertThat(broker.deadLetters().get(0).getBody()).isEqualTo(junk);
       assertThat(relay.count("settled")).isEqualTo(4);
     }
@@ -192,8 +187,8 @@ class RedisFailureIT {
     outbox.redis().set(RedisKeys.outbox(0), "foreign");
     List<String> admitted = outbox.admit(10, 1601);
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.REDIS_UNAVAILABLE);
+      eventually().until(() -> broker.seen() == admitted.size());
+      eventually().until(() -> relay.lane(0).state() == LaneState.REDIS_UNAVAILABLE);
       assertThat(outbox.redis().get(RedisKeys.outbox(0))).isEqualTo("foreign");
 
       outbox.redis().del(RedisKeys.outbox(0));
@@ -206,9 +201,7 @@ class RedisFailureIT {
   }
 
   private static void running(TestRelay relay) {
-    await()
-        .atMost(SOON)
-        .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
+    eventually().until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
   }
 
   private void everythingArrives(List<String> admitted) {
@@ -216,16 +209,14 @@ class RedisFailureIT {
   }
 
   private void everythingArrives(List<String> admitted, int seen) {
-    await()
-        .atMost(SOON)
+    eventually()
         .untilAsserted(
             () ->
                 assertThat(broker.deliveries())
                     .as("orders delivered")
                     .hasSize(seen)
                     .containsKeys(admitted.toArray(String[]::new)));
-    await()
-        .atMost(SOON)
+    eventually()
         .ignoreExceptionsInstanceOf(JedisConnectionException.class) // pooled before a restart
         .until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
   }

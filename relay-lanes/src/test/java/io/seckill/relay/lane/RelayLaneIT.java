@@ -1,8 +1,8 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.eventually;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Delivery;
 import io.seckill.common.order.OrderMessage;
@@ -31,8 +31,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class RelayLaneIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
-
   private RedisDatabase redis;
   private RabbitVhost rabbit;
   private TestOutbox outbox;
@@ -56,8 +54,8 @@ class RelayLaneIT {
   void carriesEveryOrderOnceFromAllPartitionsToTheirQueues() {
     List<String> admitted = outbox.admit(4_000, TestOutbox.skusOfEveryPartition());
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url(), Tuning.PATIENT)) {
-      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
-      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.seen() == admitted.size());
+      eventually().until(() -> outbox.inPrivateQueues() == 0);
 
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
       assertThat(broker.duplicates()).isZero();
@@ -70,9 +68,9 @@ class RelayLaneIT {
   void keepsTheOrderOfAdmissionWithinASku() {
     List<String> admitted = outbox.admit(2_000, 1603);
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      await().atMost(SOON).until(() -> relay.count("settled") == 2_000);
+      eventually().until(() -> relay.count("settled") == 2_000);
 
-      await().atMost(SOON).until(() -> broker.seen() == 2_000);
+      eventually().until(() -> broker.seen() == 2_000);
 
       assertThat(broker.orders())
           .allMatch(order -> order.getEnvelope().getRoutingKey().equals("3"))
@@ -87,9 +85,9 @@ class RelayLaneIT {
     OrderMessage order = outbox.message(1605, 2, traceparent);
     outbox.admitText(5, OrderMessageCodec.encode(order));
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      await().atMost(SOON).until(() -> relay.count("settled") == 1);
+      eventually().until(() -> relay.count("settled") == 1);
     }
-    await().atMost(SOON).until(() -> broker.seen() == 1);
+    eventually().until(() -> broker.seen() == 1);
     Delivery message = broker.orders().get(0);
     assertThat(message.getEnvelope().getRoutingKey()).isEqualTo("1");
     assertThat(OrderMessageCodec.decode(message.getBody())).isEqualTo(order);
@@ -111,8 +109,8 @@ class RelayLaneIT {
     outbox.admitText(1, OrderMessageCodec.encode(outbox.message(1601, 4, null)));
     outbox.admitText(1, OrderMessageCodec.encode(outbox.message(1617, 5, null)));
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      await().atMost(SOON).until(() -> relay.count("settled") == 3);
-      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+      eventually().until(() -> relay.count("settled") == 3);
+      eventually().until(() -> outbox.inPrivateQueues() == 0);
     }
     assertThat(outbox.counter(1601, "publishedOrders")).isEqualTo(2);
     assertThat(outbox.counter(1601, "publishedUnits")).isEqualTo(7);
@@ -124,10 +122,10 @@ class RelayLaneIT {
     outbox.admitText(7, "{\"w\":9}");
     List<String> admitted = outbox.admit(3, 1607);
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      await().atMost(SOON).until(() -> relay.count("settled") == 4);
+      eventually().until(() -> relay.count("settled") == 4);
       assertThat(relay.count("unreadable")).isEqualTo(1);
     }
-    await().atMost(SOON).until(() -> broker.deadLetters().size() == 1 && broker.seen() == 3);
+    eventually().until(() -> broker.deadLetters().size() == 1 && broker.seen() == 3);
     Delivery dead = broker.deadLetters().get(0);
     assertThat(new String(dead.getBody(), UTF_8)).isEqualTo("{\"w\":9}");
     Map<String, Object> headers = dead.getProperties().getHeaders();
@@ -141,9 +139,9 @@ class RelayLaneIT {
   void sendsAnEntryOfAnotherVersionToTheDeadLettersForItsVersion() {
     outbox.admitText(7, "{\"v\":9,\"orderId\":7}");
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      await().atMost(SOON).until(() -> relay.count("settled") == 1);
+      eventually().until(() -> relay.count("settled") == 1);
     }
-    await().atMost(SOON).until(() -> broker.deadLetters().size() == 1);
+    eventually().until(() -> broker.deadLetters().size() == 1);
     Map<String, Object> headers = broker.deadLetters().get(0).getProperties().getHeaders();
     assertThat(headers.get(OutboundOrder.REASON_HEADER)).hasToString("UNSUPPORTED_VERSION");
     assertThat(headers.get(OutboundOrder.DETAIL_HEADER).toString()).contains("version 9");
@@ -157,9 +155,9 @@ class RelayLaneIT {
     entries.add(recorded("order-v1.json").replace("}", ",\"giftWrap\":{\"colour\":\"red\"}}"));
     entries.forEach(entry -> outbox.admitText(Partition.ofSku(1001), entry));
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      await().atMost(SOON).until(() -> relay.count("settled") == 3);
+      eventually().until(() -> relay.count("settled") == 3);
     }
-    await().atMost(SOON).until(() -> broker.orders().size() == 3);
+    eventually().until(() -> broker.orders().size() == 3);
     assertThat(broker.orders().stream().map(order -> new String(order.getBody(), UTF_8)))
         .containsExactlyElementsOf(entries);
     assertThat(broker.deadLetters()).isEmpty();

@@ -1,7 +1,7 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.testing.RabbitServer;
@@ -10,7 +10,6 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -21,7 +20,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class RelayRedisUserIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final String USER = "relay";
 
   @Test
@@ -42,12 +40,12 @@ class RelayRedisUserIT {
         outbox.admitText(3, "junk");
 
         try (TestRelay relay = TestRelay.start(redis.url(USER, ShippedUsers.PASSWORD), brokerUrl)) {
-          await().atMost(SOON).until(() -> broker.seen() == 502);
+          eventually().until(() -> broker.seen() == 502);
           outbox.redis().scriptFlush();
           outbox.admit(100, TestOutbox.skusOfEveryPartition());
-          await().atMost(SOON).until(() -> broker.seen() == 602);
-          await().atMost(SOON).until(() -> broker.deadLetters().size() == 1);
-          await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 0);
+          eventually().until(() -> broker.seen() == 602);
+          eventually().until(() -> broker.deadLetters().size() == 1);
+          eventually().until(() -> outbox.inPrivateQueues() == 0);
           assertThat(relay.count("adopted")).isEqualTo(2);
           assertThat(outbox.counter(1600, "publishedOrders")).isPositive();
         }

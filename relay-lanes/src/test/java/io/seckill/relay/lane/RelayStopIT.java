@@ -1,7 +1,7 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.TestRelay.Tuning;
@@ -11,7 +11,6 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,7 +21,6 @@ import redis.clients.jedis.resps.Tuple;
 @ExtendWith(TestServers.class)
 class RelayStopIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1600;
 
   private RabbitServer rabbitServer;
@@ -50,13 +48,13 @@ class RelayStopIT {
   void drainsItsWindowsSoThatNothingIsSentTwice() {
     List<String> admitted = outbox.admit(20_000, TestOutbox.skusOfEveryPartition());
     TestRelay first = TestRelay.start(redis.url(), rabbit.url(), Tuning.PATIENT);
-    await().atMost(SOON).until(() -> first.count("settled") > 1_000);
+    eventually().until(() -> first.count("settled") > 1_000);
     first.close();
     assertThat(outbox.inPrivateQueues()).isZero();
     assertThat(outbox.waiting()).isEqualTo(20_000 - first.count("settled"));
 
     try (TestRelay second = TestRelay.start(redis.url(), rabbit.url(), Tuning.PATIENT)) {
-      await().atMost(SOON).until(() -> broker.seen() == 20_000);
+      eventually().until(() -> broker.seen() == 20_000);
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
       assertThat(broker.duplicates()).isZero();
       assertThat(second.count("adopted")).isZero();
@@ -67,17 +65,17 @@ class RelayStopIT {
   void stopsWithinTheDrainTimeoutWhileTheBrokerIsSilent() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer)) {
       TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url());
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.RUNNING);
+      eventually().until(() -> relay.lane(0).state() == LaneState.RUNNING);
       proxy.dropToServer(true);
       List<String> admitted = outbox.admit(10, SKU);
-      await().atMost(SOON).until(() -> relay.lane(0).inFlight() == 10);
+      eventually().until(() -> relay.lane(0).inFlight() == 10);
 
       relay.close(); // while the broker is still silent
       assertThat(outbox.inPrivateQueues()).isEqualTo(10);
       proxy.heal();
 
       try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
-        await().atMost(SOON).until(() -> broker.seen() == 10);
+        eventually().until(() -> broker.seen() == 10);
         assertThat(other.count("adopted")).isEqualTo(10);
         assertThat(broker.deliveries()).containsOnlyKeys(admitted);
         assertThat(broker.duplicates()).isZero();
@@ -88,7 +86,7 @@ class RelayStopIT {
   @Test
   void releasesItsLeasesSoThatOthersNeedNotWait() {
     TestRelay relay = TestRelay.start(redis.url(), rabbit.url());
-    await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.RUNNING);
+    eventually().until(() -> relay.lane(0).state() == LaneState.RUNNING);
     relay.close();
 
     for (int partition = 0; partition < 16; partition++) {
@@ -101,7 +99,7 @@ class RelayStopIT {
   @Test
   void stopsAtOnceWhenNeitherServerIsThere() {
     TestRelay relay = TestRelay.start("redis://127.0.0.1:1", "amqp://a:b@127.0.0.1:1/x");
-    await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
+    eventually().until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
     relay.close();
     assertThat(relay.lanes()).allMatch(lane -> lane.state() == LaneState.STOPPED);
   }

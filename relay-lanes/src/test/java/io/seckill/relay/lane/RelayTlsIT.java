@@ -1,5 +1,6 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -32,8 +33,6 @@ import org.slf4j.LoggerFactory;
 @Tag("proof")
 @ChildProcessesOnly
 class RelayTlsIT {
-
-  private static final Duration SOON = Duration.ofMinutes(2);
 
   @TempDir private static Path directory;
 
@@ -81,8 +80,8 @@ class RelayTlsIT {
     List<String> admitted = outbox.admit(1_000, TestOutbox.skusOfEveryPartition());
     try (TestBroker broker = TestBroker.consuming(rabbit.url());
         TestRelay relay = start("127.0.0.1", ours)) {
-      await().atMost(SOON).until(() -> broker.seen() == admitted.size());
-      await().atMost(SOON).until(() -> relay.count("settled") == admitted.size());
+      eventually().until(() -> broker.seen() == admitted.size());
+      eventually().until(() -> relay.count("settled") == admitted.size());
 
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
       assertThat(redisServer.isRunning()).isTrue();
@@ -104,10 +103,9 @@ class RelayTlsIT {
     try (TestBroker broker = TestBroker.consuming(rabbit.url())) {
       ListAppender<ILoggingEvent> lines = linesOf(LaneStatus.class);
       try (TestRelay relay = start(host, trusted)) {
-        await()
-            .atMost(SOON)
+        eventually()
             .until(() -> relay.lanes().stream().anyMatch(lane -> lane.reason().contains(reason)));
-        await().atMost(SOON).until(() -> everyLaneIsFailing(relay));
+        eventually().until(() -> everyLaneIsFailing(relay));
         await("tries again and again, and says so once")
             .during(Duration.ofSeconds(2)) // several attempts of each lane
             .atMost(Duration.ofMinutes(2))
@@ -122,7 +120,7 @@ class RelayTlsIT {
       assertThat(broker.seen()).isZero();
 
       try (TestRelay relay = start("127.0.0.1", ours)) {
-        await().atMost(SOON).until(() -> broker.seen() == admitted.size());
+        eventually().until(() -> broker.seen() == admitted.size());
         assertThat(broker.deliveries()).containsOnlyKeys(admitted);
         assertThat(relay.lanes()).hasSize(16);
       }

@@ -1,7 +1,7 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.eventually;
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderMessage;
@@ -13,15 +13,12 @@ import io.seckill.relay.lane.HandOver.Reservation;
 import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.publish.RelayMeters;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
 /** A gateway's lanes in the test's JVM, with the time-outs of {@link TestRelay}. */
 public final class TestDirectLanes implements AutoCloseable {
-
-  private static final Duration SOON = Duration.ofMinutes(2);
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final List<HandOver> handOvers;
@@ -64,7 +61,7 @@ public final class TestDirectLanes implements AutoCloseable {
 
   /** The token of a partition's lease, once its lane takes orders. */
   public String awaitOpen(int partition) {
-    await().atMost(SOON).until(() -> handOvers.get(partition).reserve(0) != null);
+    eventually().until(() -> handOvers.get(partition).reserve(0) != null);
     return handOvers.get(partition).reserve(0).token();
   }
 

@@ -1,7 +1,7 @@
 package io.seckill.relay.lane;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.testing.RabbitServer;
@@ -10,7 +10,6 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,7 +20,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class UnconfirmedOrdersIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final long SKU = 1600;
 
   private RabbitServer rabbitServer;
@@ -52,7 +50,7 @@ class UnconfirmedOrdersIT {
 
       List<String> admitted = outbox.admit(10, SKU);
 
-      await().atMost(SOON).until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+      eventually().until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
       BrokerTopology.declare(broker.channel()); // so that there is a queue to consume from
       broker.consume();
       everythingIsDelivered(broker, admitted);
@@ -71,13 +69,13 @@ class UnconfirmedOrdersIT {
       List<String> admitted = outbox.admit(10, SKU);
       everythingIsDelivered(broker, admitted);
 
-      await().atMost(SOON).until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
+      eventually().until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
       assertThat(outbox.inPrivateQueues()).as("unconfirmed, so kept").isEqualTo(10);
       assertThat(relay.count("settled")).isZero();
 
       proxy.heal();
-      await().atMost(SOON).until(() -> relay.count("settled") == 10);
-      await().atMost(SOON).until(() -> broker.duplicates() == 10);
+      eventually().until(() -> relay.count("settled") == 10);
+      eventually().until(() -> broker.duplicates() == 10);
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
       assertThat(outbox.inPrivateQueues()).isZero();
     }
@@ -92,12 +90,12 @@ class UnconfirmedOrdersIT {
       running(relay);
       proxy.dropToServer(true);
       List<String> admitted = outbox.admit(10, SKU);
-      await().atMost(SOON).until(() -> relay.lane(0).inFlight() == 10);
+      eventually().until(() -> relay.lane(0).inFlight() == 10);
 
       proxy.heal(); // resets the connections that lost bytes
 
       everythingIsDelivered(broker, admitted);
-      await().atMost(SOON).until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+      eventually().until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
       assertThat(relay.count("settled")).isEqualTo(10);
       assertThat(relay.count("republished")).isEqualTo(10);
       assertThat(broker.duplicates()).isZero();
@@ -105,14 +103,11 @@ class UnconfirmedOrdersIT {
   }
 
   private static void running(TestRelay relay) {
-    await()
-        .atMost(SOON)
-        .until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
+    eventually().until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
   }
 
   private static void everythingIsDelivered(TestBroker broker, List<String> admitted) {
-    await()
-        .atMost(SOON)
+    eventually()
         .untilAsserted(
             () ->
                 assertThat(broker.deliveries().keySet())

@@ -1,5 +1,6 @@
 package io.seckill.relay.publish;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -19,8 +20,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class PublisherChannelIT {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
-
   /**
    * facts.md 15: a link that reconnects automatically would number its publishes from 1 again, and
    * take confirms of new publishes for confirms of old ones.
@@ -30,8 +29,7 @@ class PublisherChannelIT {
     try (TcpProxy proxy = TcpProxy.to(broker);
         PublisherChannel link = connector(broker.newVhost().via(proxy).url()).open("test")) {
       proxy.reset();
-      await()
-          .atMost(SOON)
+      eventually()
           .untilAsserted(
               () -> assertThatThrownBy(link::check).isInstanceOf(BrokerFailureException.class));
 
@@ -52,8 +50,7 @@ class PublisherChannelIT {
     RabbitVhost vhost = broker.newVhost();
     try (PublisherChannel link = connector(vhost.url()).open("lane-1")) {
       link.check();
-      await()
-          .atMost(SOON)
+      eventually()
           .until(
               () ->
                   vhost

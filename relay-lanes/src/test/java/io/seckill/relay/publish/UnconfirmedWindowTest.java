@@ -1,8 +1,8 @@
 package io.seckill.relay.publish;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -92,7 +92,7 @@ class UnconfirmedWindowTest {
     window.answer(1, false, false, sentAt -> {});
     Thread lane = new Thread(this::awaitAnswered);
     lane.start();
-    await().until(() -> lane.getState() == Thread.State.TIMED_WAITING);
+    eventually().until(() -> lane.getState() == Thread.State.TIMED_WAITING);
 
     window.returned(orders.get(1).messageId(), "NO_ROUTE");
     ack(2, false);
@@ -125,7 +125,7 @@ class UnconfirmedWindowTest {
   void waitsForAWakeAlsoWhenNothingIsInFlight() throws Exception {
     Thread lane = new Thread(this::awaitWoken);
     lane.start();
-    await().until(() -> lane.getState() == Thread.State.TIMED_WAITING);
+    eventually().until(() -> lane.getState() == Thread.State.TIMED_WAITING);
 
     window.wake();
     lane.join(TimeUnit.SECONDS.toMillis(30));

@@ -1,6 +1,6 @@
 package io.seckill.support.redis;
 
-import static org.awaitility.Awaitility.await;
+import static io.seckill.testing.Eventually.eventually;
 
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.redis.RedisSettings.Mode;
@@ -21,7 +21,6 @@ import redis.clients.jedis.util.JedisClusterCRC16;
 @ChildProcessesOnly
 class SlotRefreshIT {
 
-  private static final Duration SOON = Duration.ofSeconds(20);
   private static final RedisConfiguration CONFIGURATION = new RedisConfiguration();
 
   @Test
@@ -34,8 +33,8 @@ class SlotRefreshIT {
       cluster.node(0).freeze();
       moveSlot(cluster, JedisClusterCRC16.getSlot(key));
 
-      await().atMost(SOON).ignoreExceptions().until(() -> redis.set(key, "after").equals("OK"));
-      await().atMost(SOON).ignoreExceptions().until(() -> inPipeline(redis, key).equals("after"));
+      eventually().ignoreExceptions().until(() -> redis.set(key, "after").equals("OK"));
+      eventually().ignoreExceptions().until(() -> inPipeline(redis, key).equals("after"));
       refresh.close();
     }
   }

@@ -1,7 +1,7 @@
 package io.seckill.testing;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
@@ -33,6 +33,6 @@ public final class BreakerContract {
 
     breaker.transitionToOpenState();
 
-    await().untilAsserted(() -> assertThat(breaker.getState()).isEqualTo(State.HALF_OPEN));
+    eventually().untilAsserted(() -> assertThat(breaker.getState()).isEqualTo(State.HALF_OPEN));
   }
 }

@@ -1,6 +1,6 @@
 package io.seckill.testing;
 
-import static org.awaitility.Awaitility.await;
+import static io.seckill.testing.Eventually.eventually;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -37,7 +37,7 @@ final class ErlangNameServer {
         home,
         List.of(epmd, "-port", String.valueOf(port), "-address", "127.0.0.1"),
         Map.of("ERL_EPMD_PORT", String.valueOf(port)));
-    await().atMost(Duration.ofMinutes(2)).pollDelay(Duration.ZERO).until(() -> listensOn(port));
+    eventually().pollDelay(Duration.ZERO).until(() -> listensOn(port));
     return port;
   }
 

@@ -1,8 +1,7 @@
 package io.seckill.testing;
 
-import static org.awaitility.Awaitility.await;
+import static io.seckill.testing.Eventually.eventually;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,8 +14,6 @@ import java.util.stream.Collectors;
  * killed and frozen as a {@link MySqlServer}, but not wiped.
  */
 public final class MySqlPair implements AutoCloseable {
-
-  private static final Duration SOON = Duration.ofMinutes(2);
 
   private final List<MySqlServer> servers = new ArrayList<>();
   private final AtomicInteger nextDatabase = new AtomicInteger();
@@ -148,8 +145,7 @@ public final class MySqlPair implements AutoCloseable {
 
   private static void awaitApplied(MySqlServer standby, String position) {
     String missing = "SELECT MASTER_GTID_WAIT('" + position + "', 1) AS missing";
-    await("the standby to apply " + position)
-        .atMost(SOON)
+    eventually("the standby to apply " + position)
         .until(() -> standby.value(missing, "missing").equals("0"));
   }
 

@@ -1,8 +1,8 @@
 package io.seckill.testing;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -56,7 +56,7 @@ class MySqlPairIT {
 
   @Test
   void bringsACommitToTheStandby() {
-    await().untilAsserted(() -> assertThat(orders(pair.standby())).containsExactly(1L));
+    eventually().untilAsserted(() -> assertThat(orders(pair.standby())).containsExactly(1L));
   }
 
   @Test
@@ -78,7 +78,7 @@ class MySqlPairIT {
     assertThatThrownBy(this::insertImpatiently).isInstanceOf(SQLException.class);
     pair.standby().thaw();
 
-    await().untilAsserted(() -> assertThat(orders(pair.standby())).containsExactly(1L, 2L));
+    eventually().untilAsserted(() -> assertThat(orders(pair.standby())).containsExactly(1L, 2L));
   }
 
   @Test
@@ -89,7 +89,7 @@ class MySqlPairIT {
 
     assertThat(pair.primary()).isSameAs(primary);
     execute("INSERT INTO orders VALUES (2)");
-    await().untilAsserted(() -> assertThat(orders(pair.standby())).containsExactly(1L, 2L));
+    eventually().untilAsserted(() -> assertThat(orders(pair.standby())).containsExactly(1L, 2L));
   }
 
   @Test
@@ -105,7 +105,7 @@ class MySqlPairIT {
     execute("INSERT INTO orders VALUES (3)");
 
     pair.rejoin();
-    await().untilAsserted(() -> assertThat(orders(former)).containsExactly(1L, 3L));
+    eventually().untilAsserted(() -> assertThat(orders(former)).containsExactly(1L, 3L));
     assertThat(setting(former, "read_only")).isEqualTo("1");
     former.freeze();
     assertThatThrownBy(this::insertImpatiently).isInstanceOf(SQLException.class);

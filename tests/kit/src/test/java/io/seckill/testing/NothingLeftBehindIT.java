@@ -1,7 +1,7 @@
 package io.seckill.testing;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -10,7 +10,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -32,13 +31,9 @@ class NothingLeftBehindIT {
 
     jvm.destroyForcibly().waitFor();
 
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .until(() -> ports.stream().noneMatch(port -> answers(port)));
-    await().atMost(Duration.ofMinutes(2)).untilAsserted(() -> assertThat(directory).doesNotExist());
-    await()
-        .atMost(Duration.ofMinutes(2))
-        .untilAsserted(() -> assertThat(processesOf(directory)).isEmpty());
+    eventually().until(() -> ports.stream().noneMatch(port -> answers(port)));
+    eventually().untilAsserted(() -> assertThat(directory).doesNotExist());
+    eventually().untilAsserted(() -> assertThat(processesOf(directory)).isEmpty());
   }
 
   @Test

@@ -1,9 +1,8 @@
 package io.seckill.testing;
 
-import static org.awaitility.Awaitility.await;
+import static io.seckill.testing.Eventually.eventually;
 
 import io.seckill.testing.RabbitManagement.QueueMembers;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -26,7 +25,6 @@ import java.util.stream.Stream;
  */
 public final class RabbitCluster implements AutoCloseable {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final int NODES = 3;
 
   /** By Erlang name. */
@@ -141,8 +139,7 @@ public final class RabbitCluster implements AutoCloseable {
     String transfer =
         "{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<\"%s\">>, queue, <<\"%s\">>)),"
             + " rabbit_quorum_queue:transfer_leadership(Q, node()).";
-    await("the leader of " + queue)
-        .atMost(SOON)
+    eventually("the leader of " + queue)
         .until(
             () -> {
               if (leaderOf(vhost, queue) != target) {
@@ -193,8 +190,7 @@ public final class RabbitCluster implements AutoCloseable {
   }
 
   private void awaitWhole() {
-    await("a cluster of " + NODES)
-        .atMost(SOON)
+    eventually("a cluster of " + NODES)
         .ignoreExceptions()
         .until(() -> nodes.values().stream().allMatch(this::seesAll));
   }

@@ -1,14 +1,14 @@
 package io.seckill.testing;
 
+import static io.seckill.testing.Eventually.SOON;
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Test;
 class RabbitClusterIT {
 
   private static final String QUEUE = "orders";
-  private static final Duration SOON = Duration.ofMinutes(2);
 
   private static RabbitCluster cluster;
   private RabbitVhost vhost;
@@ -68,7 +67,7 @@ class RabbitClusterIT {
   void goesOnWithoutANodeAndTakesItBack() throws Exception {
     RabbitServer leader = cluster.leaderOf(vhost.name(), QUEUE);
     leader.kill();
-    await().atMost(SOON).until(() -> cluster.leaderOf(vhost.name(), QUEUE) != leader);
+    eventually().until(() -> cluster.leaderOf(vhost.name(), QUEUE) != leader);
     publish(cluster.answering());
 
     cluster.heal();
@@ -88,24 +87,21 @@ class RabbitClusterIT {
   void pausesANodeThatIsCutOffAndTakesItBack() throws Exception {
     RabbitServer leader = cluster.leaderOf(vhost.name(), QUEUE);
     cluster.partition(leader);
-    await().atMost(SOON).until(() -> !accepts(leader));
-    await()
-        .atMost(SOON)
+    eventually().until(() -> !accepts(leader));
+    eventually()
         .ignoreException(
             IllegalStateException.class) // a node that lost others may not list the queue
         .until(() -> cluster.leaderOf(vhost.name(), QUEUE) != leader);
     publish(cluster.answering());
 
     cluster.healPartition();
-    await().atMost(SOON).until(() -> accepts(leader));
+    eventually().until(() -> accepts(leader));
     cluster.heal();
     awaitOrders(2);
   }
 
   private void awaitOrders(long count) {
-    await()
-        .atMost(SOON)
-        .untilAsserted(() -> assertThat(vhost.queueDepth(QUEUE).ready()).isEqualTo(count));
+    eventually().untilAsserted(() -> assertThat(vhost.queueDepth(QUEUE).ready()).isEqualTo(count));
   }
 
   private static boolean accepts(RabbitServer node) {

@@ -1,5 +1,6 @@
 package io.seckill.testing;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -76,7 +77,7 @@ class RabbitServerIT {
     rabbit.restart();
 
     assertThat(rabbit.port()).isEqualTo(port);
-    await().atMost(Duration.ofMinutes(2)).until(() -> vhost.queueDepth("orders").ready() == 2);
+    eventually().until(() -> vhost.queueDepth("orders").ready() == 2);
   }
 
   @Test
@@ -142,7 +143,7 @@ class RabbitServerIT {
         Channel channel = connection.createChannel()) {
       channel.confirmSelect();
       declareOrders(channel);
-      await().until(() -> !confirmed(channel));
+      eventually().until(() -> !confirmed(channel));
     }
     vhost.clearPolicy("bound");
     publishOneOrder(vhost);
@@ -177,9 +178,9 @@ class RabbitServerIT {
         Channel channel = connection.createChannel()) {
       channel.basicGet("orders", false);
 
-      await().until(() -> vhost.queueDepth("orders").equals(new QueueDepth(0, 1)));
+      eventually().until(() -> vhost.queueDepth("orders").equals(new QueueDepth(0, 1)));
     }
-    await().until(() -> vhost.queueDepth("orders").equals(new QueueDepth(1, 0)));
+    eventually().until(() -> vhost.queueDepth("orders").equals(new QueueDepth(1, 0)));
   }
 
   @Test
@@ -189,7 +190,7 @@ class RabbitServerIT {
       assertThat(connection.getPort()).isEqualTo(proxy.port());
       proxy.reset();
 
-      await().until(() -> !connection.isOpen());
+      eventually().until(() -> !connection.isOpen());
     }
   }
 

@@ -1,8 +1,7 @@
 package io.seckill.testing;
 
-import static org.awaitility.Awaitility.await;
+import static io.seckill.testing.Eventually.eventually;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -22,7 +21,6 @@ import redis.clients.jedis.util.JedisClusterCRC16;
  */
 public final class RedisCluster implements AutoCloseable {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final int PRIMARIES = 3;
   private static final int SLOTS = 16_384;
   private static final int KEYS_AT_ONCE = 10;
@@ -244,15 +242,11 @@ public final class RedisCluster implements AutoCloseable {
   }
 
   private static void awaitTrue(String what, Callable<Boolean> condition) {
-    await(what).atMost(SOON).ignoreExceptions().until(condition);
+    eventually(what).ignoreExceptions().until(condition);
   }
 
   private static RedisServer awaitNode(String what, Callable<Optional<RedisServer>> node) {
-    return await(what)
-        .atMost(SOON)
-        .ignoreExceptions()
-        .until(node, Optional::isPresent)
-        .orElseThrow();
+    return eventually(what).ignoreExceptions().until(node, Optional::isPresent).orElseThrow();
   }
 
   @Override

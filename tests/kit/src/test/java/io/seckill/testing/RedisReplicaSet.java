@@ -1,9 +1,8 @@
 package io.seckill.testing;
 
-import static org.awaitility.Awaitility.await;
+import static io.seckill.testing.Eventually.eventually;
 
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -27,7 +26,6 @@ import redis.clients.jedis.params.ClientKillParams;
  */
 public final class RedisReplicaSet implements AutoCloseable {
 
-  private static final Duration SOON = Duration.ofMinutes(2);
   private static final String NAME = "seckill";
   private static final int NODES = 3;
   private static final int SENTINELS = 3;
@@ -275,8 +273,7 @@ public final class RedisReplicaSet implements AutoCloseable {
   }
 
   private RedisServer awaitPrimary(Predicate<RedisServer> condition) {
-    return await("the Sentinels' primary")
-        .atMost(SOON)
+    return eventually("the Sentinels' primary")
         .ignoreExceptionsInstanceOf(JedisException.class)
         .until(() -> named().filter(condition), Optional::isPresent)
         .orElseThrow();
@@ -297,8 +294,7 @@ public final class RedisReplicaSet implements AutoCloseable {
   }
 
   private static void awaitTrue(RedisServer server, Predicate<Jedis> condition) {
-    await("the server on port " + server.port())
-        .atMost(SOON)
+    eventually("the server on port " + server.port())
         .ignoreExceptions()
         .until(
             () -> {

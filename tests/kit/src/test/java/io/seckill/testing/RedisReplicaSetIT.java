@@ -1,7 +1,7 @@
 package io.seckill.testing;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -16,8 +16,6 @@ import redis.clients.jedis.exceptions.JedisDataException;
 @Tag("proof")
 @ChildProcessesOnly
 class RedisReplicaSetIT {
-
-  private static final Duration SOON = Duration.ofMinutes(1);
 
   private static RedisReplicaSet redis;
 
@@ -66,7 +64,7 @@ class RedisReplicaSetIT {
 
     RedisServer promoted = redis.awaitFailover(old);
 
-    await("NOREPLICAS").atMost(SOON).until(() -> !accepts(old));
+    eventually("NOREPLICAS").until(() -> !accepts(old));
     assertThat(Duration.ofNanos(System.nanoTime() - cut))
         .as("min-replicas-max-lag")
         .isGreaterThan(Duration.ofSeconds(9));
@@ -85,7 +83,7 @@ class RedisReplicaSetIT {
     redis.cutOff(replica);
     set(primary, "missed", "yes");
     RedisServer other = redis.replicas().get(1);
-    await("the other replica").atMost(SOON).until(() -> "yes".equals(get(other, "missed")));
+    eventually("the other replica").until(() -> "yes".equals(get(other, "missed")));
     assertThat(get(replica, "missed")).isNull();
 
     redis.rejoin(replica);

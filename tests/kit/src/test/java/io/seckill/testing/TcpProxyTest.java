@@ -1,8 +1,8 @@
 package io.seckill.testing;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -40,7 +40,7 @@ class TcpProxyTest {
     try (Socket client = connect()) {
       assertThat(ask(client, "hello")).isEqualTo("hello");
     }
-    await().until(() -> proxy.openConnections() == 0);
+    eventually().until(() -> proxy.openConnections() == 0);
   }
 
   @Test
@@ -71,7 +71,7 @@ class TcpProxyTest {
       proxy.dropToClient(true);
       send(client, "carried out");
 
-      await().until(() -> server.received().equals("carried out"));
+      eventually().until(() -> server.received().equals("carried out"));
       assertThatThrownBy(() -> receive(client, 200)).isInstanceOf(SocketTimeoutException.class);
     }
   }
@@ -83,7 +83,7 @@ class TcpProxyTest {
       assertThat(ask(idle, "open")).isEqualTo("open");
       proxy.dropToClient(true);
       send(victim, "lost");
-      await().until(() -> server.received().endsWith("lost"));
+      eventually().until(() -> server.received().endsWith("lost"));
       awaitHole(victim);
       proxy.dropToClient(false);
 
@@ -139,7 +139,7 @@ class TcpProxyTest {
     proxy.delay(Duration.ofHours(1));
     try (Socket client = connect()) {
       send(client, "never");
-      await().until(() -> proxy.openConnections() == 1);
+      eventually().until(() -> proxy.openConnections() == 1);
       proxy.close();
 
       assertThatThrownBy(() -> receive(client, 5_000)).isInstanceOf(SocketException.class);
@@ -170,7 +170,7 @@ class TcpProxyTest {
       proxy.close();
 
       assertThatThrownBy(this::connect).isInstanceOf(SocketException.class);
-      await().until(() -> threadsOf(proxy) == 0);
+      eventually().until(() -> threadsOf(proxy) == 0);
     }
   }
 

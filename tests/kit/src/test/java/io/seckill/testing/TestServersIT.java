@@ -1,8 +1,8 @@
 package io.seckill.testing;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -38,7 +38,7 @@ class TestServersIT {
       channel.queueDeclare("orders", true, false, false, Map.of("x-queue-type", "quorum"));
       channel.basicPublish("", "orders", null, "1".getBytes(StandardCharsets.UTF_8));
 
-      await().until(() -> vhost.queueDepth("orders").equals(new QueueDepth(1, 0)));
+      eventually().until(() -> vhost.queueDepth("orders").equals(new QueueDepth(1, 0)));
       assertThat(rabbit.newVhost().queues()).isEmpty();
     }
   }

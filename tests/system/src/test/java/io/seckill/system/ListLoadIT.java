@@ -1,7 +1,7 @@
 package io.seckill.system;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.guarantee.Guarantee;
@@ -44,7 +44,6 @@ class ListLoadIT {
   private static final int BUYERS = 200;
   private static final long SKU = 1001;
   private static final SaleOffer OFFER = new SaleOffer(SKU, PurchasePolicy.LIMITED, 5, 10_000);
-  private static final Duration SETTLED_LIMIT = Duration.ofSeconds(60);
 
   private static Pipeline pipeline;
 
@@ -64,7 +63,7 @@ class ListLoadIT {
   @Test
   void leavesPurchasesProductPagesReadinessAndOperatorsAlone() throws Exception {
     pipeline.admin().sell(SKU, OFFER.policy(), OFFER.limit(), OFFER.stock());
-    await().until(() -> page().path("onSale").booleanValue());
+    eventually().until(() -> page().path("onSale").booleanValue());
     CompletableFuture<LoadResult> looking = CompletableFuture.supplyAsync(ListLoadIT::lookAtLists);
 
     long buyer = 0;
@@ -83,7 +82,7 @@ class ListLoadIT {
                     .code())
             .isEqualTo("PAUSED");
         assertThat(pipeline.admin().resume(SKU).status()).isEqualTo(200);
-        await().until(() -> page().path("onSale").booleanValue());
+        eventually().until(() -> page().path("onSale").booleanValue());
       }
     }
 
@@ -143,12 +142,8 @@ class ListLoadIT {
   }
 
   private static SaleAtRest atRest(long orders) throws Exception {
-    await()
-        .atMost(SETTLED_LIMIT)
-        .until(() -> pipeline.sales().settledOrders(SKU), settled -> settled == orders);
-    await()
-        .atMost(SETTLED_LIMIT)
-        .until(() -> pipeline.sales().read(OFFER), sale -> sale.inPrivateQueues() == 0);
+    eventually().until(() -> pipeline.sales().settledOrders(SKU), settled -> settled == orders);
+    eventually().until(() -> pipeline.sales().read(OFFER), sale -> sale.inPrivateQueues() == 0);
     return pipeline.sales().read(OFFER);
   }
 }

@@ -1,7 +1,7 @@
 package io.seckill.system;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.guarantee.Guarantee;
@@ -12,7 +12,6 @@ import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import io.seckill.testing.TestServers;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,8 +27,6 @@ import tools.jackson.databind.JsonNode;
 /** Buys over HTTP from the three real processes, then checks the contents of MySQL and Redis. */
 @ExtendWith({TestServers.class, SharedPipeline.class})
 class PipelineIT {
-
-  private static final Duration SETTLED_LIMIT = Duration.ofSeconds(60);
 
   private final Pipeline pipeline;
   private final Purchases purchases = new Purchases();
@@ -95,9 +92,7 @@ class PipelineIT {
     onSale(1005, PurchasePolicy.LIMITED, 5, 50);
     String order = pipeline.shop().buy(11, 1005, 1, "watched-order").text("orderId");
 
-    await()
-        .atMost(SETTLED_LIMIT)
-        .until(() -> pipeline.shop().order(11, order).text("status"), "CONFIRMED"::equals);
+    eventually().until(() -> pipeline.shop().order(11, order).text("status"), "CONFIRMED"::equals);
     assertThat(pipeline.shop().order(12, order).status()).isEqualTo(404);
   }
 
@@ -111,8 +106,7 @@ class PipelineIT {
     assertThat(pipeline.shop().pay(21, paid).text("status")).isEqualTo("PAID");
     assertThat(pipeline.shop().cancel(22, cancelled).text("status")).isEqualTo("CANCELLED");
 
-    await()
-        .atMost(SETTLED_LIMIT)
+    eventually()
         .until(() -> pipeline.shop().buy(23, 1006, 1, "third-in-the-row").status(), s -> s == 202);
     purchases.attempt(1006, 23, "third-in-the-row", 1);
     purchases.ended(paid, "PAID");
@@ -140,8 +134,7 @@ class PipelineIT {
     purchases.attempt(skuId, userId, key, 1);
     String order = pipeline.shop().buy(userId, skuId, 1, key).text("orderId");
     purchases.accepted(skuId, userId, key, order);
-    await()
-        .atMost(SETTLED_LIMIT)
+    eventually()
         .until(() -> pipeline.shop().order(userId, order).text("status"), "CONFIRMED"::equals);
     return order;
   }
@@ -183,12 +176,8 @@ class PipelineIT {
    * Waits until that many orders are stored and none is in progress, then checks every guarantee.
    */
   private SaleAtRest atRest(long skuId, long orders) throws SQLException {
-    await()
-        .atMost(SETTLED_LIMIT)
-        .until(() -> pipeline.sales().settledOrders(skuId), settled -> settled == orders);
-    await()
-        .atMost(SETTLED_LIMIT)
-        .until(() -> pipeline.sales().read(offer), sale -> sale.inPrivateQueues() == 0);
+    eventually().until(() -> pipeline.sales().settledOrders(skuId), settled -> settled == orders);
+    eventually().until(() -> pipeline.sales().read(offer), sale -> sale.inPrivateQueues() == 0);
     SaleAtRest sale = pipeline.sales().read(offer);
     Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
     new LedgerBalances(pipeline.admin()).judge(sale, purchases);

@@ -1,7 +1,7 @@
 package io.seckill.system;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
@@ -28,7 +28,6 @@ import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -53,7 +52,6 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class ReconciliationJourneyIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "QUOTA_EXCEEDED");
 
   private static RedisServer redisServer;
@@ -92,7 +90,7 @@ class ReconciliationJourneyIT {
     long sku = 8001;
     onSale(sku, PurchasePolicy.LIMITED, 2, 3_000);
     List<CompletableFuture<Answer>> requests = buy(sku, 2_500);
-    await().atMost(PATIENCE).until(() -> accepted.get() >= 800);
+    eventually().until(() -> accepted.get() >= 800);
     Set<String> window = flushAll(sku);
 
     Answer report = pipeline.admin().reconcile(sku, false);
@@ -117,13 +115,12 @@ class ReconciliationJourneyIT {
     onSale(sku, PurchasePolicy.LIMITED, 2, 1_000);
     pipeline.stop(Service.CONSUMER);
     buy(sku, 400).forEach(CompletableFuture::join);
-    await().atMost(PATIENCE).until(() -> inLists(sku).isEmpty());
+    eventually().until(() -> inLists(sku).isEmpty());
     assertThat(purge(sku)).isEqualTo(400);
     pipeline.run(Service.CONSUMER);
 
     // A scheduled reconciliation may run first; every order is sent again at least once.
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .until(() -> pipeline.admin().reconcile(sku, false).text("outcome"), "CLEAN"::equals);
 
     SaleAtRest sale =
@@ -246,8 +243,7 @@ class ReconciliationJourneyIT {
 
   /** Waits until all guarantees hold at the same time. */
   private SaleAtRest atRest(Guarantee... guarantees) throws SQLException {
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .untilAsserted(
             () -> {
               SaleAtRest sale = pipeline.sales().read(offer);

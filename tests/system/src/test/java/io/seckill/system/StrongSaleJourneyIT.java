@@ -1,5 +1,6 @@
 package io.seckill.system;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -61,7 +62,7 @@ class StrongSaleJourneyIT {
     assertThat(created.status()).as(created.toString()).isEqualTo(201);
     assertThat(created.text("decides")).isEqualTo("MYSQL");
     done(pipeline.admin().preheat(SKU));
-    await().atMost(PATIENCE).until(() -> pipeline.shop().page(SKU).status() == 200);
+    eventually().until(() -> pipeline.shop().page(SKU).status() == 200);
     assertThat(pipeline.shop().buy(41, SKU, 1, "before-it-opens").code()).isEqualTo("NOT_OPEN");
     done(pipeline.admin().open(SKU));
     awaitOnSale();
@@ -93,8 +94,7 @@ class StrongSaleJourneyIT {
     redis.restart();
     SaleOffer offer = new SaleOffer(SKU, PurchasePolicy.LIMITED, 2, 4).strong();
     SaleAtRest sale =
-        await()
-            .atMost(PATIENCE)
+        eventually()
             .ignoreExceptions() // of connections from before
             .until(() -> pipeline.sales().read(offer), read -> true);
     Guarantee.strong().forEach(guarantee -> guarantee.judge(sale, purchases));
@@ -127,9 +127,7 @@ class StrongSaleJourneyIT {
   }
 
   private static void awaitOnSale() {
-    await()
-        .atMost(PATIENCE)
-        .until(() -> pipeline.shop().page(SKU).json().path("onSale").asBoolean());
+    eventually().until(() -> pipeline.shop().page(SKU).json().path("onSale").asBoolean());
   }
 
   private static void done(Answer answer) {

@@ -1,6 +1,6 @@
 package io.seckill.bench.baseline;
 
-import static org.awaitility.Awaitility.await;
+import static io.seckill.testing.Eventually.eventually;
 
 import io.seckill.bench.lab.Lab;
 import io.seckill.system.process.Service;
@@ -27,7 +27,6 @@ import java.util.stream.Collectors;
  */
 public final class BaselineServer implements AutoCloseable {
 
-  private static final Duration START_LIMIT = Duration.ofSeconds(60);
   private static final String LIBRARIES = "BOOT-INF/lib/";
 
   private final String secret = "baseline-" + UUID.randomUUID();
@@ -61,8 +60,7 @@ public final class BaselineServer implements AutoCloseable {
   public static BaselineServer start(Lab lab) throws IOException {
     BaselineServer server =
         new BaselineServer("redis://127.0.0.1:" + lab.redisServer().port() + "/0");
-    await("the baseline application")
-        .atMost(START_LIMIT)
+    eventually("the baseline application")
         .pollInterval(Duration.ofMillis(100))
         .failFast("it died, see baseline.log", () -> !server.process.isAlive())
         .until(server::listens);

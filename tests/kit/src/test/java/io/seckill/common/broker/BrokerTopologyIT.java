@@ -1,8 +1,8 @@
 package io.seckill.common.broker;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
@@ -15,7 +15,6 @@ import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
@@ -107,8 +106,7 @@ class BrokerTopologyIT {
   }
 
   private static GetResponse next(Channel channel) {
-    return await()
-        .atMost(Duration.ofSeconds(30))
+    return eventually()
         .until(() -> channel.basicGet(BrokerTopology.DEAD_QUEUE, false), Objects::nonNull);
   }
 }

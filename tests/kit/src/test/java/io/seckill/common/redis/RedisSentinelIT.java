@@ -1,7 +1,7 @@
 package io.seckill.common.redis;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -30,7 +30,6 @@ import redis.clients.jedis.providers.SentineledConnectionProvider;
 class RedisSentinelIT {
 
   private static final Duration COMMAND = Duration.ofMillis(200);
-  private static final Duration SOON = Duration.ofMinutes(1);
   private static final Logger LOG =
       (Logger) LoggerFactory.getLogger(SentineledConnectionProvider.class);
 
@@ -55,12 +54,12 @@ class RedisSentinelIT {
     try (RedisSentinelClient client =
         (RedisSentinelClient) RedisClients.open(settings(), "listener")) {
       HostAndPort former = client.getCurrentMaster();
-      await().atMost(SOON).until(() -> subscriptions("listener", "age=[2-9]").size() > 0);
+      eventually().until(() -> subscriptions("listener", "age=[2-9]").size() > 0);
       Set<String> subscriptions = subscriptions("listener", "age=.*");
 
       servers.failOver();
 
-      await().atMost(SOON).until(() -> !client.getCurrentMaster().equals(former));
+      eventually().until(() -> !client.getCurrentMaster().equals(former));
       assertThat(subscriptions("listener", "age=.*")).containsAll(subscriptions);
       assertThat(client.ping()).isEqualTo("PONG");
     }
@@ -71,7 +70,7 @@ class RedisSentinelIT {
     try (RedisServer other = RedisServer.start();
         RedisSentinelClient client =
             RedisClients.openForAnyMaster(settings(), "asker", Duration.ofSeconds(1))) {
-      await().atMost(SOON).until(() -> subscriptions("asker", ".*").size() > 0);
+      eventually().until(() -> subscriptions("asker", ".*").size() > 0);
 
       atEachSentinel(
           sentinel -> { // which announces nothing of this
@@ -80,7 +79,7 @@ class RedisSentinelIT {
           });
 
       HostAndPort named = new HostAndPort(other.host(), other.port());
-      await().atMost(SOON).until(() -> client.getCurrentMaster().equals(named));
+      eventually().until(() -> client.getCurrentMaster().equals(named));
       assertThat(lines.list.stream().filter(line -> line.getLevel().isGreaterOrEqual(Level.WARN)))
           .as("complaints about silence")
           .isEmpty();

@@ -1,5 +1,6 @@
 package io.seckill.testing.mutation;
 
+import io.seckill.testing.Eventually;
 import java.time.Duration;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
@@ -20,12 +21,24 @@ public final class Patience {
     return factory.atMost(limit.compareTo(LIMIT) < 0 ? limit : LIMIT);
   }
 
+  /** Called in place of {@link Eventually#eventually()}. */
+  public static ConditionFactory eventually() {
+    return atMost(Eventually.eventually(), LIMIT);
+  }
+
+  /** Called in place of {@link Eventually#eventually(String)}. */
+  public static ConditionFactory eventually(String what) {
+    return atMost(Eventually.eventually(what), LIMIT);
+  }
+
   /** Returns this class for calls that it replaces, else null. */
   static @Nullable Class<?> of(String owner, String called, String descriptor) {
     boolean waits =
         owner.equals("org/awaitility/core/ConditionFactory")
             && called.equals("atMost")
             && descriptor.startsWith("(Ljava/time/Duration;)");
-    return waits ? Patience.class : null;
+    boolean waitsEventually =
+        owner.equals("io/seckill/testing/Eventually") && called.equals("eventually");
+    return waits || waitsEventually ? Patience.class : null;
   }
 }

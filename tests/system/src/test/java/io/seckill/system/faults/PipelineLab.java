@@ -1,5 +1,7 @@
 package io.seckill.system.faults;
 
+import static io.seckill.testing.Eventually.eventually;
+
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.SaleReader;
 import io.seckill.system.ServiceEnvironment;
@@ -24,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
-import org.awaitility.Awaitility;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -242,8 +243,7 @@ public abstract class PipelineLab implements AutoCloseable {
   ServiceInstance activeConsumer() {
     Map<ServiceInstance, Double> before = new HashMap<>();
     consumers.forEach(consumer -> before.put(consumer, deliveries(consumer)));
-    return Awaitility.await("a consumer to get orders")
-        .atMost(Duration.ofMinutes(2))
+    return eventually("a consumer to get orders")
         .pollInterval(Duration.ofMillis(100))
         .until(
             () ->

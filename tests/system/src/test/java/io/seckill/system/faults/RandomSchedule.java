@@ -1,5 +1,7 @@
 package io.seckill.system.faults;
 
+import static io.seckill.testing.Eventually.eventually;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -16,7 +18,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /** Faults at random times, planned from a seed only; the plan does not depend on a clock. */
@@ -83,7 +84,7 @@ public final class RandomSchedule {
     /** Returns the faults without an observed effect some seconds after the end of all faults. */
     List<Event> unseen() {
       long end = System.nanoTime() + LAST_LOOKS.toNanos();
-      Awaitility.await().until(() -> unseen.isEmpty() || System.nanoTime() - end > 0);
+      eventually().until(() -> unseen.isEmpty() || System.nanoTime() - end > 0);
       return List.copyOf(unseen.keySet());
     }
 

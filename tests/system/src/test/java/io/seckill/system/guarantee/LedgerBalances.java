@@ -1,11 +1,10 @@
 package io.seckill.system.guarantee;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
-import java.time.Duration;
-import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -13,9 +12,6 @@ import tools.jackson.databind.JsonNode;
  * stores. Queries one gateway's admin port, so the services must run.
  */
 public final class LedgerBalances implements Guarantee {
-
-  /** Acks, compensations and the posts of other consumers take a second or two. */
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final AdminClient admin;
 
@@ -25,8 +21,7 @@ public final class LedgerBalances implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
-    Awaitility.await("the ledger of SKU " + sale.skuId() + " to balance")
-        .atMost(PATIENCE)
+    eventually("the ledger of SKU " + sale.skuId() + " to balance")
         .untilAsserted(() -> check(sale));
   }
 

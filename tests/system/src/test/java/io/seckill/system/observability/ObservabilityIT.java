@@ -1,7 +1,7 @@
 package io.seckill.system.observability;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.Pipeline;
@@ -11,7 +11,6 @@ import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,7 +29,6 @@ class ObservabilityIT {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Path DEPLOYED = ROOT.resolve("deploy/observability");
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Pattern OUR_METRIC = Pattern.compile("\\bseckill_[a-z0-9_]+");
   private static final Pattern DOCUMENTED = Pattern.compile("(?m)^\\| `(seckill_[a-z0-9_]+)`");
   private static final Map<Service, String> CHAPTERS =
@@ -48,11 +46,8 @@ class ObservabilityIT {
     long sku = 2201;
     pipeline.admin().sell(sku, PurchasePolicy.LIMITED, 5, 100);
     String order = pipeline.shop().buy(7, sku, 2, "observed-order").text("orderId");
-    await()
-        .atMost(PATIENCE)
-        .until(() -> pipeline.shop().order(7, order).text("status"), "CONFIRMED"::equals);
-    await()
-        .atMost(PATIENCE)
+    eventually().until(() -> pipeline.shop().order(7, order).text("status"), "CONFIRMED"::equals);
+    eventually()
         .until(
             () -> scrape(Service.CONSUMER).lines(),
             lines ->

@@ -1,7 +1,7 @@
 package io.seckill.system.observability;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.Pipeline;
@@ -10,7 +10,6 @@ import io.seckill.system.process.Service;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -21,7 +20,6 @@ class TraceIT {
 
   private static final String TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
   private static final String TRACEPARENT = "00-" + TRACE_ID + "-00f067aa0ba902b7-01";
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final Pipeline pipeline;
 
@@ -35,8 +33,7 @@ class TraceIT {
     pipeline.admin().sell(sku, PurchasePolicy.LIMITED, 5, 100);
 
     String order =
-        await()
-            .atMost(PATIENCE)
+        eventually()
             .until(
                 () -> pipeline.shop().buyTraced(7, sku, 2, "traced-order", TRACEPARENT),
                 answer -> answer.status() == 202)
@@ -46,8 +43,7 @@ class TraceIT {
     awaitConfirmed(8, untraced);
 
     assertThat(stages(Service.GATEWAY, order, TRACE_ID)).containsExactly("admitted");
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .untilAsserted(
             () ->
                 assertThat(stages(Service.RELAY, order, TRACE_ID))
@@ -57,8 +53,7 @@ class TraceIT {
   }
 
   private void awaitConfirmed(long user, String order) {
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .until(() -> pipeline.shop().order(user, order).text("status"), "CONFIRMED"::equals);
   }
 

@@ -1,5 +1,6 @@
 package io.seckill.system.pages;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
@@ -15,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.logging.Level;
-import org.awaitility.Awaitility;
 import org.openqa.selenium.By;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.StaleElementReferenceException;
@@ -33,7 +33,6 @@ import org.openqa.selenium.logging.LoggingPreferences;
  */
 final class Browser implements AutoCloseable {
 
-  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final Path SCREENSHOTS = Path.of("target", "screenshots");
 
   /** Console entries about answers with 4xx and 5xx, which some tests provoke. */
@@ -235,8 +234,7 @@ final class Browser implements AutoCloseable {
 
   private void await(String what, Supplier<Boolean> holds, Supplier<String> instead) {
     try {
-      Awaitility.await(what)
-          .atMost(LIMIT)
+      eventually(what)
           .pollInterval(Duration.ofMillis(50))
           .pollDelay(Duration.ZERO)
           .until(holds::get);

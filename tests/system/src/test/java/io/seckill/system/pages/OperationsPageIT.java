@@ -1,7 +1,7 @@
 package io.seckill.system.pages;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
@@ -26,7 +26,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +40,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class OperationsPageIT {
 
-  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final int MOST_VIEWERS = 50;
 
   /** Only the operator reconciles; a reconciliation may take longer than other actions. */
@@ -93,7 +91,7 @@ class OperationsPageIT {
     page.choose(3001);
 
     page.act("Preheat", "preheat SKU 3001: PREHEATED");
-    await().atMost(LIMIT).until(() -> page.offers("Open"));
+    eventually().until(() -> page.offers("Open"));
     assertThat(page.offers("Close")).as("action that a preheated sale answers with 409").isFalse();
     page.act("Open", "open SKU 3001: OPEN");
     for (int shopper = 1; shopper <= 5; shopper++) {
@@ -130,9 +128,9 @@ class OperationsPageIT {
     page.confirm("put SKU 3010: A window seat, 20 units");
     browser.awaitText("#sales-rows tr[data-key='3010']", "MySQL");
     page.choose(3010).act("Preheat", "preheat SKU 3010: PREHEATED");
-    await().atMost(LIMIT).until(() -> page.offers("Open"));
+    eventually().until(() -> page.offers("Open"));
     page.act("Open", "open SKU 3010: OPEN");
-    await().atMost(LIMIT).until(() -> isOnSale(3010));
+    eventually().until(() -> isOnSale(3010));
     String[] orders = new String[4];
     for (int shopper = 1; shopper <= 3; shopper++) {
       Answer answer = pipeline.shop().buy(shopper, 3010, 2, "strong-page-" + shopper);
@@ -253,7 +251,7 @@ class OperationsPageIT {
     page.fill("reason", "a test").confirm("discard dead letter");
 
     browser.awaitShown("#no-dead-letters");
-    await().atMost(LIMIT).until(() -> pipeline.sales().settledOrders(3004) == 1);
+    eventually().until(() -> pipeline.sales().settledOrders(3004) == 1);
   }
 
   @Tag("proof")
@@ -321,7 +319,7 @@ class OperationsPageIT {
     browser.awaitShown("#token");
     List<InputStream> others = new ArrayList<>();
     try {
-      await().atMost(LIMIT).until(() -> watch(others), watching -> watching == MOST_VIEWERS);
+      eventually().until(() -> watch(others), watching -> watching == MOST_VIEWERS);
       browser.type("#token", pipeline.tokens().operator());
       browser.press("#sign-in-form button[type=submit]");
       browser.awaitText("#away", "BUSY: Too many operators are watching");

@@ -1,14 +1,11 @@
 package io.seckill.system.pages;
 
-import static org.awaitility.Awaitility.await;
+import static io.seckill.testing.Eventually.eventually;
 
-import java.time.Duration;
 import java.util.stream.Stream;
 
 /** The shop page, as a shopper uses it. */
 final class ShopPage {
-
-  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private final Browser browser;
   private final String url;
@@ -62,7 +59,7 @@ final class ShopPage {
 
   /** Returns the id of the order that is shown; waits while the page replaces it. */
   String orderId() {
-    return await().atMost(LIMIT).until(this::shownOrderId, id -> !id.isEmpty());
+    return eventually().until(this::shownOrderId, id -> !id.isEmpty());
   }
 
   private String shownOrderId() {

@@ -1,7 +1,7 @@
 package io.seckill.system.pages;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
@@ -32,7 +32,6 @@ import org.openqa.selenium.interactions.Actions;
 class ShopPageIT {
 
   private static final Duration NEWS_ARE_SLOW = Duration.ofSeconds(10);
-  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final long FIRST_LOAD_BYTES = 100_000;
 
   private static Pipeline pipeline;
@@ -164,7 +163,7 @@ class ShopPageIT {
     link.dropToClient(true); // the purchase is made, its answer is lost
     try {
       page.buy().awaitStatus("SENDING");
-      await().atMost(LIMIT).until(() -> ordersOf(2003) == 1);
+      eventually().until(() -> ordersOf(2003) == 1);
     } finally {
       link.dropToClient(false);
     }
@@ -211,7 +210,7 @@ class ShopPageIT {
       page.buy().awaitStatus("QUEUED");
       String first = page.orderId();
       forget(2012, 112);
-      await().atMost(LIMIT).until(() -> !page.orderId().equals(first));
+      eventually().until(() -> !page.orderId().equals(first));
     } finally {
       pipeline.run(Service.CONSUMER);
     }
@@ -394,9 +393,7 @@ class ShopPageIT {
 
   private static void onStrongSale(long skuId, long stock) {
     pipeline.admin().sellStrong(skuId, PurchasePolicy.LIMITED, 5, stock);
-    await()
-        .atMost(LIMIT)
-        .until(() -> pipeline.shop().page(skuId).json().path("onSale").asBoolean());
+    eventually().until(() -> pipeline.shop().page(skuId).json().path("onSale").asBoolean());
   }
 
   /** Deletes Redis's records of a shopper's purchases of a SKU, as after a loss of data. */
