@@ -297,8 +297,7 @@ class IntakeFaultsIT {
         }
         List.of(toMySql, toBroker, toRedis).get(random.nextInt(3)).reset();
         long enough = Math.min(i * 100 + 100, database.settled(sku) + random.nextInt(100));
-        await()
-            .atMost(PATIENCE)
+        eventually()
             .pollInterval(Duration.ofMillis(5))
             .until(() -> database.settled(sku) >= enough);
       }
@@ -332,8 +331,7 @@ class IntakeFaultsIT {
 
     long stored = database.settled(sku);
     assertThat(stored).as("stored when it stopped").isLessThan(20_000);
-    await()
-        .atMost(PATIENCE)
+    eventually()
         .untilAsserted(
             () -> {
               assertThat(observer.vhost().queueDepth(QUEUE).unacked()).isZero();

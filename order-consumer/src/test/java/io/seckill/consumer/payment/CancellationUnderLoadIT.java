@@ -111,7 +111,7 @@ class CancellationUnderLoadIT {
     assertThat(count(consumer, "status = 'PAID'")).as("paid").isPositive();
     assertThat(count(consumer, "status = 'CANCELLED'")).as("cancelled").isPositive();
     assertThat(count(consumer, "status IN ('PAID', 'CANCELLED')")).isEqualTo(ended.get());
-    await().atMost(Duration.ofMinutes(2)).until(() -> stored.pendingCompensations() == 0);
+    eventually().until(() -> stored.pendingCompensations() == 0);
     long held = units(consumer, "TRUE");
     assertThat(stored.stockInMySql(SKU)).isEqualTo(STOCK - held);
     assertThat(stored.stockInRedis(SKU)).isEqualTo(STOCK - held);

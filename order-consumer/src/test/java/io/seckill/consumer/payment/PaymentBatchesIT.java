@@ -107,7 +107,7 @@ class PaymentBatchesIT {
         answers.add(pay(id));
       }
       assertThat(pay(unanswered).get().status()).isEqualTo(503);
-      await().atMost(PATIENCE).until(() -> waiting() == answers.size());
+      eventually().until(() -> waiting() == answers.size());
       payments.settle(paidMeanwhile, "by-callback");
       assertThat(consumer.bean(Cancellations.class).expire(List.of(expired), Duration.ZERO))
           .isEqualTo(1);

@@ -285,13 +285,13 @@ class BrokerFailureIT {
       List<String> admitted =
           new ArrayList<>(outbox.admit(2_500, TestOutbox.skusOfEveryPartition()));
       for (int i = 0; i < 5; i++) {
-        await().atMost(SOON).until(() -> proxy.openConnections() == relay.lanes().size());
+        eventually().until(() -> proxy.openConnections() == relay.lanes().size());
         long before = broker.seen();
         long resets = proxy.resetConnections();
         admitted.addAll(outbox.admit(500, TestOutbox.skusOfEveryPartition()));
         proxy.reset();
         assertThat(proxy.resetConnections()).as("connections reset").isGreaterThan(resets);
-        await().atMost(SOON).until(() -> broker.seen() > before);
+        eventually().until(() -> broker.seen() > before);
       }
       eventually().until(() -> broker.seen() == admitted.size());
       eventually().until(() -> proxy.openConnections() == relay.lanes().size());

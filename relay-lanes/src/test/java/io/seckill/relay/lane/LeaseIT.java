@@ -196,7 +196,7 @@ class LeaseIT {
       everythingArrives(admitted);
       toRabbit.dropToClient(true); // no confirms: the orders stay in private queues
       admitted.addAll(outbox.admit(500, TestOutbox.skusOfEveryPartition()));
-      await().atMost(SOON).until(() -> outbox.inPrivateQueues() == 500);
+      eventually().until(() -> outbox.inPrivateQueues() == 500);
       frozen.freeze();
       try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
         everythingArrives(admitted);

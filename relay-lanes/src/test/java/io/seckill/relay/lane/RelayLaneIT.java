@@ -17,7 +17,6 @@ import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.seckill.system;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -74,14 +75,10 @@ class ContainersIT {
     assertThat(buy(offer, 41, 2, 202).text("orderId")).as("order of the repeat").isEqualTo(order);
     refused(offer, 41, 1, "above-the-limit", "QUOTA_EXCEEDED");
     refused(offer, 42, 2, "above-the-stock", "SOLD_OUT");
-    await()
-        .atMost(PATIENCE)
-        .until(() -> pipeline.shop().order(41, order).text("status"), "CONFIRMED"::equals);
+    eventually().until(() -> pipeline.shop().order(41, order).text("status"), "CONFIRMED"::equals);
     assertThat(buy(offer, 41, 2, 202).text("orderId")).as("repeat when stored").isEqualTo(order);
     SaleAtRest sale =
-        await()
-            .atMost(PATIENCE)
-            .until(() -> pipeline.sales().read(offer), read -> read.inPrivateQueues() == 0);
+        eventually().until(() -> pipeline.sales().read(offer), read -> read.inPrivateQueues() == 0);
     Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
     judged(sale, 2);
   }
@@ -120,8 +117,7 @@ class ContainersIT {
     mysql.freeze();
     try {
       order = buy(offer, 61, 2, 202).text("orderId");
-      await()
-          .atMost(PATIENCE)
+      eventually()
           .until(
               () -> Files.readString(pipeline.log(Service.CONSUMER)),
               log -> log.contains("The broker has cancelled the consumer of "));
@@ -129,13 +125,9 @@ class ContainersIT {
       consumerTimeout(1_800_000);
       mysql.thaw();
     }
-    await()
-        .atMost(PATIENCE)
-        .until(() -> pipeline.shop().order(61, order).text("status"), "CONFIRMED"::equals);
+    eventually().until(() -> pipeline.shop().order(61, order).text("status"), "CONFIRMED"::equals);
     SaleAtRest sale =
-        await()
-            .atMost(PATIENCE)
-            .until(() -> pipeline.sales().read(offer), read -> read.inPrivateQueues() == 0);
+        eventually().until(() -> pipeline.sales().read(offer), read -> read.inPrivateQueues() == 0);
     Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
     judged(sale, 2);
   }
