@@ -9,6 +9,7 @@ import io.seckill.testing.mutation.Mutation;
 import io.seckill.testing.mutation.MutationCase;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every mutation that loses, oversells or repeats an order between the broker and MySQL, or lets
  * Redis and MySQL both sell a strong sale, fails a test.
  */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class ConsumerMutationsIT {
 
