@@ -264,12 +264,16 @@ class DataLossIT {
     run.judge(LostSales.guarantees(mayBeMissing(onlyInRedis)), List.of());
   }
 
-  /** Cuts all services off from Redis; returns the orders that are only there. */
+  /**
+   * Cuts all services off from Redis, and waits for the answers to what it has decided; returns the
+   * orders that are only there.
+   */
   private Set<String> stopsAtRedis(FaultRun run) {
     run.load().expectLoss();
     lab.relays().forEach(relay -> relay.links().redis().cut());
     lab.gateways().forEach(gateway -> gateway.links().redis().cut());
     lab.consumers().forEach(consumer -> consumer.links().redis().cut());
+    run.load().awaitAnswers();
     return run.sales().stream().collect(HashSet::new, this::collect, Set::addAll);
   }
 

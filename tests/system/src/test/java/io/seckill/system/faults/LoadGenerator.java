@@ -70,6 +70,7 @@ public final class LoadGenerator implements AutoCloseable {
   private final AtomicIntegerArray acceptedAt;
   private final Histogram answersMs = new ConcurrentHistogram(LONGEST_MS, 2);
   private final Map<String, AtomicInteger> problems = new ConcurrentHashMap<>();
+  private final Set<CompletableFuture<?>> underWay = ConcurrentHashMap.newKeySet();
   private volatile boolean lastCalled;
   private volatile boolean lossExpected;
   private volatile boolean closed;
@@ -126,7 +127,7 @@ public final class LoadGenerator implements AutoCloseable {
   private void buy(PlannedPurchase purchase, int gateway, int tries, boolean certain) {
     long start = System.nanoTime();
     long sentAtMs = System.currentTimeMillis();
-    var unused =
+    CompletableFuture<Answer> attempt =
         send(gateway, purchase, purchase.quantity())
             .whenComplete(
                 (answer, failure) -> {
@@ -145,6 +146,8 @@ public final class LoadGenerator implements AutoCloseable {
                             () -> buy(purchase, gateway + 1, tries + 1, certain && tookNothing));
                   }
                 });
+    underWay.add(attempt);
+    var unused = attempt.whenComplete((answer, failure) -> underWay.remove(attempt));
   }
 
   private CompletableFuture<Answer> send(int gateway, PlannedPurchase purchase, int quantity) {
@@ -386,6 +389,15 @@ public final class LoadGenerator implements AutoCloseable {
         .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(5))
         .until(() -> accepted() >= purchases);
+  }
+
+  /** Waits until every purchase sent before now is answered, or its connection has ended. */
+  void awaitAnswers() {
+    Set<CompletableFuture<?>> sent = Set.copyOf(underWay);
+    await("answers to " + sent.size() + " purchases")
+        .atMost(Duration.ofMinutes(2))
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> sent.stream().allMatch(CompletableFuture::isDone));
   }
 
   public void awaitProblems(String code, int answers) {
