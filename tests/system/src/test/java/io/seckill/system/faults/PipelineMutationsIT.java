@@ -191,7 +191,19 @@ class PipelineMutationsIT {
             .caughtBy("CountersAgree: .*left a private queue"),
         MutatedRun.of("the ledger shows a unit too many", BrokerFaultsIT.class, "restarted")
             .with(CONSUMER, ConsumerMutations.LEDGER_WITH_A_UNIT_TOO_MANY)
-            .caughtBy("LedgerBalances: "));
+            .caughtBy("LedgerBalances: "),
+        MutatedRun.of(
+                "a strong sale refuses what it stored", StrongSaleFaultsIT.class, "mySqlKilled")
+            .with(CONSUMER, ConsumerMutations.REFUSES_WHAT_IT_STORED)
+            .caughtBy("RefusedHasNoOrder: .*QUOTA_EXCEEDED"),
+        MutatedRun.of("a strong sale is compensated", StrongSaleFaultsIT.class, "mySqlKilled")
+            .with(CONSUMER, ConsumerMutations.COMPENSATES_STRONG_SALES)
+            .caughtBy("OnlyInMySql: .*to be compensated in Redis"),
+        MutatedRun.of(
+                "a fallback returns all units", FallbackFaultsIT.class, "redisBackWithAllItsData")
+            .with(CONSUMER, ConsumerMutations.FALLBACK_RETURNS_ALL_UNITS)
+            .with(CONSUMER, NO_RECONCILIATION)
+            .caughtBy("PromisesKept: .*promised and rejected"));
   }
 
   static Stream<MutatedRun> chosen() {
