@@ -1,5 +1,6 @@
 package io.seckill.consumer;
 
+import io.seckill.consumer.catalogue.MutantLoading;
 import io.seckill.consumer.intake.MutantIntake;
 import io.seckill.consumer.payment.MutantPayments;
 import io.seckill.consumer.storage.MutantStore;
@@ -90,6 +91,27 @@ public final class ConsumerMutations {
               "io.seckill.consumer.fallback.FallbackSales",
               "fallback = 'ENTERING', epoch = epoch + 1,",
               "fallback = 'ENTERING',");
+
+  public static final Mutation FALLBACK_RETURNS_ALL_UNITS =
+      Mutation.named("a sale returns from a fallback with all units that it began with")
+          .calls(
+              "io.seckill.consumer.catalogue.SaleLoader#load",
+              "io.seckill.consumer.catalogue.ProductSnapshot#stock",
+              MutantLoading.class);
+
+  public static final Mutation REFUSES_WHAT_IT_STORED =
+      Mutation.named("every twentieth order of a strong sale is stored and answered with a refusal")
+          .calls(
+              "io.seckill.consumer.strong.StrongPurchaseController#decide",
+              STORE + "StrongSales#decide",
+              MutantStore.class);
+
+  public static final Mutation COMPENSATES_STRONG_SALES =
+      Mutation.named("Redis is to get back units of a strong sale")
+          .constant(
+              "io.seckill.consumer.payment.Cancellations",
+              "decides = 'MYSQL'",
+              "decides = 'NOBODY'");
 
   private ConsumerMutations() {}
 }

@@ -122,11 +122,8 @@ class ConsumerMutationsIT {
         Mutation.named("a cancel returns units of an order that is paid")
             .constant(LIFECYCLE + "Cancellations", " AND status = 'CONFIRMED'", "")
             .caughtBy(LIFECYCLE + "LifecycleIT#aPaidOrderIsNotCancellable", "409"),
-        Mutation.named("Redis is to get back units of a strong sale")
-            .constant(LIFECYCLE + "Cancellations", "decides = 'MYSQL'", "decides = 'NOBODY'")
-            .caughtBy(
-                LIFECYCLE + "LifecycleIT#onlyOrdersThatRedisKnowsAreCompensatedThere",
-                "expected: 0L"),
+        ConsumerMutations.COMPENSATES_STRONG_SALES.caughtBy(
+            LIFECYCLE + "LifecycleIT#onlyOrdersThatRedisKnowsAreCompensatedThere", "expected: 0L"),
         Mutation.named("purchases of a strong sale do not notice a change of its stock")
             .constant(
                 CATALOGUE + "StockChangeTable",

@@ -15,12 +15,12 @@ final class FaultLab extends PipelineLab {
 
   /** Starts everything, on a channel. */
   static FaultLab start(Channel channel, FaultReport report) {
-    return new FaultLab(LabServers.start(), ServicesUnderTest.AS_BUILT, channel, report);
+    return start(ServicesUnderTest.AS_BUILT, channel, report);
   }
 
-  /** Starts everything, with services that may be changed. */
-  static FaultLab start(ServicesUnderTest product, FaultReport report) {
-    return new FaultLab(LabServers.start(), product, Channel.AS_SHIPPED, report);
+  /** Starts everything, on a channel, with services that may be changed. */
+  static FaultLab start(ServicesUnderTest product, Channel channel, FaultReport report) {
+    return new FaultLab(LabServers.start(), product, channel, report);
   }
 
   @Override

@@ -14,6 +14,7 @@ import io.seckill.system.process.Service;
 import io.seckill.testing.TestServers;
 import io.seckill.testing.mutation.Mutation;
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,20 +28,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.platform.commons.support.ReflectionSupport;
 
 /**
  * Each mutation that loses, oversells or repeats orders makes a row of the fault matrix fail with
  * the complaint of a known guarantee. The row runs unmodified, in a lab of its own with mutated
  * services. Without the mutation it passes, as a test of the suite.
- *
- * <p>Every build tries three mutations at once; all are tried, one at a time, with {@code
- * -Dseckill.proof=true}.
  */
 @Tag("proof")
 @ExtendWith(TestServers.class)
 class PipelineMutationsIT {
-
-  private static final boolean ALL = Boolean.getBoolean("seckill.proof");
 
   /** Part of a run's name; only runs with it are executed. */
   private static final String CHOICE = System.getProperty("seckill.mutation", "");
@@ -51,10 +48,21 @@ class PipelineMutationsIT {
 
   private static final List<String> RESULTS = new ArrayList<>();
 
-  /** A row of the fault matrix, in a lab. */
-  @FunctionalInterface
-  private interface Row {
-    void run(FaultLab lab) throws Exception;
+  /** A row of the fault matrix: a test method of a class whose constructor takes the lab. */
+  private record Row(Class<?> test, Method method) {
+
+    private static Row of(Class<?> test, String method) {
+      return new Row(test, ReflectionSupport.findMethod(test, method).orElseThrow());
+    }
+
+    private void run(FaultLab lab) {
+      ReflectionSupport.invokeMethod(method, ReflectionSupport.newInstance(test, lab));
+    }
+
+    @Override
+    public String toString() {
+      return test.getName() + '#' + method.getName();
+    }
   }
 
   /**
@@ -67,8 +75,8 @@ class PipelineMutationsIT {
   record MutatedRun(
       String name, Map<Service, List<Mutation>> mutations, Row row, List<String> complaints) {
 
-    private static MutatedRun of(String name, Row row) {
-      return new MutatedRun(name, Map.of(), row, List.of());
+    private static MutatedRun of(String name, Class<?> test, String method) {
+      return new MutatedRun(name, Map.of(), Row.of(test, method), List.of());
     }
 
     private MutatedRun with(Service service, Mutation mutation) {
@@ -92,111 +100,108 @@ class PipelineMutationsIT {
   private static final Mutation NO_RECONCILIATION =
       Mutation.named("reconciliation never looks").setting("seckill.reconciliation.interval", "5m");
 
-  static Stream<MutatedRun> runs() {
-    Row brokerRestarted = lab -> new BrokerFaultsIT(lab).restarted();
-    MutatedRun relayLoses =
-        MutatedRun.of("the relay sends one order in 300 nowhere", brokerRestarted)
-            .with(RELAY, RelayMutations.SENT_NOWHERE)
-            .caughtBy("NothingRepaired: .*ORDER_SENT_AGAIN");
-    MutatedRun consumerRejects =
-        MutatedRun.of("order-consumer rejects one order in 20", brokerRestarted)
-            .with(CONSUMER, ConsumerMutations.REJECTS_ONE_IN_20)
-            .caughtBy("OutcomesStay: .*status=REJECTED, reason=QUOTA_EXCEEDED");
-    MutatedRun gatewayRefuses =
-        MutatedRun.of("the gateway refuses one shopper in 25", brokerRestarted)
-            .with(GATEWAY, GatewayMutations.REFUSES_ONE_IN_25)
-            .caughtBy("RefusalsAreTrue: ");
-    if (!ALL) {
-      return Stream.of(together(relayLoses, consumerRejects, gatewayRefuses));
-    }
+  /** {@code class#method} of the row of each run. */
+  static Stream<String> rows() {
+    return runs().map(run -> run.row().toString()).distinct();
+  }
+
+  private static Stream<MutatedRun> runs() {
     return Stream.of(
-        relayLoses,
-        consumerRejects,
-        gatewayRefuses,
-        MutatedRun.of(
-                "removal before confirm",
-                lab -> new RelayFaultsIT(lab).killedBetweenClaimAndPublish())
+        MutatedRun.of("the relay sends one order in 300 nowhere", BrokerFaultsIT.class, "restarted")
+            .with(RELAY, RelayMutations.SENT_NOWHERE)
+            .caughtBy("NothingRepaired: .*ORDER_SENT_AGAIN"),
+        MutatedRun.of("order-consumer rejects one order in 20", BrokerFaultsIT.class, "restarted")
+            .with(CONSUMER, ConsumerMutations.REJECTS_ONE_IN_20)
+            .caughtBy("OutcomesStay: .*status=REJECTED, reason=QUOTA_EXCEEDED"),
+        MutatedRun.of("the gateway refuses one shopper in 25", BrokerFaultsIT.class, "restarted")
+            .with(GATEWAY, GatewayMutations.REFUSES_ONE_IN_25)
+            .caughtBy("RefusalsAreTrue: "),
+        MutatedRun.of("removal before confirm", RelayFaultsIT.class, "killedBetweenClaimAndPublish")
             .with(RELAY, RelayMutations.REMOVED_BEFORE_CONFIRM)
             .caughtBy("NothingRepaired: .*ORDER_SENT_AGAIN"),
-        MutatedRun.of("ack before COMMIT", lab -> new ConsumerFaultsIT(lab).killedBeforeCommit())
+        MutatedRun.of("ack before COMMIT", ConsumerFaultsIT.class, "killedBeforeCommit")
             .with(CONSUMER, ConsumerMutations.ACKED_BEFORE_COMMIT)
             .with(CONSUMER, NO_RECONCILIATION)
             .caughtBy("NothingLost: .*promised but nowhere"),
-        MutatedRun.of("quota unchecked by the gateway", brokerRestarted)
+        MutatedRun.of("quota unchecked by the gateway", BrokerFaultsIT.class, "restarted")
             .with(GATEWAY, GatewayMutations.CHECKS_NO_QUOTA)
             .caughtBy("OutcomesStay: .*status=REJECTED, reason=QUOTA_EXCEEDED"),
-        MutatedRun.of("quota unchecked by anybody", brokerRestarted)
+        MutatedRun.of("quota unchecked by anybody", BrokerFaultsIT.class, "restarted")
             .with(GATEWAY, GatewayMutations.CHECKS_NO_QUOTA)
             .with(CONSUMER, ConsumerMutations.KNOWS_NO_LIMIT)
             .caughtBy("QuotaHeld: .*within the limit of 3", "AlwaysHolds: I2"),
-        MutatedRun.of("stock unchecked by anybody", brokerRestarted)
+        MutatedRun.of("stock unchecked by anybody", BrokerFaultsIT.class, "restarted")
             .with(GATEWAY, GatewayMutations.SELLS_WHAT_IS_SOLD_OUT)
             .with(CONSUMER, ConsumerMutations.STOCK_NOT_GUARDED)
             .caughtBy("NeverOversold: .*that shoppers own", "AlwaysHolds: I1"),
         MutatedRun.of(
                 "units are given back again",
-                lab -> new ConsumerFaultsIT(lab).killedBetweenCompensationAndItsMark())
+                ConsumerFaultsIT.class,
+                "killedBetweenCompensationAndItsMark")
             .with(CONSUMER, ConsumerMutations.COMPENSATED_AGAIN)
             .caughtBy("NothingRepaired: .*STOCK_SET|OutcomesStay: .*SOLD_OUT"),
         MutatedRun.of(
                 "compensations are not noted",
-                lab -> new ConsumerFaultsIT(lab).killedBetweenCompensationAndItsMark())
+                ConsumerFaultsIT.class,
+                "killedBetweenCompensationAndItsMark")
             .with(CONSUMER, ConsumerMutations.COMPENSATION_NOT_NOTED)
             .with(CONSUMER, NO_RECONCILIATION)
             .caughtBy("CompensatedOnce: .*given back in Redis"),
-        MutatedRun.of("key not looked up", lab -> new GatewayFaultsIT(lab).admissionReplyLost())
+        MutatedRun.of("key not looked up", GatewayFaultsIT.class, "admissionReplyLost")
             .with(GATEWAY, GatewayMutations.KEY_NOT_LOOKED_UP)
             .caughtBy("RequestsKeepTheirOrder: ", "AdmittedOnce: "),
-        MutatedRun.of("mandatory off", lab -> new BrokerFaultsIT(lab).bindingMissing())
+        MutatedRun.of("mandatory off", BrokerFaultsIT.class, "bindingMissing")
             .with(RELAY, RelayMutations.NOT_MANDATORY)
             .caughtBy("NothingRepaired: .*ORDER_SENT_AGAIN"),
-        MutatedRun.of("fencing off", lab -> new RelayFaultsIT(lab).frozenBeyondItsLease())
+        MutatedRun.of("fencing off", RelayFaultsIT.class, "frozenBeyondItsLease")
             .with(RELAY, RelayMutations.FENCED_CLAIMS)
             .with(RELAY, RelayMutations.FENCED_SETTLES)
             .caughtBy("WorksAgain: .*lanes with a lease"),
         MutatedRun.of(
                 "useAffectedRows off",
-                lab -> new ConsumerFaultsIT(lab).killedBetweenResultCompensationAndItsMark())
+                ConsumerFaultsIT.class,
+                "killedBetweenResultCompensationAndItsMark")
             .with(CONSUMER, ConsumerMutations.AFFECTED_ROWS_OFF)
             .caughtBy("QuotaHeld: .*quota of SKU"),
-        MutatedRun.of("the message asks for one unit", brokerRestarted)
+        MutatedRun.of("the message asks for one unit", BrokerFaultsIT.class, "restarted")
             .with(GATEWAY, GatewayMutations.MESSAGE_OF_ONE_UNIT)
             .with(CONSUMER, NO_RECONCILIATION)
             .caughtBy("NothingInvented: ", "StoresAgree: .*stock of SKU"),
-        MutatedRun.of("twice the price is charged", brokerRestarted)
+        MutatedRun.of("twice the price is charged", BrokerFaultsIT.class, "restarted")
             .with(CONSUMER, ConsumerMutations.CHARGES_TWICE_THE_PRICE)
             .caughtBy("StoredOnce: .*cents charged"),
-        MutatedRun.of("published orders are counted twice", brokerRestarted)
+        MutatedRun.of("published orders are counted twice", BrokerFaultsIT.class, "restarted")
             .with(RELAY, RelayMutations.COUNTED_TWICE)
             .caughtBy("CountersAgree: .*left a private queue"),
-        MutatedRun.of("the ledger shows a unit too many", brokerRestarted)
+        MutatedRun.of("the ledger shows a unit too many", BrokerFaultsIT.class, "restarted")
             .with(CONSUMER, ConsumerMutations.LEDGER_WITH_A_UNIT_TOO_MANY)
-            .caughtBy("LedgerBalances: "));
+            .caughtBy("LedgerBalances: "),
+        MutatedRun.of(
+                "a strong sale refuses what it stored", StrongSaleFaultsIT.class, "mySqlKilled")
+            .with(CONSUMER, ConsumerMutations.REFUSES_WHAT_IT_STORED)
+            .caughtBy("RefusedHasNoOrder: .*QUOTA_EXCEEDED"),
+        MutatedRun.of("a strong sale is compensated", StrongSaleFaultsIT.class, "mySqlKilled")
+            .with(CONSUMER, ConsumerMutations.COMPENSATES_STRONG_SALES)
+            .caughtBy("OnlyInMySql: .*to be compensated in Redis"),
+        MutatedRun.of(
+                "a fallback returns all units", FallbackFaultsIT.class, "redisBackWithAllItsData")
+            .with(CONSUMER, ConsumerMutations.FALLBACK_RETURNS_ALL_UNITS)
+            .with(CONSUMER, NO_RECONCILIATION)
+            .caughtBy("PromisesKept: .*promised and rejected"));
   }
 
   static Stream<MutatedRun> chosen() {
     return runs().filter(run -> run.name().contains(CHOICE));
   }
 
-  private static MutatedRun together(MutatedRun... runs) {
-    MutatedRun all = MutatedRun.of("all three: " + List.of(runs), runs[0].row());
-    List<String> complaints = new ArrayList<>();
-    for (MutatedRun run : runs) {
-      for (Map.Entry<Service, List<Mutation>> changes : run.mutations().entrySet()) {
-        for (Mutation mutation : changes.getValue()) {
-          all = all.with(changes.getKey(), mutation);
-        }
-      }
-      complaints.addAll(run.complaints());
-    }
-    return all.caughtBy(complaints.toArray(String[]::new));
-  }
-
   @ParameterizedTest(name = "{0}")
   @MethodSource("chosen")
-  void isCaught(MutatedRun run) throws Exception {
+  void isCaught(MutatedRun run) {
     try (FaultLab lab =
-        FaultLab.start(ServicesUnderTest.mutated(run.mutations()), new FaultReport())) {
+        FaultLab.start(
+            ServicesUnderTest.mutated(run.mutations()),
+            Channel.of(run.row().test()),
+            new FaultReport())) {
       BrokenRunError broken = broken(run, lab);
       for (String pattern : run.complaints()) {
         assertThat(broken.complaints())
@@ -208,7 +213,7 @@ class PipelineMutationsIT {
   }
 
   /** Returns the violation that the row reports; rethrows any other failure. */
-  private static BrokenRunError broken(MutatedRun run, FaultLab lab) throws Exception {
+  private static BrokenRunError broken(MutatedRun run, FaultLab lab) {
     try {
       run.row().run(lab);
     } catch (BrokenRunError e) {
