@@ -131,7 +131,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     Reply reply;
     try {
       reply =
-          breaker.call(
+          breaker.write(
               partition,
               () -> durability.replicas() == 0 ? call(keys, args) : callAndWait(keys, args));
     } catch (CallNotPermittedException e) {

@@ -223,6 +223,6 @@ final class WorkerLease {
             Long.toString(horizonMs),
             Integer.toString(worker),
             partition == COUNTING ? "1" : "0");
-    return (List<String>) breaker.call(partition, () -> SCRIPT.call(redis, keys, args));
+    return (List<String>) breaker.write(partition, () -> SCRIPT.call(redis, keys, args));
   }
 }

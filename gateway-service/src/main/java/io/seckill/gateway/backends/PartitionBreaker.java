@@ -11,7 +11,6 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * The breaker of one partition, or of all partitions on one server. The library keeps the state and
@@ -22,20 +21,28 @@ final class PartitionBreaker {
 
   private final CircuitBreaker breaker;
   private final CallWindow window;
+
+  /** Those calls of {@link #window} that write: reads of a server that refuses writes succeed. */
+  private final CallWindow writes;
+
   private final Predicate<Counts> opens;
   private final LongSupplier nanoTime;
+
+  /** Whether the server replied that it cannot decide, and no write has succeeded since. */
+  private volatile boolean refuses;
 
   /** Null while all purchases pass. */
   private final AtomicReference<@Nullable GrowingShare> share = new AtomicReference<>();
 
   /**
    * @param opens whether the breaker opens after a call that failed or was slow, given the calls of
-   *     this breaker
+   *     this breaker, or those that write
    */
   PartitionBreaker(
       String name, CircuitBreakerConfig config, Predicate<Counts> opens, LongSupplier nanoTime) {
     this.breaker = CircuitBreaker.of(name, config);
     this.window = new CallWindow(nanoTime);
+    this.writes = new CallWindow(nanoTime);
     this.opens = opens;
     this.nanoTime = nanoTime;
     breaker
@@ -54,6 +61,11 @@ final class PartitionBreaker {
 
   State state() {
     return breaker.getState();
+  }
+
+  /** Whether Redis may decide: also after reads have closed the breaker, writes may be refused. */
+  boolean isUsableAgain() {
+    return state() == State.CLOSED && !refuses;
   }
 
   Counts counts() {
@@ -87,32 +99,43 @@ final class PartitionBreaker {
   /**
    * Makes the call unless the breaker is open.
    *
+   * @param writes whether Redis refuses it when it cannot decide purchases
    * @throws CallNotPermittedException when it is open
    */
-  <T> T call(Supplier<T> work) {
-    return breaker.executeSupplier(() -> measured(work));
+  <T> T call(Supplier<T> work, boolean writes) {
+    return breaker.executeSupplier(() -> measured(work, writes));
   }
 
-  /** An error reply came quickly, so it counts neither as a failure nor as a success. */
-  private <T> T measured(Supplier<T> work) {
+  /** A reply that the command is wrong counts neither as a failure nor as a success. */
+  private <T> T measured(Supplier<T> work, boolean isWrite) {
     long start = nanoTime.getAsLong();
     try {
       T answer = work.get();
-      ended(start, false);
+      if (isWrite) {
+        refuses = false;
+      }
+      ended(start, false, isWrite);
       return answer;
-    } catch (JedisDataException e) {
-      throw e;
     } catch (RuntimeException e) {
-      ended(start, true);
+      if (!ErrorReply.isOfCommand(e)) {
+        if (ErrorReply.isOfServer(e)) {
+          refuses = true;
+        }
+        ended(start, true, isWrite);
+      }
       throw e;
     }
   }
 
-  private void ended(long startNanos, boolean failed) {
+  private void ended(long startNanos, boolean failed, boolean isWrite) {
     Duration took = Duration.ofNanos(nanoTime.getAsLong() - startNanos);
     Duration slowFrom = breaker.getCircuitBreakerConfig().getSlowCallDurationThreshold();
     window.add(failed, took, slowFrom);
-    if ((failed || took.compareTo(slowFrom) >= 0) && opens.test(window.counts())) {
+    if (isWrite) {
+      writes.add(failed, Duration.ZERO, slowFrom); // slow calls are counted with the reads
+    }
+    if ((failed || took.compareTo(slowFrom) >= 0)
+        && (opens.test(window.counts()) || opens.test(writes.counts()))) {
       open();
     }
   }
@@ -128,6 +151,7 @@ final class PartitionBreaker {
   /** Forgets what was before, so that it does not count against the server a second time. */
   private void closed() {
     window.clear();
+    writes.clear();
     share.set(new GrowingShare(nanoTime.getAsLong()));
   }
 }

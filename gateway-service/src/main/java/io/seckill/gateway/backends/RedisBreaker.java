@@ -31,8 +31,8 @@ import redis.clients.jedis.exceptions.JedisException;
  * Circuit breaker between this gateway and a Redis that is down or slow: while it is open nothing
  * is sent, so that threads and queues stay free. It opens when, within the last second, at least a
  * share of the calls failed and these were at least a number: a few errors at night do not open it,
- * a burst does, and so do calls that are nearly all slow. An error reply of Redis does not count,
- * because it came quickly. After the trial calls a growing share of the purchases is let through.
+ * a burst does, and so do calls that are nearly all slow. {@link ErrorReply} says which error
+ * replies count as failures. After the trial calls a growing share of the purchases is let through.
  *
  * <p>On a cluster there is one breaker for each partition, so that an unavailable node affects only
  * its own partitions. The share is then of the partition and the number of the gateway, because the
@@ -44,13 +44,7 @@ public final class RedisBreaker {
   private static final Logger log = LoggerFactory.getLogger(RedisBreaker.class);
 
   /** Until order-consumer says otherwise; it has the same. */
-  private static final Thresholds INITIAL = new Thresholds(50, 3);
-
-  /** Higher than for failures: a busy machine makes calls slow, too. */
-  private static final int SLOW_PERCENT = 80;
-
-  /** A slow call is still an answer, and one thread alone makes up to six of them in a second. */
-  private static final long SLOW_FOR_A_FAILURE = 2;
+  private static final BreakerThresholds INITIAL = new BreakerThresholds(50, 3);
 
   /** Of the trial calls. */
   private static final int TRIAL_FAILURE_PERCENT = 50;
@@ -66,37 +60,15 @@ public final class RedisBreaker {
   private final Counter linkErrors;
   private final Counter errorReplies;
   private final Counter notPermitted;
-  private volatile Thresholds thresholds = INITIAL;
+  private volatile BreakerThresholds thresholds = INITIAL;
   private boolean usable = true;
   private long usableSinceNanos;
-
-  private record Thresholds(int failurePercent, int failuresPerSecond) {
-
-    Thresholds {
-      checkRange("failurePercent", failurePercent, 100);
-      checkRange("failuresPerSecond", failuresPerSecond, 100_000);
-    }
-
-    private static void checkRange(String name, int value, int max) {
-      if (value < 1 || value > max) {
-        throw new IllegalArgumentException(name + " must be 1.." + max + " but is " + value);
-      }
-    }
-
-    boolean exceededBy(Counts ofPartition, Counts ofAll) {
-      boolean fail =
-          ofPartition.failurePercent() >= failurePercent && ofAll.failed() >= failuresPerSecond;
-      boolean slow =
-          ofPartition.slowPercent() >= SLOW_PERCENT
-              && ofAll.slow() >= SLOW_FOR_A_FAILURE * failuresPerSecond;
-      return fail || slow;
-    }
-  }
 
   /**
    * Redis as this gateway's breakers see it.
    *
-   * @param usable false while no partition's breaker is closed
+   * @param usable false from when no partition's breaker is closed until one is, and, where Redis
+   *     replied that it cannot decide, a write has succeeded since
    * @param since how long {@code usable} has been so
    * @param state CLOSED when all calls of all partitions are made, OPEN when none is, else
    *     HALF_OPEN: trial calls, the growing share, or some partitions only
@@ -181,7 +153,7 @@ public final class RedisBreaker {
    * @throws IllegalArgumentException when a value is out of range; nothing changes then
    */
   public void thresholds(int failurePercent, int failuresPerSecond) {
-    Thresholds changed = new Thresholds(failurePercent, failuresPerSecond);
+    BreakerThresholds changed = new BreakerThresholds(failurePercent, failuresPerSecond);
     if (!changed.equals(thresholds)) {
       log.info("breakers to redis open at {} %, {}/s", failurePercent, failuresPerSecond);
       thresholds = changed;
@@ -201,7 +173,9 @@ public final class RedisBreaker {
   }
 
   private synchronized void noteUsable() {
-    boolean now = breakers.stream().anyMatch(breaker -> breaker.state() == State.CLOSED);
+    boolean now =
+        breakers.stream()
+            .anyMatch(one -> usable ? one.state() == State.CLOSED : one.isUsableAgain());
     if (now != usable) {
       usable = now;
       usableSinceNanos = nanoTime.getAsLong();
@@ -239,14 +213,23 @@ public final class RedisBreaker {
   }
 
   /**
-   * Calls Redis for one partition unless the breaker is open.
+   * Reads from Redis for one partition unless the breaker is open.
    *
    * @throws CallNotPermittedException when it is open: nothing was sent
    * @throws redis.clients.jedis.exceptions.JedisException from Redis or the connection to it
    */
   public <T> T call(int partition, Supplier<T> work) {
+    return call(partition, work, false);
+  }
+
+  /** The same with a call that writes, and so shows whether Redis can decide purchases. */
+  public <T> T write(int partition, Supplier<T> work) {
+    return call(partition, work, true);
+  }
+
+  private <T> T call(int partition, Supplier<T> work, boolean writes) {
     try {
-      return breaker(partition).call(work);
+      return breaker(partition).call(work, writes);
     } catch (CallNotPermittedException e) {
       notPermitted.increment();
       throw e;
@@ -275,11 +258,11 @@ public final class RedisBreaker {
         .slidingWindow(1, Integer.MAX_VALUE, SlidingWindowType.TIME_BASED)
         .failureRateThreshold(TRIAL_FAILURE_PERCENT)
         .slowCallDurationThreshold(slowCall)
-        .slowCallRateThreshold(SLOW_PERCENT)
+        .slowCallRateThreshold(BreakerThresholds.SLOW_PERCENT)
         .waitDurationInOpenState(OPEN_FOR)
         .permittedNumberOfCallsInHalfOpenState(TRIAL_CALLS)
         .automaticTransitionFromOpenToHalfOpenEnabled(true)
-        .ignoreExceptions(JedisDataException.class)
+        .ignoreException(ErrorReply::isOfCommand)
         .currentTimestampFunction(clock -> nanoTime.getAsLong(), TimeUnit.NANOSECONDS)
         .build();
   }

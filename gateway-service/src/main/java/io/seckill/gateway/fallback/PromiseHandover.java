@@ -120,20 +120,21 @@ final class PromiseHandover implements AutoCloseable {
                 all.stream()
                     .filter(PromiseHandover::isSettled)
                     .forEach(p -> atRest.put(p.skuId(), p)));
+    orders.forgetDropped((sku, seq) -> isAtRest(seq, atRest.get(sku)));
     boolean isHalfFull = orders.size() > PromisedOrders.MOST / 2;
     List<OrderId> candidates =
-        orders.find(order -> isHalfFull || isAtRest(order, atRest.get(order.skuId())));
+        orders.find(order -> isHalfFull || isAtRest(order.seq(), atRest.get(order.skuId())));
     inParts(
         candidates.subList(0, Math.min(candidates.size(), MOST_LOOKED_UP)),
-        part -> orders.forget(stored.among(part)));
+        part -> orders.lookedUp(part, stored.among(part)));
   }
 
   private static boolean isSettled(ProductRow product) {
     return product.decides() == Decider.REDIS && product.settled() >= product.lastSeq();
   }
 
-  private static boolean isAtRest(OrderMessage order, @Nullable ProductRow product) {
-    return product != null && order.seq() <= product.lastSeq();
+  private static boolean isAtRest(long seq, @Nullable ProductRow product) {
+    return product != null && seq <= product.lastSeq();
   }
 
   /** Looks up which orders MySQL has. */

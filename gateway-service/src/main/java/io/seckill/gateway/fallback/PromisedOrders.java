@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 
 /**
@@ -24,7 +25,9 @@ final class PromisedOrders {
   private final ReentrantLock lock = new ReentrantLock();
   private final LinkedHashMap<OrderId, OrderMessage> orders = new LinkedHashMap<>();
   private final Map<Long, Admitted> admitted = new HashMap<>();
-  private boolean complete = true;
+
+  /** The highest sequence number of the orders that were dropped, by SKU, until MySQL has it. */
+  private final Map<Long, Long> dropped = new HashMap<>();
 
   /**
    * Units that Redis has admitted of a SKU, for whichever gateway, including those of orders that
@@ -41,20 +44,27 @@ final class PromisedOrders {
   /**
    * What is handed over.
    *
-   * @param complete whether no order had to be forgotten since the last handover
+   * @param dropped of each SKU of which MySQL may lack an order that is not in the list, the
+   *     highest sequence number of such an order
    */
-  record Content(List<OrderMessage> orders, List<Admitted> admitted, boolean complete) {}
+  record Content(List<OrderMessage> orders, List<Admitted> admitted, Map<Long, Long> dropped) {
 
-  /** Beyond {@value #MOST} the oldest is forgotten. */
+    /** Whether it has every promised order that MySQL may lack. */
+    boolean complete() {
+      return dropped.isEmpty();
+    }
+  }
+
+  /** Beyond {@value #MOST} the first is dropped. */
   void add(Collection<OrderMessage> more) {
     lock.lock();
     try {
       more.forEach(order -> orders.putIfAbsent(order.orderId(), order));
       Iterator<OrderMessage> oldest = orders.values().iterator();
       while (orders.size() > MOST) {
-        oldest.next();
+        OrderMessage first = oldest.next();
         oldest.remove();
-        complete = false;
+        dropped.merge(first.skuId(), first.seq(), Math::max);
       }
     } finally {
       lock.unlock();
@@ -73,7 +83,8 @@ final class PromisedOrders {
   Content content() {
     lock.lock();
     try {
-      return new Content(List.copyOf(orders.values()), List.copyOf(admitted.values()), complete);
+      return new Content(
+          List.copyOf(orders.values()), List.copyOf(admitted.values()), Map.copyOf(dropped));
     } finally {
       lock.unlock();
     }
@@ -88,7 +99,7 @@ final class PromisedOrders {
     }
   }
 
-  /** The orders for which the condition holds, oldest first. */
+  /** The orders for which the condition holds, those first that were not looked up lately. */
   List<OrderId> find(Predicate<OrderMessage> condition) {
     List<OrderId> found = new ArrayList<>();
     lock.lock();
@@ -105,11 +116,34 @@ final class PromisedOrders {
     return found;
   }
 
-  /** MySQL has these. */
-  void forget(Collection<OrderId> stored) {
+  /**
+   * MySQL was asked about these. Those that it does not have become the last, so that orders that
+   * are never stored, such as dead letters, do not delay the others.
+   */
+  void lookedUp(Collection<OrderId> asked, Collection<OrderId> stored) {
     lock.lock();
     try {
       stored.forEach(orders::remove);
+      for (OrderId id : asked) {
+        OrderMessage waiting = orders.remove(id);
+        if (waiting != null) {
+          orders.put(id, waiting);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Forgets that orders of a SKU were dropped, once MySQL has all of them.
+   *
+   * @param settled whether the orders of the SKU up to this sequence number are settled
+   */
+  void forgetDropped(BiPredicate<Long, Long> settled) {
+    lock.lock();
+    try {
+      dropped.entrySet().removeIf(one -> settled.test(one.getKey(), one.getValue()));
     } finally {
       lock.unlock();
     }
@@ -120,7 +154,7 @@ final class PromisedOrders {
     lock.lock();
     try {
       content.orders().forEach(order -> orders.remove(order.orderId()));
-      complete = true;
+      content.dropped().forEach(dropped::remove);
     } finally {
       lock.unlock();
     }

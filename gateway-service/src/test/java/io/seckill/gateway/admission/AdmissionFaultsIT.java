@@ -9,6 +9,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -199,7 +200,41 @@ class AdmissionFaultsIT {
     assertThat(sale.quota(2)).isNull();
     assertThat(sale.outbox()).hasSize(1);
     assertThat(sale.counter("seq")).isEqualTo(1);
-    assertThat(gateway.buy(sale.sku(), 2, "key-0001", 1).statusCode()).isEqualTo(202);
+    await()
+        .atMost(RECOVERY) // where leases were refused too, the breaker has opened
+        .until(() -> gateway.buy(sale.sku(), 2, "key-0001", 1).statusCode() == 202);
+  }
+
+  @Test
+  void reportsARedisThatIsFullAsUnusableUntilItTakesWrites() {
+    TestSale sale = TestSale.unlimited(redis, 1_000);
+    gateway.buy(sale.sku(), 1, "key-0001", 1);
+    RedisBreaker breaker = gateway.bean(RedisBreaker.class);
+    assertThat(breaker.health().usable()).isTrue();
+
+    redis.configSet("maxmemory", "1mb");
+    await()
+        .atMost(RECOVERY)
+        .untilAsserted(
+            () -> {
+              assertUnavailable(sale, 3);
+              assertThat(breaker.health().usable()).isFalse();
+            });
+    double refused = refusals();
+    await().atMost(RECOVERY).until(() -> refusals() >= refused + 6); // renewals of leases
+    assertThat(breaker.health().usable()).as("between, reads succeed").isFalse();
+
+    redis.configSet("maxmemory", "0");
+    await().atMost(RECOVERY).until(() -> breaker.health().usable() && admits(sale, 5_000));
+  }
+
+  private double refusals() {
+    return gateway
+        .bean(MeterRegistry.class)
+        .get("seckill.redis.errors")
+        .tag("kind", "reply")
+        .counter()
+        .count();
   }
 
   @Test

@@ -14,9 +14,15 @@ import io.seckill.testing.BreakerContract;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisAccessControlException;
+import redis.clients.jedis.exceptions.JedisBusyException;
+import redis.clients.jedis.exceptions.JedisClusterException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -99,20 +105,73 @@ class RedisBreakerTest {
   }
 
   @Test
-  void ignoresErrorReplies() {
-    for (int i = 0; i < 10; i++) {
-      assertThatThrownBy(
-              () ->
-                  breaker.call(
-                      0,
-                      () -> {
-                        throw new JedisDataException("OOM");
-                      }))
-          .isInstanceOf(JedisDataException.class);
-    }
+  void ignoresRepliesThatTheCommandIsWrong() {
+    refuse(10, new JedisDataException("WRONGTYPE Operation against a key"));
 
     assertThat(breaker.isClosed(0)).isTrue();
     assertThat(breaker.health().failuresPerSecond()).isZero();
+  }
+
+  static Stream<JedisDataException> repliesOfAServerThatCannotDecide() {
+    return Stream.of(
+        new JedisDataException("OOM command not allowed when used memory > 'maxmemory'."),
+        new JedisDataException("ERR max number of clients reached"),
+        new JedisBusyException("BUSY Redis is busy running a script."),
+        new JedisAccessControlException("NOAUTH Authentication required."),
+        new JedisClusterException("CLUSTERDOWN The cluster is down"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("repliesOfAServerThatCannotDecide")
+  void opensOnWritesThatTheServerRefusesAlthoughItAnswersReads(JedisDataException refusal) {
+    succeed(0, 1_000);
+    refuse(2, refusal);
+    assertThat(breaker.isClosed(0)).isTrue();
+
+    refuse(1, refusal);
+
+    assertThat(breaker.isOpen(0)).isTrue();
+    assertThat(breaker.health().usable()).isFalse();
+  }
+
+  @Test
+  void opensAgainWhenTheTrialCallsAreRefused() {
+    open(breaker, 0);
+    await().until(() -> !breaker.isOpen(0));
+
+    refuse(3, new JedisDataException("OOM command not allowed"));
+
+    assertThat(breaker.isOpen(0)).isTrue();
+  }
+
+  @Test
+  void isUsableAgainOnlyWhenAWriteHasSucceededAfterARefusal() {
+    refuse(3, new JedisDataException("OOM command not allowed"));
+    pass(Duration.ofSeconds(1));
+    recover(breaker, 0); // by reads
+
+    pass(Duration.ofSeconds(1));
+    refuse(1, new JedisDataException("OOM command not allowed")); // a lease that is not renewed
+    assertThat(breaker.isClosed(0)).isTrue();
+    assertThat(breaker.health().usable()).isFalse();
+    assertThat(breaker.health().since()).isEqualTo(Duration.ofSeconds(2));
+
+    breaker.write(0, () -> "");
+    assertThat(breaker.health().usable()).isTrue();
+    assertThat(breaker.health().since()).isZero();
+  }
+
+  private void refuse(int times, JedisDataException refusal) {
+    for (int i = 0; i < times; i++) {
+      assertThatThrownBy(
+              () ->
+                  breaker.write(
+                      0,
+                      () -> {
+                        throw refusal;
+                      }))
+          .isSameAs(refusal);
+    }
   }
 
   @Test

@@ -48,10 +48,41 @@ class PromisedOrdersTest {
   }
 
   @Test
+  void isCompleteAgainWhenMySqlHasWhatWasDropped() {
+    orders.add(IntStream.rangeClosed(1, PromisedOrders.MOST + 3).mapToObj(this::order).toList());
+
+    orders.forgetDropped((sku, seq) -> sku == SKU + 1 || seq <= 2);
+    assertThat(orders.content().complete()).isFalse();
+    orders.forgetDropped((sku, seq) -> sku == SKU && seq <= 3);
+
+    assertThat(orders.content().complete()).isTrue();
+  }
+
+  @Test
+  void staysIncompleteWhenAnOrderIsDroppedDuringTheHandover() {
+    orders.add(IntStream.rangeClosed(1, PromisedOrders.MOST + 1).mapToObj(this::order).toList());
+    Content content = orders.content();
+    orders.add(List.of(order(PromisedOrders.MOST + 2)));
+
+    orders.handedOver(content);
+
+    assertThat(orders.content().complete()).isFalse();
+  }
+
+  @Test
+  void looksUpOthersFirstWhenSomeAreNotStored() {
+    orders.add(List.of(order(1), order(2), order(3)));
+
+    orders.lookedUp(List.of(order(1).orderId(), order(2).orderId()), List.of(order(2).orderId()));
+
+    assertThat(orders.find(order -> true)).containsExactly(order(3).orderId(), order(1).orderId());
+  }
+
+  @Test
   void forgetsWhatMySqlHas() {
     orders.add(List.of(order(1), order(2)));
 
-    orders.forget(orders.find(order -> order.seq() == 1));
+    orders.lookedUp(List.of(order(1).orderId()), orders.find(order -> order.seq() == 1));
 
     assertThat(orders.content().orders()).containsExactly(order(2));
     assertThat(orders.size()).isEqualTo(1);

@@ -9,7 +9,6 @@ import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.slf4j.Logger;
@@ -30,11 +29,6 @@ class FallbackControl {
 
   private static final Logger log = LoggerFactory.getLogger(FallbackControl.class);
 
-  /** Gateways promise nothing two seconds after the read that shows them the term; 1 for clocks. */
-  private static final Duration PROMISES_END = Duration.ofSeconds(3);
-
-  private static final Duration LONGEST_HANDOVER = Duration.ofSeconds(15);
-
   private final FallbackMode mode;
   private final FallbackTable table;
   private final FallbackSales sales;
@@ -43,6 +37,7 @@ class FallbackControl {
   private final TransactionOperations transactions;
   private final FallbackMeters meters;
   private final AuditLog audit;
+  private final EnteringWait enteringWait = new EnteringWait(System::nanoTime);
   private boolean isPrevented;
 
   FallbackControl(
@@ -132,9 +127,9 @@ class FallbackControl {
               if (!table.lock().isIn(from)) {
                 return false;
               }
-              long term = table.enter(startedBy);
               sales.resume();
               int stopped = sales.enter();
+              long term = table.enter(startedBy); // the time of it is after the wait for locks
               log.warn("fallback {} begins, {} sales stop: {}", term, stopped, startedBy);
               return true;
             });
@@ -154,7 +149,7 @@ class FallbackControl {
 
   /** Lets MySQL decide when no gateway can promise any more, and all have told what they did. */
   private void activate(Overview seen) {
-    if (!isTime(seen)) {
+    if (!enteringWait.isOver(seen)) {
       return;
     }
     long term = seen.fallback().term();
@@ -175,16 +170,6 @@ class FallbackControl {
     if (done) {
       log.warn("fallback {}: MySQL decides {}", term, sales.all());
     }
-  }
-
-  private static boolean isTime(Overview seen) {
-    Row row = seen.fallback();
-    Gateways nodes = seen.gateways();
-    if (nodes.haveHandedOver(row.term())) {
-      return true;
-    }
-    Duration wait = nodes.areHandingOver(row.term()) ? LONGEST_HANDOVER : PROMISES_END;
-    return row.changedMsAgo() >= wait.toMillis();
   }
 
   /** The gateways are read again, after the sale is stopped and while the state cannot change. */

@@ -30,7 +30,7 @@ class FallbackSales {
           + " state_version = state_version + 1 WHERE fallback = 'RETURNING'";
 
   private static final String ACTIVATE =
-      "UPDATE products SET fallback = 'ACTIVE', reserved_units = ?,"
+      "UPDATE products SET fallback = 'ACTIVE', reserved_units = ?, reserves_all = ?,"
           + " state_version = state_version + 1 WHERE sku_id = ?";
 
   private final JdbcClient jdbc;
@@ -108,7 +108,8 @@ class FallbackSales {
             .optional()
             .orElse(null);
     if (sale != null) {
-      jdbc.sql(ACTIVATE).params(reserve(skuId, sale, look, percent).units(), skuId).update();
+      Reserve reserve = reserve(skuId, sale, look, percent);
+      jdbc.sql(ACTIVATE).params(reserve.units(), reserve.isAll(), skuId).update();
     }
   }
 

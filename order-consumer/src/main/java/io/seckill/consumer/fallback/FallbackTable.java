@@ -15,8 +15,7 @@ class FallbackTable {
 
   static final String COLUMNS =
       "f.state, f.term, f.started_by, f.changed_at, f.failure_percent, f.failures_per_second,"
-          + " f.reserve_percent,"
-          + " TIMESTAMPDIFF(MICROSECOND, f.changed_at, NOW(6)) DIV 1000 AS changed_ms_ago";
+          + " f.reserve_percent";
 
   private static final String READ = "SELECT " + COLUMNS + " FROM fallback f WHERE f.id = 1";
 
@@ -31,7 +30,6 @@ class FallbackTable {
    *
    * @param term raised whenever a fallback begins
    * @param startedBy an operator or {@link FallbackControl#AUTOMATIC}; null before the first
-   * @param changedMsAgo time since the state changed
    * @param reservePercent of what was unsold, in place of what gateways did not tell
    */
   record Row(
@@ -39,7 +37,6 @@ class FallbackTable {
       long term,
       @Nullable String startedBy,
       Instant changedAt,
-      long changedMsAgo,
       int failurePercent,
       int failuresPerSecond,
       int reservePercent) {
@@ -50,7 +47,6 @@ class FallbackTable {
           row.getLong("term"),
           row.getString("started_by"),
           row.getObject("changed_at", LocalDateTime.class).toInstant(ZoneOffset.UTC),
-          row.getLong("changed_ms_ago"),
           row.getInt("failure_percent"),
           row.getInt("failures_per_second"),
           row.getInt("reserve_percent"));

@@ -18,4 +18,9 @@ record Reserve(long admitted, long decided, long unsold, int percent, long stock
     long unknown = (unsold * percent + WHOLE - 1) / WHOLE;
     return Math.min(stock, known + unknown);
   }
+
+  /** Whether orders that nobody knows may need all stock, and so also units that are returned. */
+  boolean isAll() {
+    return percent > 0 && units() == stock;
+  }
 }

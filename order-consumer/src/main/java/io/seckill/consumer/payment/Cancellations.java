@@ -47,12 +47,12 @@ class Cancellations {
           + " WHERE order_id IN (:ids) AND status = 'CONFIRMED'";
 
   /**
-   * Where a fallback has reserved everything, so is what comes back: it may be promised to somebody
-   * whom MySQL does not know yet. MySQL assigns from left to right.
+   * If a fallback began with all stock reserved, returned units are reserved too: their buyer may
+   * have a promised order that MySQL does not know yet. A reserve of known size does not grow.
    */
   private static final String RETURN_STOCK =
       "UPDATE products SET reserved_units = reserved_units"
-          + " + IF(reserved_units > 0 AND reserved_units >= stock, ?, 0), stock = stock + ?"
+          + " + IF(reserves_all AND reserved_units > 0, ?, 0), stock = stock + ?"
           + " WHERE sku_id = ?";
 
   private final JdbcClient jdbc;

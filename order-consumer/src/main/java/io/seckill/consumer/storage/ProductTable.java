@@ -15,7 +15,7 @@ final class ProductTable {
 
   private static final String TAKE =
       "UPDATE products SET reserved_units ="
-          + " IF(reserved_units >= stock, stock - ?, GREATEST(0, reserved_units - ?)),"
+          + " GREATEST(0, reserved_units - IF(reserves_all, ?, ?)),"
           + " stock = stock - ?, last_seq = GREATEST(last_seq, ?), settled = settled + ?"
           + " WHERE sku_id = ? AND stock >= ?";
 
@@ -67,9 +67,8 @@ final class ProductTable {
   }
 
   /**
-   * Takes units and advances the SKU's progress. What a fallback has reserved is for these orders,
-   * whatever becomes of them; where everything is reserved, what is left stays so. MySQL assigns
-   * from left to right.
+   * Takes units and advances the SKU's progress. The reserve of a fallback shrinks by the units of
+   * all these orders, or, if the fallback began with all stock reserved, by those that are stored.
    *
    * @param units 0 when all orders were refused
    * @param promised units of all orders settled

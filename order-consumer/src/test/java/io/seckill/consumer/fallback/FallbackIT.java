@@ -224,6 +224,25 @@ class FallbackIT {
   }
 
   @Test
+  void aReserveOfKnownSizeDoesNotKeepReturnedUnits() {
+    OrderMessage late = sale.admit(7, 1);
+    fallback.enterWith(GATEWAY, admitted(sku, 1, 1));
+    IntStream.rangeClosed(1, 3).forEach(n -> assertThat(buyFive(100 + n)).isEqualTo("CONFIRMED"));
+    JsonNode last = fallback.buy(sku, 104, "key-of-the-last", 4);
+    assertThat(fallback.buy(sku, 105)).as("only the reserve could serve it").isEqualTo("BUSY");
+
+    call(last.path("orderId").asString(), 104, "cancel");
+
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', stock, reserved_units)")).isEqualTo("5 1");
+    assertThat(fallback.buy(sku, 105)).isEqualTo("CONFIRMED");
+    broker.publish(late);
+    ledger.awaitOrders(sku, 6);
+    assertThat(ledger.status(late)).isEqualTo("CONFIRMED");
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', stock, reserved_units)")).isEqualTo("3 0");
+    fallback.assertBalanced(sku);
+  }
+
+  @Test
   void aGatewayThatIsSilentIsLetGoAfterALookAtRedis() {
     sale.admit(7, 4);
     fallback.beat(GATEWAY, 0, "USABLE", 0);

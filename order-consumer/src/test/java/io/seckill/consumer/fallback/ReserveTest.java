@@ -21,4 +21,17 @@ class ReserveTest {
       long admitted, long decided, long unsold, int percent, long stock, long units) {
     assertThat(new Reserve(admitted, decided, unsold, percent, stock).units()).isEqualTo(units);
   }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 0, 100, 100, 100, true",
+    "40, 30, 60, 100, 70, true",
+    "40, 0, 60, 50, 70, true", // more than there is
+    "0, 0, 100, 50, 100, false",
+    "100, 0, 0, 0, 100, false" // of known size, although it takes all stock
+  })
+  void isAllIfOrdersThatNobodyKnowsMayNeedAllStock(
+      long admitted, long decided, long unsold, int percent, long stock, boolean all) {
+    assertThat(new Reserve(admitted, decided, unsold, percent, stock).isAll()).isEqualTo(all);
+  }
 }
