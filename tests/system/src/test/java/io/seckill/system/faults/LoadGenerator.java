@@ -7,6 +7,7 @@ import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -70,7 +71,7 @@ public final class LoadGenerator implements AutoCloseable {
   private final AtomicIntegerArray acceptedAt;
   private final Histogram answersMs = new ConcurrentHistogram(LONGEST_MS, 2);
   private final Map<String, AtomicInteger> problems = new ConcurrentHashMap<>();
-  private final Set<CompletableFuture<?>> underWay = ConcurrentHashMap.newKeySet();
+  private final Set<Object> underWay = ConcurrentHashMap.newKeySet();
   private volatile boolean lastCalled;
   private volatile boolean lossExpected;
   private volatile boolean closed;
@@ -127,7 +128,9 @@ public final class LoadGenerator implements AutoCloseable {
   private void buy(PlannedPurchase purchase, int gateway, int tries, boolean certain) {
     long start = System.nanoTime();
     long sentAtMs = System.currentTimeMillis();
-    CompletableFuture<Answer> attempt =
+    Object attempt = new Object();
+    underWay.add(attempt);
+    var unused =
         send(gateway, purchase, purchase.quantity())
             .whenComplete(
                 (answer, failure) -> {
@@ -145,9 +148,8 @@ public final class LoadGenerator implements AutoCloseable {
                         .execute(
                             () -> buy(purchase, gateway + 1, tries + 1, certain && tookNothing));
                   }
-                });
-    underWay.add(attempt);
-    var unused = attempt.whenComplete((answer, failure) -> underWay.remove(attempt));
+                })
+            .whenComplete((answer, failure) -> underWay.remove(attempt));
   }
 
   private CompletableFuture<Answer> send(int gateway, PlannedPurchase purchase, int quantity) {
@@ -393,11 +395,11 @@ public final class LoadGenerator implements AutoCloseable {
 
   /** Waits until every purchase sent before now is answered, or its connection has ended. */
   void awaitAnswers() {
-    Set<CompletableFuture<?>> sent = Set.copyOf(underWay);
+    Set<Object> sent = Set.copyOf(underWay);
     await("answers to " + sent.size() + " purchases")
         .atMost(Duration.ofMinutes(2))
         .pollInterval(Duration.ofMillis(5))
-        .until(() -> sent.stream().allMatch(CompletableFuture::isDone));
+        .until(() -> Collections.disjoint(sent, underWay));
   }
 
   public void awaitProblems(String code, int answers) {
