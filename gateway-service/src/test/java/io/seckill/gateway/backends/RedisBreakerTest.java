@@ -137,7 +137,7 @@ class RedisBreakerTest {
   @Test
   void opensAgainWhenTheTrialCallsAreRefused() {
     open(breaker, 0);
-    await().until(() -> !breaker.isOpen(0));
+    eventually().until(() -> !breaker.isOpen(0));
 
     refuse(3, new JedisDataException("OOM command not allowed"));
 
