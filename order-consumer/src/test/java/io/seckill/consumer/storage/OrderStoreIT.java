@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
@@ -388,7 +389,8 @@ class OrderStoreIT {
         Statement sql = root.createStatement()) {
       sql.execute("USE " + consumer.database().name());
       sql.execute(
-          "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW IF %s THEN SIGNAL SQLSTATE '%s' SET MYSQL_ERRNO = %d, MESSAGE_TEXT = 'poison'; END IF"
+          ("CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW IF %s THEN"
+                  + " SIGNAL SQLSTATE '%s' SET MYSQL_ERRNO = %d, MESSAGE_TEXT = 'poison'; END IF")
               .formatted(condition, state, error));
       try {
         return work.call();
@@ -414,11 +416,7 @@ class OrderStoreIT {
   }
 
   private static double splits() {
-    return consumer
-        .bean(io.micrometer.core.instrument.MeterRegistry.class)
-        .get("seckill.consumer.splits")
-        .counter()
-        .count();
+    return consumer.bean(MeterRegistry.class).get("seckill.consumer.splits").counter().count();
   }
 
   private static JdbcOperations on(Connection connection) {
@@ -450,7 +448,7 @@ class OrderStoreIT {
 
   private static double lockRetries() {
     return consumer
-        .bean(io.micrometer.core.instrument.MeterRegistry.class)
+        .bean(MeterRegistry.class)
         .get("seckill.consumer.lock.retries")
         .counter()
         .count();
