@@ -27,6 +27,7 @@ import org.springframework.http.client.reactive.ReactorClientHttpConnector;
 import org.springframework.stereotype.Component;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.WebClient;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.client.HttpClientRequest;
@@ -58,7 +59,13 @@ public final class ConsumerClient implements DisposableBean {
   private static final int CONNECT_TIMEOUT_MS = 500;
 
   /** More than order-consumer has connections to MySQL, which are the narrower bound. */
-  private static final int MAX_CONNECTIONS = 32;
+  private static final int MAX_SHOPPER_CONNECTIONS = 32;
+
+  /** For operators and probes, whom shoppers' payments and cancels must not delay. */
+  private static final int MAX_OPERATOR_CONNECTIONS = 16;
+
+  /** Of each SKU one report at a time is under way; each is one short transaction. */
+  private static final int MAX_LOSS_CONNECTIONS = 4;
 
   /** Requests that may wait for a connection; further ones are refused at once. */
   private static final int MAX_WAITING = 256;
@@ -82,13 +89,15 @@ public final class ConsumerClient implements DisposableBean {
       "/internal/v1/gateways/" + UUID.randomUUID().toString().replace("-", "");
 
   private final URI url;
-  private final ConnectionProvider connections;
-  private final ConnectionProvider purchaseConnections;
-  private final ConnectionProvider heartbeatConnections;
-  private final WebClient client;
-  private final WebClient purchaseClient;
-  private final WebClient heartbeatClient;
+  private final Pool shoppers;
+  private final Pool operators;
+  private final Pool losses;
+  private final Pool purchases;
+  private final Pool heartbeats;
   private final Duration timeout;
+
+  /** Connections for one kind of calls, so that no other kind waits behind them. */
+  private record Pool(ConnectionProvider connections, WebClient client) {}
 
   /** For whom a call is made, which decides what is said when order-consumer does not answer. */
   private enum Requester {
@@ -108,23 +117,27 @@ public final class ConsumerClient implements DisposableBean {
       ConsumerProperties settings, InternalToken internal, ReactorResourceFactory resources) {
     this.url = settings.url();
     this.timeout = settings.timeout();
-    this.connections = pool("order-consumer", MAX_CONNECTIONS, settings);
-    this.purchaseConnections = pool("order-consumer-purchases", MAX_PURCHASE_CONNECTIONS, settings);
-    this.client = client(connections, settings, internal, resources);
-    this.purchaseClient = client(purchaseConnections, settings, internal, resources);
-    this.heartbeatConnections =
-        pool("order-consumer-heartbeats", MAX_HEARTBEAT_CONNECTIONS, settings);
-    this.heartbeatClient = client(heartbeatConnections, settings, internal, resources);
+    this.shoppers = pool("shoppers", MAX_SHOPPER_CONNECTIONS, settings, internal, resources);
+    this.operators = pool("operators", MAX_OPERATOR_CONNECTIONS, settings, internal, resources);
+    this.losses = pool("losses", MAX_LOSS_CONNECTIONS, settings, internal, resources);
+    this.purchases = pool("purchases", MAX_PURCHASE_CONNECTIONS, settings, internal, resources);
+    this.heartbeats = pool("heartbeats", MAX_HEARTBEAT_CONNECTIONS, settings, internal, resources);
   }
 
-  private static ConnectionProvider pool(
-      String name, int maxConnections, ConsumerProperties settings) {
-    return ConnectionProvider.builder(name)
-        .maxConnections(maxConnections)
-        .pendingAcquireMaxCount(MAX_WAITING)
-        .pendingAcquireTimeout(settings.timeout())
-        .maxIdleTime(Duration.ofSeconds(20))
-        .build();
+  private static Pool pool(
+      String callers,
+      int maxConnections,
+      ConsumerProperties settings,
+      InternalToken internal,
+      ReactorResourceFactory resources) {
+    ConnectionProvider connections =
+        ConnectionProvider.builder("order-consumer-" + callers)
+            .maxConnections(maxConnections)
+            .pendingAcquireMaxCount(MAX_WAITING)
+            .pendingAcquireTimeout(settings.timeout())
+            .maxIdleTime(Duration.ofSeconds(20))
+            .build();
+    return new Pool(connections, client(connections, settings, internal, resources));
   }
 
   private static WebClient client(
@@ -158,6 +171,7 @@ public final class ConsumerClient implements DisposableBean {
       Map<String, String> headers,
       boolean isLong) {
     return exchange(
+        operators,
         method,
         "/internal/v1" + pathAndQuery,
         body,
@@ -168,17 +182,18 @@ public final class ConsumerClient implements DisposableBean {
 
   /** The conservation equation of a SKU, read at most half a second ago. */
   public Mono<ConsumerAnswer> ledger(long skuId) {
-    return exchange(HttpMethod.GET, sku(skuId, "/ledger"), null, Map.of());
+    return exchange(operators, HttpMethod.GET, sku(skuId, "/ledger"), null, Map.of());
   }
 
   /** Who decides the sales of Redis, and what each gateway finds of it. */
   public Mono<ConsumerAnswer> fallback() {
-    return exchange(HttpMethod.GET, "/internal/v1/fallback", null, Map.of());
+    return exchange(operators, HttpMethod.GET, "/internal/v1/fallback", null, Map.of());
   }
 
   /** Changes the sale's state; 409 when the transition is not legal. */
   public Mono<ProductRow> changeState(long skuId, SaleState state, String operator) {
     return exchange(
+            operators,
             HttpMethod.POST,
             sku(skuId, "/state"),
             json(Map.of("state", state.name())),
@@ -193,6 +208,7 @@ public final class ConsumerClient implements DisposableBean {
    */
   public Mono<ConsumerAnswer> onOrder(String orderId, String action, long userId) {
     return exchange(
+        shoppers,
         HttpMethod.POST,
         "/internal/v1/orders/" + orderId + '/' + action,
         json(Map.of("userId", userId)),
@@ -206,6 +222,7 @@ public final class ConsumerClient implements DisposableBean {
    */
   public Mono<ConsumerAnswer> reportLostAdmissions(long skuId, long epoch, long seq) {
     return exchange(
+        losses,
         HttpMethod.POST,
         sku(skuId, "/lost-admissions"),
         json(Map.of("epoch", epoch, "seq", seq)),
@@ -220,14 +237,14 @@ public final class ConsumerClient implements DisposableBean {
    * @throws RuntimeException when there is no answer, or none with outcomes; the purchases may have
    *     been decided
    */
-  public ConsumerAnswer decide(Map<String, ?> purchases, Duration within) {
+  public ConsumerAnswer decide(Map<String, ?> batch, Duration within) {
     Duration shorter = within.compareTo(timeout) < 0 ? within : timeout;
     return Objects.requireNonNull(
         send(
-                purchaseClient,
+                purchases,
                 HttpMethod.POST,
                 "/internal/v1/purchases",
-                json(purchases),
+                json(batch),
                 Map.of(),
                 shorter,
                 Requester.GATEWAY)
@@ -255,13 +272,13 @@ public final class ConsumerClient implements DisposableBean {
 
   private ConsumerAnswer ask(HttpMethod method, String path, Map<String, ?> body, Duration within) {
     return Objects.requireNonNull(
-        send(heartbeatClient, method, path, json(body), Map.of(), within, Requester.GATEWAY)
-            .block());
+        send(heartbeats, method, path, json(body), Map.of(), within, Requester.GATEWAY).block());
   }
 
   /** Whether order-consumer answers and reports itself ready. Never fails. */
   public Mono<Boolean> isReady() {
-    return client
+    return operators
+        .client()
         .get()
         .uri(url.resolve("/actuator/health/readiness"))
         .exchangeToMono(
@@ -272,10 +289,9 @@ public final class ConsumerClient implements DisposableBean {
 
   @Override
   public void destroy() {
-    connections
-        .disposeLater()
-        .then(purchaseConnections.disposeLater())
-        .then(heartbeatConnections.disposeLater())
+    Flux.just(shoppers, operators, losses, purchases, heartbeats)
+        .flatMap(pool -> pool.connections().disposeLater())
+        .then()
         .block(timeout);
   }
 
@@ -288,25 +304,30 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   private Mono<ConsumerAnswer> exchange(
-      HttpMethod method, String path, byte @Nullable [] body, Map<String, String> headers) {
-    return exchange(method, path, body, headers, timeout, Requester.GATEWAY);
+      Pool pool,
+      HttpMethod method,
+      String path,
+      byte @Nullable [] body,
+      Map<String, String> headers) {
+    return exchange(pool, method, path, body, headers, timeout, Requester.GATEWAY);
   }
 
   private Mono<ConsumerAnswer> exchange(
+      Pool pool,
       HttpMethod method,
       String path,
       byte @Nullable [] body,
       Map<String, String> headers,
       Duration within,
       Requester requester) {
-    return send(client, method, path, body, headers, within, requester)
+    return send(pool, method, path, body, headers, within, requester)
         .onErrorMap(
             failure -> !(failure instanceof ProblemException),
             failure -> unanswered(method, path, requester, failure));
   }
 
   private Mono<ConsumerAnswer> send(
-      WebClient through,
+      Pool pool,
       HttpMethod method,
       String path,
       byte @Nullable [] body,
@@ -314,7 +335,7 @@ public final class ConsumerClient implements DisposableBean {
       Duration within,
       Requester requester) {
     WebClient.RequestBodySpec request =
-        through
+        pool.client()
             .method(method)
             .uri(url.resolve(path))
             .headers(all -> headers.forEach(all::set))

@@ -49,10 +49,13 @@ final class OrderLists {
    * One page.
    *
    * @param next id of the last order when older ones follow it
+   * @param complete false when waiting orders may be missing, because a bucket of the user is too
+   *     large to be read
    */
   record Page(
       List<OrderView> orders,
-      @JsonSerialize(using = ToStringSerializer.class) @Nullable OrderId next) {
+      @JsonSerialize(using = ToStringSerializer.class) @Nullable OrderId next,
+      boolean complete) {
 
     String json() {
       return JSON.writeValueAsString(this);
@@ -67,7 +70,8 @@ final class OrderLists {
   Mono<Page> page(long userId, long before, int limit) {
     // Redis first: an order that is stored in between is then found twice, not missed.
     return Mono.fromFuture(redis.of(userId))
-        .onErrorReturn(failure -> !products.redisMayHaveOrders(), List.of())
+        .onErrorReturn(
+            failure -> !products.redisMayHaveOrders(), new WaitingOrders.Found(List.of(), true))
         .flatMap(
             waiting ->
                 mysqlCalls
@@ -75,15 +79,16 @@ final class OrderLists {
                     .map(stored -> merge(waiting, stored, before, limit)));
   }
 
-  private Page merge(List<RedisOrder> waiting, List<StoredOrder> stored, long before, int limit) {
+  private Page merge(
+      WaitingOrders.Found waiting, List<StoredOrder> stored, long before, int limit) {
     Map<OrderId, OrderView> byId = new TreeMap<>(Comparator.reverseOrder());
-    waiting.stream()
+    waiting.orders().stream()
         .filter(order -> order.id().value() < before)
         .forEach(order -> byId.put(order.id(), statuses.view(order)));
     stored.forEach(order -> byId.put(order.id(), statuses.view(order)));
     List<OrderView> orders = new ArrayList<>(byId.values());
     return orders.size() <= limit
-        ? new Page(orders, null)
-        : new Page(orders.subList(0, limit), orders.get(limit - 1).orderId());
+        ? new Page(orders, null, waiting.complete())
+        : new Page(orders.subList(0, limit), orders.get(limit - 1).orderId(), waiting.complete());
   }
 }

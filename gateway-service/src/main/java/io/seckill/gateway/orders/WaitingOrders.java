@@ -11,9 +11,11 @@ import io.seckill.gateway.backends.RequestBatcherProperties;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,9 +27,9 @@ import redis.clients.jedis.UnifiedJedis;
 
 /**
  * Reads a user's orders that have no result yet, from all partitions of Redis. Concurrent requests
- * share one round trip with one script call per partition. A single thread sends them, so that
- * purchases in Redis wait for at most one such call at any time, however many users list their
- * orders.
+ * share one round trip with one script call per partition, and those of one user are answered
+ * together. A single thread sends them, so that purchases in Redis wait for at most one such call
+ * at any time, however many users list their orders.
  *
  * <p>Failures here are not counted by the circuit breaker, which guards purchases; while it is
  * open, Redis is not queried.
@@ -42,7 +44,13 @@ final class WaitingOrders implements DisposableBean {
   private static final int MOST_USERS = 64;
 
   /** Some 16 buckets of 30 fields, a fraction of a millisecond; see the script. */
-  private static final String MOST_WORK = "128";
+  private static final String MOST_FIELDS = "512";
+
+  /** A bucket with more is not read: a millisecond, and 64 times as much as usual. */
+  static final int LARGEST_BUCKET = 2_048;
+
+  /** The script's text for such a bucket. */
+  private static final String LARGE = "large";
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
@@ -62,14 +70,19 @@ final class WaitingOrders implements DisposableBean {
                 RedisOrders.ANSWER_WITHIN,
                 RedisOrders.ANSWER_WITHIN),
             false,
-            users -> new Reading(users).run());
+            waiting -> new Reading(waiting).run());
   }
 
-  /** One user's request within a batch. */
+  /**
+   * What was found for a user.
+   *
+   * @param complete false when one of the buckets is too large to be read
+   */
+  record Found(List<RedisOrder> orders, boolean complete) {}
+
   private static final class Request extends PendingRequest {
     private final String user;
-    private final List<RedisOrder> found = new ArrayList<>(); // used by the batcher's thread
-    private final CompletableFuture<List<RedisOrder>> answer = new CompletableFuture<>();
+    private final CompletableFuture<Found> answer = new CompletableFuture<>();
 
     Request(long userId) {
       this.user = Long.toString(userId);
@@ -82,11 +95,11 @@ final class WaitingOrders implements DisposableBean {
   }
 
   /**
-   * Returns all of the user's orders that have no result yet. Never blocks.
+   * Returns the user's orders that have no result yet. Never blocks.
    *
    * @return fails with 503 STATUS_UNAVAILABLE unless every partition could be read
    */
-  CompletableFuture<List<RedisOrder>> of(long userId) {
+  CompletableFuture<Found> of(long userId) {
     Request request = new Request(userId);
     if (breaker.isOpenForAll() || !requests.offer(request)) {
       request.fail(PendingRequest.Failure.NOT_SENT);
@@ -94,20 +107,55 @@ final class WaitingOrders implements DisposableBean {
     return request.answer;
   }
 
-  /** The read of one batch, in as many rounds as its busiest partition needs. */
-  private final class Reading {
-    private final List<Request> users;
-    private final int[] done = new int[Partition.COUNT];
+  /** A user of a batch, with all its requests; used by the batcher's thread. */
+  private static final class User {
+    private final String id;
+    private final List<Request> requests;
+    private final List<RedisOrder> orders = new ArrayList<>();
+    private boolean complete = true;
 
-    Reading(List<Request> users) {
-      this.users = users;
+    User(String id, List<Request> requests) {
+      this.id = id;
+      this.requests = requests;
     }
 
+    boolean waits() {
+      return requests.stream().anyMatch(request -> !request.answer.isDone());
+    }
+
+    void answer() {
+      requests.forEach(request -> request.answer.complete(new Found(orders, complete)));
+    }
+
+    void fail() {
+      requests.forEach(request -> request.fail(PendingRequest.Failure.UNKNOWN));
+    }
+  }
+
+  /** The read of one batch, in as many rounds as its busiest partition needs. */
+  private final class Reading {
+    private final List<User> users = new ArrayList<>();
+    private final int[] done = new int[Partition.COUNT];
+
+    /** SKU after which a partition's next user is continued, or "". */
+    private final String[] after = new String[Partition.COUNT];
+
+    Reading(List<Request> requests) {
+      requests.stream()
+          .collect(Collectors.groupingBy(request -> request.user))
+          .forEach((id, ofUser) -> users.add(new User(id, ofUser)));
+      Arrays.fill(after, "");
+    }
+
+    /** Ends early when nobody waits any longer: every request has had its time. */
     void run() {
       for (List<Integer> open = open(); !open.isEmpty(); open = open()) {
+        if (users.stream().noneMatch(User::waits)) {
+          return;
+        }
         round(open);
       }
-      users.forEach(user -> user.answer.complete(user.found));
+      users.forEach(User::answer);
     }
 
     /** Partitions that have not been read for every user yet. */
@@ -137,34 +185,41 @@ final class WaitingOrders implements DisposableBean {
     private List<String> args(int partition) {
       List<String> args = new ArrayList<>();
       args.add(RedisKeys.prefix(partition));
-      args.add(MOST_WORK);
-      users.subList(done[partition], users.size()).forEach(user -> args.add(user.user));
+      args.add(MOST_FIELDS);
+      args.add(Integer.toString(LARGEST_BUCKET));
+      args.add(after[partition]);
+      users.subList(done[partition], users.size()).forEach(user -> args.add(user.id));
       return args;
     }
 
     private void take(int partition, List<?> reply) {
       long now = Long.parseLong(String.valueOf(reply.get(0)));
       int first = done[partition];
-      for (int i = 2; i + 2 < reply.size(); i += 3) {
-        Request user = users.get(first + Integer.parseInt(String.valueOf(reply.get(i))) - 1);
+      for (int i = 3; i + 2 < reply.size(); i += 3) {
+        User user = users.get(first + Integer.parseInt(String.valueOf(reply.get(i))) - 1);
         add(user, String.valueOf(reply.get(i + 1)), String.valueOf(reply.get(i + 2)), now);
       }
       done[partition] = first + Integer.parseInt(String.valueOf(reply.get(1)));
+      after[partition] = String.valueOf(reply.get(2));
     }
 
     /**
-     * Fails the request when an order cannot be decoded: a list without it would claim that it does
-     * not exist.
+     * Fails the user's requests when an order cannot be decoded: a list without it would claim that
+     * it does not exist.
      */
-    private void add(Request user, String id, String text, long now) {
+    private void add(User user, String id, String text, long now) {
+      if (id.isEmpty() && text.equals(LARGE)) {
+        user.complete = false;
+        return;
+      }
       try {
         RedisOrder order = RedisOrder.parse(OrderId.parse(id), text, now);
         if (order != null) {
-          user.found.add(order);
+          user.orders.add(order);
         }
       } catch (IllegalArgumentException e) {
         log.warn("the record of a waiting order in redis cannot be read");
-        user.fail(PendingRequest.Failure.UNKNOWN);
+        user.fail();
       }
     }
   }

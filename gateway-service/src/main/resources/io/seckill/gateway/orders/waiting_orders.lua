@@ -2,27 +2,33 @@
 -- waiting_orders.lua: read the orders of several users in one partition that have no result yet. Changes nothing.
 --
 -- KEYS  1 set of the partition's SKUs; other keys are made from ARGV[1] and share its hash tag
--- ARGV  1 key prefix "seckill:{p}:"  2 most work for one call: 1 per bucket looked at, 8 per bucket read
+-- ARGV  1 key prefix "seckill:{p}:"  2 most fields for one call, after which no further bucket is read
+--       3 most fields of a bucket that is read  4 SKU after which the first user is continued, or ""
 --       then one per user: its id
--- reply {Redis's clock in Unix ms, how many users are done: at least the first one, others in their order,
+-- reply {Redis's clock in Unix ms, how many users are done, in their order,
+--        SKU after which the next user is to be continued, or "",
 --        then per order: number of its user from 1, order id, "sku|bucketCount|settled|rate|rateAt|record";
---        id and text are "" for a bucket that cannot be read}
+--        id "" and text "large" for a bucket with too many fields, id and text "" for one that cannot be read}
 -- For each SKU only the user's own bucket is read, some 30 fields, and for a SKU with a quota only when the user
--- has taken units of it: an order without a result always holds some.
+-- has taken units of it: an order without a result always holds some. Users who buy and cancel for long make a
+-- bucket of any size, so its fields are counted before it is read. One bucket at least is read by each call.
 
-local prefix, most = ARGV[1], tonumber(ARGV[2])
-local USERS, READ = 3, 8
+local prefix, most, largest, after = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local USERS, LOOK = 5, 4 -- a bucket looked at counts as four fields
 local clock = redis.call('TIME')
-local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), 0 }
+local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), 0, '' }
 
 -- include bucket_of.lua
 
+local skus = redis.call('SMEMBERS', KEYS[1])
+table.sort(skus) -- the same order in each call
 local sales = {}
-for _, sku in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+for _, sku in ipairs(skus) do
   local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'bucketCount', 'settled', 'rate', 'rateAt', 'policy')
   local buckets = not f.err and tonumber(f[1] or '')
   if buckets and buckets >= 1 then
     sales[#sales + 1] = {
+      sku = sku,
       buckets = buckets,
       prefix = prefix .. 'bucket:' .. sku .. ':',
       hasQuota = f[5] == 'LIMITED' or f[5] == 'ONE_PER_USER',
@@ -31,33 +37,49 @@ for _, sku in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   end
 end
 
-local work = 0
-for i = USERS, #ARGV do
-  if i > USERS and work >= most then
-    break
+local function add(number, id, text)
+  reply[#reply + 1] = number
+  reply[#reply + 1] = id
+  reply[#reply + 1] = text
+end
+
+-- Reads the user's orders of a sale and returns how many fields that counts.
+local function read(number, user, sale)
+  local bucket = sale.prefix .. bucketOf(user, sale.buckets)
+  local units = sale.hasQuota and redis.pcall('HGET', bucket, user .. ':')
+  if sale.hasQuota and (not units or units == '0') then
+    return LOOK
   end
-  local user = ARGV[i]
+  local size = redis.pcall('HLEN', bucket)
+  if type(size) ~= 'number' then
+    add(number, '', '')
+    return LOOK
+  elseif size > largest then
+    add(number, '', 'large')
+    return LOOK
+  end
   local mine = '^' .. user .. '|[^|]*|[^|]*|[^|]*|[^|]*|[QD]'
-  for _, sale in ipairs(sales) do
-    local bucket = sale.prefix .. bucketOf(user, sale.buckets)
-    local units = sale.hasQuota and redis.pcall('HGET', bucket, user .. ':')
-    work = work + 1
-    if not sale.hasQuota or units and units ~= '0' then
-      work = work + READ
-      local fields = redis.pcall('HGETALL', bucket)
-      if fields.err then
-        fields = {}
-        reply[#reply + 1], reply[#reply + 2], reply[#reply + 3] = i - USERS + 1, '', ''
-      end
-      for j = 1, #fields, 2 do
-        if string.find(fields[j + 1], mine) then
-          reply[#reply + 1] = i - USERS + 1
-          reply[#reply + 1] = fields[j]
-          reply[#reply + 1] = sale.progress .. fields[j + 1]
-        end
-      end
+  local fields = redis.call('HGETALL', bucket)
+  for j = 1, #fields, 2 do
+    if string.find(fields[j + 1], mine) then
+      add(number, fields[j], sale.progress .. fields[j + 1])
     end
   end
-  reply[2] = i - USERS + 1
+  return LOOK + size
+end
+
+local work = 0
+for i = USERS, #ARGV do
+  for _, sale in ipairs(sales) do
+    if sale.sku > after then
+      if work >= most then
+        reply[3] = after
+        return reply
+      end
+      work = work + read(i - USERS + 1, ARGV[i], sale)
+      after = sale.sku
+    end
+  end
+  reply[2], after = i - USERS + 1, ''
 end
 return reply

@@ -126,7 +126,7 @@ public class Reconciler {
       log.debug("{}: {} under {}", report, report.outcome(), lock);
       return report;
     } catch (DataAccessException | TransactionException e) {
-      if (SqlFailure.of(e) == SqlFailure.ROW) {
+      if (SqlFailure.of(e).isRefusal()) {
         throw e; // a defect, not MySQL's absence
       }
       log.warn("sku {}: MySQL is unavailable: {}", skuId, e.toString());

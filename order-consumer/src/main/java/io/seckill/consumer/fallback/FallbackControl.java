@@ -46,7 +46,7 @@ class FallbackControl {
       FallbackSales sales,
       GatewayTable gateways,
       RedisLooks looks,
-      TransactionOperations transactions,
+      FallbackDatabase mysql,
       FallbackMeters meters,
       AuditLog audit) {
     this.mode = settings.fallback();
@@ -54,7 +54,7 @@ class FallbackControl {
     this.sales = sales;
     this.gateways = gateways;
     this.looks = looks;
-    this.transactions = transactions;
+    this.transactions = mysql.transactions();
     this.meters = meters;
     this.audit = audit;
   }

@@ -41,14 +41,14 @@ class FallbackController {
       FallbackTable table,
       FallbackSales sales,
       GatewayTable gateways,
-      TransactionOperations transactions,
+      FallbackDatabase mysql,
       AuditLog audit) {
     this.mode = settings.fallback();
     this.control = control;
     this.table = table;
     this.sales = sales;
     this.gateways = gateways;
-    this.transactions = transactions;
+    this.transactions = mysql.transactions();
     this.audit = audit;
   }
 

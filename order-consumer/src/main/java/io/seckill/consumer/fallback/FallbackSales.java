@@ -35,8 +35,8 @@ class FallbackSales {
 
   private final JdbcClient jdbc;
 
-  FallbackSales(JdbcClient jdbc) {
-    this.jdbc = jdbc;
+  FallbackSales(FallbackDatabase mysql) {
+    this.jdbc = mysql.jdbc();
   }
 
   /** A sale that MySQL decides, or is about to, or was until its loading. */

@@ -21,8 +21,8 @@ class FallbackTable {
 
   private final JdbcClient jdbc;
 
-  FallbackTable(JdbcClient jdbc) {
-    this.jdbc = jdbc;
+  FallbackTable(FallbackDatabase mysql) {
+    this.jdbc = mysql.jdbc();
   }
 
   /**

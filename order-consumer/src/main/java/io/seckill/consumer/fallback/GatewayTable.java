@@ -32,8 +32,8 @@ class GatewayTable {
 
   private final JdbcClient jdbc;
 
-  GatewayTable(JdbcClient jdbc) {
-    this.jdbc = jdbc;
+  GatewayTable(FallbackDatabase mysql) {
+    this.jdbc = mysql.jdbc();
   }
 
   /** The state of the fallback and all gateways, read at one moment. */

@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -214,9 +213,7 @@ final class QueueIntake {
         orders.add(delivery.order());
       }
     }
-    return orders.isEmpty()
-        ? new StoredBatch(List.of(), List.of(), List.of(), Map.of())
-        : database.store(orders);
+    return orders.isEmpty() ? StoredBatch.EMPTY : database.store(orders);
   }
 
   private void pause(Duration pause) throws InterruptedException {

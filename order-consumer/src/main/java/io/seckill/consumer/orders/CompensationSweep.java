@@ -1,6 +1,11 @@
 package io.seckill.consumer.orders;
 
+import io.seckill.consumer.runtime.RedisCallGuard;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.springframework.stereotype.Component;
 
 /**
@@ -21,23 +26,46 @@ class CompensationSweep {
   private final CompensationTable table;
   private final Compensations compensations;
   private final OrderResults results;
+  private final RedisCallGuard redis;
 
-  CompensationSweep(CompensationTable table, Compensations compensations, OrderResults results) {
+  CompensationSweep(
+      CompensationTable table,
+      Compensations compensations,
+      OrderResults results,
+      RedisCallGuard redis) {
     this.table = table;
     this.compensations = compensations;
     this.results = results;
+    this.redis = redis;
   }
 
-  /** Delivers everything pending, page by page; skips a page that cannot be delivered. */
+  /**
+   * Delivers everything pending, page by page. A part of Redis that does not answer is left out for
+   * the rest of the round, and the round ends when no part is left.
+   */
   void sweep() {
+    Set<Integer> unavailable = new HashSet<>();
     long after = 0;
     List<Compensation> page;
     do {
       page = table.pending(after, MIN_AGE_SECONDS, PAGE);
-      if (results.write(table.results(page))) {
-        compensations.deliver(page);
-      }
+      deliver(page, unavailable);
       after = page.isEmpty() ? after : page.get(page.size() - 1).orderId().value();
-    } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
+    } while (page.size() == PAGE
+        && unavailable.size() < redis.parts()
+        && !Thread.currentThread().isInterrupted());
+  }
+
+  private void deliver(List<Compensation> page, Set<Integer> unavailable) {
+    Map<Integer, List<Compensation>> byPart =
+        page.stream()
+            .filter(one -> !unavailable.contains(redis.partOf(one.skuId())))
+            .collect(Collectors.groupingBy(one -> redis.partOf(one.skuId())));
+    byPart.forEach(
+        (part, some) -> {
+          if (!results.write(table.results(some)) || !compensations.deliver(some)) {
+            unavailable.add(part);
+          }
+        });
   }
 }

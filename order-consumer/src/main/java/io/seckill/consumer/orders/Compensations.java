@@ -10,6 +10,8 @@ import io.seckill.consumer.runtime.RedisCallGuard;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -85,12 +87,21 @@ public class Compensations {
   /**
    * Returns the units to Redis and marks the rows done. Call it after COMMIT, never inside the
    * transaction. Does not throw when Redis or MySQL fails: the sweep delivers the rest.
+   *
+   * @return false when some part of Redis did not answer
    */
-  public void deliver(Collection<Compensation> pending) {
-    List<Compensation> all = List.copyOf(pending);
-    for (int from = 0; from < all.size(); from += CHUNK) {
-      deliverChunk(all.subList(from, Math.min(from + CHUNK, all.size())));
+  public boolean deliver(Collection<Compensation> pending) {
+    Map<Integer, List<Compensation>> byPart =
+        pending.stream().collect(Collectors.groupingBy(one -> breaker.partOf(one.skuId())));
+    boolean delivered = true;
+    for (Map.Entry<Integer, List<Compensation>> part : byPart.entrySet()) {
+      List<Compensation> all = part.getValue();
+      for (int from = 0; from < all.size(); from += CHUNK) {
+        List<Compensation> chunk = all.subList(from, Math.min(from + CHUNK, all.size()));
+        delivered &= deliverChunk(part.getKey(), chunk);
+      }
     }
+    return delivered;
   }
 
   /**
@@ -100,15 +111,22 @@ public class Compensations {
   public void deliverAgain(Collection<OrderId> orders) {
     List<OrderId> all = List.copyOf(orders);
     for (int from = 0; from < all.size(); from += CHUNK) {
-      deliverChunk(table.of(all.subList(from, Math.min(from + CHUNK, all.size()))));
+      var unused = deliver(table.of(all.subList(from, Math.min(from + CHUNK, all.size()))));
     }
   }
 
-  private void deliverChunk(List<Compensation> pending) {
+  private boolean deliverChunk(int part, List<Compensation> pending) {
     List<OrderId> settled = new ArrayList<>();
-    if (!breaker.run(() -> send(pending, settled)) || settled.isEmpty()) {
-      return;
+    if (!breaker.run(part, () -> send(pending, settled))) {
+      return false;
     }
+    if (!settled.isEmpty()) {
+      markDone(settled);
+    }
+    return true;
+  }
+
+  private void markDone(List<OrderId> settled) {
     try {
       table.markDone(settled);
       done.increment(settled.size());

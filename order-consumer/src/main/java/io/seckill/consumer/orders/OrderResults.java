@@ -62,7 +62,7 @@ public class OrderResults {
   /**
    * Writes results without progress: payment, cancel, expiry, dead letters.
    *
-   * @return false when Redis may not have received them
+   * @return false when Redis may not have received all of them
    */
   public boolean write(Collection<OrderResult> results) {
     return write(results, List.of(), Map.of());
@@ -72,7 +72,7 @@ public class OrderResults {
    * Writes the results of a stored batch and the progress of its SKUs.
    *
    * @param settledNow orders settled by this batch, by SKU; feeds the rate of the last 10 s
-   * @return false when Redis may not have received them
+   * @return false when Redis may not have received all of them
    */
   public boolean write(
       Collection<OrderResult> results,
@@ -80,10 +80,16 @@ public class OrderResults {
       Map<Long, Integer> settledNow) {
     long nowMs = clock.millis();
     settledNow.forEach((sku, orders) -> rates.add(sku, orders, nowMs));
-    List<Call> calls = calls(results, progress, nowMs);
-    boolean written = calls.isEmpty() || breaker.run(() -> send(calls));
-    if (!written) {
-      failures.increment(results.size());
+    Map<Integer, List<Call>> byPart = new TreeMap<>();
+    for (Call call : calls(results, progress, nowMs)) {
+      byPart.computeIfAbsent(breaker.partOf(call.sku()), part -> new ArrayList<>()).add(call);
+    }
+    boolean written = true;
+    for (Map.Entry<Integer, List<Call>> part : byPart.entrySet()) {
+      if (!breaker.run(part.getKey(), () -> send(part.getValue()))) {
+        failures.increment(part.getValue().stream().mapToInt(Call::orders).sum());
+        written = false;
+      }
     }
     return written;
   }
@@ -134,13 +140,13 @@ public class OrderResults {
       Call call = calls.get(i);
       Object changed = script.answer(responses.get(i), redis, call.keys(), call.arguments());
       if (changed instanceof Long n && n < 0) {
-        log.debug("sku {} has no sale in Redis to write results to", call.arguments().get(1));
+        log.debug("sku {} has no sale in Redis to write results to", call.sku());
       }
     }
   }
 
   /** One call of record_results.lua. */
-  private record Call(List<String> keys, List<String> arguments) {
+  private record Call(long sku, int orders, List<String> keys, List<String> arguments) {
 
     static Call of(long sku, List<String> head, List<OrderResult> orders) {
       List<String> arguments =
@@ -152,7 +158,7 @@ public class OrderResults {
         arguments.add(order.code());
         arguments.add(order.storedOrderId() == null ? "" : order.storedOrderId().toString());
       }
-      return new Call(List.of(RedisKeys.sku(sku)), arguments);
+      return new Call(sku, orders.size(), List.of(RedisKeys.sku(sku)), arguments);
     }
   }
 }

@@ -65,9 +65,9 @@ class Expiry {
     }
   }
 
-  /** Returns only when the rows of an order caused the failure, not when MySQL did. */
+  /** Returns only when MySQL refused the work on an order, not when MySQL is unavailable. */
   private static void throwUnlessOdd(RuntimeException e) {
-    if (e instanceof DataAccessException && SqlFailure.of(e) != SqlFailure.ROW) {
+    if (e instanceof DataAccessException && !SqlFailure.of(e).isRefusal()) {
       throw e;
     }
   }

@@ -28,6 +28,9 @@ public class ConnectionPools {
   /** Batches of purchases of strong sales that MySQL decides at the same time. */
   public static final int STRONG_BATCHES = 4;
 
+  /** For the heartbeats of gateways, three periodic tasks, and operators' calls. */
+  private static final int FALLBACK = 6;
+
   /** A run needs one connection for its lock and one for its snapshot. */
   private static final int CONNECTIONS_OF_A_RUN = 2;
 
@@ -36,6 +39,7 @@ public class ConnectionPools {
 
   private final HikariDataSource orderStorage;
   private final HikariDataSource strongSales;
+  private final HikariDataSource fallback;
   private final HikariDataSource reconciliation;
 
   ConnectionPools(HikariDataSource settings, MeterRegistry meters) {
@@ -45,6 +49,7 @@ public class ConnectionPools {
     this.orderStorage.setAutoCommit(false);
     this.strongSales = pool(settings, "strong-sales", STRONG_BATCHES, meters);
     this.strongSales.setAutoCommit(false);
+    this.fallback = pool(settings, "fallback", FALLBACK, meters);
     this.reconciliation =
         pool(
             settings,
@@ -77,6 +82,11 @@ public class ConnectionPools {
     return strongSales;
   }
 
+  /** Pool for the heartbeats of gateways and for beginning and ending a fallback. */
+  public DataSource fallback() {
+    return fallback;
+  }
+
   /** Pool for the locks and the snapshots of reconciliation runs and preheats. */
   public DataSource reconciliation() {
     return reconciliation;
@@ -86,6 +96,7 @@ public class ConnectionPools {
   void close() {
     orderStorage.close();
     strongSales.close();
+    fallback.close();
     reconciliation.close();
   }
 }

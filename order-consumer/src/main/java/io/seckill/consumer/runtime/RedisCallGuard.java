@@ -6,26 +6,58 @@ import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.breaker.BreakerMeters;
+import io.seckill.common.order.Partition;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
+import redis.clients.jedis.RedisClusterClient;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Prevents an unavailable or slow Redis from delaying the storing of orders: after a few failures
- * nothing is sent to Redis for a second. Thread-safe.
+ * nothing is sent to Redis for a second. On a cluster each partition has a breaker of its own, so
+ * that a primary that fails over affects only its own partitions. Thread-safe.
  */
 @Component
 public class RedisCallGuard {
 
   private static final Logger log = LoggerFactory.getLogger(RedisCallGuard.class);
 
-  private final CircuitBreaker breaker;
+  private final List<CircuitBreaker> breakers;
 
-  public RedisCallGuard(MeterRegistry meters) {
-    this.breaker = CircuitBreaker.of("redis", config());
-    BreakerMeters.bind(breaker, meters);
+  @Autowired
+  public RedisCallGuard(UnifiedJedis redis, MeterRegistry meters) {
+    this(redis instanceof RedisClusterClient, meters);
+  }
+
+  /**
+   * @param apart whether partitions may be on different servers
+   */
+  RedisCallGuard(boolean apart, MeterRegistry meters) {
+    this.breakers =
+        apart
+            ? IntStream.range(0, Partition.COUNT).mapToObj(p -> breaker("redis-" + p)).toList()
+            : List.of(breaker("redis"));
+    breakers.forEach(breaker -> BreakerMeters.bind(breaker, meters));
+  }
+
+  private static CircuitBreaker breaker(String name) {
+    return CircuitBreaker.of(name, config());
+  }
+
+  /** How many parts of Redis can be unavailable alone. */
+  public int parts() {
+    return breakers.size();
+  }
+
+  /** The part of Redis that has the data of a SKU, from 0. */
+  public int partOf(long skuId) {
+    return Partition.ofSku(skuId) % breakers.size();
   }
 
   /**
@@ -49,12 +81,13 @@ public class RedisCallGuard {
   }
 
   /**
-   * @param work calls Redis
+   * @param part see {@link #partOf}
+   * @param work calls this part of Redis and no other
    * @return false when Redis failed or was not called; the work may or may not have been done
    */
-  public boolean run(Runnable work) {
+  public boolean run(int part, Runnable work) {
     try {
-      breaker.executeRunnable(work);
+      breakers.get(part).executeRunnable(work);
       return true;
     } catch (CallNotPermittedException e) {
       return false;

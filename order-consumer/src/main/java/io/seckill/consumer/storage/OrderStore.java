@@ -12,29 +12,32 @@ import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionException;
 
 /**
  * Stores batches of orders in MySQL, which makes the final decision on each. Thread-safe; one
  * transaction at a time for each caller.
  *
  * <p>A batch is first stored as one in which every order can be confirmed. If MySQL refuses that,
- * everything is rolled back and each order is decided by itself, still in one transaction. If MySQL
- * refuses even that for a reason no rule explains, the batch is halved until the refused order is
- * alone.
+ * everything is rolled back, and the orders that MySQL has already are decided apart from the
+ * others. If the others cannot all be confirmed, each is decided by itself, still in one
+ * transaction. If MySQL refuses even that for a reason no rule explains, or refuses a statement
+ * because of its size, the batch is halved until the refused order is alone.
  */
 @Component
 public class OrderStore {
@@ -50,13 +53,19 @@ public class OrderStore {
           .thenComparingLong(OrderMessage::seq)
           .thenComparing(OrderMessage::orderId);
 
-  /** Most tries when another process stores one of the orders between our read and our insert. */
-  private static final int MAX_RACES = 3;
+  /**
+   * When MySQL has refused the statements of so many orders of a batch, each alone, and stored no
+   * order of it, the cause is a limit or a missing right that concerns all orders.
+   */
+  private static final int ALL_REFUSED = 8;
 
   private final Transactions storing;
   private final Transactions discarding;
   private final Compensations compensations;
   private final StoreMetrics metrics;
+
+  /** While batches bring orders that MySQL has, as repeats do, each batch is searched for them. */
+  private volatile boolean bringsKnown;
 
   /**
    * @param pools for {@link #store}: a connection for each thread that calls it
@@ -103,7 +112,7 @@ public class OrderStore {
    */
   public StoredBatch discard(OrderMessage order) throws DatabaseUnavailableException {
     Attempt attempt =
-        repeated(
+        Attempt.repeated(
             discarding,
             jdbc -> {
               long sku = order.skuId();
@@ -120,14 +129,75 @@ public class OrderStore {
 
   private StoredBatch storeDistinct(List<OrderMessage> orders) throws DatabaseUnavailableException {
     long start = System.nanoTime();
-    Attempt bulk = inBulk(orders);
-    StoredBatch stored = bulk.batch() != null ? bulk.batch() : byItself(orders);
+    AtomicInteger refusedStatements = new AtomicInteger();
+    StoredBatch stored =
+        bringsKnown ? knownApart(orders, refusedStatements) : asNew(orders, refusedStatements);
+    if (refusedStatements.get() >= ALL_REFUSED && refusedStatements.get() == orders.size()) {
+      throw new DatabaseUnavailableException(
+          "MySQL refuses the statements of every order: " + stored.outcomes().get(0), null);
+    }
     metrics.count(stored, System.nanoTime() - start);
     return stored;
   }
 
+  /**
+   * @param refusedStatements counts the orders whose statements MySQL refuses
+   */
+  private StoredBatch asNew(List<OrderMessage> orders, AtomicInteger refusedStatements)
+      throws DatabaseUnavailableException {
+    Attempt bulk = inBulk(orders);
+    if (bulk.batch() != null) {
+      return bulk.batch();
+    }
+    if (bulk.failure() == SqlFailure.STATEMENT && orders.size() > 1) {
+      int half = orders.size() / 2;
+      return asNew(orders.subList(0, half), refusedStatements)
+          .and(asNew(orders.subList(half, orders.size()), refusedStatements));
+    }
+    Set<OrderId> known = known(orders);
+    if (known.isEmpty()) {
+      metrics.split();
+      return byItself(orders, refusedStatements);
+    }
+    return apart(orders, known, refusedStatements);
+  }
+
+  private StoredBatch knownApart(List<OrderMessage> orders, AtomicInteger refusedStatements)
+      throws DatabaseUnavailableException {
+    Set<OrderId> known = known(orders);
+    return known.isEmpty()
+        ? asNew(orders, refusedStatements)
+        : apart(orders, known, refusedStatements);
+  }
+
+  /** Decides the orders that MySQL has by themselves: one alone fails the bulk path for all. */
+  private StoredBatch apart(
+      List<OrderMessage> orders, Set<OrderId> known, AtomicInteger refusedStatements)
+      throws DatabaseUnavailableException {
+    Map<Boolean, List<OrderMessage>> parts =
+        orders.stream().collect(Collectors.partitioningBy(o -> known.contains(o.orderId())));
+    List<OrderMessage> others = Objects.requireNonNull(parts.get(false));
+    StoredBatch stored = others.isEmpty() ? StoredBatch.EMPTY : asNew(others, refusedStatements);
+    return stored.and(byItself(Objects.requireNonNull(parts.get(true)), refusedStatements));
+  }
+
+  /** Orders that MySQL has, as orders or as aliases; others may be stored meanwhile. */
+  private Set<OrderId> known(List<OrderMessage> orders) throws DatabaseUnavailableException {
+    Set<OrderId> known = new HashSet<>();
+    Attempt unused =
+        Attempt.of(
+            storing,
+            jdbc -> {
+              known.addAll(OrderTable.find(jdbc, orders).keySet());
+              known.addAll(OrderTable.findAliases(jdbc, orders).keySet());
+              return StoredBatch.EMPTY;
+            });
+    bringsKnown = !known.isEmpty();
+    return known;
+  }
+
   private Attempt inBulk(List<OrderMessage> orders) throws DatabaseUnavailableException {
-    return attempt(
+    return Attempt.of(
         storing,
         jdbc -> {
           Map<Long, SaleRules> rules = ProductTable.rules(jdbc, skusOf(orders));
@@ -137,15 +207,19 @@ public class OrderStore {
   }
 
   /** Decides each order by itself, in one transaction if MySQL allows it, else in smaller ones. */
-  private StoredBatch byItself(List<OrderMessage> orders) throws DatabaseUnavailableException {
-    metrics.split();
-    Attempt attempt = repeated(storing, jdbc -> decided(jdbc, orders));
+  private StoredBatch byItself(List<OrderMessage> orders, AtomicInteger refusedStatements)
+      throws DatabaseUnavailableException {
+    Attempt attempt = Attempt.repeated(storing, jdbc -> decided(jdbc, orders));
     if (attempt.batch() != null) {
       return attempt.batch();
     }
     if (orders.size() > 1) {
       int half = orders.size() / 2;
-      return byItself(orders.subList(0, half)).and(byItself(orders.subList(half, orders.size())));
+      return byItself(orders.subList(0, half), refusedStatements)
+          .and(byItself(orders.subList(half, orders.size()), refusedStatements));
+    }
+    if (attempt.failure() == SqlFailure.STATEMENT) {
+      refusedStatements.incrementAndGet();
     }
     log.warn("MySQL refuses order {}: {}", orders.get(0).orderId(), attempt.refusal());
     return StoredBatch.of(new Failed(orders.get(0), attempt.refusal()));
@@ -189,45 +263,5 @@ public class OrderStore {
     SortedSet<Long> skus = new TreeSet<>();
     orders.forEach(order -> skus.add(order.skuId()));
     return skus;
-  }
-
-  /**
-   * What became of a transaction.
-   *
-   * @param batch null when it was rolled back, because a row of it was refused
-   * @param refusal why
-   */
-  private record Attempt(@Nullable StoredBatch batch, String refusal) {}
-
-  /** Repeats a refused transaction: another process may have stored one of the orders meanwhile. */
-  private static Attempt repeated(Transactions transactions, Transactions.Work<StoredBatch> work)
-      throws DatabaseUnavailableException {
-    Attempt attempt = attempt(transactions, work);
-    for (int race = 1; attempt.batch() == null && race < MAX_RACES; race++) {
-      attempt = attempt(transactions, work);
-    }
-    return attempt;
-  }
-
-  private static Attempt attempt(Transactions transactions, Transactions.Work<StoredBatch> work)
-      throws DatabaseUnavailableException {
-    try {
-      return new Attempt(transactions.run(work).orElse(null), "");
-    } catch (DataAccessException | TransactionException e) {
-      if (SqlFailure.of(e) != SqlFailure.ROW) {
-        throw new DatabaseUnavailableException(
-            "MySQL cannot store orders now: " + e.getMostSpecificCause(), e);
-      }
-      return refused(e);
-    } catch (RuntimeException e) {
-      log.error("A defect keeps orders from being stored", e);
-      return refused(e);
-    }
-  }
-
-  private static Attempt refused(RuntimeException e) {
-    log.debug("A transaction that stores orders was rolled back", e);
-    return new Attempt(
-        null, String.valueOf(NestedExceptionUtils.getMostSpecificCause(e).getMessage()));
   }
 }

@@ -22,6 +22,9 @@ public record StoredBatch(
     List<SkuProgress> progress,
     Map<Long, Integer> settledNow) {
 
+  public static final StoredBatch EMPTY =
+      new StoredBatch(List.of(), List.of(), List.of(), Map.of());
+
   static StoredBatch of(StoreOutcome only) {
     return new StoredBatch(List.of(only), List.of(), List.of(), Map.of());
   }

@@ -152,9 +152,20 @@ public final class StrongSales {
         pause(retries);
       }
     } catch (DataAccessException | TransactionException e) {
+      if (SqlFailure.of(e) == SqlFailure.STATEMENT && purchases.size() > 1) {
+        return halved(sku, purchases);
+      }
       log.warn("MySQL has failed while it decided purchases of sku {}: {}", sku, e.toString());
       return all(purchases, Outcome.UNKNOWN);
     }
+  }
+
+  /** Decides two smaller batches: the statements of this one exceed a limit of MySQL. */
+  private List<StrongDecision> halved(long sku, List<StrongPurchase> purchases) {
+    int half = purchases.size() / 2;
+    List<StrongDecision> decisions = new ArrayList<>(repeatedly(sku, purchases.subList(0, half)));
+    decisions.addAll(repeatedly(sku, purchases.subList(half, purchases.size())));
+    return decisions;
   }
 
   /**
@@ -182,7 +193,8 @@ public final class StrongSales {
       decided.filter(Decided::fallback).map(Decided::decisions).ifPresent(metrics::served);
       return decided.map(Decided::decisions);
     } catch (DataAccessException | TransactionException e) {
-      if (SqlFailure.of(e) == SqlFailure.UNAVAILABLE) {
+      SqlFailure failure = SqlFailure.of(e);
+      if (failure == SqlFailure.UNAVAILABLE || failure == SqlFailure.STATEMENT) {
         throw e;
       }
       log.debug("A batch of sku {} is decided again", sku, e);

@@ -48,7 +48,7 @@ class OrderResultsIT {
     redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
     redis.hset(RedisKeys.sku(SKU), Map.of("epoch", "1", "bucketCount", "4", "settled", "10"));
     Clock clock = Clock.fixed(Instant.ofEpochMilli(NOW), ZoneOffset.UTC);
-    results = new OrderResults(redis, new RedisCallGuard(meters), clock, meters);
+    results = new OrderResults(redis, new RedisCallGuard(redis, meters), clock, meters);
   }
 
   @AfterEach
@@ -157,7 +157,7 @@ class OrderResultsIT {
   void failsNobodyWhenRedisIsAway() {
     UnifiedJedis nowhere = RedisClients.open(RedisSettings.single("redis://127.0.0.1:1"), "test");
     OrderResults lost =
-        new OrderResults(nowhere, new RedisCallGuard(meters), Clock.systemUTC(), meters);
+        new OrderResults(nowhere, new RedisCallGuard(nowhere, meters), Clock.systemUTC(), meters);
 
     lost.write(List.of(result(admitted(7), CONFIRMED)));
 

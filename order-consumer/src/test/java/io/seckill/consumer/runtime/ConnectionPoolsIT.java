@@ -27,10 +27,17 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class ConnectionPoolsIT {
 
   private static final long SKU = 1_003;
+  private static final String GATEWAY = "0123456789abcdef".repeat(2);
+  private static final String HEARTBEAT =
+      """
+      {"name":"g1","fallback":"manual","term":0,"redis":"USABLE","forMs":0,"breaker":"CLOSED",
+      "failurePercent":0,"failuresPerSecond":0}
+      """;
 
   @Test
   void storesOrdersWhileEverybodyElseHasToWait() throws SQLException { // fault 30
-    Map<String, String> small = Map.of("spring.datasource.hikari.maximum-pool-size", "2");
+    Map<String, String> small =
+        Map.of("spring.datasource.hikari.maximum-pool-size", "2", "seckill.fallback", "manual");
     try (TestConsumer consumer = TestConsumer.start(small);
         OrderFlood flood = new OrderFlood(consumer.vhost());
         Connection observer = consumer.database().connect()) {
@@ -56,6 +63,12 @@ class ConnectionPoolsIT {
                     "{\"userId\":1}");
         assertThat(payment.status()).isEqualTo(503);
         assertThat(payment.code()).isEqualTo("UNAVAILABLE");
+        assertThat(consumer.api().put("/internal/v1/gateways/" + GATEWAY, HEARTBEAT).status())
+            .as("heartbeat")
+            .isEqualTo(200);
+        assertThat(consumer.api().post("/internal/v1/fallback/enter").status())
+            .as("an operator begins a fallback")
+            .isEqualTo(200);
       }
     }
   }

@@ -7,11 +7,14 @@ import static java.util.stream.IntStream.range;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.storage.StoreOutcome.Alias;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
@@ -25,6 +28,8 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +46,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -178,20 +184,7 @@ class OrderStoreIT {
   void blamesOneRefusedRowOnItsOrderAlone() throws Exception { // fault 24
     sale(LIMITED, 3, 100);
     List<OrderMessage> orders = range(1, 51).mapToObj(user -> order(user, 1)).toList();
-    StoredBatch batch;
-    try (Connection root = TestServers.mysql().rootConnection();
-        Statement sql = root.createStatement()) {
-      sql.execute("USE " + consumer.database().name());
-      sql.execute(
-          "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW"
-              + " IF NEW.user_id = 17 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poison';"
-              + " END IF");
-      try {
-        batch = store.store(orders);
-      } finally {
-        sql.execute("DROP TRIGGER poison");
-      }
-    }
+    StoredBatch batch = refusing("NEW.user_id = 17", "45000", 1644, () -> store.store(orders));
 
     assertThat(batch.outcomes()).hasSize(50);
     assertThat(batch.outcomes().stream().filter(Stored.class::isInstance)).hasSize(49);
@@ -199,6 +192,71 @@ class OrderStoreIT {
         .singleElement()
         .satisfies(failed -> assertThat(failed.order().userId()).isEqualTo(17));
     assertThat(database.stock(sku)).isEqualTo(51);
+  }
+
+  /** A statement that is refused whenever it holds one order, as too large, too long, forbidden. */
+  @ParameterizedTest(name = "{0} {1}")
+  @CsvSource({"08S01, 1153", "HY000, 1206", "70100, 1969", "42000, 1142"})
+  void storesAllButTheOrderWhoseStatementIsRefused(String state, int error) throws Exception {
+    sale(LIMITED, 3, 100);
+    List<OrderMessage> orders = range(1, 51).mapToObj(user -> order(user, 1)).toList();
+
+    StoredBatch batch = refusing("NEW.user_id = 17", state, error, () -> store.store(orders));
+
+    assertThat(batch.outcomes().stream().filter(Stored.class::isInstance)).hasSize(49);
+    assertThat(batch.outcomes().stream().filter(Failed.class::isInstance))
+        .singleElement()
+        .satisfies(failed -> assertThat(failed.order().userId()).isEqualTo(17))
+        .satisfies(failed -> assertThat(((Failed) failed).detail()).contains("poison"));
+  }
+
+  @Test
+  void storesABatchThatIsLargerThanMySqlAccepts() throws Exception {
+    sale(LIMITED, 3, 1_000);
+    List<OrderMessage> orders = range(1, 301).mapToObj(user -> order(user, 1)).toList();
+    try (Connection root = TestServers.mysql().rootConnection();
+        Statement sql = root.createStatement()) {
+      long before = packetLimit(sql);
+      limitPackets(sql, 16_384);
+      try {
+        assertThat(store.store(orders).outcomes()).hasSize(300).allMatch(Stored.class::isInstance);
+      } finally {
+        limitPackets(sql, before);
+      }
+    }
+    assertThat(database.stock(sku)).isEqualTo(700);
+  }
+
+  @Test
+  void blamesNoOrderWhenTheStatementsOfAllAreRefused() throws Exception {
+    sale(LIMITED, 3, 100);
+    List<OrderMessage> orders = range(1, 51).mapToObj(user -> order(user, 1)).toList();
+
+    assertThatThrownBy(() -> refusing("TRUE", "42000", 1142, () -> store.store(orders)))
+        .isInstanceOf(DatabaseUnavailableException.class);
+    assertThat(store.store(orders).outcomes()).allMatch(Stored.class::isInstance);
+  }
+
+  /** A repeat that is published again is a known order: it does not slow the others down. */
+  @Test
+  void decidesKnownOrdersApartFromTheOthersOfTheirBatch() throws Exception {
+    sale(LIMITED, 3, 1_000);
+    List<OrderMessage> known = range(1, 21).mapToObj(user -> order(user, 1)).toList();
+    store.store(known);
+    double splits = splits();
+
+    for (int round = 0; round < 3; round++) {
+      List<OrderMessage> batch =
+          new ArrayList<>(range(100, 180).mapToObj(user -> order(user, 1)).toList());
+      batch.addAll(known);
+      List<StoreOutcome> outcomes = store.store(batch).outcomes();
+
+      assertThat(outcomes.stream().filter(Stored.class::isInstance)).hasSize(80);
+      assertThat(outcomes.stream().filter(Known.class::isInstance)).hasSize(20);
+    }
+
+    assertThat(splits()).as("batches decided order by order").isEqualTo(splits);
+    assertThat(database.stock(sku)).isEqualTo(740);
   }
 
   @Test
@@ -324,6 +382,43 @@ class OrderStoreIT {
     }
   }
 
+  /** Does the work while MySQL refuses rows of {@code orders} that meet the condition. */
+  private static <T> T refusing(String condition, String state, int error, Callable<T> work)
+      throws Exception {
+    try (Connection root = TestServers.mysql().rootConnection();
+        Statement sql = root.createStatement()) {
+      sql.execute("USE " + consumer.database().name());
+      sql.execute(
+          ("CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW IF %s THEN"
+                  + " SIGNAL SQLSTATE '%s' SET MYSQL_ERRNO = %d, MESSAGE_TEXT = 'poison'; END IF")
+              .formatted(condition, state, error));
+      try {
+        return work.call();
+      } finally {
+        sql.execute("DROP TRIGGER poison");
+      }
+    }
+  }
+
+  private static long packetLimit(Statement sql) throws SQLException {
+    try (ResultSet row = sql.executeQuery("SELECT @@GLOBAL.max_allowed_packet")) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+
+  /** A connection has the limit of the time when it was opened. */
+  private static void limitPackets(Statement sql, long bytes) throws SQLException {
+    sql.execute("SET GLOBAL max_allowed_packet = " + bytes);
+    ((HikariDataSource) consumer.bean(ConnectionPools.class).orderStorage())
+        .getHikariPoolMXBean()
+        .softEvictConnections();
+  }
+
+  private static double splits() {
+    return consumer.bean(MeterRegistry.class).get("seckill.consumer.splits").counter().count();
+  }
+
   private static JdbcOperations on(Connection connection) {
     return new JdbcTemplate(new SingleConnectionDataSource(connection, true));
   }
@@ -353,7 +448,7 @@ class OrderStoreIT {
 
   private static double lockRetries() {
     return consumer
-        .bean(io.micrometer.core.instrument.MeterRegistry.class)
+        .bean(MeterRegistry.class)
         .get("seckill.consumer.lock.retries")
         .counter()
         .count();

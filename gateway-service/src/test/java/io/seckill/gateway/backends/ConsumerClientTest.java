@@ -1,0 +1,148 @@
+package io.seckill.gateway.backends;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.seckill.support.web.InternalToken;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.client.ReactorResourceFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** Calls of one kind that are not answered keep no call of another kind from order-consumer. */
+class ConsumerClientTest {
+
+  private static final int SHOPPER_CONNECTIONS = 32;
+  private static final int LOSS_CONNECTIONS = 4;
+  private static final Duration SOON = Duration.ofSeconds(50);
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final CountDownLatch end = new CountDownLatch(1);
+  private final ReactorResourceFactory resources = new ReactorResourceFactory();
+  private volatile String heldPath = "none";
+  private volatile CountDownLatch held = new CountDownLatch(0);
+  private HttpServer server;
+  private ConsumerClient client;
+
+  @BeforeEach
+  void start() throws IOException {
+    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 128);
+    server.setExecutor(threads);
+    server.createContext("/", this::answer);
+    server.start();
+    resources.start();
+    URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    client =
+        new ConsumerClient(
+            new ConsumerProperties(url, Duration.ofSeconds(60)),
+            new InternalToken("0123456789abcdef"),
+            resources);
+  }
+
+  @AfterEach
+  void stop() {
+    end.countDown();
+    client.destroy();
+    server.stop(0);
+    threads.shutdownNow();
+  }
+
+  /** Calls that must not wait behind shoppers' payments. */
+  private enum Call {
+    PROBE,
+    FORWARD,
+    LEDGER,
+    FALLBACK,
+    LOSS,
+    DECIDE,
+    HEARTBEAT
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void answersWhileShoppersHoldAllTheirConnections(Call call) throws InterruptedException {
+    List<Disposable> payments =
+        hold("/payment", SHOPPER_CONNECTIONS, () -> client.onOrder("1", "payment", 1));
+    try {
+      assertThat(succeeds(call)).isTrue();
+    } finally {
+      payments.forEach(Disposable::dispose);
+    }
+  }
+
+  @Test
+  void answersShoppersAndOperatorsWhileReportsOfLossesAreNotAnswered() throws InterruptedException {
+    List<Disposable> reports =
+        hold("/lost-admissions", LOSS_CONNECTIONS, () -> client.reportLostAdmissions(1, 1, 1));
+    try {
+      assertThat(succeeds(Call.PROBE)).isTrue();
+      assertThat(client.onOrder("1", "cancel", 1).block(SOON)).isNotNull();
+    } finally {
+      reports.forEach(Disposable::dispose);
+    }
+  }
+
+  private List<Disposable> hold(String path, int connections, Supplier<Mono<ConsumerAnswer>> call)
+      throws InterruptedException {
+    held = new CountDownLatch(connections);
+    heldPath = path;
+    List<Disposable> calls =
+        Stream.generate(() -> call.get().subscribe(done -> {}, failed -> {}))
+            .limit(2L * connections)
+            .toList();
+    assertThat(held.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    return calls;
+  }
+
+  private boolean succeeds(Call call) {
+    return switch (call) {
+      case PROBE -> Boolean.TRUE.equals(client.isReady().block(SOON));
+      case FORWARD ->
+          client.forward(HttpMethod.POST, "/fallback/enter", null, Map.of(), false).block(SOON)
+              != null;
+      case LEDGER -> client.ledger(1).block(SOON) != null;
+      case FALLBACK -> client.fallback().block(SOON) != null;
+      case LOSS -> client.reportLostAdmissions(1, 1, 1).block(SOON) != null;
+      case DECIDE -> client.decide(Map.of(), SOON).status() == 200;
+      case HEARTBEAT -> client.heartbeat(Map.of()).status() == 200;
+    };
+  }
+
+  private void answer(HttpExchange exchange) throws IOException {
+    if (exchange.getRequestURI().getPath().endsWith(heldPath)) {
+      held.countDown();
+      try {
+        end.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    try (exchange) {
+      byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
+      exchange.getRequestBody().readAllBytes();
+      exchange.getResponseHeaders().set("Content-Type", "application/json");
+      exchange.sendResponseHeaders(200, body.length);
+      exchange.getResponseBody().write(body);
+    }
+  }
+}

@@ -1,0 +1,186 @@
+package io.seckill.gateway.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
+
+/** What the list of waiting orders reads of a partition. */
+@ExtendWith(TestServers.class)
+class WaitingOrdersIT {
+
+  private static final int PARTITION = 9;
+  private static final long USER = 7;
+
+  /**
+   * In partition 9, and above the ids of a hundred SKUs of it: Redis returns a set of integers in
+   * ascending order.
+   */
+  private static final long SKU = 16_000 + PARTITION;
+
+  private UnifiedJedis redis;
+
+  @BeforeEach
+  void connect(RedisServer server) {
+    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
+    for (int gone = 0; gone < 100; gone++) {
+      redis.sadd(RedisKeys.skus(PARTITION), Integer.toString(16 * gone + PARTITION));
+    }
+  }
+
+  @AfterEach
+  void disconnect() {
+    redis.close();
+  }
+
+  @Test
+  void skipsSalesThatAreGone() {
+    OrderId order = waitingOrder(SKU);
+
+    assertThat(find(USER)).isEqualTo(new Ids(List.of(order), true));
+  }
+
+  @Test
+  void readsNoBucketThatOneUserHasMadeLargeAndSaysSo() {
+    waitingOrder(SKU);
+    OrderId elsewhere = waitingOrder(SKU + 16);
+    fill(SKU, WaitingOrders.LARGEST_BUCKET);
+
+    assertThat(find(USER)).isEqualTo(new Ids(List.of(elsewhere), false));
+  }
+
+  @Test
+  void readsABucketOfTheLargestSize() {
+    OrderId order = waitingOrder(SKU);
+    fill(SKU, WaitingOrders.LARGEST_BUCKET - 1);
+
+    assertThat(find(USER)).isEqualTo(new Ids(List.of(order), true));
+  }
+
+  @Test
+  void continuesAUserWhoseBucketsAreTooManyForOneCall() {
+    List<OrderId> placed =
+        IntStream.range(0, 20)
+            .mapToObj(
+                i -> {
+                  fill(SKU + 16L * i, 200);
+                  return waitingOrder(SKU + 16L * i);
+                })
+            .toList();
+
+    Ids found = find(USER);
+
+    assertThat(found.complete()).isTrue();
+    assertThat(found.orders()).containsExactlyInAnyOrderElementsOf(placed);
+  }
+
+  @Test
+  void answersEveryRequestOfAUserWhoAsksManyTimesAtOnce() {
+    OrderId order = waitingOrder(SKU);
+    WaitingOrders orders = orders();
+    try {
+      List<CompletableFuture<WaitingOrders.Found>> answers =
+          Stream.generate(() -> orders.of(USER)).limit(500).toList();
+
+      assertThat(answers)
+          .allSatisfy(
+              answer -> assertThat(Ids.of(answer.join())).isEqualTo(new Ids(List.of(order), true)));
+    } finally {
+      orders.destroy();
+    }
+  }
+
+  /** A call with a bound of 100 fields, for sales with 60 fields in the user's bucket. */
+  @Test
+  void endsACallWithTheBucketThatReachesTheBound() {
+    for (int i = 0; i < 4; i++) {
+      waitingOrder(SKU + 16L * i);
+      fill(SKU + 16L * i, 59);
+    }
+
+    assertThat(call("", 7, 8)).containsExactly(0L, Long.toString(SKU + 16), 1L, 1L);
+    assertThat(call(Long.toString(SKU + 16), 7, 8)).containsExactly(1L, "", 1L, 1L);
+    assertThat(call(Long.toString(SKU + 48), 7, 8)).containsExactly(1L, Long.toString(SKU + 16));
+  }
+
+  /** The reply without the clock, and of each order only the number of its user. */
+  private List<Object> call(String after, long... users) {
+    List<String> args =
+        Stream.concat(
+                Stream.of(RedisKeys.prefix(PARTITION), "100", "1000", after),
+                IntStream.range(0, users.length).mapToObj(i -> Long.toString(users[i])))
+            .toList();
+    List<?> reply =
+        (List<?>)
+            LuaScript.from(WaitingOrders.class, "waiting_orders.lua")
+                .call(redis, List.of(RedisKeys.skus(PARTITION)), args);
+    return IntStream.range(1, reply.size())
+        .filter(i -> i < 3 || i % 3 == 0)
+        .<Object>mapToObj(reply::get)
+        .toList();
+  }
+
+  private record Ids(List<OrderId> orders, boolean complete) {
+    static Ids of(WaitingOrders.Found found) {
+      return new Ids(found.orders().stream().map(RedisOrder::id).toList(), found.complete());
+    }
+  }
+
+  private Ids find(long user) {
+    WaitingOrders orders = orders();
+    try {
+      return Ids.of(orders.of(user).join());
+    } finally {
+      orders.destroy();
+    }
+  }
+
+  private WaitingOrders orders() {
+    return new WaitingOrders(
+        redis, RedisBreakers.of(redis, meters()), new OrderProperties(1_000, 0));
+  }
+
+  /** Adds fields as buying and cancelling leaves them. */
+  private void fill(long sku, int fields) {
+    Map<String, String> requests = new HashMap<>();
+    for (int i = 0; i < fields; i++) {
+      requests.put(USER + ":key-" + i, i + ":1");
+    }
+    redis.hset(RedisKeys.bucket(sku, 0), requests);
+  }
+
+  private OrderId waitingOrder(long sku) {
+    OrderId id = OrderId.of(System.currentTimeMillis(), PARTITION, 1, (int) (sku / 16 % 64));
+    redis.sadd(RedisKeys.skus(PARTITION), Long.toString(sku));
+    redis.hset(RedisKeys.sku(sku), Map.of("bucketCount", "1", "settled", "0"));
+    AdmissionRecord record =
+        new AdmissionRecord(
+            USER, "key-0001", 1, 1, id.timeMs(), 1, OrderStatus.QUEUED, null, id.timeMs(), null);
+    redis.hset(RedisKeys.bucket(sku, 0), id.toString(), record.format());
+    return id;
+  }
+
+  private static SimpleMeterRegistry meters() {
+    return new SimpleMeterRegistry();
+  }
+}
