@@ -60,10 +60,5 @@ class CompensationSweepTest {
     List<OrderResult> results(List<Compensation> compensations) {
       return List.of();
     }
-
-    @Override
-    long countPending() {
-      return PENDING;
-    }
   }
 }

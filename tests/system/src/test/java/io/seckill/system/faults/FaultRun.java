@@ -8,6 +8,7 @@ import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
 import io.seckill.system.guarantee.OrderHistoryRow;
 import io.seckill.system.guarantee.Purchases;
+import io.seckill.system.guarantee.RunHistory;
 import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleOffer;
 import java.time.Duration;
@@ -191,18 +192,15 @@ public final class FaultRun implements AutoCloseable {
       awaitRest(judgement);
       complaints.addAll(judgement.complaints());
     }
-    for (SaleAtRest sale : judgement.atRest()) {
-      for (Guarantee guarantee : afterwards) {
-        if (complaints.isEmpty()) { // each waits by itself
-          Judgement.check(
-              complaints, Judgement.nameOf(guarantee), () -> guarantee.judge(sale, purchases));
-        }
-      }
-    }
+    List<Guarantee> judgedAfterwards = complaints.isEmpty() ? afterwards : List.of();
+    RunHistory.judgeAfterwards(judgedAfterwards, judgement.atRest(), purchases, complaints);
     long restMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed);
     always.violations().forEach(violation -> complaints.add("AlwaysHolds: " + violation));
     if (!complaints.isEmpty()) {
-      throw new BrokenRunError(row, complaints);
+      RunHistory history =
+          new RunHistory(
+              row, faults, guarantees, judgedAfterwards, judgement.atRest(), purchases, complaints);
+      throw new BrokenRunError(history.withoutWhatItRepeats(), complaints);
     }
     assertThat(always.looks()).as("checks during the run").isGreaterThanOrEqualTo(LEAST_LOOKS);
     report(judgement.atRest(), restMs);

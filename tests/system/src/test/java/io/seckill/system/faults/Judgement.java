@@ -59,8 +59,7 @@ final class Judgement {
     } else {
       for (SaleOffer sale : sales) {
         SaleAtRest one = lab.sales().read(sale);
-        guarantees.forEach(
-            guarantee -> check(found, nameOf(guarantee), () -> guarantee.judge(one, purchases)));
+        guarantees.forEach(guarantee -> guarantee.judge(one, purchases, found));
         read.add(one);
       }
     }
@@ -102,10 +101,6 @@ final class Judgement {
   /** The sales as read by the latest check. */
   List<SaleAtRest> atRest() {
     return atRest;
-  }
-
-  static String nameOf(Guarantee guarantee) {
-    return guarantee.getClass().getSimpleName();
   }
 
   /** Adds the judge's message if it finds a violation. */

@@ -1,5 +1,7 @@
 package io.seckill.system.faults;
 
+import io.seckill.system.guarantee.RunHistory;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,10 +15,13 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * Provides fault tests with a {@link PipelineLab} that the tests of a JVM share. It is started for
  * the first of them, ends with the JVM or when two labs of other types or {@link Channel}s have
  * been used since, and is healed after each test. A failed test may leave sales and probes that
- * cannot be healed, so the next test gets a new lab and one failure causes no others.
+ * cannot be healed, so the next test gets a new lab and one failure causes no others. What a failed
+ * test judged is written to a file.
  */
 public abstract class LabExtension
     implements ParameterResolver, AfterEachCallback, AfterAllCallback {
+
+  private static final Path HISTORIES = Path.of("target", "histories");
 
   /** Static, to be shared in the JVM: Surefire runs each class of a fork separately. */
   private static final Labs LABS = new Labs();
@@ -44,6 +49,9 @@ public abstract class LabExtension
   public void afterEach(ExtensionContext context) {
     boolean held = false;
     try {
+      if (context.getExecutionException().orElse(null) instanceof BrokenRunError broken) {
+        write(broken.history(), context.getRequiredTestClass());
+      }
       if (context.getExecutionException().isEmpty()) {
         PipelineLab lab = labFor(context);
         lab.heal();
@@ -55,6 +63,14 @@ public abstract class LabExtension
         LABS.discard(this, channel(context));
       }
     }
+  }
+
+  /** Two classes may run the same row, on different channels. */
+  private static void write(RunHistory history, Class<?> test) {
+    String name = test.getSimpleName() + "-" + history.row().replaceAll("\\W+", "-");
+    Path file = HISTORIES.resolve(name + ".json").toAbsolutePath();
+    history.write(file);
+    System.out.println("[faults] judge it again with scripts/test --judge " + file);
   }
 
   @Override

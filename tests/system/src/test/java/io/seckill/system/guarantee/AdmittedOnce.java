@@ -3,13 +3,7 @@ package io.seckill.system.guarantee;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** I6: no request was admitted a second time, under another order id. */
-public final class AdmittedOnce implements Guarantee {
-
-  private final Explained explained;
-
-  public AdmittedOnce(Explained explained) {
-    this.explained = explained;
-  }
+public record AdmittedOnce(Explained explained) implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {

@@ -1,15 +1,29 @@
 package io.seckill.system.guarantee;
 
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import java.util.List;
 
-/** A guarantee of the pipeline, checked for a run that has come to rest. */
+/**
+ * A guarantee of the pipeline, checked for a run that has come to rest. A {@link RunHistory} names
+ * it by its class.
+ */
 @FunctionalInterface
+@JsonTypeInfo(use = JsonTypeInfo.Id.CLASS)
 public interface Guarantee {
 
   /**
    * @throws AssertionError naming what was broken, and by which orders or users
    */
   void judge(SaleAtRest sale, Purchases purchases);
+
+  /** Adds what was broken, after the guarantee's name, to the complaints. */
+  default void judge(SaleAtRest sale, Purchases purchases, List<String> complaints) {
+    try {
+      judge(sale, purchases);
+    } catch (AssertionError e) {
+      complaints.add(getClass().getSimpleName() + ": " + e.getMessage());
+    }
+  }
 
   /** All guarantees that hold in every run, whatever crashed. */
   static List<Guarantee> all() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.shop.Answer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Checks each guarantee with a history that violates it: a correct history with one change. The
@@ -28,11 +30,17 @@ class GuaranteesTest {
   private static final long ADMITTED_AT = 1_000_000;
   private static final long PRICE = 1_999;
 
+  private static final String GOOD_LEDGER =
+      """
+      {"balanced":true,"unbalancedSince":null,"orders":{"admitted":3},
+       "units":{"stock":8,"confirmed":1,"paid":1,"outboxAndPrivateQueues":0,"broker":0}}""";
+
   @Test
   void aGoodHistoryPassesThemAll() {
     History history = new History();
 
     assertThatCode(() -> history.judgeAll(Guarantee.all())).doesNotThrowAnyException();
+    assertThatCode(() -> history.judgeAll(List.of(goodLedger()))).doesNotThrowAnyException();
   }
 
   @Test
@@ -56,6 +64,8 @@ class GuaranteesTest {
     history.mysqlStock = 0;
 
     assertThatCode(() -> history.judgeAll(Guarantee.strong())).doesNotThrowAnyException();
+    LedgerBalances ledger = ledger(200, GOOD_LEDGER.replace("\"stock\":8", "\"stock\":0"));
+    assertThatCode(() -> history.judgeAll(List.of(ledger))).doesNotThrowAnyException();
   }
 
   @Test
@@ -76,7 +86,7 @@ class GuaranteesTest {
         .containsAll(Guarantee.all().stream().map(Guarantee::getClass).toList())
         .containsAll(Guarantee.strong().stream().map(Guarantee::getClass).toList())
         .containsAll(Guarantee.afterFallback().stream().map(Guarantee::getClass).toList())
-        .contains(LossIsMeasured.class);
+        .contains(LossIsMeasured.class, LedgerBalances.class);
   }
 
   static Stream<Arguments> brokenHistories() {
@@ -215,7 +225,39 @@ class GuaranteesTest {
         breaks(
             new CountersAgree(),
             strong(h -> h.counters = counters(0, 0, 3, 0, 0, 2)),
-            "highest admission"));
+            "highest admission"),
+        breaks(unansweredLedger(), h -> {}, "answered ledger of SKU 7001"),
+        breaks(ledger(503, "{}"), h -> {}, "status of Answer"),
+        breaks(ledgerWith("true", "false"), h -> {}, "balanced: "),
+        breaks(ledgerWith("null", "\"2026-01-01T00:00:00Z\""), h -> {}, "unbalanced since: "),
+        breaks(ledgerWith("\"stock\":8", "\"stock\":9"), h -> {}, "units on sale: "),
+        breaks(goodLedger(), h -> h.redisStock++, "units on sale: "),
+        breaks(goodLedger(), strong(h -> h.mysqlStock++), "units on sale: "),
+        breaks(ledgerWith("\"confirmed\":1", "\"confirmed\":2"), h -> {}, "units owned: "),
+        breaks(ledgerWith("\"paid\":1", "\"paid\":0"), h -> {}, "units owned: "),
+        breaks(ledgerWith("Queues\":0", "Queues\":1"), h -> {}, "units in flight: "),
+        breaks(ledgerWith("broker\":0", "broker\":1"), h -> {}, "units in flight: "),
+        breaks(goodLedger(), h -> h.admitted.add("99"), "orders admitted: "),
+        breaks(
+            goodLedger(),
+            strong(h -> h.store("99", 9, "late", 1, "CANCELLED")),
+            "orders admitted: "));
+  }
+
+  static LedgerBalances goodLedger() {
+    return ledger(200, GOOD_LEDGER);
+  }
+
+  static LedgerBalances unansweredLedger() {
+    return new LedgerBalances(Map.of());
+  }
+
+  private static LedgerBalances ledgerWith(String right, String wrong) {
+    return ledger(200, GOOD_LEDGER.replace(right, wrong));
+  }
+
+  private static LedgerBalances ledger(int status, String json) {
+    return new LedgerBalances(Map.of(SKU, new Answer(status, JsonMapper.shared().readTree(json))));
   }
 
   private static Consumer<History> strong(Consumer<History> change) {
@@ -265,7 +307,7 @@ class GuaranteesTest {
   }
 
   /** Three shoppers bought one unit each of ten, at a limit of two; one paid, one cancelled. */
-  private static final class History {
+  static final class History {
 
     private final Purchases purchases = new Purchases();
     private final List<OrderHistoryRow> orders = new ArrayList<>();
@@ -281,7 +323,7 @@ class GuaranteesTest {
     private final List<Repaired> repairs = new ArrayList<>();
     private boolean strong;
     private SaleCounters counters = counters(3, 3, 3, 0, 3, 3);
-    private long stock = 10;
+    long stock = 10;
     private long mysqlStock = 8;
     private long redisStock = 8;
     private long outboxed;
@@ -355,27 +397,34 @@ class GuaranteesTest {
     }
 
     void judgeAll(List<Guarantee> guarantees) {
-      SaleOffer offer = new SaleOffer(SKU, PurchasePolicy.LIMITED, 2, stock);
-      SaleAtRest sale =
-          new SaleAtRest(
-              strong ? offer.strong() : offer,
-              mysqlStock,
-              orders,
-              aliases,
-              charges,
-              mysqlQuota,
-              redisStock,
-              redisQuota,
-              admitted,
-              outboxed,
-              inPrivateQueues,
-              requests,
-              compensated,
-              compensations,
-              traces,
-              repairs,
-              counters);
+      SaleAtRest sale = sale();
       guarantees.forEach(guarantee -> guarantee.judge(sale, purchases));
+    }
+
+    Purchases purchases() {
+      return purchases;
+    }
+
+    SaleAtRest sale() {
+      SaleOffer offer = new SaleOffer(SKU, PurchasePolicy.LIMITED, 2, stock);
+      return new SaleAtRest(
+          strong ? offer.strong() : offer,
+          mysqlStock,
+          orders,
+          aliases,
+          charges,
+          mysqlQuota,
+          redisStock,
+          redisQuota,
+          admitted,
+          outboxed,
+          inPrivateQueues,
+          requests,
+          compensated,
+          compensations,
+          traces,
+          repairs,
+          counters);
     }
   }
 }

@@ -8,16 +8,13 @@ import java.util.Set;
 /**
  * I13 after Redis has lost data: no accepted order is missing except those that were only in the
  * lost data.
+ *
+ * @param lost order ids that were only in Redis's lists when it lost them
  */
-public final class LossIsMeasured implements Guarantee {
+public record LossIsMeasured(Set<String> lost) implements Guarantee {
 
-  private final Set<String> lost;
-
-  /**
-   * @param lost order ids that were only in Redis's lists when it lost them
-   */
-  public LossIsMeasured(Set<String> lost) {
-    this.lost = Set.copyOf(lost);
+  public LossIsMeasured {
+    lost = Set.copyOf(lost);
   }
 
   @Override

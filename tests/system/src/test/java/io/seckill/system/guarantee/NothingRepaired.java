@@ -8,15 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A result that could not be written while Redis was unavailable is written later by design, and
  * changes neither units nor orders.
  */
-public final class NothingRepaired implements Guarantee {
+public record NothingRepaired(Explained explained) implements Guarantee {
 
   private static final String BY_DESIGN = "RESULT_WRITTEN";
-
-  private final Explained explained;
-
-  public NothingRepaired(Explained explained) {
-    this.explained = explained;
-  }
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {

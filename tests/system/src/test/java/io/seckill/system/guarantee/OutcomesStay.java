@@ -7,13 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the shopper is final, and nothing else ends the order. MySQL rejects only what the fault
  * explains.
  */
-public final class OutcomesStay implements Guarantee {
-
-  private final Explained explained;
-
-  public OutcomesStay(Explained explained) {
-    this.explained = explained;
-  }
+public record OutcomesStay(Explained explained) implements Guarantee {
 
   @Override
   public void judge(SaleAtRest sale, Purchases purchases) {

@@ -2,6 +2,9 @@ package io.seckill.system.guarantee;
 
 import static java.util.stream.Collectors.toSet;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,12 +32,64 @@ public final class Purchases {
    */
   record Refusal(String code, long sentAtMs, long answeredAtMs, boolean certain) {}
 
+  /**
+   * All that is recorded of one purchase.
+   *
+   * @param quantity null if there was no attempt
+   * @param orderId null if it was not accepted
+   * @param refusal null if it was not refused
+   */
+  record Purchase(
+      Request request,
+      @Nullable Integer quantity,
+      @Nullable String orderId,
+      @Nullable Refusal refusal) {}
+
   private final Map<Request, Integer> attempted = new ConcurrentHashMap<>();
   private final Map<Request, String> accepted = new ConcurrentHashMap<>();
   private final Map<Request, Refusal> refused = new ConcurrentHashMap<>();
   private final Map<String, String> outcomes = new ConcurrentHashMap<>();
   private final Map<String, String> unansweredEnds = new ConcurrentHashMap<>();
   private final List<String> contradictions = new CopyOnWriteArrayList<>();
+
+  public Purchases() {}
+
+  /** The purchases of a recorded run. */
+  @JsonCreator
+  Purchases(
+      @JsonProperty("purchases") List<Purchase> purchases,
+      @JsonProperty("outcomes") Map<String, String> outcomes,
+      @JsonProperty("unansweredEnds") Map<String, String> unansweredEnds,
+      @JsonProperty("contradictions") List<String> contradictions) {
+    for (Purchase purchase : purchases) {
+      Request request = purchase.request();
+      if (purchase.quantity() != null) {
+        attempted.put(request, purchase.quantity());
+      }
+      if (purchase.orderId() != null) {
+        accepted.put(request, purchase.orderId());
+      }
+      if (purchase.refusal() != null) {
+        refused.put(request, purchase.refusal());
+      }
+    }
+    this.outcomes.putAll(outcomes);
+    this.unansweredEnds.putAll(unansweredEnds);
+    this.contradictions.addAll(contradictions);
+  }
+
+  @JsonProperty("purchases")
+  List<Purchase> purchases() {
+    Set<Request> all = new HashSet<>(attempted.keySet());
+    all.addAll(accepted.keySet());
+    all.addAll(refused.keySet());
+    return all.stream()
+        .map(
+            request ->
+                new Purchase(
+                    request, attempted.get(request), accepted.get(request), refused.get(request)))
+        .toList();
+  }
 
   /** Records an attempt before it is sent (T). */
   public void attempt(long skuId, long userId, String key, int quantity) {
@@ -115,14 +170,17 @@ public final class Purchases {
     return attempted.get(request);
   }
 
+  @JsonProperty("outcomes")
   Map<String, String> outcomes() {
     return outcomes;
   }
 
+  @JsonProperty("unansweredEnds")
   Map<String, String> unansweredEnds() {
     return unansweredEnds;
   }
 
+  @JsonProperty("contradictions")
   List<String> contradictions() {
     return contradictions;
   }
