@@ -134,7 +134,7 @@ class OrderActionsIT {
   void listsNothingForANewShopper() {
     GatewayAnswer answer = gateway.get(stage.newUser(), "/api/v1/orders");
 
-    assertThat(answer.body()).isEqualTo("{\"orders\":[],\"next\":null}");
+    assertThat(answer.body()).isEqualTo("{\"orders\":[],\"next\":null,\"complete\":true}");
   }
 
   private static Placed confirmed() {

@@ -39,6 +39,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.AbstractTransaction;
@@ -49,6 +50,7 @@ import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Deletes data of Redis and of the broker during a sale, then repairs the sale with one call. */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class ReconciliationJourneyIT {
 

@@ -21,10 +21,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A strong sale from its creation to its end; Redis ends halfway, and nobody notices. */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class StrongSaleJourneyIT {
 

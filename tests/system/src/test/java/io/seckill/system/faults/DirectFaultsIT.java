@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of gateways that publish their admissions themselves. */
+@Tag("proof")
 @OnChannel("direct")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class DirectFaultsIT {
@@ -30,7 +31,6 @@ class DirectFaultsIT {
     killedAt(Failpoints.CLAIMED_NOT_PUBLISHED, "38 gateway killed between script and publish");
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("39: gateway killed between confirm and removal; relays publish twice")
   void killedBetweenConfirmAndRemoval() {
@@ -56,7 +56,6 @@ class DirectFaultsIT {
     }
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("40: gateway frozen beyond its lease, adopted, then awake")
   void frozenBeyondItsLease() throws Exception {
@@ -80,7 +79,6 @@ class DirectFaultsIT {
     }
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("41: broker blocked: from the direct channel to the outbox and back, under load")
   void usesTheOutboxWhileTheBrokerIsBlocked() {
