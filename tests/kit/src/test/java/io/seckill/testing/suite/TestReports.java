@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -36,7 +37,7 @@ public final class TestReports {
   private static final int SLOWEST = 20;
   private static final Pattern TEST_ANNOTATION =
       Pattern.compile(
-          "^\\s*@(Test|ParameterizedTest|RepeatedTest|TestFactory|ArchTest)\\b.*$",
+          "^\\s*@(?:[\\w.]+\\.)?(Test|ParameterizedTest|RepeatedTest|TestFactory|ArchTest)\\b.*$",
           Pattern.MULTILINE);
   private static final String PROOF_TAG = "@Tag(\"proof\")";
 
@@ -104,10 +105,16 @@ public final class TestReports {
         NodeList skipped = test.getElementsByTagName("skipped");
         if (skipped.getLength() > 0) {
           String name = test.getAttribute("classname") + "." + test.getAttribute("name");
-          skips.add(new Skip(name, ((Element) skipped.item(0)).getAttribute("message")));
+          skips.add(new Skip(name, reason((Element) skipped.item(0))));
         }
       }
       return skips;
+    }
+
+    /** The condition's message, or the first line of what an assumption has thrown. */
+    private static String reason(Element skipped) {
+      String message = skipped.getAttribute("message");
+      return message.isEmpty() ? skipped.getTextContent().lines().findFirst().orElse("") : message;
     }
 
     /**
@@ -179,22 +186,18 @@ public final class TestReports {
     if (!declaration.find() || declaration.group().contains("abstract ")) {
       return false;
     }
-    if (proof) {
-      return true;
+    String head = source.substring(0, declaration.start());
+    boolean wholeClassIsProof = head.contains("\n" + PROOF_TAG);
+    List<MatchResult> tests = TEST_ANNOTATION.matcher(source).results().toList();
+    if (tests.isEmpty() && !source.substring(declaration.start()).matches("(?s)[^{]* extends .*")) {
+      return false; // it has only the name of a test
     }
-    if (source.substring(0, declaration.start()).contains("\n" + PROOF_TAG)) {
-      return false;
-    }
-    Matcher tests = TEST_ANNOTATION.matcher(source);
-    boolean found = false;
-    while (tests.find()) {
-      found = true;
-      String before = source.substring(0, tests.start()).stripTrailing();
-      if (!before.endsWith(PROOF_TAG)) {
-        return true;
-      }
-    }
-    return !found; // its tests are inherited
+    boolean someAreNot = tests.isEmpty() || tests.stream().anyMatch(test -> !isProof(source, test));
+    return proof || (!wholeClassIsProof && someAreNot);
+  }
+
+  private static boolean isProof(String source, MatchResult test) {
+    return source.substring(0, test.start()).stripTrailing().endsWith(PROOF_TAG);
   }
 
   /** Notes a problem for each skip that the list does not allow. */

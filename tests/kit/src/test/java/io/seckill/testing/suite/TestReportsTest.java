@@ -83,6 +83,7 @@ class TestReportsTest {
     assertRuns(test(proof + "  @Test\n  void a() {}\n\n  @Test\n"), true, true);
     assertRuns(test("  @ParameterizedTest(name = \"{0}\")\n"), true, true);
     assertRuns("@Tag(\"area\")\n@Tag(\"proof\")\n" + test("  @Test\n"), false, true);
+    assertRuns("package io;\n\nclass LoadTest {\n  int load;\n}\n", false, false);
     assertRuns("package io;\n\nclass SomeIT extends OtherIT {}\n", true, true);
     assertRuns("package io;\n\n/** A class of.\n */\nabstract class SomeIT {}\n", false, false);
   }
