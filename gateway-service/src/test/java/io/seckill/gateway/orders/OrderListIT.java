@@ -9,6 +9,7 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -127,8 +128,8 @@ class OrderListIT {
     }
   }
 
-  private static boolean hold(CountDownLatch end) throws InterruptedException {
-    end.await();
+  private static boolean hold(CountDownLatch end) {
+    Bounded.await(end);
     return true;
   }
 
