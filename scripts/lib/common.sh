@@ -1,6 +1,12 @@
 # shellcheck shell=bash
 # Functions of every script here: paths, messages, waiting.
 
+# First, and in words that bash 3.2 of macOS reads.
+if [[ $(uname) != Linux ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
+  echo "${0##*/}: Linux with bash 4.4 or newer is needed, and this is $(uname) with bash $BASH_VERSION; on macOS and Windows run it in a Linux virtual machine, such as Lima or WSL 2" >&2
+  exit 1
+fi
+
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 LOCAL=$ROOT/.local
 LOG_DIR=$LOCAL/log
@@ -38,6 +44,7 @@ is_debian() {
 
 # One up or down at a time; the lock ends with this process, and no daemon inherits it (9>&-).
 lock_pipeline() {
+  has flock || fail "flock is not installed; install util-linux"
   mkdir -p "$LOCAL"
   exec 9>"$LOCAL/lock"
   flock -n 9 || fail "another scripts/up or scripts/down is at work in $ROOT; wait for it to end"
