@@ -55,12 +55,24 @@ disable_interrupted() {
   rm "$INSTALLING"
 }
 
-apt_install() { # PACKAGE…: never removes another package
+apt_install() { # PACKAGE…: never removes another package, and waits for another apt, as at the first boot
   {
-    apt-get -q update &&
+    lists_updated &&
       DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends --no-remove \
         -o DPkg::Lock::Timeout=300 install "$@"
   } >"$LOG_DIR/apt.log" 2>&1 </dev/null
+}
+
+# apt-get update does not wait for the lock of the lists.
+lists_updated() {
+  local deadline=$((SECONDS + 300)) said
+  until said=$(apt-get -q update 2>&1); do
+    if [[ $said != *'Could not get lock'* ]] || ((SECONDS >= deadline)); then
+      echo "$said"
+      return 1
+    fi
+    sleep 3
+  done
 }
 
 # Packages run policy-rc.d before they start a service; exit code 101 forbids it. An existing one that
