@@ -112,6 +112,13 @@ property_lines() {
   done <<<"$PROPERTIES"
 }
 
+# After one purchase 1.6 GB are used, with --ha 4 GB; heaps grow during a sale.
+require_memory() { # KILOBYTES: of this machine, swap included
+  local needed=2500000
+  ! is_ha || needed=5000000
+  (($1 >= needed)) || fail "this machine has $(($1 / 1000)) MB of memory and swap, and $((needed / 1000)) MB are needed"
+}
+
 number_of() { # PART: 2 of redis-2, nothing of redis
   [[ ! $1 =~ -([0-9])$ ]] || printf %s "${BASH_REMATCH[1]}"
 }
