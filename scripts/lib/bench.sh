@@ -27,7 +27,7 @@ check_bench_arguments() { # [--quick] [--only STAGE,…]
 
 install_wrk() {
   ! has wrk || return 0
-  if ! is_debian || ! is_root; then
+  if ! is_debian_12 || ! is_root; then
     fail "wrk is not installed; install it, or run this as root on Debian"
   fi
   say "installing wrk (log: $LOG_DIR/apt.log)"

@@ -38,8 +38,9 @@ is_root() {
   [[ $(id -u) == 0 ]]
 }
 
-is_debian() {
-  [[ -r /etc/os-release ]] && grep -qx 'ID=debian' /etc/os-release
+# Later ones have MariaDB 11, which MySQL's driver cannot ask for what Hibernate wants to know.
+is_debian_12() {
+  [[ -r /etc/os-release ]] && grep -qx 'ID=debian' /etc/os-release && grep -qx 'VERSION_ID="12"' /etc/os-release
 }
 
 # One up or down at a time; the lock ends with this process, and no daemon inherits it (9>&-).

@@ -7,7 +7,7 @@ COMPOSE_PROJECT=seckill-$(printf %s "$ROOT" | sha256sum | cut -c 1-8)
 
 require_docker() {
   local tool
-  has docker || fail "docker is not installed, and without root on Debian it is needed; install Docker with compose"
+  has docker || fail "docker is not installed, and it is needed on every system but Debian 12, and there without root; install Docker with compose"
   docker info >/dev/null 2>&1 || fail "the Docker engine does not answer; start it, or let this user reach it (docker info says why)"
   choose_compose || fail "docker compose is not installed; install Docker's compose plugin or docker-compose"
   for tool in curl openssl; do

@@ -33,7 +33,7 @@ install_missing() { # [COMMAND…]: as root, on Debian; each further command pri
   disable_interrupted
   mapfile -t packages < <(for command in missing_packages "$@"; do "$command"; done)
   ((${#packages[@]} > 0)) || return 0
-  is_debian || fail "not installed here: ${packages[*]} (Debian's names); install them, or use scripts/up --docker"
+  is_debian_12 || fail "not installed here: ${packages[*]} (Debian's names); install them, or use scripts/up --docker"
   is_root || fail "not installed here: ${packages[*]}; run this as root, or install them with apt-get"
   say "installing ${packages[*]} (log: $LOG_DIR/apt.log)"
   mkdir -p "$LOG_DIR"

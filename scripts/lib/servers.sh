@@ -319,14 +319,18 @@ mysql_follows() { # NODE: receives and applies
 
 # Into a directory of another name first: an incomplete one would look like a database.
 create_mysql_data() { # NODE
-  local data=$DATA_DIR/$1
+  local data=$DATA_DIR/$1 link
   say "creating the MariaDB data directory of $1"
   rm -rf "$data.new" "$data"
   mkdir -p "$data.new" "$LOG_DIR"
+  # mariadb-install-db knows no path with spaces.
+  link=$(mktemp -d)
+  ln -s "$data.new" "$link/data"
   # A starting mariadbd removes other processes' files in a shared temporary directory.
-  TMPDIR=$data.new mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$data.new" --skip-test-db \
+  TMPDIR=$link/data mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$link/data" --skip-test-db \
     --auth-root-authentication-method=socket --auth-root-socket-user="$(id -un)" >"$LOG_DIR/mysql-install.log" 2>&1 ||
     fail "the MariaDB data directory could not be created; see $LOG_DIR/mysql-install.log"
+  rm -r "$link"
   mv "$data.new" "$data"
 }
 

@@ -18,8 +18,7 @@ class ConnectionPoolsTest {
   void togetherTheyAreAsLargeAsDocumented() throws Exception {
     ConnectionPools pools = new ConnectionPools(new HikariDataSource(), new SimpleMeterRegistry());
     int connections =
-        List.of(
-                pools.orderStorage(), pools.strongSales(), pools.fallback(), pools.reconciliation())
+        List.of(pools.orderStorage(), pools.strongSales(), pools.fallback(), pools.reconciliation())
             .stream()
             .mapToInt(pool -> ((HikariDataSource) pool).getMaximumPoolSize())
             .sum();
@@ -30,8 +29,7 @@ class ConnectionPoolsTest {
         (int) settings.get("spring").get("datasource").get("hikari").get("maximum-pool-size");
 
     assertThat(
-            Files.readString(
-                Path.of(System.getProperty("seckill.root"), "docs/configuration.md")))
+            Files.readString(Path.of(System.getProperty("seckill.root"), "docs/configuration.md")))
         .contains(connections + " connections in all");
   }
 }

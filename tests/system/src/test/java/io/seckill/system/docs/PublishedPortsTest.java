@@ -30,7 +30,8 @@ class PublishedPortsTest {
   void noTwoServicesOfTheComposeFileWantTheSamePort() throws IOException {
     JsonNode services =
         JsonMapper.shared()
-            .<JsonNode>valueToTree(new Yaml().<Map<String, Object>>load(read("deploy/compose.yaml")))
+            .<JsonNode>valueToTree(
+                new Yaml().<Map<String, Object>>load(read("deploy/compose.yaml")))
             .path("services");
     String settings = read("scripts/lib/settings.sh");
     List<String> variables = new ArrayList<>();
