@@ -9,6 +9,7 @@ import java.util.List;
 import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DependsOn;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Creates the beans of the fallback. */
@@ -29,7 +30,9 @@ class PromiseConfiguration {
     return new Promises(settings.fallback(), products::isOfRedis, orders, System::nanoTime);
   }
 
+  /** Closed before the handover, which ends the registration. */
   @Bean
+  @DependsOn("promiseHandover")
   Heartbeats heartbeats(
       PromiseProperties settings,
       ServerProperties server,
@@ -53,7 +56,13 @@ class PromiseConfiguration {
       Promises promises,
       PromisedOrders orders,
       JdbcClient mysql) {
-    return new PromiseHandover(consumer, products, promises, orders, ids -> stored(mysql, ids));
+    return new PromiseHandover(
+        consumer::handOver,
+        consumer::deregister,
+        products::lastRead,
+        promises,
+        orders,
+        ids -> stored(mysql, ids));
   }
 
   private static List<OrderId> stored(JdbcClient mysql, List<OrderId> ids) {
