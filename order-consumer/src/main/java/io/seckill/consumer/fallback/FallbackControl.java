@@ -179,7 +179,8 @@ class FallbackControl {
       return false;
     }
     boolean whole = gateways.overview().gateways().haveHandedOverAll(term);
-    sales.activate(skuId, looks.of(skuId), whole ? 0 : row.reservePercent());
+    sales.activate(
+        skuId, looks.of(skuId), enteringWait.beganNanos(), whole, row.reservePercent());
     return true;
   }
 
