@@ -35,7 +35,7 @@ class FallbackReturn {
   private final FallbackSales sales;
   private final FallbackControl control;
   private final Reconciler reconciler;
-  private final Map<Long, Failure> failures = new ConcurrentHashMap<>();
+  private final Map<Long, FailedReturn> failures = new ConcurrentHashMap<>();
 
   FallbackReturn(
       FallbackTable table, FallbackSales sales, FallbackControl control, Reconciler reconciler) {
@@ -51,7 +51,7 @@ class FallbackReturn {
    * @param times in a row
    * @param atNanos System.nanoTime() of the last attempt
    */
-  private record Failure(String reason, int times, long atNanos) {
+  private record FailedReturn(String reason, int times, long atNanos) {
 
     boolean isOver() {
       return System.nanoTime() - atNanos >= doubled(FIRST_PAUSE, times - 1).toNanos();
@@ -90,13 +90,13 @@ class FallbackReturn {
   }
 
   private int timesFailed(long skuId) {
-    Failure last = failures.get(skuId);
+    FailedReturn last = failures.get(skuId);
     return last == null ? 0 : last.times();
   }
 
   /** Why the last attempt to return a sale has failed, "" when it has not. */
   String failure(long skuId) {
-    Failure last = failures.get(skuId);
+    FailedReturn last = failures.get(skuId);
     return last == null ? "" : last.reason();
   }
 
@@ -115,7 +115,7 @@ class FallbackReturn {
       log.info("sku {}: Redis decides again", skuId);
       return;
     }
-    failures.put(skuId, new Failure(reason, timesFailed(skuId) + 1, System.nanoTime()));
+    failures.put(skuId, new FailedReturn(reason, timesFailed(skuId) + 1, System.nanoTime()));
     if (!reason.equals(before)) {
       log.warn("sku {}: cannot return to Redis yet, MySQL sells on: {}", skuId, reason);
     }

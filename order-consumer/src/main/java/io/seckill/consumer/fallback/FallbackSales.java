@@ -55,8 +55,8 @@ class FallbackSales {
    * @param units most that anybody was told Redis had admitted
    * @param isMoreUnknown whether a gateway that ended may have promised orders that nobody has seen
    */
-  private record Known(long units, boolean isMoreUnknown) {
-    private static final Known NOTHING = new Known(0, false);
+  private record KnownAdmissions(long units, boolean isMoreUnknown) {
+    private static final KnownAdmissions NOTHING = new KnownAdmissions(0, false);
   }
 
   /** A row that the transaction has locked. */
@@ -122,7 +122,7 @@ class FallbackSales {
             .orElse(null);
     if (sale != null) {
       long epoch = sale.epoch() - 1; // entering has raised it by one
-      Known known = known(skuId, epoch);
+      KnownAdmissions known = known(skuId, epoch);
       Reserve reserve =
           Reserve.of(
               look.filter(found -> found.epoch() == epoch),
@@ -149,14 +149,14 @@ class FallbackSales {
         .single();
   }
 
-  private Known known(long skuId, long epoch) {
+  private KnownAdmissions known(long skuId, long epoch) {
     return jdbc.sql(
             "SELECT units, unknown_orders AS is_more_unknown FROM admitted_units"
                 + " WHERE sku_id = ? AND epoch = ?")
         .params(skuId, epoch)
-        .query(Known.class)
+        .query(KnownAdmissions.class)
         .optional()
-        .orElse(Known.NOTHING);
+        .orElse(KnownAdmissions.NOTHING);
   }
 
   /** Keeps the most units that anybody was told Redis had admitted in the latest epoch. */
