@@ -16,7 +16,6 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.DependsOn;
 import org.springframework.jdbc.core.JdbcTemplate;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -83,12 +82,8 @@ class AdmissionConfiguration {
         WATCH_INTERVAL);
   }
 
-  /**
-   * With the direct channel, admission ends before {@code direct} is closed; and always before the
-   * last handover of promised orders.
-   */
+  /** With the direct channel, admission ends before {@code direct} is closed. */
   @Bean
-  @DependsOn("promiseHandover")
   RequestBatcher<Purchase> admitQueue(
       UnifiedJedis redis,
       RedisBreaker breaker,

@@ -9,7 +9,6 @@ import java.util.List;
 import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.DependsOn;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Creates the beans of the fallback. */
@@ -30,9 +29,7 @@ class PromiseConfiguration {
     return new Promises(settings.fallback(), products::isOfRedis, orders, System::nanoTime);
   }
 
-  /** Closed before the handover, which ends the registration. */
   @Bean
-  @DependsOn("promiseHandover")
   Heartbeats heartbeats(
       PromiseProperties settings,
       ServerProperties server,
@@ -63,6 +60,11 @@ class PromiseConfiguration {
         promises,
         orders,
         ids -> stored(mysql, ids));
+  }
+
+  @Bean
+  Deregistration deregistration(Heartbeats heartbeats, PromiseHandover handover) {
+    return new Deregistration(heartbeats, handover);
   }
 
   private static List<OrderId> stored(JdbcClient mysql, List<OrderId> ids) {

@@ -205,7 +205,8 @@ final class PromiseHandover implements AutoCloseable {
 
   /**
    * Hands over what MySQL does not have yet and ends the registration, so that no fallback reserves
-   * units for this gateway any more. Admission and heartbeats have ended before.
+   * units for this gateway any more. Heartbeats have ended before. What Redis admits from now on is
+   * not promised.
    */
   @Override
   public void close() {
