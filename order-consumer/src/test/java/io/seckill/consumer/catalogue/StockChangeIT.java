@@ -63,7 +63,9 @@ class StockChangeIT {
     api.put(SPARE, Sales.product("LIMITED", 1, 1));
   }
 
-  /** A pooled connection that was reset fails once more, so another sale is preheated until then. */
+  /**
+   * A pooled connection that was reset fails once more, so another sale is preheated until then.
+   */
   @AfterEach
   void heal() {
     toRedis.heal();
