@@ -2,6 +2,7 @@ package io.seckill.consumer.fallback;
 
 import io.seckill.common.sale.SaleFallback;
 import io.seckill.consumer.fallback.RedisLooks.Look;
+import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
@@ -45,9 +46,6 @@ class FallbackSales {
   /** A sale of Redis as MySQL has it. */
   record Expected(long skuId, long epoch, long lastSeq) {}
 
-  /** Orders of a sale in MySQL, aliases included, and their units. */
-  private record Decided(long orders, long units) {}
-
   /** A row that the transaction has locked. */
   private record Locked(long epoch, long stock) {}
 
@@ -83,7 +81,8 @@ class FallbackSales {
                     + " ORDER BY sku_id FOR UPDATE")
             .query(Long.class)
             .list();
-    skus.forEach(sku -> jdbc.sql(ENTER).params(decided(sku).orders(), sku).update());
+    skus.forEach(
+        sku -> jdbc.sql(ENTER).params(OrderTotalTable.decided(jdbc, sku).orders(), sku).update());
     return skus.size();
   }
 
@@ -119,24 +118,10 @@ class FallbackSales {
     Optional<Look> seen = look.filter(found -> found.epoch() == epoch);
     return new Reserve(
         Math.max(admitted(skuId, epoch), seen.map(Look::admittedUnits).orElse(0L)),
-        decided(skuId).units(),
+        OrderTotalTable.decided(jdbc, skuId).units(),
         seen.map(Look::stock).orElse(sale.stock()),
         percent,
         sale.stock());
-  }
-
-  private Decided decided(long skuId) {
-    return jdbc.sql(
-            """
-            SELECT COUNT(*) AS orders, COALESCE(SUM(n), 0) AS units FROM (
-              SELECT quantity AS n FROM orders WHERE sku_id = :sku
-              UNION ALL
-              SELECT o.quantity FROM orders o JOIN order_alias a ON a.stored_order_id = o.order_id
-              WHERE o.sku_id = :sku) decided
-            """)
-        .param("sku", skuId)
-        .query(Decided.class)
-        .single();
   }
 
   private long admitted(long skuId, long epoch) {
