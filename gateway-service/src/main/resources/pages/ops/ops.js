@@ -7,6 +7,7 @@ import {draw, drawLegend} from './chart.js';
 import {history, measure} from './rates.js';
 import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-letters.js';
 import {listenToUnexplainedCharges, readUnexplainedCharges, unexplainedChargesChanged} from './unexplained-charges.js';
+import {listenToAudits, readAudits} from './audits.js';
 import {renderBoard} from './board.js';
 
 const STORE = 'seckill.operator';
@@ -20,7 +21,7 @@ let stop = new AbortController();
 
 const context = {
   token: () => sessionStorage.getItem(STORE),
-  changed: () => Promise.all([readDeadLetters(context, null), readUnexplainedCharges(context, null)]),
+  changed: () => Promise.all([readDeadLetters(context, null), readUnexplainedCharges(context, null), readAudits(context, null)]),
   again: () => latest && renderBoard(latest, rates, context),
   signInAgain: () => signOut('The token does not hold any more. Sign in again.'),
 };
@@ -77,8 +78,10 @@ function signedIn() {
   show($('board'), known);
   show($('sign-out'), known);
   show($('demo'), document.documentElement.dataset.demo === 'on');
-  if (known) watch();
-  else $('token').focus();
+  if (known) {
+    readAudits(context, null);
+    watch();
+  } else $('token').focus();
 }
 
 async function trySignIn(token) {
@@ -125,6 +128,7 @@ addEventListener('resize', () => draw(history));
 listenToConfirmation();
 listenToDeadLetters(context);
 listenToUnexplainedCharges(context);
+listenToAudits(context);
 drawLegend();
 signedIn();
 setInterval(watchdog, 1000);

@@ -71,6 +71,11 @@ final class AdminController {
     return list("/unexplained-charges", exchange);
   }
 
+  @GetMapping("/audits")
+  Mono<ResponseEntity<JsonNode>> audits(ServerWebExchange exchange) {
+    return list("/audits", exchange);
+  }
+
   private Mono<ResponseEntity<JsonNode>> list(String path, ServerWebExchange exchange) {
     String query = exchange.getRequest().getURI().getRawQuery();
     return read(path + (query == null ? "" : "?" + query)).map(AdminController::entity);
@@ -115,6 +120,11 @@ final class AdminController {
   Mono<ResponseEntity<JsonNode>> releaseReserve(
       @PathVariable String sku, ServerWebExchange exchange) {
     return ofSale("release-reserve", sku, exchange, false);
+  }
+
+  @PostMapping("/skus/{sku}/audit")
+  Mono<ResponseEntity<JsonNode>> auditSale(@PathVariable String sku, ServerWebExchange exchange) {
+    return ofSale("audit", sku, exchange, true);
   }
 
   @PutMapping(path = "/skus/{sku}", consumes = MediaType.APPLICATION_JSON_VALUE)

@@ -9,6 +9,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -338,6 +339,7 @@ class PreheatIT {
         .sql("UPDATE products SET stock = ?, last_seq = ?, settled = ? WHERE sku_id = ?")
         .params(stock, orders, orders, sku)
         .update();
+    stage.mysql().sql(OrderTotalSql.count(sku)).update();
     redis.hset(RedisKeys.sku(sku), "seq", Integer.toString(orders));
     redis.hset(RedisKeys.sku(sku), "settled", Integer.toString(orders));
   }

@@ -10,6 +10,7 @@ import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.Decider;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TestServers;
@@ -210,6 +211,7 @@ public final class GatewayStage {
             reason,
             seq)
         .update();
+    mysql.sql(OrderTotalSql.count(order.sku())).update();
   }
 
   public static String admin(long sku) {

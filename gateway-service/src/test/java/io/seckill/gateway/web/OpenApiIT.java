@@ -355,6 +355,16 @@ class OpenApiIT {
             charges + "/{id}/close",
             404,
             gateway.operate("POST", charges + "/987654321/close", done)));
+    String audit = GatewayStage.admin(sku) + "/audit";
+    all.add(ops("POST", "/admin/v1/skus/{sku}/audit", 200, gateway.operate("POST", audit, null)));
+    all.add(
+        ops(
+            "POST",
+            "/admin/v1/skus/{sku}/audit",
+            404,
+            gateway.operate("POST", GatewayStage.admin(987654321) + "/audit", null)));
+    all.add(ops("GET", "/admin/v1/audits", 200, gateway.adminGet("/admin/v1/audits")));
+    all.add(ops("GET", "/admin/v1/audits", 400, gateway.adminGet("/admin/v1/audits?day=today")));
     all.add(ops("GET", "/admin/v1/openapi.yaml", 200, gateway.adminGet("/admin/v1/openapi.yaml")));
     return all;
   }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -24,8 +25,6 @@ import redis.clients.jedis.UnifiedJedis;
  */
 @Component
 public class SaleLoader {
-
-  private static final int BUCKETS_AT_ONCE = 4_096;
 
   private final DatabaseSnapshots snapshots;
   private final JdbcClient jdbc;
@@ -121,36 +120,42 @@ public class SaleLoader {
       List<OrderMessage> dead,
       BucketWriter writer,
       Runnable beforeReplacing) {
-    Map<Long, Long> deadUnits =
-        dead.stream()
-            .collect(
-                Collectors.groupingBy(
-                    OrderMessage::userId, Collectors.summingLong(OrderMessage::quantity)));
-    int orders = 0;
-    for (int from = 0; from < sale.buckets(); from += BUCKETS_AT_ONCE) {
-      int to = Math.min(sale.buckets(), from + BUCKETS_AT_ONCE) - 1;
-      DatabasePart part = database.part(sale, sale.buckets(), from, to);
-      beforeReplacing.run();
-      part.orders().forEach(writer::order);
-      part.aliases().forEach(writer::order);
-      part.compensations()
-          .forEach(
+    AtomicInteger orders = new AtomicInteger();
+    database.orders(
+        sale.skuId(),
+        page -> {
+          beforeReplacing.run();
+          page.forEach(writer::order);
+          orders.addAndGet(
+              (int) page.values().stream().filter(order -> order.storedOrderId() == null).count());
+        });
+    database.compensations(
+        sale,
+        page -> {
+          beforeReplacing.run();
+          page.forEach(
               (id, units) -> writer.compensated(id, units.userId(), units.stock(), units.quota()));
-      if (sale.policy().keepsQuota()) {
-        part.quotas()
-            .forEach(
+        });
+    if (sale.policy().keepsQuota()) {
+      Map<Long, Long> deadUnits =
+          dead.stream()
+              .collect(
+                  Collectors.groupingBy(
+                      OrderMessage::userId, Collectors.summingLong(OrderMessage::quantity)));
+      database.quotas(
+          sale.skuId(),
+          page -> {
+            beforeReplacing.run();
+            page.forEach(
                 (user, units) ->
                     writer.quota(
                         user, units + Optional.ofNullable(deadUnits.remove(user)).orElse(0L)));
-      }
-      orders += part.orders().size();
-    }
-    if (sale.policy().keepsQuota()) {
+          });
       deadUnits.forEach(writer::quota);
     }
     dead.forEach(order -> writer.order(order.orderId(), delayed(order)));
     writer.flush();
-    return orders;
+    return orders.get();
   }
 
   private static AdmissionRecord delayed(OrderMessage order) {

@@ -3,6 +3,7 @@ package io.seckill.consumer.testing;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.testing.OrderTotalSql;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -56,6 +57,7 @@ public final class StoredOrderFixture {
             policy.equals("ONE_PER_USER") ? userId : null,
             number)
         .update();
+    consumer.sql().sql(OrderTotalSql.count(skuId)).update();
     if (!policy.equals("UNLIMITED")) {
       consumer
           .sql()
