@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param quantity units
  * @param seq sequence number of the admission within the SKU
  * @param admittedAt Redis's clock, Unix ms
- * @param epoch the sale's epoch at admission
+ * @param epoch the sale's epoch at admission; of a dead letter that a loading reserved units for,
+ *     that of the loading
  * @param status latest result known to Redis
  * @param reason only with REJECTED
  * @param changedAt Unix ms of the latest result; equals admittedAt while QUEUED
