@@ -86,7 +86,7 @@ final class PurchaseRoute implements DirectRoute {
     }
     Identity identity = tokens.identify(headers.get(HttpHeaderNames.AUTHORIZATION));
     if (identity == null) {
-      return refused(ProblemCode.UNAUTHORIZED, correlationId);
+      return refused(tokens.refusal(), correlationId);
     } else if (!identity.isShopper()) {
       return refused(ProblemCode.FORBIDDEN, correlationId);
     } else if (!limits.admitsUser(identity.userId())) {
