@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *     that of the loading
  * @param status latest result known to Redis
  * @param reason only with REJECTED
- * @param changedAt Unix ms of the latest result; equals admittedAt while QUEUED
+ * @param changedAt Unix ms of the latest result; while QUEUED the time of the latest publish that
+ *     {@code admit.lua} caused: admittedAt, or that of a repeat
  * @param storedOrderId the order that MySQL stores for the same request when this one is its alias,
  *     else null
  */
