@@ -325,7 +325,9 @@ async function listOrders() {
   if (answer.status !== 200 || session.token() !== token) return;
   const current = state.order && state.order.orderId;
   const others = answer.json.orders.filter((order) => order.orderId !== current);
-  show($('orders'), others.length > 0);
+  const missing = answer.json.complete === false;
+  show($('orders'), others.length > 0 || missing);
+  show($('orders-incomplete'), missing);
   $('order-list').replaceChildren(...others.map(orderRow));
 }
 

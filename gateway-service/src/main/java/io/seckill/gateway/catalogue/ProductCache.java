@@ -41,7 +41,8 @@ import reactor.core.publisher.Mono;
  * Caches all products. A dedicated thread reads them once a second with one statement; callers read
  * memory. A request for a SKU that is not cached waits for the next read, which then starts
  * earlier: a new product is never reported as unknown, and any number of invented SKUs costs four
- * reads a second. While MySQL does not answer, the last read is used for five minutes.
+ * reads a second. While MySQL does not answer, the last read is used for five minutes, and a
+ * thousand requests at most wait for the next one.
  */
 @Component
 public final class ProductCache implements SmartLifecycle {
@@ -71,6 +72,12 @@ public final class ProductCache implements SmartLifecycle {
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
   /**
+   * Most requests that wait for one read: one that hangs would keep something of each. A read takes
+   * milliseconds, so this allows for thousands of unknown SKUs a second.
+   */
+  static final int MOST_WAITING = 1_000;
+
+  /**
    * A sale continues without MySQL, and so does its page. What may change meanwhile, whether the
    * sale runs and whether units are left, is read from Redis.
    */
@@ -87,6 +94,7 @@ public final class ProductCache implements SmartLifecycle {
   private final ReentrantLock lock = new ReentrantLock();
   private CompletableFuture<Reading> next = new CompletableFuture<>(); // guarded by the lock
   private boolean isWanted; // guarded by the lock
+  private int waiting; // guarded by the lock: requests that were given next
 
   /**
    * @param atNanos System.nanoTime() when the read began
@@ -117,8 +125,8 @@ public final class ProductCache implements SmartLifecycle {
   /**
    * Returns the product as MySQL had it a second ago; empty when MySQL has none with this id.
    *
-   * @return fails with 503 MYSQL_UNAVAILABLE when the last read is too old, or when MySQL cannot
-   *     confirm that there is no such product
+   * @return fails with 503 MYSQL_UNAVAILABLE when the last read is too old, when MySQL cannot
+   *     confirm that there is no such product, or when too many wait for that
    */
   public Mono<ProductRow> find(long skuId) {
     return Mono.defer(
@@ -129,10 +137,31 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   private Mono<ProductRow> findInNext(long skuId) {
-    return Mono.fromFuture(next(), true)
-        .timeout(PATIENCE)
-        .onErrorMap(TimeoutException.class, e -> unavailable())
-        .mapNotNull(reading -> reading.bySku().get(skuId));
+    return nextReading().mapNotNull(reading -> reading.bySku().get(skuId));
+  }
+
+  /**
+   * Completes when the products have been read by a read that began after this call.
+   *
+   * @return fails as {@link #find}
+   */
+  public Mono<Void> readAgain() {
+    return Mono.defer(this::nextReading).then();
+  }
+
+  private Mono<Reading> nextReading() {
+    lock.lock();
+    try {
+      if (waiting == MOST_WAITING) {
+        return Mono.error(unavailable());
+      }
+      waiting++;
+      return Mono.fromFuture(next(), true)
+          .timeout(PATIENCE)
+          .onErrorMap(TimeoutException.class, e -> unavailable());
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** The result of a read that begins after this call. */
@@ -274,6 +303,7 @@ public final class ProductCache implements SmartLifecycle {
       CompletableFuture<Reading> asked = next;
       next = new CompletableFuture<>();
       isWanted = false;
+      waiting = 0;
       return asked;
     } finally {
       lock.unlock();

@@ -53,7 +53,7 @@ final class StatusRoute implements DirectRoute {
     }
     Identity identity = tokens.identify(head.headers().get(HttpHeaderNames.AUTHORIZATION));
     if (identity == null) {
-      return refused(ProblemCode.UNAUTHORIZED, correlationId);
+      return refused(tokens.refusal(), correlationId);
     }
     if (!identity.isShopper()) {
       return refused(ProblemCode.FORBIDDEN, correlationId);

@@ -52,6 +52,17 @@ class AdminIT {
     assertThat(gateway.adminGet(GatewayStage.admin(sku)).text("name")).isEqualTo("Ein Ding 东西 🎁");
   }
 
+  @Test
+  void sellsAStrongSaleFromTheMomentTheOperatorIsAnswered() {
+    for (int i = 0; i < 4; i++) { // the gateway reads the products once a second
+      long sku = stage.onStrongSale();
+
+      GatewayAnswer bought = gateway.buy(stage.newUser(), sku, 1, "key-at-the-opening");
+
+      assertThat(bought.status()).as(bought.toString()).isEqualTo(201);
+    }
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

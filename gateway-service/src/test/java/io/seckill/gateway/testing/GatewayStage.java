@@ -7,7 +7,6 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.common.sale.Decider;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.OrderTotalSql;
@@ -120,8 +119,9 @@ public final class GatewayStage {
   public static String product(
       PurchasePolicy policy, int limit, long stock, String opensAt, String closesAt) {
     return """
-        {"name":"A thing","priceCents":1999,"stock":%d,"policy":"%s","limitPerUser":%d,
-         "opensAt":"%s","closesAt":"%s"}"""
+    {"name":"A thing","priceCents":1999,"stock":%d,"policy":"%s","limitPerUser":%d,
+     "opensAt":"%s","closesAt":"%s"}\
+    """
         .formatted(stock, policy, limit, opensAt, closesAt);
   }
 
@@ -135,12 +135,11 @@ public final class GatewayStage {
     return sku;
   }
 
-  /** A new strong sale, preheated and open, that the gateway knows of. */
+  /** A new strong sale, preheated and open; the gateway knows it as the operator is answered. */
   public long onStrongSale() {
     long sku = newStrongSale();
     expect(gateway.operate("POST", admin(sku) + "/preheat", null), 200);
     expect(gateway.operate("POST", admin(sku) + "/open", null), 200);
-    eventually().until(() -> gateway.bean(ProductCache.class).decides(sku) == Decider.MYSQL);
     return sku;
   }
 

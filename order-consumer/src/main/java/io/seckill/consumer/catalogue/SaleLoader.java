@@ -5,6 +5,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.SaleFallback;
 import io.seckill.common.sale.SaleStates;
+import io.seckill.consumer.orders.Compensations;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import java.util.Map;
@@ -31,18 +32,21 @@ public class SaleLoader {
   private final UnifiedJedis redis;
   private final SaleStates states;
   private final TransactionOperations transactions;
+  private final Compensations compensations;
 
   SaleLoader(
       DatabaseSnapshots snapshots,
       JdbcClient jdbc,
       UnifiedJedis redis,
       SaleStates states,
-      TransactionOperations transactions) {
+      TransactionOperations transactions,
+      Compensations compensations) {
     this.snapshots = snapshots;
     this.jdbc = jdbc;
     this.redis = redis;
     this.states = states;
     this.transactions = transactions;
+    this.compensations = compensations;
   }
 
   /**
@@ -109,8 +113,10 @@ public class SaleLoader {
     Map<String, String> contained = contained(database, sale);
     beforeReplacing.run();
     long settled = sale.lastSeq() - dead.size();
-    return finish(sale, loading, stock, contained, settled)
-        .map(state -> new Loaded(state, stock, orders));
+    Optional<String> state = finish(sale, loading, stock, contained, settled);
+    // Those that were settled meanwhile had their units returned to the data that are replaced now.
+    compensations.deliverAgain(dead.stream().map(OrderMessage::orderId).toList());
+    return state.map(loaded -> new Loaded(loaded, stock, orders));
   }
 
   /** Writes quotas and orders as MySQL has them, and the orders that dead letters may become. */
@@ -153,12 +159,16 @@ public class SaleLoader {
           });
       deadUnits.forEach(writer::quota);
     }
-    dead.forEach(order -> writer.order(order.orderId(), delayed(order)));
+    dead.forEach(order -> writer.order(order.orderId(), delayed(order, sale.epoch())));
     writer.flush();
     return orders.get();
   }
 
-  private static AdmissionRecord delayed(OrderMessage order) {
+  /**
+   * The record says that this epoch has taken the order's units, so that they return to it when the
+   * order is rejected.
+   */
+  private static AdmissionRecord delayed(OrderMessage order, long epoch) {
     AdmissionRecord queued = AdmissionRecord.queued(order);
     return new AdmissionRecord(
         queued.userId(),
@@ -166,7 +176,7 @@ public class SaleLoader {
         queued.quantity(),
         queued.seq(),
         queued.admittedAt(),
-        queued.epoch(),
+        epoch,
         OrderStatus.DELAYED,
         null,
         queued.changedAt(),

@@ -20,7 +20,9 @@ public enum ProblemCode {
   NOT_OPEN(409, "The sale has not opened yet"),
   PAUSED(409, "The sale is paused"),
   CLOSED(409, "The sale is over"),
-  SOLD_OUT(409, "Not enough units are left"),
+  SOLD_OUT(409, "No unit is left"),
+  /** A purchase of fewer units may succeed. */
+  TOO_FEW_LEFT(409, "Fewer units are left than were asked for"),
   QUOTA_EXCEEDED(409, "The limit per user would be exceeded"),
   NOT_PAYABLE(409, "The order cannot be paid"),
   NOT_CANCELLABLE(409, "The order cannot be cancelled"),
