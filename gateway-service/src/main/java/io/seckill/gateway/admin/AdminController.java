@@ -29,7 +29,7 @@ import tools.jackson.databind.JsonNode;
  * order-consumer is unavailable.
  */
 @RestController
-@RequestMapping("/admin/v1")
+@RequestMapping(path = "/admin/v1", produces = MediaType.APPLICATION_JSON_VALUE)
 final class AdminController {
 
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";

@@ -68,6 +68,7 @@ final class AdminPort implements SmartLifecycle {
             .port(settings.port())
             .protocol(HttpProtocol.HTTP11)
             .idleTimeout(IDLE_TIMEOUT)
+            .doOnChannelInit((observer, channel, remote) -> MessageRules.addTo(channel.pipeline()))
             // With a group, disposeNow waits for the active exchanges.
             .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE))
             .handle(new ReactorHttpHandlerAdapter(marked))
