@@ -53,9 +53,12 @@ start_containers() {
   write_container_files
   begin_volumes
   say "building and starting the containers (log: $LOG_DIR/docker.log)"
-  "${COMPOSE[@]}" up -d --build >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
+  # shellcheck disable=SC2086 # names are words
+  "${COMPOSE[@]}" up -d --build $([[ $ONLY_SERVERS == no ]] || echo $REDIS_NODES $SENTINELS $RABBITMQ_NODES $MYSQL_NODES) \
+    >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
     fail "the containers did not start; see $LOG_DIR/docker.log, then: ${COMPOSE[*]} logs"
   rm -f "$LOCAL/new-volumes"
+  [[ $ONLY_SERVERS == no ]] || return 0
   await_container_service order-consumer "$CONSUMER_PORT"
   await_container_service relay-service "$(port_of RELAY "${RELAYS%% *}")"
   await_container_service gateway-service "$ADMIN_PORT"
