@@ -15,11 +15,11 @@ use_started_form() {
 }
 
 # Runs a command of the primary's machine in its data directory: with MySQL's own tools in a container, MariaDB's else. In
-# a container the password of root is in a file, or in the environment of the image.
+# a container the password of root is in a file.
 at_primary() { # COMMAND ARGUMENT…
   if [[ $MODE == docker ]]; then
     # shellcheck disable=SC2016 # expanded in the container
-    "${COMPOSE[@]}" exec -T "$PRIMARY" sh -c 'cd /var/lib/mysql && MYSQL_PWD=${MYSQL_ROOT_PASSWORD:-$(cat "$MYSQL_ROOT_PASSWORD_FILE")} exec "$@"' sh "$@"
+    "${COMPOSE[@]}" exec -T "$PRIMARY" sh -c 'cd /var/lib/mysql && MYSQL_PWD=$(cat /run/secrets/root-password) exec "$@"' sh "$@"
   else
     (cd "$DATA_DIR/$PRIMARY" && exec "$@")
   fi

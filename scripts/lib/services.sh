@@ -98,11 +98,17 @@ redis_environment() { # USER PASSWORD
   export SECKILL_REDIS_URL
   # shellcheck disable=SC2086 # names are words
   case $FORM in
-    ha) SECKILL_REDIS_MODE=sentinel SECKILL_REDIS_MASTER=seckill SECKILL_REDIS_NODES=$(addresses_of SENTINEL $SENTINELS) ;;
+    ha) SECKILL_REDIS_MODE=sentinel SECKILL_REDIS_MASTER=seckill SECKILL_REDIS_NODES=$(sentinel_urls "$1" "$2") ;;
     cluster) SECKILL_REDIS_MODE=cluster SECKILL_REDIS_NODES=$(addresses_of REDIS $REDIS_NODES) ;;
     *) return 0 ;;
   esac
   export SECKILL_REDIS_NODES SECKILL_REDIS_MASTER
+}
+
+sentinel_urls() { # USER PASSWORD
+  local node urls=''
+  for node in $SENTINELS; do urls+=,redis://$1:$2@127.0.0.1:$(port_of SENTINEL "$node"); done
+  printf %s "${urls#,}"
 }
 
 broker_environment() { # USER PASSWORD

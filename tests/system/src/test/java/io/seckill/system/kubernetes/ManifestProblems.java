@@ -36,7 +36,10 @@ final class ManifestProblems {
   /** A pod of this namespace that no overlay makes. */
   private static final Pod STORE_OF_SOMEBODY =
       new Pod(
-          "redis", Map.of("app.kubernetes.io/name", "redis"), Set.of("6379"), JsonMapper.shared().missingNode());
+          "redis",
+          Map.of("app.kubernetes.io/name", "redis"),
+          Set.of("6379"),
+          JsonMapper.shared().missingNode());
 
   private static final String DNS = "{\"protocol\":\"UDP\",\"port\":53}";
 
