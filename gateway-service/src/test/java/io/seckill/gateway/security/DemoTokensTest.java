@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class DemoTokensTest {
 
-  private static final DemoProperties ON = new DemoMode(true, false);
+  private static final DemoMode ON = new DemoMode(true, false);
 
   @Test
   void givesTokensThatTheVerifierTakesForWhomTheyAreFor() {

@@ -41,8 +41,6 @@ final class ManifestProblems {
           Set.of("6379"),
           JsonMapper.shared().missingNode());
 
-  private static final String DNS = "{\"protocol\":\"UDP\",\"port\":53}";
-
   private final List<JsonNode> objects;
   private final List<Pod> pods;
   private final List<String> found = new ArrayList<>();
@@ -250,9 +248,7 @@ final class ManifestProblems {
     Pod pod = Pod.of(object).orElseThrow();
     checkImage(object, text(object, "/spec/image"));
     checkSpread(object, pod);
-    for (JsonNode container : pod.spec().path("containers")) {
-      checkMounts(object, pod, container);
-    }
+    checkVolumes(object, pod);
     List<String> settings =
         text(object, "/spec/rabbitmq/additionalConfig").lines().map(String::strip).toList();
     DeployedSettings.rabbit().stream()
@@ -340,11 +336,17 @@ final class ManifestProblems {
       boolean asksDns =
           policies(pod)
               .flatMap(policy -> policy.at("/spec/egress").valueStream())
-              .anyMatch(rule -> !rule.has("to") && rule.path("ports").toString().contains(DNS));
+              .anyMatch(rule -> !rule.has("to") && allowsDns(rule));
       if (!asksDns) {
         found.add("no NetworkPolicy lets " + pod.owner() + " ask DNS wherever it runs");
       }
     }
+  }
+
+  private static boolean allowsDns(JsonNode rule) {
+    return rule.path("ports")
+        .valueStream()
+        .anyMatch(port -> text(port, "/protocol").equals("UDP") && text(port, "/port").equals("53"));
   }
 
   private Stream<JsonNode> policies(Pod pod) {
