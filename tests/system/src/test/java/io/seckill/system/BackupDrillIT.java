@@ -11,6 +11,7 @@ import io.seckill.testing.Ports;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -29,6 +30,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -75,8 +77,11 @@ class BackupDrillIT {
     backup = folder.resolve("backup");
     try (Stream<Path> entries = Files.list(ROOT)) {
       for (Path entry : entries.toList()) {
-        if (!Set.of(".local", ".git").contains(entry.getFileName().toString())) {
-          Files.createSymbolicLink(tree.resolve(entry.getFileName()), entry);
+        Path copy = tree.resolve(entry.getFileName());
+        if (Files.isRegularFile(entry)) { // not by link: scripts/up asks when the pom has changed
+          Files.copy(entry, copy, StandardCopyOption.COPY_ATTRIBUTES);
+        } else if (!Set.of(".local", ".git").contains(entry.getFileName().toString())) {
+          Files.createSymbolicLink(copy, entry);
         }
       }
     }
@@ -89,6 +94,11 @@ class BackupDrillIT {
   @AfterEach
   void stop() throws Exception {
     script("down", "--wipe", "--yes");
+    try (Stream<Path> entries = Files.list(tree)) { // else the deletion of the folder warns
+      for (Path link : entries.filter(Files::isSymbolicLink).toList()) {
+        Files.delete(link);
+      }
+    }
   }
 
   /** Everything is lost; a new installation continues the sale as MySQL had it at a moment. */
@@ -101,11 +111,12 @@ class BackupDrillIT {
     try (Crowd crowd = new Crowd()) {
       crowd.buys(100);
       script("backup", backup.toString());
-      crowd.buys(100);
+      Eventually.eventually().until(() -> orders().size() > 100);
       before = orders().keySet();
       until = Instant.now().truncatedTo(ChronoUnit.SECONDS).plusSeconds(2);
       Eventually.eventually().until(() -> Instant.now().isAfter(until.plusSeconds(1)));
-      crowd.buys(100);
+      int then = orders().size();
+      Eventually.eventually().until(() -> orders().size() > then + 50);
       stored = orders().keySet();
       script("backup", backup.toString());
       crowd.buys(50);
@@ -247,14 +258,13 @@ class BackupDrillIT {
   private final class Crowd implements AutoCloseable {
 
     private final AtomicBoolean ends = new AtomicBoolean();
-    private final List<Thread> shoppers = new ArrayList<>();
+    private final List<CompletableFuture<Void>> shoppers = new ArrayList<>();
 
     Crowd() throws IOException {
       ShopClient shop = shop();
       for (int i = 0; i < SHOPPERS; i++) {
-        Thread shopper = new Thread(() -> buy(shop), "shopper-" + i);
-        shopper.start();
-        shoppers.add(shopper);
+        shoppers.add(
+            CompletableFuture.runAsync(() -> buy(shop), task -> new Thread(task).start()));
       }
     }
 
@@ -275,11 +285,9 @@ class BackupDrillIT {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
       ends.set(true);
-      for (Thread shopper : shoppers) {
-        shopper.join(TimeUnit.MINUTES.toMillis(1));
-      }
+      shoppers.forEach(CompletableFuture::join);
     }
   }
 }

@@ -346,7 +346,8 @@ final class ManifestProblems {
   private static boolean allowsDns(JsonNode rule) {
     return rule.path("ports")
         .valueStream()
-        .anyMatch(port -> text(port, "/protocol").equals("UDP") && text(port, "/port").equals("53"));
+        .anyMatch(
+            port -> text(port, "/protocol").equals("UDP") && text(port, "/port").equals("53"));
   }
 
   private Stream<JsonNode> policies(Pod pod) {
