@@ -5,10 +5,7 @@
 use_started_form() {
   local way form
   read -r way form _ < <(cat "$LOCAL/mode" 2>/dev/null) || fail "scripts/up has not started a pipeline in $ROOT"
-  case $form in
-    ha) use_ha ;;
-    cluster) use_cluster ;;
-  esac
+  [[ $form != ha ]] || use_ha
   MODE=$way
   if [[ $MODE == docker ]]; then require_docker; fi
   PRIMARY=$(mysql_primary)

@@ -58,6 +58,7 @@ class RelayApplicationIT {
   void disconnect() {
     outbox.close();
     broker.close();
+    rabbit.delete();
   }
 
   @Test
@@ -78,7 +79,7 @@ class RelayApplicationIT {
 
   @Test
   void isAdoptedAfterKillMinus9() throws Exception {
-    List<String> admitted = outbox.admit(30_000, TestOutbox.skusOfEveryPartition());
+    List<String> admitted = outbox.admit(10_000, TestOutbox.skusOfEveryPartition());
     try (RelayProcess killed = RelayProcess.jar(environment())) {
       eventually().until(() -> broker.seen() > 500);
       killed.kill();

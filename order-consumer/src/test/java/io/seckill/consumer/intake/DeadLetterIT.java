@@ -136,7 +136,7 @@ class DeadLetterIT {
       }
       await()
           .atMost(Duration.ofMinutes(2))
-          .during(Duration.ofSeconds(3)) // thirty polls of the queue
+          .during(Duration.ofSeconds(1)) // ten polls of the queue
           .until(() -> consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() == 3);
       consumer.close();
       assertThat(deliveriesOfDeadLetters()).hasSize(3).allMatch(count -> count == 0);

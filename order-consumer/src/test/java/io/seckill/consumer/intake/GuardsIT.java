@@ -19,6 +19,7 @@ import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -192,7 +193,7 @@ class GuardsIT {
               }));
     }
     for (Future<?> one : publishing) {
-      one.get();
+      Bounded.get(one);
     }
     threads.shutdown();
 

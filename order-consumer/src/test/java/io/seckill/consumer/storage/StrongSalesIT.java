@@ -16,6 +16,7 @@ import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -291,7 +292,7 @@ class StrongSalesIT {
       awaitTakes(1);
       row.commit(change);
     }
-    return decision.get();
+    return Bounded.get(decision);
   }
 
   /** The next change queues for the row's lock before the one in force is committed. */
@@ -307,11 +308,11 @@ class StrongSalesIT {
       awaitStatements(1, "SELECT sku_id FROM products%FOR UPDATE");
       row.commit("state_version = state_version + 1");
       row.close();
-      row = next.get();
+      row = Bounded.get(next);
     }
     row.close();
 
-    assertThat(decision.get()).isEqualTo(StrongDecision.of(Outcome.BUSY));
+    assertThat(Bounded.get(decision)).isEqualTo(StrongDecision.of(Outcome.BUSY));
     assertThat(conflicts()).isEqualTo(before + 4);
     assertNothingStored(100);
   }
@@ -324,7 +325,7 @@ class StrongSalesIT {
       decision = begin(buy(7, "key-00000001", 1));
       awaitTakes(1);
       update("KILL " + statements(TAKE).get(0));
-      assertThat(decision.get()).isEqualTo(StrongDecision.of(Outcome.UNKNOWN));
+      assertThat(Bounded.get(decision)).isEqualTo(StrongDecision.of(Outcome.UNKNOWN));
       row.commit("stock = stock");
     }
     assertNothingStored(100);
@@ -350,7 +351,7 @@ class StrongSalesIT {
       row.commit("stock = stock");
     }
     for (CompletableFuture<StrongDecision> decision : waiting) {
-      assertThat(decision.get().outcome()).isEqualTo(Outcome.CONFIRMED);
+      assertThat(Bounded.get(decision).outcome()).isEqualTo(Outcome.CONFIRMED);
     }
   }
 

@@ -50,6 +50,7 @@ class DirectLaneIT {
   void disconnect() {
     outbox.close();
     broker.close();
+    rabbit.delete();
   }
 
   @Test

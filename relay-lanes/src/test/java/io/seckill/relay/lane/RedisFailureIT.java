@@ -45,6 +45,7 @@ class RedisFailureIT {
   void disconnect() {
     outbox.close();
     broker.close();
+    rabbit.delete();
     redisServer.close();
   }
 

@@ -47,6 +47,7 @@ class RelayLaneIT {
   void disconnect() {
     outbox.close();
     broker.close();
+    rabbit.delete();
   }
 
   @Test

@@ -42,6 +42,7 @@ class RelayStopIT {
   void disconnect() {
     outbox.close();
     broker.close();
+    rabbit.delete();
   }
 
   @Test

@@ -38,6 +38,7 @@ class UnconfirmedOrdersIT {
   @AfterEach
   void disconnect() {
     outbox.close();
+    rabbit.delete();
   }
 
   /** facts.md 16: an unroutable message is acked too, after its return. */

@@ -75,7 +75,7 @@ class RedisClusterIT {
     cluster.moveSlot(KEY, target);
 
     done.set(true);
-    String expected = rounds.join().toString();
+    String expected = Bounded.get(rounds).toString();
     assertThat(expected).isNotEqualTo("0");
     assertThat(cluster.primaryOf(KEY)).isSameAs(target);
     assertThat(KEYS).allSatisfy(key -> assertThat(client.get(key)).isEqualTo(expected));
