@@ -271,7 +271,7 @@ class BackupDrillIT {
     private void buy(ShopClient shop) {
       while (!ends.get()) {
         long user = nextUser.getAndIncrement();
-        Answer answer = shop.buyAsync(user, SKU, 1, key(user)).join();
+        Answer answer = shop.buy(user, SKU, 1, key(user));
         if (answer.status() == 202) {
           accepted.put(user, answer.text("orderId"));
         }
@@ -287,7 +287,8 @@ class BackupDrillIT {
     @Override
     public void close() {
       ends.set(true);
-      shoppers.forEach(CompletableFuture::join);
+      Eventually.eventually()
+          .until(() -> shoppers.stream().allMatch(CompletableFuture::isDone));
     }
   }
 }
