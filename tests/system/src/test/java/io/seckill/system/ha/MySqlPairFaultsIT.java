@@ -116,8 +116,7 @@ class MySqlPairFaultsIT {
   void standbyGoneWhileOrdersArePaid() throws Exception {
     try (FaultRun run = run("59 MySQL standby gone for ten minutes").begin(600)) {
       Signals.await("orders to pay", () -> unpaid().size() >= 300);
-      String user = lab.database().username();
-      mysql.primary().execute("ALTER USER '" + user + "'@'%' WITH MAX_USER_CONNECTIONS " + LIMIT);
+      mysql.limitConnections(lab.database(), LIMIT);
       List<Order> orders = unpaid();
       mysql.standby().kill();
       long until = System.nanoTime() + GONE.toNanos();
@@ -127,7 +126,7 @@ class MySqlPairFaultsIT {
         lab.shops().get(i % 2).payAsync(order.userId(), order.id());
         Thread.sleep(PAUSE.toMillis());
         if (i % 50 == 0) {
-          most = Math.max(most, connections(user));
+          most = Math.max(most, connections());
         }
       }
       assertThat(most).as("connections of the services").isBetween(LIMIT / 2, LIMIT);
@@ -150,10 +149,11 @@ class MySqlPairFaultsIT {
     return orders;
   }
 
-  private int connections(String user) {
+  private int connections() {
     AtomicInteger count = new AtomicInteger();
     query(
-        "SELECT COUNT(*) FROM information_schema.processlist WHERE user = '" + user + "'",
+        "SELECT COUNT(*) FROM information_schema.processlist WHERE user = '%s'"
+            .formatted(lab.database().username()),
         row -> count.set(row.getInt(1)));
     return count.get();
   }
