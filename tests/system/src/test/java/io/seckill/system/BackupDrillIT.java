@@ -263,8 +263,7 @@ class BackupDrillIT {
     Crowd() throws IOException {
       ShopClient shop = shop();
       for (int i = 0; i < SHOPPERS; i++) {
-        shoppers.add(
-            CompletableFuture.runAsync(() -> buy(shop), task -> new Thread(task).start()));
+        shoppers.add(CompletableFuture.runAsync(() -> buy(shop), task -> new Thread(task).start()));
       }
     }
 
@@ -287,8 +286,7 @@ class BackupDrillIT {
     @Override
     public void close() {
       ends.set(true);
-      Eventually.eventually()
-          .until(() -> shoppers.stream().allMatch(CompletableFuture::isDone));
+      Eventually.eventually().until(() -> shoppers.stream().allMatch(CompletableFuture::isDone));
     }
   }
 }
