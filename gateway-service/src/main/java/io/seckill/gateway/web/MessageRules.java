@@ -125,13 +125,22 @@ final class MessageRules extends ChannelDuplexHandler {
         : ProblemCode.EXPECTATION_FAILED;
   }
 
-  /** Section 3.2 of RFC 9112. */
+  /**
+   * Section 3.2 of RFC 9112; a colon without a port, which Reactor Netty does not read, is removed.
+   */
   private static boolean hasHost(HttpHeaders headers, boolean isNeeded) {
     Iterator<String> hosts = headers.valueStringIterator(HttpHeaderNames.HOST);
     if (!hosts.hasNext()) {
       return !isNeeded;
     }
-    return RequestTarget.isHost(hosts.next()) && !hosts.hasNext();
+    String host = hosts.next();
+    if (hosts.hasNext() || !RequestTarget.isHost(host)) {
+      return false;
+    }
+    if (host.endsWith(":")) {
+      headers.set(HttpHeaderNames.HOST, host.substring(0, host.length() - 1));
+    }
+    return true;
   }
 
   private static boolean isOnly(HttpHeaders headers, AsciiString name, AsciiString value) {
