@@ -48,6 +48,7 @@ class ListLoadIT {
 
   /** Lists that must be answered, in percent; fewer wait than the gateway lets wait. */
   private static final int LEAST_ANSWERED = 50;
+
   private static final long SKU = 1001;
   private static final SaleOffer OFFER = new SaleOffer(SKU, PurchasePolicy.LIMITED, 5, 10_000);
 
