@@ -189,12 +189,14 @@ class ConsumerUnavailableIT {
   void saysWhatBecameOfAStopWhileRedisIsAway() throws Exception {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     String row = stage.gateway().adminGet(GatewayStage.admin(sku)).body();
-    CompletableFuture<GatewayAnswer> taken = CompletableFuture.supplyAsync(() -> close(withoutRedis, sku));
+    CompletableFuture<GatewayAnswer> taken =
+        CompletableFuture.supplyAsync(() -> close(withoutRedis, sku));
     consumer.answer(200, row.replace("OPEN", "CLOSED"));
     assertThat(Bounded.get(taken).status()).isEqualTo(202);
     assertThat(Bounded.get(taken).text("awaiting")).isEqualTo("REDIS");
 
-    CompletableFuture<GatewayAnswer> lost = CompletableFuture.supplyAsync(() -> close(withoutRedis, sku));
+    CompletableFuture<GatewayAnswer> lost =
+        CompletableFuture.supplyAsync(() -> close(withoutRedis, sku));
     consumer.answer(503, "{}");
     assertThat(Bounded.get(lost).status()).isEqualTo(503);
     assertThat(Bounded.get(lost).code()).isEqualTo("STORES_UNAVAILABLE");
@@ -208,7 +210,8 @@ class ConsumerUnavailableIT {
         .until(
             () -> withoutRedis.send(withoutRedis.shop("/api/v1/skus/" + sku)),
             page -> page.status() == 200 && page.text("decides").equals("MYSQL"));
-    CompletableFuture<GatewayAnswer> asked = CompletableFuture.supplyAsync(() -> close(withoutRedis, sku));
+    CompletableFuture<GatewayAnswer> asked =
+        CompletableFuture.supplyAsync(() -> close(withoutRedis, sku));
     SlowConsumer.Asked stop = consumer.next();
 
     assertThat(stop.text())
