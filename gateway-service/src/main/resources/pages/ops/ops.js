@@ -8,7 +8,7 @@ import {history, measure} from './rates.js';
 import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-letters.js';
 import {listenToUnexplainedCharges, readUnexplainedCharges, unexplainedChargesChanged} from './unexplained-charges.js';
 import {listenToAudits, readAudits} from './audits.js';
-import {renderBoard} from './board.js';
+import {listenToMoreSales, renderBoard} from './board.js';
 
 const STORE = 'seckill.operator';
 const LIMITS = {firstMs: 10_000, silenceMs: 10_000};
@@ -126,6 +126,7 @@ $('sign-out').addEventListener('click', () => signOut(''));
 $('new-sku').addEventListener('click', () => askForProduct(null, context));
 addEventListener('resize', () => draw(history));
 listenToConfirmation();
+listenToMoreSales(context);
 listenToDeadLetters(context);
 listenToUnexplainedCharges(context);
 listenToAudits(context);

@@ -33,7 +33,7 @@ import tools.jackson.databind.JsonNode;
  * again before it answers, so that it knows what decides the next purchase.
  */
 @RestController
-@RequestMapping("/admin/v1")
+@RequestMapping(path = "/admin/v1", produces = MediaType.APPLICATION_JSON_VALUE)
 final class AdminController {
 
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";

@@ -94,6 +94,10 @@ final class PurchaseRoute implements DirectRoute {
       return refused(ProblemCode.FORBIDDEN, correlationId);
     } else if (!limits.admitsUser(identity.userId())) {
       return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
+    } else if (!head.sendsJson()) {
+      return refused(ProblemCode.UNSUPPORTED_MEDIA_TYPE, correlationId);
+    } else if (!head.acceptsJson()) {
+      return refused(ProblemCode.NOT_ACCEPTABLE, correlationId);
     }
     String sku = skuText(head.uri());
     long skuId = sku == null ? 0 : SafeText.positive(sku, OrderMessage.MAX_SKU_ID);

@@ -68,6 +68,9 @@ final class StatusRoute implements DirectRoute {
     if (!limits.admitsUser(identity.userId())) {
       return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
     }
+    if (!head.acceptsJson()) {
+      return refused(ProblemCode.NOT_ACCEPTABLE, correlationId);
+    }
     OrderId id = id(head.uri());
     if (id == null) {
       return refused(ProblemCode.UNKNOWN_ORDER, correlationId);

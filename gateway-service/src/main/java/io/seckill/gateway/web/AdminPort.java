@@ -73,6 +73,7 @@ final class AdminPort implements SmartLifecycle {
             .protocol(HttpProtocol.HTTP11)
             .httpRequestDecoder(decoder -> decoder.maxHeaderSize(maxHeadBytes))
             .idleTimeout(IDLE_TIMEOUT)
+            .doOnChannelInit((observer, channel, remote) -> MessageRules.addTo(channel.pipeline()))
             // With a group, disposeNow waits for the active exchanges.
             .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE))
             .handle(new ReactorHttpHandlerAdapter(marked))

@@ -2,12 +2,14 @@ package io.seckill.gateway.web;
 
 import io.seckill.gateway.security.DemoTokens;
 import io.seckill.gateway.security.DemoTokens.DemoToken;
+import io.seckill.support.web.DemoMode;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
 import io.seckill.support.web.StrictJson;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
@@ -16,18 +18,25 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 final class DemoController {
 
-  private static final long MAX_USER_ID = 999_999_999_999_999_999L;
+  /** The largest number that every reader of JSON keeps exactly. */
+  private static final long MAX_USER_ID = (1L << 53) - 1;
 
   private final DemoTokens tokens;
 
-  DemoController(DemoTokens tokens) {
+  /**
+   * @throws IllegalArgumentException when demo mode is on and a port is open to other machines
+   */
+  DemoController(
+      DemoTokens tokens, DemoMode demo, ServerProperties shop, AdminPortProperties admin) {
+    demo.checkAddress(shop.getAddress(), "server.address");
+    demo.checkAddress(admin.inetAddress(), "seckill.admin.address");
     this.tokens = tokens;
   }
 
   /**
    * A request for a token.
    *
-   * @param userId 1..10^18-1
+   * @param userId 1..2^53-1
    */
   record SignIn(long userId) {
 

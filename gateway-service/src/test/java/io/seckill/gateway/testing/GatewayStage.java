@@ -30,7 +30,10 @@ import redis.clients.jedis.UnifiedJedis;
 public final class GatewayStage {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(1_000);
-  private static final AtomicLong NEXT_USER = new AtomicLong(1);
+
+  /** Above 2^53, so that no answer can have a user's id as a number. */
+  private static final AtomicLong NEXT_USER = new AtomicLong((1L << 53) + 1);
+
   private static final AtomicInteger NEXT_KEY = new AtomicInteger(1_000);
 
   private static @Nullable GatewayStage shared;
