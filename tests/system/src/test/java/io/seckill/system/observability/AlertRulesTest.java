@@ -25,6 +25,10 @@ class AlertRulesTest {
       Path.of(System.getProperty("seckill.root"), "deploy/observability");
   private static final String TESTS = "alerts.test.yml";
 
+  /** What is audited once a day has no fault row. */
+  private static final Set<String> OF_THE_DAILY_AUDIT =
+      Set.of("AuditFoundDifference", "AuditNotMade");
+
   @Test
   void alertsFireBeyondTheirBoundsOnly() throws Exception {
     assumeThat(AlertWatch.isInstalled("promtool"))
@@ -69,7 +73,10 @@ class AlertRulesTest {
 
     yaml("alerts.yml")
         .at("/groups/0/rules")
-        .forEach(rule -> assertThat(rows).contains('"' + rule.path("alert").asString() + '"'));
+        .valueStream()
+        .map(rule -> rule.path("alert").asString())
+        .filter(alert -> !OF_THE_DAILY_AUDIT.contains(alert))
+        .forEach(alert -> assertThat(rows).contains('"' + alert + '"'));
   }
 
   /** Prometheus needs two samples within a window, and commonly takes one in 15 s to a minute. */
