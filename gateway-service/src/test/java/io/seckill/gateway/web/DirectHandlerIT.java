@@ -254,12 +254,7 @@ class DirectHandlerIT {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "POST /direct HTTP/1.1\r\n"
-            + "Host: x\r\n"
-            + "Transfer-Encoding: chunked\r\n\r\n"
-            + "4\r\n"
-            + "body\r\n"
-            + "0\r\n\r\n",
+        "POST /direct HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
         "POST /direct HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody",
         "POST /direct HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nContent-Length: 4\r\n\r\nbody",
         "POST /direct HTTP/1.0\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody",
