@@ -20,10 +20,11 @@ missing_ha_packages() {
   has haproxy || echo haproxy
 }
 
-missing_test_packages() { # needed only by tests: the browser for the pages, promtool for the alert rules, kubectl to render manifests
+missing_test_packages() { # needed only by tests: the browser for the pages, Prometheus and a node exporter for the alert rules, kubectl to render manifests
   has chromium || echo chromium
   has chromedriver || echo chromium-driver
   has promtool || echo prometheus
+  has prometheus-node-exporter || echo prometheus-node-exporter
   has kubectl || echo kubernetes-client
   has shellcheck || echo shellcheck # for the scripts
 }

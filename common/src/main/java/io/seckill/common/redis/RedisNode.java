@@ -9,11 +9,17 @@ import org.jspecify.annotations.Nullable;
  *
  * @param address host:port
  * @param info fields of INFO by name; empty when the server did not answer
+ * @param slowWriteSeconds longest of the latest slow writes of the append-only file, if it is less
+ *     than a minute old; else 0
  */
-public record RedisNode(String address, Map<String, String> info, RedisServerSettings settings) {
+public record RedisNode(
+    String address,
+    Map<String, String> info,
+    RedisServerSettings settings,
+    double slowWriteSeconds) {
 
   static RedisNode unavailable(String address) {
-    return new RedisNode(address, Map.of(), new RedisServerSettings(List.of(), List.of()));
+    return new RedisNode(address, Map.of(), new RedisServerSettings(List.of(), List.of()), 0);
   }
 
   public boolean isAvailable() {
@@ -27,6 +33,14 @@ public record RedisNode(String address, Map<String, String> info, RedisServerSet
   /** The id of the data; replicas have the id of their primary. */
   public @Nullable String replicationId() {
     return info.get("master_replid");
+  }
+
+  /** Replicas that follow this server and have received its data. */
+  public long replicasOnline() {
+    return info.entrySet().stream()
+        .filter(field -> field.getKey().matches("slave\\d+"))
+        .filter(field -> field.getValue().contains("state=online"))
+        .count();
   }
 
   /** A field of INFO; 0 when there is none. */

@@ -72,7 +72,11 @@ public final class RedisNodes {
           .map(line -> line.split(":", 2))
           .filter(parts -> parts.length == 2)
           .forEach(parts -> info.put(parts[0], parts[1]));
-      return new RedisNode(address.toString(), info, RedisServerSettings.of(server, replicas));
+      return new RedisNode(
+          address.toString(),
+          info,
+          RedisServerSettings.of(server, replicas),
+          SlowWrites.of(server, info));
     }
   }
 

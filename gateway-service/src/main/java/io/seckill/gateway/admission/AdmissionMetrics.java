@@ -31,7 +31,8 @@ final class AdmissionMetrics {
   private final DistributionSummary batchSize;
 
   AdmissionMetrics(MeterRegistry meters) {
-    this.requests = counter(meters, "seckill.purchases", "Purchases received with a readable body");
+    this.requests =
+        counter(meters, "seckill.purchases", "Purchases that were accepted for a decision");
     this.admitted = counter(meters, "seckill.admitted", "Purchases admitted");
     this.confirmed = counter(meters, "seckill.confirmed", "Purchases of strong sales confirmed");
     this.repeated =
@@ -86,7 +87,7 @@ final class AdmissionMetrics {
     return Timer.builder(name)
         .description(description)
         .serviceLevelObjectives(
-            LongStream.of(1, 2, 5, 10, 20, 50, 100, 300)
+            LongStream.of(1, 2, 5, 10, 20, 50, 100, 300, 1_000, 3_000)
                 .mapToObj(Duration::ofMillis)
                 .toArray(Duration[]::new))
         .register(meters);

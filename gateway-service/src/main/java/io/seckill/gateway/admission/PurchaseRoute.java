@@ -10,6 +10,7 @@ import io.seckill.gateway.security.TokenVerifier;
 import io.seckill.gateway.web.CorrelationId;
 import io.seckill.gateway.web.DirectRoute;
 import io.seckill.gateway.web.HttpAnswer;
+import io.seckill.gateway.web.RefusedRequests;
 import io.seckill.gateway.web.RequestHead;
 import io.seckill.gateway.web.SafeText;
 import io.seckill.support.web.Problem;
@@ -49,6 +50,7 @@ final class PurchaseRoute implements DirectRoute {
   private final Admissions admissions;
   private final LateOutcomes late;
   private final AdmissionMetrics metrics;
+  private final RefusedRequests refusedRequests;
   private final Durability.Store durableIn;
 
   PurchaseRoute(
@@ -57,12 +59,14 @@ final class PurchaseRoute implements DirectRoute {
       Admissions admissions,
       LateOutcomes late,
       AdmissionMetrics metrics,
+      RefusedRequests refusedRequests,
       AdmissionProperties settings) {
     this.tokens = tokens;
     this.limits = limits;
     this.admissions = admissions;
     this.late = late;
     this.metrics = metrics;
+    this.refusedRequests = refusedRequests;
     this.durableIn = settings.durableIn();
   }
 
@@ -78,7 +82,6 @@ final class PurchaseRoute implements DirectRoute {
 
   @Override
   public CompletionStage<HttpAnswer> answer(RequestHead head, byte[] body) {
-    metrics.request();
     HttpHeaders headers = head.headers();
     String correlationId = head.correlationId();
     if (!limits.admitsAddress(head.peer(), headers)) {
@@ -128,6 +131,7 @@ final class PurchaseRoute implements DirectRoute {
 
   private CompletionStage<HttpAnswer> submit(PurchaseAttempt attempt, String correlationId) {
     CompletableFuture<Admission> decided = new CompletableFuture<>();
+    metrics.request();
     long startedNanos = System.nanoTime();
     boolean isStrong =
         admissions.submit(attempt, outcome -> late.complete(attempt, outcome, decided));
@@ -138,13 +142,17 @@ final class PurchaseRoute implements DirectRoute {
         });
   }
 
-  private static CompletionStage<HttpAnswer> invalid(String detail, String correlationId) {
-    return CompletableFuture.completedFuture(
-        HttpAnswer.problem(Problem.of(ProblemCode.INVALID_REQUEST, detail), correlationId));
+  private CompletionStage<HttpAnswer> invalid(String detail, String correlationId) {
+    return refused(Problem.of(ProblemCode.INVALID_REQUEST, detail), correlationId);
   }
 
-  private static CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {
-    return CompletableFuture.completedFuture(HttpAnswer.problem(Problem.of(code), correlationId));
+  private CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {
+    return refused(Problem.of(code), correlationId);
+  }
+
+  private CompletionStage<HttpAnswer> refused(Problem problem, String correlationId) {
+    refusedRequests.count(problem.code());
+    return CompletableFuture.completedFuture(HttpAnswer.problem(problem, correlationId));
   }
 
   /** Returns the SKU in the path, not checked yet; null when the path is another one. */

@@ -190,6 +190,11 @@ public final class ConsumerClient implements DisposableBean {
     return exchange(operators, HttpMethod.GET, "/internal/v1/fallback", null, Map.of());
   }
 
+  /** What the order-consumer that answers has counted since its start. */
+  public Mono<ConsumerAnswer> metrics() {
+    return exchange(operators, HttpMethod.GET, "/internal/v1/metrics/summary", null, Map.of());
+  }
+
   /** Changes the sale's state; 409 when the transition is not legal. */
   public Mono<ProductRow> changeState(long skuId, SaleState state, String operator) {
     return exchange(

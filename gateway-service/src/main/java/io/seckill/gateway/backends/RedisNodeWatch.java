@@ -27,8 +27,8 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Watches the durability of every Redis server: whether its append-only file is written and its
- * fsync keeps up, how many replicas follow, and whether the settings are right. One thread queries
+ * Watches every Redis server: whether its append-only file is written, and in time, how much of its
+ * memory is used, how many replicas follow, and whether the settings are right. One thread queries
  * the servers every few seconds, reports metrics, and logs what has changed. While no server
  * answers, the last values stay, and other metrics show the failure.
  *
@@ -47,7 +47,9 @@ public final class RedisNodeWatch implements DisposableBean {
   private final AllowUnsafeRedis allowUnsafe;
   private final MultiGauge misconfigured;
   private final MultiGauge writeFailed;
-  private final MultiGauge delayedFsyncs;
+  private final MultiGauge slowWrites;
+  private final MultiGauge usedMemory;
+  private final MultiGauge maxMemory;
   private final MultiGauge available;
   private final RepeatingTask looking;
   private volatile List<RedisNode> latest = List.of();
@@ -69,9 +71,20 @@ public final class RedisNodeWatch implements DisposableBean {
         MultiGauge.builder("seckill.redis.aof.failed")
             .description("1 while the server cannot write its append-only file, or has none")
             .register(meters);
-    this.delayedFsyncs =
-        MultiGauge.builder("seckill.redis.aof.delayed.fsyncs")
-            .description("Times a write waited for an fsync, since the server started")
+    this.slowWrites =
+        MultiGauge.builder("seckill.redis.aof.slow.write")
+            .description("Longest slow write of the append-only file within a minute")
+            .baseUnit("seconds")
+            .register(meters);
+    this.usedMemory =
+        MultiGauge.builder("seckill.redis.memory.used")
+            .description("Memory that counts against maxmemory")
+            .baseUnit("bytes")
+            .register(meters);
+    this.maxMemory =
+        MultiGauge.builder("seckill.redis.memory.max")
+            .description("maxmemory; 0 for no limit")
+            .baseUnit("bytes")
             .register(meters);
     this.available =
         MultiGauge.builder("seckill.redis.node.up")
@@ -79,6 +92,9 @@ public final class RedisNodeWatch implements DisposableBean {
             .register(meters);
     Gauge.builder("seckill.redis.replicas", this::replicas)
         .description("Replicas that follow the primary, of a cluster the primary with the fewest")
+        .register(meters);
+    Gauge.builder("seckill.redis.replicas.missing", this::replicasMissing)
+        .description("Servers that Sentinel or the cluster lists and that follow no primary")
         .register(meters);
     this.looking = new RepeatingTask("redis-node-watch", EVERY, this::tryLook);
   }
@@ -158,7 +174,9 @@ public final class RedisNodeWatch implements DisposableBean {
     List<RedisNode> known = latest.stream().filter(RedisNode::isAvailable).toList();
     available.register(rows(latest, Tags.empty(), node -> node.isAvailable() ? 1 : 0));
     writeFailed.register(rows(known, Tags.empty(), RedisNodeWatch::writeFailed));
-    delayedFsyncs.register(rows(known, Tags.empty(), node -> node.number("aof_delayed_fsync")));
+    slowWrites.register(rows(known, Tags.empty(), RedisNode::slowWriteSeconds));
+    usedMemory.register(rows(known, Tags.empty(), RedisNodeWatch::usedMemory));
+    maxMemory.register(rows(known, Tags.empty(), node -> node.number("maxmemory")));
     List<Row<?>> settings = new ArrayList<>();
     for (RedisNode node : known) {
       Tags role = Tags.of("role", node.isPrimary() ? "primary" : "replica");
@@ -189,12 +207,24 @@ public final class RedisNodeWatch implements DisposableBean {
     return writes && "ok".equals(node.info().get("aof_last_write_status")) ? 0 : 1;
   }
 
+  /** Redis does not count what it buffers for replicas and the append-only file. */
+  private static double usedMemory(RedisNode node) {
+    return node.number("used_memory") - node.number("mem_not_counted_for_evict");
+  }
+
   private double replicas() {
-    return latest.stream()
-        .filter(RedisNode::isPrimary)
-        .mapToDouble(node -> node.number("connected_slaves"))
-        .min()
-        .orElse(0);
+    return primaries().mapToLong(RedisNode::replicasOnline).min().orElse(0);
+  }
+
+  /** A dead server stays listed, so this returns to 0 only when it is back or removed. */
+  private double replicasMissing() {
+    long following = primaries().mapToLong(RedisNode::replicasOnline).sum();
+    double listed = (double) (latest.size() - primaries().count() - following);
+    return Math.max(0, Math.max(listed, replicas - replicas()));
+  }
+
+  private Stream<RedisNode> primaries() {
+    return latest.stream().filter(RedisNode::isPrimary);
   }
 
   @Override

@@ -8,20 +8,25 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.distribution.CountAtBucket;
 import io.micrometer.core.instrument.distribution.HistogramSnapshot;
 import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.gateway.backends.ConsumerAnswer;
+import io.seckill.gateway.backends.ConsumerClient;
+import java.lang.management.ManagementFactory;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
 
 /** A snapshot of the gateway's metrics; docs/metrics.md explains them. */
 @RestController
@@ -30,24 +35,35 @@ final class MetricsController {
   private final MeterRegistry meters;
   private final LaneRegistry registry;
   private final BlockingCalls calls;
+  private final ConsumerClient consumer;
 
   MetricsController(
       MeterRegistry meters,
       LaneRegistry registry,
-      @Qualifier("operatorRedisCalls") BlockingCalls calls) {
+      @Qualifier("operatorRedisCalls") BlockingCalls calls,
+      ConsumerClient consumer) {
     this.meters = meters;
     this.registry = registry;
     this.calls = calls;
+    this.consumer = consumer;
   }
 
   @GetMapping("/api/v1/metrics/summary")
   Mono<MetricsSummary> summary() {
-    return calls.call(registry::read).map(this::summary);
+    return Mono.zip(
+            orEmpty(calls.call(registry::read)),
+            orEmpty(consumer.metrics().map(ConsumerAnswer::body)))
+        .map(read -> summary(read.getT1(), read.getT2().orElse(null)));
   }
 
-  private MetricsSummary summary(Lanes lanes) {
+  private static <T> Mono<Optional<T>> orEmpty(Mono<T> read) {
+    return read.map(Optional::of).onErrorReturn(Optional.empty());
+  }
+
+  private MetricsSummary summary(Optional<Lanes> lanes, @Nullable JsonNode ofConsumer) {
     return new MetricsSummary(
         Instant.now().truncatedTo(ChronoUnit.MILLIS),
+        TimeUnit.MILLISECONDS.toSeconds(ManagementFactory.getRuntimeMXBean().getUptime()),
         count("seckill.purchases"),
         count("seckill.admitted"),
         count("seckill.confirmed"),
@@ -55,27 +71,39 @@ final class MetricsController {
         count("seckill.busy"),
         counts("seckill.refused", "reason"),
         counts("seckill.unknown", "cause"),
+        counts("seckill.requests.refused", "code"),
         latency(meters.get("seckill.admission.latency").timer()),
+        latency(meters.get("seckill.strong.latency").timer()),
         new MetricsSummary.Shield(count("seckill.shield.hits"), count("seckill.shield.misses")),
         redis(),
+        breakers(meters),
         byTag("queue", meters.get("seckill.queue.depth").gauges(), Gauge::value),
-        outbox(lanes),
-        lanes(lanes));
+        lanes.map(MetricsController::outbox).orElse(null),
+        lanes.map(MetricsController::lanes).orElse(null),
+        ofConsumer);
   }
 
   private MetricsSummary.Redis redis() {
-    String breaker =
-        meters.get("seckill.breaker.state").gauges().stream()
-            .filter(gauge -> gauge.value() == 1)
-            .map(gauge -> String.valueOf(gauge.getId().getTag("state")))
-            .max(Comparator.naturalOrder()) // of several: open, then half_open, then closed
-            .orElse("unknown");
     return new MetricsSummary.Redis(
         counts("seckill.redis.errors", "kind"),
-        breaker,
-        counts("seckill.breaker.transitions", "to"),
         meters.get("seckill.redis.verified").gauge().value() == 1,
         (long) meters.get("seckill.quarantined.skus").gauge().value());
+  }
+
+  static Map<String, MetricsSummary.Breaker> breakers(MeterRegistry meters) {
+    Map<String, MetricsSummary.Breaker> breakers = new TreeMap<>();
+    for (Gauge state : meters.get("seckill.breaker.state").gauges()) {
+      if (state.value() == 1) {
+        String name = tag(state, "breaker");
+        Collection<Counter> transitions =
+            meters.get("seckill.breaker.transitions").tag("breaker", name).counters();
+        breakers.put(
+            name,
+            new MetricsSummary.Breaker(
+                tag(state, "state"), byTag("to", transitions, Counter::count)));
+      }
+    }
+    return breakers;
   }
 
   private static MetricsSummary.Latency latency(Timer timer) {
@@ -119,9 +147,11 @@ final class MetricsController {
       String tag, Collection<M> meters, ToDoubleFunction<M> value) {
     Map<String, Long> values = new TreeMap<>();
     meters.forEach(
-        meter ->
-            values.put(
-                String.valueOf(meter.getId().getTag(tag)), (long) value.applyAsDouble(meter)));
+        meter -> values.merge(tag(meter, tag), (long) value.applyAsDouble(meter), Long::sum));
     return values;
+  }
+
+  private static String tag(Meter meter, String name) {
+    return String.valueOf(meter.getId().getTag(name));
   }
 }

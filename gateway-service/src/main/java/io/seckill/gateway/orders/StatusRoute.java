@@ -8,6 +8,7 @@ import io.seckill.gateway.security.RateLimits;
 import io.seckill.gateway.security.TokenVerifier;
 import io.seckill.gateway.web.DirectRoute;
 import io.seckill.gateway.web.HttpAnswer;
+import io.seckill.gateway.web.RefusedRequests;
 import io.seckill.gateway.web.RequestHead;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
@@ -28,11 +29,17 @@ final class StatusRoute implements DirectRoute {
   private final TokenVerifier tokens;
   private final RateLimits limits;
   private final OrderStatuses statuses;
+  private final RefusedRequests refusedRequests;
 
-  StatusRoute(TokenVerifier tokens, RateLimits limits, OrderStatuses statuses) {
+  StatusRoute(
+      TokenVerifier tokens,
+      RateLimits limits,
+      OrderStatuses statuses,
+      RefusedRequests refusedRequests) {
     this.tokens = tokens;
     this.limits = limits;
     this.statuses = statuses;
+    this.refusedRequests = refusedRequests;
   }
 
   @Override
@@ -78,7 +85,8 @@ final class StatusRoute implements DirectRoute {
     return problem(StatusProblems.of(status), correlationId);
   }
 
-  private static CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {
+  private CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {
+    refusedRequests.count(code);
     return CompletableFuture.completedFuture(problem(code, correlationId));
   }
 

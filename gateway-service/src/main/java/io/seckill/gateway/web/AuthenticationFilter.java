@@ -45,10 +45,12 @@ final class AuthenticationFilter implements WebFilter {
 
   private final TokenVerifier tokens;
   private final RateLimits limits;
+  private final ProblemWriter problems;
 
-  AuthenticationFilter(TokenVerifier tokens, RateLimits limits) {
+  AuthenticationFilter(TokenVerifier tokens, RateLimits limits, ProblemWriter problems) {
     this.tokens = tokens;
     this.limits = limits;
+    this.problems = problems;
   }
 
   @Override
@@ -56,18 +58,18 @@ final class AuthenticationFilter implements WebFilter {
     ServerHttpRequest request = exchange.getRequest();
     Port port = Port.of(exchange);
     if (port == Port.SHOPPER && !admitsAddress(request)) {
-      return ProblemWriter.write(exchange, Problem.of(ProblemCode.TOO_MANY_REQUESTS));
+      return problems.write(exchange, Problem.of(ProblemCode.TOO_MANY_REQUESTS));
     }
     if (isOpen(port, request)) {
       return chain.filter(exchange);
     }
     Identity identity = tokens.identify(request.getHeaders().getFirst(HttpHeaders.AUTHORIZATION));
     if (identity == null) {
-      return ProblemWriter.write(exchange, Problem.of(tokens.refusal()));
+      return problems.write(exchange, Problem.of(tokens.refusal()));
     }
     Problem refusal = refusal(port, identity);
     if (refusal != null) {
-      return ProblemWriter.write(exchange, refusal);
+      return problems.write(exchange, refusal);
     }
     Caller.remember(exchange, identity);
     return chain.filter(exchange);

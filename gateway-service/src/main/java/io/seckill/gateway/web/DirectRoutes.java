@@ -25,9 +25,11 @@ final class DirectRoutes implements NettyRouteProvider {
   private static final byte[] NO_BODY = new byte[0];
 
   private final List<DirectRoute> direct;
+  private final RefusedRequests refused;
 
-  DirectRoutes(List<DirectRoute> direct) {
+  DirectRoutes(List<DirectRoute> direct, RefusedRequests refused) {
     this.direct = direct;
+    this.refused = refused;
   }
 
   @Override
@@ -40,7 +42,7 @@ final class DirectRoutes implements NettyRouteProvider {
     return routes;
   }
 
-  private static Mono<Void> answer(
+  private Mono<Void> answer(
       DirectRoute route, HttpServerRequest request, HttpServerResponse response) {
     RequestHead head =
         RequestHead.of(request.uri(), request.requestHeaders(), request.remoteAddress());
@@ -51,6 +53,7 @@ final class DirectRoutes implements NettyRouteProvider {
                 BodyReader.TooLargeException.class,
                 e -> {
                   response.keepAlive(false); // the rest of the body is not worth reading
+                  refused.count(ProblemCode.PAYLOAD_TOO_LARGE);
                   return Mono.just(problem(ProblemCode.PAYLOAD_TOO_LARGE, head));
                 });
     return HttpAnswerWriter.send(response, answer, head.correlationId());

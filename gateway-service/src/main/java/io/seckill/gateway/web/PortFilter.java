@@ -15,15 +15,21 @@ import reactor.core.publisher.Mono;
 @Order(Ordered.HIGHEST_PRECEDENCE + 2)
 final class PortFilter implements WebFilter {
 
+  private final ProblemWriter problems;
+
+  PortFilter(ProblemWriter problems) {
+    this.problems = problems;
+  }
+
   @Override
   public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
     return Mono.deferContextual(context -> filter(Port.of(context), exchange, chain));
   }
 
-  private static Mono<Void> filter(Port port, ServerWebExchange exchange, WebFilterChain chain) {
+  private Mono<Void> filter(Port port, ServerWebExchange exchange, WebFilterChain chain) {
     port.remember(exchange);
     return port.serves(exchange.getRequest().getPath().pathWithinApplication())
         ? chain.filter(exchange)
-        : ProblemWriter.write(exchange, Problem.of(ProblemCode.NOT_FOUND));
+        : problems.write(exchange, Problem.of(ProblemCode.NOT_FOUND));
   }
 }

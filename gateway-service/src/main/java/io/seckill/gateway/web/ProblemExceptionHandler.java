@@ -23,6 +23,12 @@ final class ProblemExceptionHandler implements WebExceptionHandler {
 
   private static final Logger log = LoggerFactory.getLogger(ProblemExceptionHandler.class);
 
+  private final ProblemWriter problems;
+
+  ProblemExceptionHandler(ProblemWriter problems) {
+    this.problems = problems;
+  }
+
   @Override
   public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
     if (exchange.getResponse().isCommitted()) {
@@ -31,7 +37,7 @@ final class ProblemExceptionHandler implements WebExceptionHandler {
     if (failure instanceof ErrorResponse error) {
       copyAllow(error, exchange);
     }
-    return ProblemWriter.write(exchange, problem(exchange, failure));
+    return problems.write(exchange, problem(exchange, failure));
   }
 
   private static Problem problem(ServerWebExchange exchange, Throwable failure) {

@@ -3,7 +3,10 @@ package io.seckill.gateway.admission;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
@@ -21,6 +24,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -378,6 +383,62 @@ class PurchaseIT {
     gateway.send(gateway.request(sale.sku(), 7).header("X-User-Id", "8"), "{\"quantity\":1}");
 
     assertThat(sale.outbox()).extracting(OrderMessage::userId).containsExactly(7L);
+  }
+
+  /** What a request adds to: purchases and one outcome of these, or requests refused by a code. */
+  @Test
+  void countsEachRequestOnceAsAPurchaseOrAsRefused() {
+    TestSale sale = TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 10);
+    String path = "/api/v1/skus/" + sale.sku() + "/orders";
+    String one = "{\"quantity\":1}";
+    String operator = "Bearer " + TestTokens.operator("ops");
+
+    assertCounts("seckill.admitted", () -> gateway.buy(sale.sku(), 7, "key-0001", 1));
+    assertCounts("seckill.idempotent.hits", () -> gateway.buy(sale.sku(), 7, "key-0001", 1));
+    assertCounts("quota_exceeded", () -> gateway.buy(sale.sku(), 7, "key-0002", 1));
+    assertCounts("unknown_sku", () -> gateway.buy(987_654_321, 7, "key-0003", 1));
+    assertCounts("INVALID_REQUEST", () -> gateway.buy(sale.sku(), 7, "short", 1));
+    assertCounts("INVALID_REQUEST", () -> gateway.buy(sale.sku(), 7, "key-0004", 0));
+    assertCounts("INVALID_REQUEST", () -> gateway.buy(0, 7, "key-0005", 1));
+    assertCounts("UNAUTHORIZED", () -> gateway.send(gateway.request(path), one));
+    assertCounts(
+        "FORBIDDEN",
+        () -> gateway.send(gateway.request(path).header("Authorization", operator), one));
+    assertCounts(
+        "PAYLOAD_TOO_LARGE",
+        () -> gateway.send(gateway.request(sale.sku(), 7), one + " ".repeat(5_000)));
+    assertCounts(
+        "UNAUTHORIZED", () -> gateway.send(gateway.request("/api/v1/orders/1").GET().build()));
+    assertCounts(
+        "UNAUTHORIZED", () -> gateway.send(gateway.request("/api/v1/orders").GET().build()));
+  }
+
+  private static void assertCounts(String expected, Runnable request) {
+    Map<String, Double> before = counters();
+    request.run();
+    Map<String, Double> changed = counters();
+    changed.entrySet().removeIf(now -> now.getValue().equals(before.get(now.getKey())));
+    changed.keySet().remove("seckill.shield.misses");
+
+    boolean isPurchase = changed.keySet().remove("seckill.purchases");
+    assertThat(changed).containsOnlyKeys(expected);
+    assertThat(changed.get(expected)).isEqualTo(before.get(expected) + 1);
+    assertThat(isPurchase).as(expected).isEqualTo(Character.isLowerCase(expected.charAt(0)));
+  }
+
+  /** The counters of purchases and of refused requests, by their tag if they have one. */
+  private static Map<String, Double> counters() {
+    Map<String, Double> counters = new TreeMap<>();
+    for (Meter meter : gateway.bean(MeterRegistry.class).getMeters()) {
+      String name = meter.getId().getName();
+      if (meter instanceof Counter counter
+          && !name.startsWith("seckill.redis")
+          && name.matches("seckill[.](?!breaker|order|relay).*")) {
+        List<Tag> tags = meter.getId().getTags();
+        counters.put(tags.isEmpty() ? name : tags.get(0).getValue(), counter.count());
+      }
+    }
+    return counters;
   }
 
   @Test

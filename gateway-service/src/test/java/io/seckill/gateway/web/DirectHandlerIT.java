@@ -4,6 +4,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpMethod;
@@ -98,7 +99,8 @@ class DirectHandlerIT {
   @BeforeEach
   void start() {
     DirectHandlers handlers = new DirectHandlers(List.of(route), open);
-    DirectRoutes direct = new DirectRoutes(List.of(route));
+    DirectRoutes direct =
+        new DirectRoutes(List.of(route), new RefusedRequests(new SimpleMeterRegistry()));
     server =
         new ExchangeTurn()
             .apply(handlers.apply(HttpServer.create()))

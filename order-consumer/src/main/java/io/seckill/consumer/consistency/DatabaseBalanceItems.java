@@ -160,12 +160,18 @@ class DatabaseBalanceItems {
     return strong;
   }
 
-  /** Returns SKUs whose units can be sold or in flight, the latest sales first. */
+  /**
+   * Returns SKUs whose units can be sold or in flight: first those whose sale has begun and is not
+   * closed, then those closed within the last hour, then the coming ones; of each kind first those
+   * that opened, or open, nearest to now.
+   */
   List<Long> watched(int most) {
     return jdbc.sql(
             "SELECT sku_id FROM products WHERE state IN ('PREHEATED', 'OPEN', 'PAUSED')"
                 + " OR (state = 'CLOSED' AND closes_at > NOW() - INTERVAL 1 HOUR)"
-                + " ORDER BY opens_at DESC, sku_id LIMIT ?")
+                + " ORDER BY CASE WHEN state <> 'CLOSED' AND opens_at <= NOW() THEN 0"
+                + " WHEN state = 'CLOSED' THEN 1 ELSE 2 END,"
+                + " ABS(TIMESTAMPDIFF(SECOND, opens_at, NOW())), sku_id LIMIT ?")
         .param(most)
         .query(Long.class)
         .list();

@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.LongFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -21,7 +22,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Publishes the ledger as gauges, one per balance item and periodically read SKU. The reading
- * thread sets their values, so that a scrape queries no store.
+ * thread sets their values, so that a scrape queries no store; only their age is that of the
+ * scrape.
  */
 @Component
 class LedgerMeters {
@@ -33,6 +35,7 @@ class LedgerMeters {
   private final MultiGauge orders;
   private final MultiGauge differences;
   private final MultiGauge unbalanced;
+  private final MultiGauge ages;
   private final MultiGauge queues;
   private final Timer reads;
 
@@ -46,6 +49,8 @@ class LedgerMeters {
             "What the ledger finds missing; below 0: there twice, or never admitted");
     this.unbalanced =
         gauge(meters, "unbalanced.seconds", "How long the ledger of a SKU has not balanced");
+    this.ages =
+        gauge(meters, "age.seconds", "Time since the ledger of a SKU was read the last time");
     this.queues = gauge(meters, "queue.orders", "Orders an order queue holds");
     this.reads =
         Timer.builder("seckill.ledger.read")
@@ -67,6 +72,23 @@ class LedgerMeters {
     queues.register(
         ledgers.stream().map(SkuLedger::queue).flatMap(LedgerMeters::messages).toList(), true);
     reads.record(took);
+  }
+
+  /**
+   * Replaces the ages by those of these SKUs.
+   *
+   * @param age called at every scrape, so that an age grows also while no ledger can be read
+   */
+  void showAges(Collection<Long> skus, LongFunction<Duration> age) {
+    ages.register(
+        skus.stream()
+            .<Row<?>>map(
+                sku ->
+                    Row.of(
+                        Tags.of("sku", Long.toString(sku)),
+                        () -> Math.max(0, age.apply(sku).toMillis() / 1e3)))
+            .toList(),
+        true);
   }
 
   private static List<Row<?>> rows(

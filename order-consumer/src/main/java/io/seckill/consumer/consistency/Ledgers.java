@@ -2,6 +2,7 @@ package io.seckill.consumer.consistency;
 
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toList;
+import static java.util.stream.Collectors.toMap;
 import static java.util.stream.Collectors.toSet;
 
 import io.seckill.common.broker.BrokerTopology;
@@ -47,7 +48,7 @@ class Ledgers {
   private static final int READS = 3;
 
   /**
-   * Most SKUs on sale that are read periodically and have metrics, latest sales first: bounds the
+   * Most SKUs on sale that are read periodically and have metrics, running sales first: bounds the
    * work of each refresh and the number of time series.
    */
   private static final int MAX_SKUS = 50;
@@ -71,6 +72,10 @@ class Ledgers {
             }
           });
   private volatile List<Long> watched = List.of();
+
+  /** Since when each watched SKU is, for the age of a ledger that has not been read yet. */
+  private volatile Map<Long, Instant> watchedSince = Map.of();
+
   private final List<Object> readLocks = Stream.generate(Object::new).limit(NO_QUEUE + 1).toList();
 
   Ledgers(LedgerReader reader, DatabaseBalanceItems mysql, LedgerMeters meters, Clock clock) {
@@ -115,7 +120,7 @@ class Ledgers {
    */
   void refresh() {
     long start = System.nanoTime();
-    watched = mysql.watched(MAX_SKUS);
+    watch(mysql.watched(MAX_SKUS));
     Set<Long> strong = mysql.strongAmong(watched);
     Map<Integer, List<Long>> byQueue =
         watched.stream()
@@ -135,6 +140,21 @@ class Ledgers {
           }
         });
     meters.show(latest(), Duration.ofNanos(System.nanoTime() - start), clock.instant());
+  }
+
+  private void watch(List<Long> skus) {
+    Map<Long, Instant> known = watchedSince;
+    Instant now = clock.instant();
+    watchedSince = skus.stream().collect(toMap(sku -> sku, sku -> known.getOrDefault(sku, now)));
+    watched = skus;
+    meters.showAges(skus, this::age);
+  }
+
+  /** Time since the ledger was read, or since it was to be read first. */
+  private Duration age(long sku) {
+    SkuLedger read = last.get(sku);
+    Instant since = read != null ? read.readAt() : watchedSince.get(sku);
+    return since == null ? Duration.ZERO : Duration.between(since, clock.instant());
   }
 
   /** Returns the last ledger read of every SKU on sale. */

@@ -3,14 +3,17 @@ package io.seckill.consumer.storage;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.RejectReason;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
+import io.seckill.consumer.storage.StoreOutcome.Rejected;
 import io.seckill.consumer.storage.StoreOutcome.Unfit;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -58,6 +61,9 @@ public class OrderStore {
    * order of it, the cause is a limit or a missing right that concerns all orders.
    */
   private static final int ALL_REFUSED = 8;
+
+  /** Rejected orders that a log line names. */
+  private static final int MOST_LOGGED = 5;
 
   private final Transactions storing;
   private final Transactions discarding;
@@ -137,7 +143,32 @@ public class OrderStore {
           "MySQL refuses the statements of every order: " + stored.outcomes().get(0), null);
     }
     metrics.count(stored, System.nanoTime() - start);
+    logRejected(stored);
     return stored;
+  }
+
+  /** Redis has admitted these orders and should not have: a line for each reason in the batch. */
+  private static void logRejected(StoredBatch stored) {
+    Map<RejectReason, List<OrderMessage>> rejected = new EnumMap<>(RejectReason.class);
+    for (StoreOutcome outcome : stored.outcomes()) {
+      if (outcome instanceof Rejected refused) {
+        rejected
+            .computeIfAbsent(refused.reason(), reason -> new ArrayList<>())
+            .add(refused.order());
+      }
+    }
+    rejected.forEach(
+        (reason, orders) ->
+            log.warn(
+                "MySQL has rejected {} orders that Redis had admitted, as {}; the first of them:"
+                    + " {}",
+                orders.size(),
+                reason,
+                orders.stream().limit(MOST_LOGGED).map(OrderStore::named).toList()));
+  }
+
+  private static String named(OrderMessage order) {
+    return "order=" + order.orderId() + " sku=" + order.skuId();
   }
 
   /**

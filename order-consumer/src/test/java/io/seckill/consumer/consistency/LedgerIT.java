@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
@@ -216,6 +217,53 @@ class LedgerIT {
   }
 
   @Test
+  void watchesRunningSalesBeforeClosedAndComingOnes() {
+    List<String> rows =
+        List.of(
+            "OPEN, -1 DAY, 1 DAY",
+            "PAUSED, -2 DAY, 1 DAY",
+            "CLOSED, -3 HOUR, -1 MINUTE",
+            "OPEN, 1 HOUR, 2 DAY", // opened ahead of its time
+            "PREHEATED, 1 DAY, 2 DAY",
+            "PREHEATED, 2 DAY, 3 DAY");
+    List<Long> skus = rows.stream().map(row -> NEXT_SKU.getAndIncrement()).toList();
+    for (int i = rows.size() - 1; i >= 0; i--) {
+      SaleInFlight.open(skus.get(i), 10, consumer, flood);
+      String[] row = rows.get(i).split(", ", -1);
+      consumer
+          .sql()
+          .sql(
+              "UPDATE products SET state = '%s', opens_at = NOW() + INTERVAL %s, closes_at = NOW() + INTERVAL %s WHERE sku_id = %d"
+                  .formatted(row[0], row[1], row[2], skus.get(i)))
+          .update();
+    }
+
+    List<Long> watched = consumer.bean(DatabaseBalanceItems.class).watched(1_000);
+
+    assertThat(watched.stream().filter(skus::contains)).containsExactlyElementsOf(skus);
+    assertThat(watched.subList(watched.size() - 3, watched.size()))
+        .containsExactlyElementsOf(skus.subList(3, 6));
+    skus.forEach(
+        each ->
+            consumer
+                .sql()
+                .sql(
+                    "UPDATE products SET state = 'CLOSED', closes_at = NOW() - INTERVAL 1 DAY WHERE"
+                        + " sku_id = ?")
+                .param(each)
+                .update());
+  }
+
+  private static double ageSeconds(long skuId) {
+    return consumer
+        .bean(MeterRegistry.class)
+        .get("seckill.ledger.age.seconds")
+        .tag("sku", Long.toString(skuId))
+        .gauge()
+        .value();
+  }
+
+  @Test
   void readsTheOtherQueuesWhenMySqlCannotReadOne() {
     long other = NEXT_SKU.getAndIncrement();
     boolean first = LedgerReader.queueOf(sku) < LedgerReader.queueOf(other);
@@ -244,6 +292,8 @@ class LedgerIT {
     assertThat(consumer.bean(Ledgers.class).latest())
         .extracting(SkuLedger::skuId)
         .contains(readable);
+    eventually().untilAsserted(() -> assertThat(ageSeconds(unreadable)).isGreaterThan(0.1));
+    assertThat(ageSeconds(unreadable)).isGreaterThan(ageSeconds(readable));
     consumer.sql().sql("DELETE FROM stock_change WHERE sku_id = ?").param(unreadable).update();
   }
 

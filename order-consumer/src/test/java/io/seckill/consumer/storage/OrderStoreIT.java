@@ -7,6 +7,10 @@ import static java.util.stream.IntStream.range;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
@@ -49,6 +53,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -103,11 +108,24 @@ class OrderStoreIT {
     OrderMessage raise = order(1, 1);
     OrderMessage refusal = order(2, 1);
 
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    Logger log = (Logger) LoggerFactory.getLogger(OrderStore.class);
+    lines.start();
+    log.addAppender(lines);
     StoredBatch batch = store.store(List.of(raise, refusal));
+    log.detachAppender(lines);
 
     assertThat(batch.outcomes())
         .containsExactlyInAnyOrder(
             new Stored(raise), new Rejected(refusal, RejectReason.QUOTA_EXCEEDED));
+    assertThat(lines.list)
+        .singleElement()
+        .satisfies(
+            line -> {
+              assertThat(line.getLevel()).isEqualTo(Level.WARN);
+              assertThat(line.getFormattedMessage())
+                  .contains("rejected 1 orders", "QUOTA_EXCEEDED", "order=" + refusal.orderId());
+            });
     assertThat(database.stock(sku)).isEqualTo(95);
   }
 

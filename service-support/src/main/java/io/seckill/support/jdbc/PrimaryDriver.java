@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,6 +69,20 @@ public final class PrimaryDriver extends NonRegisteringDriver {
       }
     }
     throw failure;
+  }
+
+  /**
+   * The URLs of the single hosts.
+   *
+   * @return empty when the URL does not name several hosts
+   */
+  public static List<String> singleHosts(String url) {
+    Matcher several = SEVERAL.matcher(url);
+    return several.matches()
+        ? Stream.of(several.group(2).split(","))
+            .map(host -> several.group(1) + host + several.group(3))
+            .toList()
+        : List.of();
   }
 
   private static Connection writable(Connection connection, String host) throws SQLException {

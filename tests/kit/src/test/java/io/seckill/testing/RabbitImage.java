@@ -24,7 +24,8 @@ final class RabbitImage implements ServerImage {
 
   @Override
   public List<Integer> servicePorts() {
-    return List.of(RabbitServer.SERVICE_PORT, RabbitServer.MANAGEMENT_PORT);
+    return List.of(
+        RabbitServer.SERVICE_PORT, RabbitServer.MANAGEMENT_PORT, RabbitServer.METRICS_PORT);
   }
 
   /** The image writes its own files in conf.d; a file with a later name overrides them. */

@@ -46,7 +46,11 @@ final class RabbitProcess implements ServerProgram {
 
   @Override
   public List<Integer> servicePorts() {
-    return List.of(RabbitServer.SERVICE_PORT, RabbitServer.MANAGEMENT_PORT, DISTRIBUTION_PORT);
+    return List.of(
+        RabbitServer.SERVICE_PORT,
+        RabbitServer.MANAGEMENT_PORT,
+        RabbitServer.METRICS_PORT,
+        DISTRIBUTION_PORT);
   }
 
   /** Checks that the package is installed before it uses anything of Erlang. */
@@ -56,7 +60,8 @@ final class RabbitProcess implements ServerProgram {
     writeConfiguration(home, ports);
     writeCookie(home.resolve(".erlang.cookie"));
     ServerFiles.write(home.resolve("advanced.config"), advancedDefaults());
-    ServerFiles.write(home.resolve("enabled_plugins"), List.of("[rabbitmq_management]."));
+    ServerFiles.write(
+        home.resolve("enabled_plugins"), List.of("[rabbitmq_management, rabbitmq_prometheus]."));
   }
 
   private void writeConfiguration(Path home, Ports ports) {
@@ -65,7 +70,9 @@ final class RabbitProcess implements ServerProgram {
             List.of(
                 "listeners.tcp.1 = 127.0.0.1:" + ports.of(RabbitServer.SERVICE_PORT),
                 "management.tcp.ip = 127.0.0.1",
-                "management.tcp.port = " + ports.of(RabbitServer.MANAGEMENT_PORT)));
+                "management.tcp.port = " + ports.of(RabbitServer.MANAGEMENT_PORT),
+                "prometheus.tcp.ip = 127.0.0.1",
+                "prometheus.tcp.port = " + ports.of(RabbitServer.METRICS_PORT)));
     configuration.addAll(defaults());
     configuration.addAll(lines);
     ServerFiles.write(home.resolve("rabbitmq.conf"), configuration);

@@ -18,6 +18,7 @@ public final class RabbitServer extends TestServer {
 
   static final int SERVICE_PORT = 5672;
   static final int MANAGEMENT_PORT = 15672;
+  static final int METRICS_PORT = 15692;
   static final String USER = "test";
   static final String PASSWORD = "test";
 
@@ -70,6 +71,11 @@ public final class RabbitServer extends TestServer {
 
   public int managementPort() {
     return machine.port(MANAGEMENT_PORT);
+  }
+
+  /** The port that Prometheus scrapes. */
+  public int metricsPort() {
+    return machine.port(METRICS_PORT);
   }
 
   /** The name of the administrator. */

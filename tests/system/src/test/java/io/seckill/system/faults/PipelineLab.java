@@ -193,6 +193,13 @@ public abstract class PipelineLab implements AutoCloseable {
     }
   }
 
+  /** A new SKU without quota, on sale. */
+  public SaleOffer newSale() {
+    SaleOffer sale = plenty();
+    open(sale);
+    return sale;
+  }
+
   /** A new SKU without quota. */
   SaleOffer plenty() {
     return new SaleOffer(nextSku++, PurchasePolicy.UNLIMITED, 0, 100_000);

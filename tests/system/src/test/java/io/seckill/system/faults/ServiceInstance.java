@@ -53,6 +53,11 @@ public final class ServiceInstance implements AutoCloseable {
     return name;
   }
 
+  /** The port of its health and its metrics. */
+  public int healthPort() {
+    return healthPort;
+  }
+
   Links links() {
     return links;
   }

@@ -89,6 +89,8 @@ class KubernetesManifestsTest {
         Manifests.deployed("../observability/prometheus-kubernetes.yml")
             .get(0)
             .at("/scrape_configs/0/relabel_configs");
+    String phases = rules.at("/1/regex").asString();
+    assertThat(List.of("Pending", "Running")).noneMatch(phase -> phase.matches(phases));
     List<Pod> kept =
         production.stream()
             .flatMap(object -> Pod.of(object).stream())
@@ -101,8 +103,35 @@ class KubernetesManifestsTest {
                 pod.labels()
                     .get("app.kubernetes.io/name")
                     .replaceFirst(
-                        rules.at("/1/regex").asString(), rules.at("/1/replacement").asString()))
+                        rules.at("/2/regex").asString(), rules.at("/2/replacement").asString()))
         .containsExactlyInAnyOrder("gateway", "relay", "consumer");
+  }
+
+  /**
+   * The pods of the Cluster Operator have the cluster's name as label, and the port of the policy.
+   */
+  @Test
+  void prometheusFindsRabbitMq() throws IOException {
+    JsonNode jobs =
+        Manifests.deployed("../observability/prometheus-kubernetes.yml")
+            .get(0)
+            .path("scrape_configs");
+    JsonNode rabbit =
+        jobs.valueStream()
+            .filter(job -> job.path("job_name").asString().equals("rabbitmq"))
+            .findFirst()
+            .orElseThrow();
+    Map<String, JsonNode> objects = byName(production);
+    String name = objects.get("RabbitmqCluster/rabbitmq").at("/metadata/name").asString();
+    String port =
+        objects.get("NetworkPolicy/rabbitmq").at("/spec/ingress/2/ports/0/port").asString();
+
+    assertThat(rabbit.at("/relabel_configs/0/regex").asString()).isEqualTo(name + ";" + port);
+    assertThat(rabbit.path("params"))
+        .isEqualTo(
+            Manifests.deployed("../observability/prometheus.yml")
+                .get(0)
+                .at("/scrape_configs/3/params"));
   }
 
   /** Replaces a value of the production overlay, or removes it. */

@@ -4,14 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.seckill.testing.Bounded;
-import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Stream;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
@@ -26,7 +27,9 @@ class AlertRulesTest {
 
   @Test
   void alertsFireBeyondTheirBoundsOnly() throws Exception {
-    assumeThat(isInstalled("promtool")).as("promtool, of Debian's package prometheus").isTrue();
+    assumeThat(AlertWatch.isInstalled("promtool"))
+        .as("promtool, of Debian's package prometheus")
+        .isTrue();
     Process promtool =
         new ProcessBuilder("promtool", "test", "rules", TESTS)
             .directory(DEPLOYED.toFile())
@@ -56,9 +59,36 @@ class AlertRulesTest {
     assertThat(silent).as("alerts that are tested silent").isEqualTo(alerts);
   }
 
-  private static boolean isInstalled(String program) {
-    return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
-        .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
+  @Test
+  void aRealFaultRaisesEveryAlert() throws IOException {
+    Path tests =
+        Path.of(System.getProperty("seckill.root"), "tests/system/src/test/java/io/seckill/system");
+    String rows =
+        Files.readString(tests.resolve("faults/AlertFaultsIT.java"))
+            + Files.readString(tests.resolve("ha/HaAlertFaultsIT.java"));
+
+    yaml("alerts.yml")
+        .at("/groups/0/rules")
+        .forEach(rule -> assertThat(rows).contains('"' + rule.path("alert").asString() + '"'));
+  }
+
+  /** Prometheus needs two samples within a window, and commonly takes one in 15 s to a minute. */
+  @Test
+  void everyWindowHasSamplesAtTheUsualScrapeIntervals() throws IOException {
+    Pattern window = Pattern.compile("\\[([$]__rate_interval|\\d+[smhd])]");
+    List<String> expressions = new ArrayList<>();
+    yaml("alerts.yml")
+        .at("/groups/0/rules")
+        .forEach(rule -> expressions.add(rule.path("expr").asString()));
+    JsonMapper.shared()
+        .readTree(Files.readString(DEPLOYED.resolve("grafana/dashboards/seckill.json")))
+        .findValues("expr")
+        .forEach(expression -> expressions.add(expression.asString()));
+
+    assertThat(expressions)
+        .flatExtracting(text -> window.matcher(text).results().map(one -> one.group(1)).toList())
+        .isNotEmpty()
+        .allMatch(text -> text.equals("$__rate_interval") || text.matches("([2-9]|\\d\\d)m|\\dh"));
   }
 
   private static JsonNode yaml(String file) throws IOException {

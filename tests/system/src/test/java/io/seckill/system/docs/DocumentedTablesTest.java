@@ -1,0 +1,68 @@
+package io.seckill.system.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class DocumentedTablesTest {
+
+  private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
+  private static final Path MIGRATIONS =
+      ROOT.resolve("order-consumer/src/main/resources/db/migration");
+  private static final Pattern CHANGE = Pattern.compile("(?m)^(CREATE|DROP) TABLE `?(\\w+)");
+  private static final Pattern NAME = Pattern.compile("`(\\w+)`");
+
+  @Test
+  void architectureNamesEveryTable() throws IOException {
+    String page = Files.readString(ROOT.resolve("docs/architecture.md"));
+    String chapter = page.substring(page.indexOf("\n## What MySQL holds"));
+    Set<String> documented = new TreeSet<>();
+    chapter
+        .lines()
+        .skip(2)
+        .takeWhile(line -> line.startsWith("|"))
+        .map(row -> row.split("[|]", -1)[1])
+        .forEach(
+            cell -> NAME.matcher(cell).results().forEach(name -> documented.add(name.group(1))));
+
+    assertThat(documented).isEqualTo(tables());
+  }
+
+  /** Tables after the last migration. */
+  private static Set<String> tables() throws IOException {
+    Set<String> tables = new TreeSet<>();
+    for (Path migration : migrations()) {
+      CHANGE
+          .matcher(Files.readString(migration))
+          .results()
+          .forEach(
+              change -> {
+                if (change.group(1).equals("CREATE")) {
+                  tables.add(change.group(2));
+                } else {
+                  tables.remove(change.group(2));
+                }
+              });
+    }
+    assertThat(tables).contains("products", "orders");
+    return tables;
+  }
+
+  private static List<Path> migrations() throws IOException {
+    try (Stream<Path> files = Files.list(MIGRATIONS)) {
+      return files.sorted((one, other) -> Integer.compare(number(one), number(other))).toList();
+    }
+  }
+
+  private static int number(Path migration) {
+    return Integer.parseInt(migration.getFileName().toString().replaceFirst("^V(\\d+)__.*", "$1"));
+  }
+}

@@ -1,0 +1,499 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.system.observability.AlertWatch;
+import io.seckill.system.shop.Answer;
+import io.seckill.system.shop.ShopClient;
+import io.seckill.testing.Bounded;
+import io.seckill.testing.LoopDisk;
+import io.seckill.testing.Ports;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Each fault raises its alerts, from the scrape of the running pipeline. A lab of its own, because
+ * what the rows leave behind no guarantee allows.
+ */
+@Tag("proof")
+@OnChannel(value = "relay", fallback = "manual")
+@ExtendWith({TestServers.class, FaultLabExtension.class})
+class AlertFaultsIT {
+
+  private static final Duration QUIET = Duration.ofSeconds(10);
+  private static final Duration MINUTES = Duration.ofMinutes(2);
+  private static final Duration LATE = Duration.ofMillis(400);
+  private static final Duration LATE_FOR_REDIS = Duration.ofMillis(75);
+  private static final long FROZEN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+  private static final int DISK_MB = 64;
+  private static final String SECRET = "callbacks-of-the-tests-0123456789";
+
+  private final FaultLab lab;
+  private final ShopClient shop;
+
+  AlertFaultsIT(FaultLab lab) {
+    this.lab = lab;
+    this.shop = lab.shops().get(0);
+  }
+
+  private AlertWatch watch() {
+    return watch(Map.of());
+  }
+
+  private AlertWatch watch(Map<String, List<Integer>> others) {
+    Map<String, List<Integer>> ports = new HashMap<>(others);
+    ports.put("gateway", ports(lab.gateways()));
+    ports.put("relay", ports(lab.relays()));
+    ports.put("consumer", ports(lab.consumers()));
+    AlertWatch watch = AlertWatch.start(ports);
+    Signals.await("Prometheus to scrape all services", () -> watch.targetsUp() >= lab.all().size());
+    return watch;
+  }
+
+  private static List<Integer> ports(List<ServiceInstance> services) {
+    return services.stream().map(ServiceInstance::healthPort).toList();
+  }
+
+  private SaleOffer limited(int limit, long stock) {
+    SaleOffer sale = new SaleOffer(lab.plenty().skuId(), PurchasePolicy.LIMITED, limit, stock);
+    lab.open(sale);
+    return sale;
+  }
+
+  /** Buys one unit and returns its order, once it is stored. */
+  private String stored(SaleOffer sale, long user, String key) {
+    Answer answer = shop.buy(user, sale.skuId(), 1, key);
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+    String order = answer.text("orderId");
+    Signals.await(
+        "the order to be stored", () -> shop.order(user, order).text("status").equals("CONFIRMED"));
+    return order;
+  }
+
+  private void sql(String statement) throws SQLException {
+    try (Connection mysql = lab.database().connect();
+        Statement sql = mysql.createStatement()) {
+      sql.execute(statement);
+    }
+  }
+
+  @Test
+  @DisplayName("nothing fires while the pipeline sells")
+  void nothingWhileThePipelineSells() {
+    SaleOffer strong = lab.plenty().strong();
+    lab.open(strong);
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale(), strong)) {
+      shoppers.start();
+      await("silence").during(QUIET).atMost(MINUTES).until(() -> watch.firing().isEmpty());
+    }
+  }
+
+  @Test
+  @DisplayName("Redis killed")
+  void redisKilled() {
+    SaleOffer sale = lab.newSale();
+    String order = stored(sale, 1, "cancelled-0001");
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, sale)) {
+      shoppers.start();
+      lab.servers().redis().kill();
+      Signals.await("the order to be cancelled", () -> shop.cancel(1, order).status() == 200);
+      watch.awaitFiring(
+          "BreakerOpen",
+          "RedisErrors",
+          "PurchasesUndecided",
+          "LedgerNotRead",
+          "CompensationsStayPending");
+      lab.servers().redis().restart();
+      watch.awaitSilent("BreakerOpen", "LedgerNotRead", "CompensationsStayPending");
+    }
+  }
+
+  @Test
+  @DisplayName("order-consumers cut off from Redis")
+  void consumersCutOffFromRedis() {
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
+      shoppers.start();
+      lab.consumers().forEach(consumer -> consumer.links().redis().cut());
+      watch.awaitFiring("ResultsNotInRedis");
+    }
+  }
+
+  @Test
+  @DisplayName("MySQL killed, and back")
+  void mySqlKilled() {
+    SaleOffer strong = lab.plenty().strong();
+    lab.open(strong);
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale(), strong)) {
+      shoppers.start();
+      lab.servers().mysql().kill();
+      watch.awaitFiring("BreakerOpen", "IntakePaused", "NoReconciliation", "PurchasesUndecided");
+      lab.servers().mysql().restart();
+      watch.awaitSilent("BreakerOpen", "IntakePaused", "NoReconciliation");
+    }
+  }
+
+  @Test
+  @DisplayName("order-consumers frozen, and awake")
+  void consumersFrozen() {
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
+      shoppers.start();
+      lab.consumers().forEach(ServiceInstance::freeze);
+      watch.awaitFiring("ServiceDown", "InstanceDown");
+      lab.consumers().forEach(ServiceInstance::thaw);
+      watch.awaitFiring("StoringLate");
+      watch.awaitSilent("ServiceDown", "InstanceDown");
+    }
+  }
+
+  @Test
+  @DisplayName("MySQL slow: every statement takes 800 ms and more")
+  void mySqlSlow() {
+    SaleOffer strong = lab.plenty().strong();
+    lab.open(strong);
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, strong)) {
+      shoppers.start();
+      lab.consumers().forEach(consumer -> consumer.links().mysql().delay(LATE));
+      watch.awaitFiring("StrongSlow", "StrongUndecided");
+    }
+  }
+
+  @Test
+  @DisplayName("Redis far away from the gateways")
+  void redisFarAway() {
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
+      shoppers.start();
+      lab.gateways().forEach(gateway -> gateway.links().redis().delay(LATE_FOR_REDIS));
+      watch.awaitFiring("AdmissionSlow");
+    }
+  }
+
+  @Test
+  @DisplayName("one relay killed, then both")
+  void relaysKilled() {
+    try (AlertWatch watch = watch()) {
+      lab.relay(1).kill();
+      watch.awaitFiring("InstanceDown");
+      assertThat(watch.firing()).doesNotContain("ServiceDown");
+      lab.relay(2).kill();
+      watch.awaitFiring("ServiceDown");
+    }
+  }
+
+  @Test
+  @DisplayName("a relay that restarts again and again")
+  void relayRestarts() {
+    try (AlertWatch watch = watch()) {
+      for (int restart = 1; restart <= 2; restart++) {
+        assertThat(watch.firing()).doesNotContain("ServiceRestarts");
+        lab.relay(2).kill();
+        lab.relay(2).restart();
+        lab.relay(2).awaitReady();
+        Signals.await("Prometheus to have seen it", () -> watch.targetsUp() >= lab.all().size());
+      }
+      watch.awaitFiring("ServiceRestarts");
+    }
+  }
+
+  @Test
+  @DisplayName("RabbitMQ killed")
+  void rabbitKilled() {
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
+      shoppers.start();
+      lab.servers().rabbit().kill();
+      watch.awaitFiring("LaneStuck", "OutboxOld", "QueueNotRead", "BreakerOpen");
+      lab.servers().rabbit().restart();
+      watch.awaitSilent("LaneStuck", "OutboxOld", "QueueNotRead", "BreakerOpen");
+    }
+  }
+
+  @Test
+  @DisplayName("memory alarm of RabbitMQ")
+  void memoryAlarm() {
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
+      shoppers.start();
+      lab.servers().rabbit().setMemoryWatermark(0.0000001);
+      watch.awaitFiring("BrokerBlocksPublishing");
+    } finally {
+      lab.servers().rabbit().setMemoryWatermark(0.4);
+    }
+  }
+
+  @Test
+  @DisplayName("a relay killed with orders, while the other one does not reach RabbitMQ")
+  void deadQueues() {
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
+      shoppers.start();
+      lab.relays().forEach(relay -> relay.links().rabbit().dropToClient(true));
+      Signals.await(
+          "orders in private queues", () -> lab.relay(1).sum("seckill_relay_private_queue") > 0);
+      lab.relay(1).kill();
+      watch.awaitFiring("OrdersInDeadQueues");
+    }
+  }
+
+  @Test
+  @DisplayName("bad messages, and an order with other content")
+  void badMessages() throws Exception {
+    SaleOffer sale = lab.newSale();
+    String order = stored(sale, 1, "content-0001");
+    try (AlertWatch watch = watch();
+        BrokerClient broker = new BrokerClient(lab.servers())) {
+      OrderMessage stored = CraftedMessages.admitted(lab.redis(), sale).get(0);
+      assertThat(stored.orderId()).hasToString(order);
+      int partition = Partition.ofSku(sale.skuId());
+      broker.publish(
+          partition, OrderMessageCodec.encode(stored).replace("\"quantity\":1", "\"quantity\":2"));
+      for (String message : CraftedMessages.bad(sale)) {
+        broker.publish(partition, message);
+      }
+      watch.awaitFiring("DeadLetters", "ContentConflict");
+    }
+  }
+
+  @Test
+  @DisplayName("Redis has more units and a higher limit than MySQL")
+  void redisAdmitsTooMuch() {
+    SaleOffer sale = limited(2, 3);
+    try (AlertWatch watch = watch()) {
+      lab.redis().incrBy(RedisKeys.stock(sale.skuId()), 7);
+      lab.redis().hset(RedisKeys.sku(sale.skuId()), "limit", "100");
+      for (int order = 1; order <= 3; order++) {
+        shop.buy(1, sale.skuId(), 1, "too-much-" + order);
+      }
+      for (int user = 2; user <= 4; user++) {
+        shop.buy(user, sale.skuId(), 1, "too-much-" + user);
+      }
+      watch.awaitFiring("OversellAttempt", "QuotaOverrun", "LedgerDifference");
+      assertThat(lab.admin().reconcile(sale.skuId()).status()).isEqualTo(200);
+      watch.awaitFiring("Repaired");
+      watch.awaitSilent("LedgerDifference");
+    }
+  }
+
+  @Test
+  @DisplayName("MySQL has lost the commits of a cancelled order")
+  void commitsLost() throws SQLException {
+    SaleOffer sale = lab.newSale();
+    String order = stored(sale, 1, "commit-lost-1");
+    assertThat(shop.cancel(1, order).status()).isEqualTo(200);
+    try (AlertWatch watch = watch()) {
+      sql("DELETE FROM compensation WHERE order_id = " + order);
+      sql("DELETE FROM orders WHERE order_id = " + order);
+      Signals.await(
+          "the finding",
+          () ->
+              lab.admin().reconcile(sale.skuId(), true).toString().contains("ORDER_NOT_IN_MYSQL"));
+      watch.awaitFiring("OrdersNotInMySql");
+    }
+  }
+
+  @Test
+  @DisplayName("Redis has lost its data")
+  void redisEmpty() {
+    SaleOffer sale = lab.newSale();
+    stored(sale, 1, "before-the-loss");
+    try (AlertWatch watch = watch()) {
+      lab.redis().del(RedisKeys.sku(sale.skuId()), RedisKeys.stock(sale.skuId()));
+      watch.awaitFiring("SaleLost", "AdmissionQuarantined");
+      Signals.await("the rebuild", () -> lab.admin().reconcile(sale.skuId()).status() == 200);
+      watch.awaitSilent("SaleLost", "AdmissionQuarantined");
+    }
+  }
+
+  @Test
+  @DisplayName("Redis without fsync, then without an append-only file")
+  void redisUnsafe() {
+    try (AlertWatch watch = watch()) {
+      lab.redis().configSet("appendfsync", "everysec");
+      watch.awaitFiring("RedisMisconfigured", "RedisPrimaryUnsafe");
+      lab.redis().configSet("appendonly", "no");
+      watch.awaitFiring("RedisDoesNotPersist");
+    } finally {
+      lab.redis().configSet("appendonly", "yes");
+      lab.redis().configSet("appendfsync", "always");
+    }
+  }
+
+  @Test
+  @DisplayName("Redis's memory nearly full")
+  void redisMemory() {
+    String before = lab.redis().configGet("maxmemory").get("maxmemory");
+    assertThat(Long.parseLong(before)).as("maxmemory as shipped").isPositive();
+    try (AlertWatch watch = watch()) {
+      double used = lab.gateway(1).sum("seckill_redis_memory_used_bytes");
+      lab.redis().configSet("maxmemory", Long.toString((long) (used * 1.1)));
+      watch.awaitFiring("RedisMemoryLow");
+      lab.redis().configSet("maxmemory", before);
+      watch.awaitSilent("RedisMemoryLow");
+    } finally {
+      lab.redis().configSet("maxmemory", before);
+    }
+  }
+
+  /** A server that stops in the middle of an fsync measures what it would on a slow disk. */
+  @Test
+  @DisplayName("Redis's disk slow")
+  void redisDiskSlow() {
+    RedisServer redis = lab.servers().redis();
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
+      shoppers.start();
+      await("a slow write")
+          .atMost(MINUTES)
+          .until(
+              () -> {
+                redis.freeze();
+                LockSupport.parkNanos(FROZEN_NANOS);
+                redis.thaw();
+                return watch.firing().contains("RedisFsyncSlow");
+              });
+    } finally {
+      redis.thaw();
+    }
+  }
+
+  @Test
+  @DisplayName("a disk nearly full")
+  void diskNearlyFull() throws IOException, InterruptedException {
+    Assumptions.assumeTrue(
+        AlertWatch.isInstalled("prometheus-node-exporter"),
+        "prometheus-node-exporter, of the Debian package of that name");
+    RedisServer redis = lab.servers().redis();
+    LoopDisk.missing(redis).ifPresent(Assumptions::abort);
+    int port = Ports.free();
+    Process exporter =
+        new ProcessBuilder(
+                "prometheus-node-exporter",
+                "--collector.disable-defaults",
+                "--collector.filesystem",
+                "--web.listen-address=127.0.0.1:" + port)
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try (LoopDisk disk = LoopDisk.under(redis, DISK_MB);
+        AlertWatch watch = watch(Map.of("node", List.of(port)))) {
+      redis.restart();
+      disk.fill();
+      watch.awaitFiring("StoreDiskLow");
+      disk.makeRoom();
+      watch.awaitSilent("StoreDiskLow");
+    } finally {
+      exporter.destroy();
+      Bounded.waitFor(exporter);
+    }
+  }
+
+  @Test
+  @DisplayName("money that fits no order, a forged callback, a refund and an expiry that fail")
+  void money() throws Exception {
+    SaleOffer sale = limited(2, 10);
+    String unpaid = stored(sale, 1, "never-paid-01");
+    String refunded = stored(sale, 2, "refund-due-01");
+    ServiceInstance consumer = lab.consumer(1);
+    consumer.terminate();
+    consumer.restart(Map.of("SECKILL_PAYMENT_CALLBACKSECRET", SECRET));
+    consumer.awaitReady();
+    try (AlertWatch watch = watch();
+        Connection session = lab.database().connect();
+        Statement held = session.createStatement()) {
+      String report =
+          "{\"eventId\":\"e-1\",\"type\":\"CHARGED\",\"orderId\":\"4711\",\"chargeId\":\"ch-alert\","
+              + "\"amountCents\":1999}";
+      assertThat(callback(consumer, report, "0".repeat(64))).isEqualTo(401);
+      assertThat(callback(consumer, report, null)).isEqualTo(202);
+      sql("DELETE FROM user_quota WHERE user_id = 1 AND sku_id = " + sale.skuId());
+      sql("UPDATE orders SET created_at = NOW() - INTERVAL 32 MINUTE WHERE order_id = " + unpaid);
+      sql(
+          "INSERT INTO payment (order_id, amount_cents, state, charge_id, updated_at) VALUES ("
+              + refunded
+              + ", 1999, 'REFUND_DUE', 'ch-due', NOW() - INTERVAL 6 MINUTE)");
+      session.setAutoCommit(false);
+      held.execute("SELECT * FROM payment WHERE order_id = " + refunded + " FOR UPDATE");
+      watch.awaitFiring("UnexplainedCharges", "PaymentCallbacksRefused", "OrdersNotExpired");
+      watch.awaitFiring("RefundsStayDue");
+      session.rollback();
+    } finally {
+      sql("DELETE FROM payment WHERE order_id = " + refunded);
+      sql("UPDATE unexplained_charge SET state = 'CLOSED'");
+      sql("UPDATE orders SET created_at = NOW() WHERE order_id = " + unpaid);
+    }
+  }
+
+  /**
+   * @param signature null for the right one
+   */
+  private static int callback(ServiceInstance consumer, String body, @Nullable String signature)
+      throws IOException, InterruptedException, GeneralSecurityException {
+    String timestamp = Long.toString(Instant.now().getEpochSecond());
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(SECRET.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
+    String right =
+        HexFormat.of()
+            .formatHex(mac.doFinal((timestamp + "." + body).getBytes(StandardCharsets.UTF_8)));
+    HttpRequest request =
+        HttpRequest.newBuilder(
+                URI.create(
+                    "http://127.0.0.1:" + consumer.healthPort() + "/internal/v1/payments/callback"))
+            .header("Content-Type", "application/json")
+            .header("X-Payment-Timestamp", timestamp)
+            .header("X-Payment-Signature", signature == null ? right : signature)
+            .POST(BodyPublishers.ofString(body))
+            .build();
+    return HttpClient.newHttpClient().send(request, BodyHandlers.discarding()).statusCode();
+  }
+
+  @Test
+  @DisplayName("a fallback begun by an operator")
+  void fallback() {
+    try (AlertWatch watch = watch()) {
+      assertThat(lab.admin().enterFallback().status()).isEqualTo(200);
+      watch.awaitFiring("FallbackActive");
+      Signals.await("the fallback to end", () -> lab.admin().leaveFallback().status() == 200);
+      watch.awaitSilent("FallbackActive");
+    }
+  }
+}
