@@ -2,6 +2,7 @@ package io.seckill.gateway;
 
 import io.seckill.support.redis.RedisConfiguration;
 import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.DemoMode;
 import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.ShutdownDelay;
 import org.springframework.boot.SpringApplication;
@@ -16,7 +17,7 @@ import org.springframework.context.annotation.Import;
  */
 @SpringBootApplication
 @ConfigurationPropertiesScan
-@EnableConfigurationProperties({InternalToken.class, ShutdownDelay.class})
+@EnableConfigurationProperties({DemoMode.class, InternalToken.class, ShutdownDelay.class})
 @Import({RedisConfiguration.class, AuditLog.class})
 public class GatewayApplication {
 

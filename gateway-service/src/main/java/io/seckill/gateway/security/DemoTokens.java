@@ -1,5 +1,6 @@
 package io.seckill.gateway.security;
 
+import io.seckill.support.web.DemoMode;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,7 +24,7 @@ public final class DemoTokens {
    * @param production whether this gateway runs for real customers
    * @throws IllegalStateException when demo mode is on under a production profile or with a key set
    */
-  DemoTokens(SecurityProperties settings, DemoProperties demo, boolean production, Clock clock) {
+  DemoTokens(SecurityProperties settings, DemoMode demo, boolean production, Clock clock) {
     this.signer = new TokenSigner(settings);
     this.on = demo.enabled();
     this.clock = clock;

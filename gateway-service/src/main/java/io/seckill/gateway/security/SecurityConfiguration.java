@@ -1,5 +1,6 @@
 package io.seckill.gateway.security;
 
+import io.seckill.support.web.DemoMode;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -18,7 +19,7 @@ class SecurityConfiguration {
   }
 
   @Bean
-  DemoTokens demoTokens(SecurityProperties settings, DemoProperties demo, Environment environment) {
+  DemoTokens demoTokens(SecurityProperties settings, DemoMode demo, Environment environment) {
     boolean production = environment.matchesProfiles("prod", "production");
     return new DemoTokens(settings, demo, production, Clock.systemUTC());
   }

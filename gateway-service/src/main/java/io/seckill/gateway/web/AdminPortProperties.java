@@ -2,6 +2,9 @@ package io.seckill.gateway.web;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -18,5 +21,14 @@ record AdminPortProperties(
   AdminPortProperties {
     check(port >= 0 && port <= 65_535, "seckill.admin.port must be 0..65535 but is " + port);
     check(!address.isBlank(), "seckill.admin.address must not be empty");
+  }
+
+  /** Null when the host is not known; the port then does not open. */
+  @Nullable InetAddress inetAddress() {
+    try {
+      return InetAddress.getByName(address);
+    } catch (UnknownHostException e) {
+      return null;
+    }
   }
 }

@@ -2,12 +2,14 @@ package io.seckill.gateway.web;
 
 import io.seckill.gateway.security.DemoTokens;
 import io.seckill.gateway.security.DemoTokens.DemoToken;
+import io.seckill.support.web.DemoMode;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
 import io.seckill.support.web.StrictJson;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
@@ -20,7 +22,13 @@ final class DemoController {
 
   private final DemoTokens tokens;
 
-  DemoController(DemoTokens tokens) {
+  /**
+   * @throws IllegalArgumentException when demo mode is on and a port is open to other machines
+   */
+  DemoController(
+      DemoTokens tokens, DemoMode demo, ServerProperties shop, AdminPortProperties admin) {
+    demo.checkAddress(shop.getAddress(), "server.address");
+    demo.checkAddress(admin.inetAddress(), "seckill.admin.address");
     this.tokens = tokens;
   }
 

@@ -4,12 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.gateway.testing.TestTokens;
+import io.seckill.support.web.DemoMode;
 import java.time.Clock;
 import org.junit.jupiter.api.Test;
 
 class DemoTokensTest {
 
-  private static final DemoProperties ON = new DemoProperties(true);
+  private static final DemoMode ON = new DemoMode(true, false);
 
   @Test
   void givesTokensThatTheVerifierTakesForWhomTheyAreFor() {
@@ -30,7 +31,7 @@ class DemoTokensTest {
   void givesNoneWhenItIsOff() {
     DemoTokens tokens =
         new DemoTokens(
-            settings(TestTokens.SECRET, ""), new DemoProperties(false), true, Clock.systemUTC());
+            settings(TestTokens.SECRET, ""), new DemoMode(false, false), true, Clock.systemUTC());
 
     assertThat(tokens.shopper(42)).isNull();
     assertThat(tokens.operator()).isNull();

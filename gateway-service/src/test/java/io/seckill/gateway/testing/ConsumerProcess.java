@@ -74,6 +74,7 @@ public final class ConsumerProcess implements AutoCloseable {
                 "SPRING_FLYWAY_URL", mysql.jdbcUrl(),
                 "SPRING_FLYWAY_USER", mysql.username(),
                 "SPRING_FLYWAY_PASSWORD", mysql.password()));
+    command.environment().put("SERVER_ADDRESS", "127.0.0.1");
     command.environment().put("SECKILL_DEMO_ENABLED", "true");
     // The shared Redis is not persistent.
     command.environment().put("SECKILL_PREHEAT_ALLOWUNSAFEREDIS", "true");

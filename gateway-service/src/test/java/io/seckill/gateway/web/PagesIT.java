@@ -37,6 +37,8 @@ class PagesIT {
             stage.mysqlDatabase(),
             "http://127.0.0.1:1",
             "seckill.demo.enabled=true",
+            "server.address=127.0.0.1",
+            "seckill.admin.address=127.0.0.1",
             "seckill.security.issuer=demo-shop",
             "seckill.security.audience=seckill");
   }

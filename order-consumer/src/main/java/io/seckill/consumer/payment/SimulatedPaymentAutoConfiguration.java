@@ -1,12 +1,14 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.payment.PaymentProvider;
+import io.seckill.support.web.DemoMode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigureOrder;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
@@ -26,7 +28,8 @@ final class SimulatedPaymentAutoConfiguration {
 
   private static final String PROPERTY = "seckill.demo.enabled";
 
-  SimulatedPaymentAutoConfiguration(DemoMode demo, Environment environment) {
+  SimulatedPaymentAutoConfiguration(
+      DemoMode demo, Environment environment, ServerProperties server) {
     if (!demo.enabled()) {
       throw refusal(
           false, "no payment provider is installed, and without demo mode none is simulated");
@@ -34,6 +37,7 @@ final class SimulatedPaymentAutoConfiguration {
     if (environment.matchesProfiles("prod", "production")) {
       throw refusal(true, "payments are not simulated under a production profile");
     }
+    demo.checkAddress(server.getAddress(), "server.address");
     log.warn("DEMO MODE: payments are simulated, nobody is charged");
   }
 

@@ -92,6 +92,7 @@ public final class TestConsumer implements AutoCloseable {
     Map<String, String> properties = new LinkedHashMap<>();
     properties.put("server.port", "0");
     properties.put("seckill.internal.token", TOKEN);
+    properties.put("server.address", "127.0.0.1");
     properties.put("seckill.demo.enabled", "true");
     properties.put(
         "seckill.preheat.allow-unsafe-redis", "true"); // the shared one is not persistent

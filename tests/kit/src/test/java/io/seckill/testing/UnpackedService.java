@@ -39,6 +39,7 @@ public final class UnpackedService {
           "SECKILL_INTERNAL_TOKEN", "token-of-a-training-run-0123456789",
           "SECKILL_SECURITY_HS256_SECRET", "secret-of-a-training-run-0123456789",
           "SECKILL_DEMO_ENABLED", "true",
+          "SECKILL_DEMO_EXPOSED", "true",
           "SPRING_DATASOURCE_URL", "jdbc:mysql://127.0.0.1:1/none?useAffectedRows=true",
           "SPRING_DATASOURCE_USERNAME", "nobody",
           "SPRING_DATASOURCE_PASSWORD", "none");

@@ -24,7 +24,9 @@ public record ServiceEnvironment(
    */
   public Map<String, String> gateway(int shopPort, int adminPort, int consumerPort) {
     Map<String, String> environment = new HashMap<>(database());
+    environment.put("SERVER_ADDRESS", "127.0.0.1");
     environment.put("SERVER_PORT", "" + shopPort);
+    environment.put("SECKILL_ADMIN_ADDRESS", "127.0.0.1");
     environment.put("SECKILL_ADMIN_PORT", "" + adminPort);
     environment.put("SECKILL_REDIS_URL", redisUrl);
     environment.put("SECKILL_CONSUMER_URL", "http://127.0.0.1:" + consumerPort);
@@ -40,6 +42,7 @@ public record ServiceEnvironment(
 
   public Map<String, String> consumer(int port) {
     Map<String, String> environment = new HashMap<>(database());
+    environment.put("SERVER_ADDRESS", "127.0.0.1");
     environment.put("SERVER_PORT", "" + port);
     environment.put("SECKILL_REDIS_URL", redisUrl);
     environment.put("SECKILL_BROKER_URLS", brokerUrl);
