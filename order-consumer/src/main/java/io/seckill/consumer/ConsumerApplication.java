@@ -1,7 +1,9 @@
 package io.seckill.consumer;
 
+import io.seckill.consumer.runtime.MigrationApplication;
 import io.seckill.support.redis.RedisConfiguration;
 import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.DemoMode;
 import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.ShutdownDelay;
 import java.time.Clock;
@@ -15,7 +17,7 @@ import org.springframework.context.annotation.Import;
 /** Stores orders in MySQL, the system of record, and manages their lifecycle afterwards. */
 @SpringBootApplication
 @ConfigurationPropertiesScan
-@EnableConfigurationProperties({InternalToken.class, ShutdownDelay.class})
+@EnableConfigurationProperties({DemoMode.class, InternalToken.class, ShutdownDelay.class})
 @Import({RedisConfiguration.class, AuditLog.class})
 public class ConsumerApplication {
 
@@ -26,8 +28,15 @@ public class ConsumerApplication {
    */
   private static final String IDLE_LOOK_MS = "2000";
 
-  /** Starts the service; configuration comes from the environment, see docs/configuration.md. */
+  /**
+   * Starts the service, or with {@code migrate} as the only argument changes the tables and ends;
+   * configuration comes from the environment, see docs/configuration.md.
+   */
   public static void main(String[] args) {
+    if (args.length == 1 && args[0].equals(MigrationApplication.COMMAND)) {
+      MigrationApplication.run();
+      return;
+    }
     System.setProperty("com.zaxxer.hikari.housekeeping.periodMs", IDLE_LOOK_MS);
     SpringApplication.run(ConsumerApplication.class, args);
   }

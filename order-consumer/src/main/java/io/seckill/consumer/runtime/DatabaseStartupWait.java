@@ -21,6 +21,8 @@ import org.springframework.stereotype.Component;
  * manager to the intake, is created after the migration, so delaying it delays the rest: no order
  * is taken from the broker meanwhile, and {@link StartupHealthServer} reports what is missing.
  *
+ * <p>Without {@code seckill.migration.enabled} it only checks that somebody else has migrated.
+ *
  * <p>It waits only while MySQL is unavailable. A MySQL that refuses the user, the database or the
  * start checks is a wrong setting, and ends the start.
  */
@@ -34,10 +36,12 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
   /** Including what follows the wait, intake opens within 5 s of MySQL's return. */
   private static final long LONGEST_PAUSE_MS = 1_000;
 
+  private final MigrationProperties migration;
   private final ServerProperties server;
   private final CountDownLatch stopRequested = new CountDownLatch(1);
 
-  DatabaseStartupWait(ServerProperties server) {
+  DatabaseStartupWait(MigrationProperties migration, ServerProperties server) {
+    this.migration = migration;
     this.server = server;
   }
 
@@ -54,7 +58,11 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
     if (state != State.WRITABLE) {
       await(database, state);
     }
-    flyway.migrate();
+    if (migration.enabled()) {
+      flyway.migrate();
+    } else {
+      flyway.validate();
+    }
   }
 
   /**

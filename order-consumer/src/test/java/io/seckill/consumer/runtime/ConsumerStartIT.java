@@ -23,6 +23,9 @@ import io.seckill.testing.QueueDepth;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.UncheckedIOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -100,6 +103,33 @@ class ConsumerStartIT {
 
     try (TestConsumer consumer = start.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
       assertThat(new StoredInvariants(consumer.sql()).stock(SKU)).isEqualTo(1_000);
+    }
+  }
+
+  @Test
+  void runsWithoutThePasswordOfTheOwnerOnceAnotherHasMigrated() throws SQLException {
+    MySqlDatabase database = mysql.newDatabase();
+    Map<String, String> withoutOwner =
+        Map.of(
+            "seckill.migration.enabled", "false",
+            "spring.flyway.user", "reads",
+            "spring.flyway.password", "reads");
+    try (Connection root = mysql.rootConnection();
+        Statement statement = root.createStatement()) {
+      statement.execute("CREATE USER 'reads'@'%' IDENTIFIED BY 'reads'");
+      statement.execute("GRANT SELECT ON " + database.name() + ".* TO 'reads'@'%'");
+    }
+    assertThatThrownBy(() -> TestConsumer.start(database, withoutOwner))
+        .hasStackTraceContaining("Validate failed");
+
+    MigrationApplication.run(
+        "--spring.datasource.url=" + database.jdbcUrl(),
+        "--spring.flyway.url=" + database.jdbcUrl(),
+        "--spring.flyway.user=" + database.username(),
+        "--spring.flyway.password=" + database.password());
+
+    try (TestConsumer consumer = TestConsumer.start(database, withoutOwner)) {
+      new Sales(consumer).open(SKU, "LIMITED", 2, 10);
     }
   }
 
