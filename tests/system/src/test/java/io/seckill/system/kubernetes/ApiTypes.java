@@ -46,6 +46,7 @@ final class ApiTypes {
           "resources", V1ResourceRequirements.class,
           "affinity", V1Affinity.class,
           "rabbitmq.additionalConfig", String.class,
+          "tls.secretName", String.class,
           "override.statefulSet.spec.template.spec", V1PodSpec.class);
 
   private ApiTypes() {}

@@ -42,8 +42,44 @@ class KubernetesManifestsTest {
     String rendered = production.toString();
 
     assertThat(DocumentedSettings.secrets().keySet())
-        .hasSize(4)
+        .hasSize(6)
         .allSatisfy(name -> assertThat(rendered).contains("\"secretName\":\"" + name + "\""));
+  }
+
+  /** In the maps as the cluster gets them, whatever the properties of the base are. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          REDIS_SCHEME          | rediss
+          SECKILL_REDIS_CAFILE  | /run/ca/ca.pem
+          BROKER_SCHEME         | amqps
+          BROKER_ADDRESS        | rabbitmq:5671
+          SECKILL_BROKER_CAFILE | /run/ca/ca.pem
+          MYSQL_TLS             | sslMode=VERIFY_IDENTITY&fallbackToSystemTrustStore=false&
+          SECKILL_REDIS_NODES   | rediss://${REDIS_USER}:${redis-password}@
+          """)
+  void productionEncryptsEveryConnectionToAStore(String name, String begin) {
+    JsonNode stores = byName(production).get("ConfigMap/stores");
+
+    assertThat(stores.path("data").path(name).asString()).startsWith(begin);
+    assertThat(production.toString())
+        .doesNotContain("=redis://", "\"redis://", "\"amqp://")
+        .contains("\"tls\":{\"secretName\":\"rabbitmq-tls\"}");
+  }
+
+  /** Registry, addresses, certificates and volumes: nothing of this project can know them. */
+  @Test
+  void everyLineOfProductionThatMustBeChangedIsMarked() throws IOException {
+    assertThat(Manifests.lines("overlays/production"))
+        .filteredOn(
+            line ->
+                line.matches(
+                    ".*(example\\.com|_MASTER=|secretName: rabbitmq-tls|name: ca}|storage: ).*"))
+        .filteredOn(line -> !line.strip().startsWith("#"))
+        .hasSizeGreaterThan(8)
+        .allSatisfy(line -> assertThat(line).contains("# yours"));
   }
 
   /** Debian's promtool cannot read it: it is built without this discovery. */
@@ -91,6 +127,10 @@ class KubernetesManifestsTest {
           NetworkPolicy/order-consumer          | /spec/ingress/0/from/0/podSelector/matchLabels/app.kubernetes.io~1name | "gateway" | selects no pods
           NetworkPolicy/gateway-service         | /spec/egress/0/ports/0/port                              | 8080                  | names port 8080 unlike order-consumer
           NetworkPolicy/default-deny            | /spec/policyTypes/1                                      |                       | no NetworkPolicy denies
+          NetworkPolicy/default-deny            | /spec/podSelector/matchExpressions/0/values/1            |                       | no NetworkPolicy denies what no other allows, at relay-service
+          NetworkPolicy/default-deny            | /spec/podSelector                                        | {}                    | binds pods that are not ours
+          NetworkPolicy/dns                     | /spec/podSelector                                        | {}                    | binds pods that are not ours
+          NetworkPolicy/dns                     | /spec/egress/0/to                                        | [{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"kube-system"}}}] | ask DNS wherever it runs
           HorizontalPodAutoscaler/gateway-service | /spec/scaleTargetRef/name                              | "gateway"             | has no target
           Deployment/gateway-service            | /spec/replicas                                           | 3                     | whose replicas are set
           ServiceAccount/relay-service          | /metadata/name                                           | "relay"               | names no ServiceAccount
@@ -100,8 +140,12 @@ class KubernetesManifestsTest {
           ConfigMap/gateway-service             | /data/SECKILL_ADMISSION_QUEUE                            | "1"                   | sets SECKILL_ADMISSION_QUEUE
           ConfigMap/relay-service               | /data/SECKILL_INTERNAL_TOKEN                             | "x"                   | sets SECKILL_INTERNAL_TOKEN
           ConfigMap/jvm                         | /data/JAVA_TOOL_OPTIONS                                  | "-Xmx512m"            | other JVM flags
-          Deployment/relay-service              | /spec/template/spec/volumes/0/secret/items/0/key         | "password"            | wants a Secret relay-service
-          Deployment/relay-service              | /spec/template/spec/volumes/1                            |                       | mounts
+          Deployment/relay-service              | /spec/template/spec/volumes/1/secret/items/0/key         | "password"            | wants a Secret relay-service
+          Deployment/relay-service              | /spec/template/spec/volumes/0                            |                       | mounts
+          Deployment/order-consumer             | /spec/template/spec/containers/0/volumeMounts/1/name     | "migration"           | runs with the password of the tables' owner
+          Deployment/order-consumer             | /spec/template/spec/initContainers/0/securityContext/readOnlyRootFilesystem | false | may write
+          Deployment/order-consumer             | /spec/template/spec/initContainers/0/image               | "r/order-consumer"    | not pinned
+          ConfigMap/migration                   | /data/SPRING_FLYWAY_PASSWORD                             | "${none}"             | has no value of none
           Deployment/gateway-service            | /spec/template/spec/containers/0/image                   | "r/gateway-service"   | not pinned
           Deployment/gateway-service            | /spec/template/spec/containers/0/image                   | "r/gateway-service:latest" | not pinned
           RabbitmqCluster/rabbitmq              | /spec/image                                              | "rabbitmq"            | not pinned

@@ -12,13 +12,34 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.springframework.boot.convert.DurationStyle;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Finds what the API would refuse in a set of objects, and what cannot work together. */
 final class ManifestProblems {
 
   private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{([A-Za-z_.-]+)}");
   private static final Pattern PINNED = Pattern.compile(".+:(?!latest$)[^:/@]+");
+
+  /** Parts of addresses, of which a container uses those of its stores. */
+  private static final Set<String> STORES =
+      Set.of(
+          "JAVA_TOOL_OPTIONS",
+          "REDIS_SCHEME",
+          "REDIS_ADDRESS",
+          "BROKER_SCHEME",
+          "BROKER_ADDRESS",
+          "MYSQL_ADDRESS",
+          "MYSQL_TLS");
+
   private static final String LIVENESS = "/actuator/health/liveness";
+
+  /** A pod of this namespace that no overlay makes. */
+  private static final Pod STORE_OF_SOMEBODY =
+      new Pod(
+          "redis",
+          Map.of("app.kubernetes.io/name", "redis"),
+          Set.of("6379"),
+          JsonMapper.shared().missingNode());
 
   private final List<JsonNode> objects;
   private final List<Pod> pods;
@@ -73,8 +94,13 @@ final class ManifestProblems {
         text(spec, "/securityContext/seccompProfile/type").equals("RuntimeDefault"),
         object,
         "has no seccomp profile");
+    checkVolumes(object, pod);
+    for (JsonNode container : spec.path("initContainers")) {
+      checkContainer(object, pod, container);
+    }
     for (JsonNode container : spec.path("containers")) {
       checkContainer(object, pod, container);
+      checkRunning(object, pod, container);
     }
   }
 
@@ -91,17 +117,24 @@ final class ManifestProblems {
             && context.at("/capabilities/drop").toString().equals("[\"ALL\"]"),
         object,
         "has a container that may write or gain rights");
-    checkProbes(object, pod, container);
     Map<String, String> environment = environment(object, container);
-    String delay = environment.getOrDefault("SECKILL_SHUTDOWN_DELAY", "0s");
+    checkSettings(object, pod, container, environment);
+    checkMemory(object, container, environment.getOrDefault("JAVA_TOOL_OPTIONS", ""));
+  }
+
+  /** What holds for a container that runs as long as its pod. */
+  private void checkRunning(JsonNode object, Pod pod, JsonNode container) throws IOException {
+    checkProbes(object, pod, container);
+    expect(
+        !files(pod, container).contains("spring.flyway.password"),
+        object,
+        "runs with the password of the tables' owner");
+    String delay = environment(object, container).getOrDefault("SECKILL_SHUTDOWN_DELAY", "0s");
     long toStop =
         pod.spec().path("terminationGracePeriodSeconds").asInt(30)
             - DurationStyle.detectAndParse(delay).toSeconds();
     expect(
         toStop >= DocumentedSettings.secondsToStop(), object, "has only " + toStop + " s to stop");
-    checkMounts(object, pod, container);
-    checkSettings(object, pod, environment);
-    checkMemory(object, container, environment.getOrDefault("JAVA_TOOL_OPTIONS", ""));
   }
 
   private void checkProbes(JsonNode object, Pod pod, JsonNode container) {
@@ -115,17 +148,34 @@ final class ManifestProblems {
         "livenessProbe asks more than the process");
   }
 
-  private void checkMounts(JsonNode object, Pod pod, JsonNode container) throws IOException {
+  private void checkVolumes(JsonNode object, Pod pod) throws IOException {
     Set<String> volumes = new HashSet<>();
     for (JsonNode volume : pod.spec().path("volumes")) {
       volumes.add(volume.path("name").asString());
       checkSecret(object, volume.path("secret"));
     }
     Set<String> mounted = new HashSet<>();
-    for (JsonNode mount : container.path("volumeMounts")) {
-      mounted.add(mount.path("name").asString());
+    for (String kind : List.of("initContainers", "containers")) {
+      pod.spec().path(kind).forEach(container -> mounted.addAll(mounts(container)));
     }
     expect(volumes.equals(mounted), object, "mounts " + mounted + " of the volumes " + volumes);
+  }
+
+  private static Set<String> mounts(JsonNode container) {
+    Set<String> mounts = new HashSet<>();
+    container.path("volumeMounts").forEach(mount -> mounts.add(mount.path("name").asString()));
+    return mounts;
+  }
+
+  /** The files of the Secrets that a container mounts. */
+  private static Set<String> files(Pod pod, JsonNode container) {
+    Set<String> files = new HashSet<>();
+    for (JsonNode volume : pod.spec().path("volumes")) {
+      if (mounts(container).contains(volume.path("name").asString())) {
+        volume.at("/secret/items").forEach(item -> files.add(item.path("path").asString()));
+      }
+    }
+    return files;
   }
 
   private void checkSecret(JsonNode object, JsonNode secret) throws IOException {
@@ -152,16 +202,17 @@ final class ManifestProblems {
   }
 
   /** Every variable and every file is a property of the service, or part of the value of one. */
-  private void checkSettings(JsonNode object, Pod pod, Map<String, String> environment)
+  private void checkSettings(
+      JsonNode object, Pod pod, JsonNode container, Map<String, String> environment)
       throws IOException {
-    Set<String> files = new HashSet<>();
-    for (JsonNode volume : pod.spec().path("volumes")) {
-      volume.at("/secret/items").forEach(item -> files.add(item.path("path").asString()));
-    }
+    Set<String> files = files(pod, container);
     Set<String> parts = new HashSet<>();
-    for (String value : environment.values()) {
-      PLACEHOLDER.matcher(value).results().forEach(part -> parts.add(part.group(1)));
-    }
+    environment.forEach(
+        (name, value) -> {
+          if (container.path("args").isMissingNode() || !name.startsWith("SECKILL_")) {
+            PLACEHOLDER.matcher(value).results().forEach(part -> parts.add(part.group(1)));
+          } // else the migration: it reads nothing of the services
+        });
     for (String part : parts) {
       expect(
           files.contains(part) || environment.containsKey(part), object, "has no value of " + part);
@@ -169,7 +220,7 @@ final class ManifestProblems {
     Set<String> known = new HashSet<>(DocumentedSettings.properties(pod.owner()));
     known.addAll(known.stream().map(DocumentedSettings::variable).toList());
     known.addAll(parts);
-    known.addAll(Set.of("JAVA_TOOL_OPTIONS", "REDIS_ADDRESS", "MYSQL_ADDRESS"));
+    known.addAll(STORES);
     Stream.concat(files.stream(), environment.keySet().stream())
         .filter(name -> !known.contains(name))
         .forEach(name -> problem(object, "sets " + name + ", which is no property of it"));
@@ -197,9 +248,7 @@ final class ManifestProblems {
     Pod pod = Pod.of(object).orElseThrow();
     checkImage(object, text(object, "/spec/image"));
     checkSpread(object, pod);
-    for (JsonNode container : pod.spec().path("containers")) {
-      checkMounts(object, pod, container);
-    }
+    checkVolumes(object, pod);
     List<String> settings =
         text(object, "/spec/rabbitmq/additionalConfig").lines().map(String::strip).toList();
     DeployedSettings.rabbit().stream()
@@ -233,6 +282,10 @@ final class ManifestProblems {
 
   private void checkNetworkPolicy(JsonNode object) {
     List<Pod> subjects = selected(object, object.at("/spec/podSelector"));
+    expect(
+        !STORE_OF_SOMEBODY.isSelectedBy(object.at("/spec/podSelector")),
+        object,
+        "binds pods that are not ours");
     for (JsonNode rule : object.at("/spec/ingress")) {
       checkPeers(object, rule.path("from"));
       rule.path("ports").forEach(port -> checkPort(object, text(port, "/port"), subjects));
@@ -270,17 +323,37 @@ final class ManifestProblems {
   }
 
   private void checkDefaultDeny() {
-    boolean denied =
-        objects.stream()
-            .filter(object -> object.path("kind").asString().equals("NetworkPolicy"))
-            .anyMatch(
-                policy ->
-                    policy.at("/spec/podSelector").isEmpty()
-                        && policy.path("spec").size() == 2
-                        && policy.at("/spec/policyTypes").size() == 2);
-    if (!denied) {
-      found.add("no NetworkPolicy denies what no other allows");
+    for (Pod pod : pods) {
+      boolean denied =
+          policies(pod)
+              .anyMatch(
+                  policy ->
+                      policy.path("spec").size() == 2
+                          && policy.at("/spec/policyTypes").size() == 2);
+      if (!denied) {
+        found.add("no NetworkPolicy denies what no other allows, at " + pod.owner());
+      }
+      boolean asksDns =
+          policies(pod)
+              .flatMap(policy -> policy.at("/spec/egress").valueStream())
+              .anyMatch(rule -> !rule.has("to") && allowsDns(rule));
+      if (!asksDns) {
+        found.add("no NetworkPolicy lets " + pod.owner() + " ask DNS wherever it runs");
+      }
     }
+  }
+
+  private static boolean allowsDns(JsonNode rule) {
+    return rule.path("ports")
+        .valueStream()
+        .anyMatch(
+            port -> text(port, "/protocol").equals("UDP") && text(port, "/port").equals("53"));
+  }
+
+  private Stream<JsonNode> policies(Pod pod) {
+    return objects.stream()
+        .filter(object -> object.path("kind").asString().equals("NetworkPolicy"))
+        .filter(policy -> pod.isSelectedBy(policy.at("/spec/podSelector")));
   }
 
   private List<Pod> selected(JsonNode object, JsonNode selector) {

@@ -49,6 +49,17 @@ final class Manifests {
     return objects(new Yaml().loadAll(Files.readString(DEPLOYED.resolve(file))));
   }
 
+  /** The lines of all files of a folder below deploy/kubernetes. */
+  static List<String> lines(String folder) throws IOException {
+    List<String> lines = new ArrayList<>();
+    try (Stream<Path> files = Files.list(DEPLOYED.resolve(folder))) {
+      for (Path file : files.toList()) {
+        lines.addAll(Files.readAllLines(file));
+      }
+    }
+    return lines;
+  }
+
   private static List<JsonNode> objects(Iterable<Object> documents) {
     List<JsonNode> objects = new ArrayList<>();
     documents.forEach(object -> objects.add(JsonMapper.shared().valueToTree(object)));

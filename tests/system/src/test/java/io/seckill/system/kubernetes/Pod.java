@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 record Pod(String owner, Map<String, String> labels, Set<String> ports, JsonNode spec) {
 
   private static final Set<String> RABBITMQ_PORTS =
-      Set.of("4369", "5672", "15672", "15692", "25672", "35672");
+      Set.of("4369", "5671", "5672", "15672", "15692", "25672", "35672");
 
   static Optional<Pod> of(JsonNode object) {
     String name = object.at("/metadata/name").asString();
