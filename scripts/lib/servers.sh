@@ -63,9 +63,20 @@ start_sentinel() { # NODE
   if [[ ! -e $data/sentinel.conf ]]; then
     sentinel_start 127.0.0.1 "$(port_of REDIS "${REDIS_NODES%% *}")" | write_file "$data/sentinel.conf"
   fi
+  # Of an installation before Sentinels had users.
+  grep -q '^sentinel sentinel-pass ' "$data/sentinel.conf" || sentinel_login >>"$data/sentinel.conf"
+  acl_of sentinel.acl "$(redis_version)" | write_file "$ETC_DIR/sentinel.acl"
   sentinel_ports_kept "$data/sentinel.conf" || fail "the Redis nodes were created on other ports; choose these, or run scripts/down --wipe"
   start_process "$1" redis-server "$data/sentinel.conf" --sentinel \
-    --port "$(port_of SENTINEL "$1")" --bind 127.0.0.1 --dir "$data" --daemonize no
+    --port "$(port_of SENTINEL "$1")" --bind 127.0.0.1 --dir "$data" --aclfile "$ETC_DIR/sentinel.acl" --daemonize no
+}
+
+sentinel_login() { # of Sentinels at each other
+  printf 'sentinel sentinel-user sentinel\nsentinel sentinel-pass %s\n' "$REDIS_SENTINEL_PASSWORD"
+}
+
+sentinel_as_admin() { # NODE COMMAND…
+  REDISCLI_AUTH=$REDIS_ADMIN_PASSWORD redis-cli -p "$(port_of SENTINEL "$1")" --user admin "${@:2}"
 }
 
 sentinel_start() { # HOST PORT of the first primary
@@ -81,8 +92,8 @@ sentinel_ports_kept() { # FILE: does it monitor one of our nodes?
 # A majority of Sentinels is there, and the primary that it names takes writes.
 sentinel_answers() { # NODE
   local address primary
-  address=$(redis-cli -p "$(port_of SENTINEL "$1")" sentinel get-master-addr-by-name seckill)
-  [[ $(redis-cli -p "$(port_of SENTINEL "$1")" sentinel ckquorum seckill) == OK* ]] || return 1
+  address=$(sentinel_as_admin "$1" sentinel get-master-addr-by-name seckill)
+  [[ $(sentinel_as_admin "$1" sentinel ckquorum seckill) == OK* ]] || return 1
   for primary in $REDIS_NODES; do
     [[ $(port_of REDIS "$primary") != "${address##*$'\n'}" ]] ||
       redis_as_admin "$primary" info replication | grep -q '^min_slaves_good_slaves:[1-9]' || return 1
@@ -101,10 +112,14 @@ renew_redis_users() {
   done
 }
 
-redis_users() { # VERSION of the server; one line per user, as Redis requires
+redis_users() { # VERSION of the server
+  acl_of users.acl "$1"
+}
+
+acl_of() { # TEMPLATE VERSION of the server; one line per user, as Redis requires
   local newer=''
-  ! at_least "$1" 7.2 || newer=+client\|setinfo
-  render "$ROOT/deploy/redis/users.acl" "SINCE_7_2=$newer" \
+  ! at_least "$2" 7.2 || newer=+client\|setinfo
+  render "$ROOT/deploy/redis/$1" "SINCE_7_2=$newer" \
     "GATEWAY=$(sha256_of "$REDIS_GATEWAY_PASSWORD")" "RELAY=$(sha256_of "$REDIS_RELAY_PASSWORD")" \
     "CONSUMER=$(sha256_of "$REDIS_CONSUMER_PASSWORD")" "ADMIN=$(sha256_of "$REDIS_ADMIN_PASSWORD")" \
     "REPLICA=$(sha256_of "$REDIS_REPLICA_PASSWORD")" "SENTINEL=$(sha256_of "$REDIS_SENTINEL_PASSWORD")" |

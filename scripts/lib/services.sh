@@ -99,8 +99,14 @@ redis_environment() { # USER PASSWORD
   export SECKILL_REDIS_URL
   is_ha || return 0
   # shellcheck disable=SC2086 # names are words
-  SECKILL_REDIS_MODE=sentinel SECKILL_REDIS_MASTER=seckill SECKILL_REDIS_NODES=$(addresses_of SENTINEL $SENTINELS)
+  SECKILL_REDIS_MODE=sentinel SECKILL_REDIS_MASTER=seckill SECKILL_REDIS_NODES=$(sentinel_urls "$1" "$2")
   export SECKILL_REDIS_NODES SECKILL_REDIS_MASTER
+}
+
+sentinel_urls() { # USER PASSWORD
+  local node urls=''
+  for node in $SENTINELS; do urls+=,redis://$1:$2@127.0.0.1:$(port_of SENTINEL "$node"); done
+  printf %s "${urls#,}"
 }
 
 broker_environment() { # USER PASSWORD
