@@ -69,13 +69,16 @@ is_contained() { # OWNER of a port
 }
 
 start_containers() {
+  local servers=()
+  [[ $ONLY_SERVERS == no ]] || read -r -a servers <<<"$REDIS_NODES $RABBITMQ_NODES $MYSQL_NODES"
   choose_images
   write_container_files
   begin_volumes
   say "building and starting the containers (log: $LOG_DIR/docker.log)"
-  "${COMPOSE[@]}" up -d --build >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
+  "${COMPOSE[@]}" up -d --build "${servers[@]}" >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
     fail "the containers did not start; see $LOG_DIR/docker.log, then: ${COMPOSE[*]} logs"
   rm -f "$LOCAL/new-volumes"
+  [[ $ONLY_SERVERS == no ]] || return 0
   await_container_service order-consumer "$CONSUMER_PORT"
   await_container_service relay-service "$RELAY_PORT"
   await_container_service gateway-service "$ADMIN_PORT"
@@ -112,12 +115,40 @@ write_container_files() {
   redis_users 8 | write_file "$CONTAINER_ETC/users.acl" 644
   rabbitmq_definitions | write_file "$CONTAINER_ETC/definitions.json" 644
   mysql_users | write_file "$CONTAINER_ETC/users.sql" 644
+  write_container_secrets
   property_lines | write_file "$CONTAINER_ETC/properties.env"
   {
     port_lines | sed 's/=/_PORT=/'
-    secret_lines
     printf 'CONTAINER_ETC=%s\nJAVA_FLAGS=%s\nJARS=%s\n%s' "$CONTAINER_ETC" "$JAVA_FLAGS" "$JARS" "$IMAGES"
   } | write_file "$CONTAINER_ETC/compose.env"
+}
+
+# Each container sees its own, as files named like the properties or like the placeholders of compose.yaml.
+write_container_secrets() {
+  rm -rf "$CONTAINER_ETC/secrets"
+  container_secret redis health-password "$REDIS_GATEWAY_PASSWORD"
+  container_secret mysql root-password "$MYSQL_ROOT_PASSWORD"
+  container_secret mysql health-password "$MYSQL_GATEWAY_PASSWORD"
+  container_secret migration spring.flyway.password "$MYSQL_OWNER_PASSWORD"
+  container_secret order-consumer redis-password "$REDIS_CONSUMER_PASSWORD"
+  container_secret order-consumer broker-password "$AMQP_CONSUMER_PASSWORD"
+  container_secret order-consumer spring.datasource.password "$MYSQL_CONSUMER_PASSWORD"
+  container_secret order-consumer seckill.internal.token "$INTERNAL_TOKEN"
+  container_secret order-consumer seckill.payment.callback-secret "$PAYMENT_CALLBACK_SECRET"
+  container_secret relay-service redis-password "$REDIS_RELAY_PASSWORD"
+  container_secret relay-service broker-password "$AMQP_RELAY_PASSWORD"
+  container_secret gateway-service redis-password "$REDIS_GATEWAY_PASSWORD"
+  container_secret gateway-service broker-password "$AMQP_GATEWAY_PASSWORD"
+  container_secret gateway-service spring.datasource.password "$MYSQL_GATEWAY_PASSWORD"
+  container_secret gateway-service seckill.internal.token "$INTERNAL_TOKEN"
+  container_secret gateway-service seckill.security.hs256-secret "$HS256_SECRET"
+}
+
+# Readable for the user in the container; .local is closed to the other users of the machine.
+container_secret() { # CONTAINER FILE SECRET
+  mkdir -p "$CONTAINER_ETC/secrets/$1"
+  chmod 755 "$CONTAINER_ETC/secrets" "$CONTAINER_ETC/secrets/$1"
+  printf %s "$3" | write_file "$CONTAINER_ETC/secrets/$1/$2" 644
 }
 
 stop_containers() { # ARGUMENT…: of compose down
