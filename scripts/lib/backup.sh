@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# What scripts/backup and scripts/restore share: the database of a pipeline of scripts/up, in processes or in containers.
+
+# Sets the form and the way that scripts/up has started.
+use_started_form() {
+  local way form
+  read -r way form _ < <(cat "$LOCAL/mode" 2>/dev/null) || fail "scripts/up has not started a pipeline in $ROOT"
+  [[ $form != ha ]] || use_ha
+  MODE=$way
+  if [[ $MODE == docker ]]; then require_docker; fi
+  PRIMARY=$(mysql_primary)
+}
+
+# Runs a command of the primary's machine in its data directory: with MySQL's own tools in a container, MariaDB's else. In
+# a container the password of root is in a file.
+at_primary() { # COMMAND ARGUMENT…
+  if [[ $MODE == docker ]]; then
+    # shellcheck disable=SC2016 # expanded in the container
+    "${COMPOSE[@]}" exec -T "$PRIMARY" sh -c 'cd /var/lib/mysql && MYSQL_PWD=$(cat /run/secrets/root-password) exec "$@"' sh "$@"
+  else
+    (cd "$DATA_DIR/$PRIMARY" && exec "$@")
+  fi
+}
+
+# The options with which each tool reaches the server as root.
+as_root() { # TOOL ARGUMENT…: mysql or mysqldump
+  local tool=$1
+  if [[ $MODE == docker ]]; then
+    at_primary "$tool" -u root "${@:2}"
+  else
+    case $tool in
+      mysql) tool=mariadb ;;
+      mysqldump) tool=mariadb-dump ;;
+    esac
+    at_primary "$tool" --no-defaults --socket=./mysql.sock --user="$(id -un)" "${@:2}"
+  fi
+}
+
+sql() { # STATEMENT: prints rows, columns separated by tabs
+  if [[ $MODE == docker ]]; then as_root mysql -N -e "$1"; else mysql_as_root "$PRIMARY" -N -e "$1"; fi
+}
+
+# Where the dump ends and the binary logs take over: FILE POSITION.
+position_of() { # DUMP
+  sed -nE "s/^-- CHANGE (MASTER|REPLICATION SOURCE) TO (MASTER|SOURCE)_LOG_FILE='([^']+)', (MASTER|SOURCE)_LOG_POS=([0-9]+);/\3 \5/p" "$1" | head -n 1
+}
+
+# Differs when a binary log of the same name is another one: of another server, or of a new data directory. The first event
+# has the second in which the log began, and a flag, in byte 22, that says whether it is still written.
+mark_of() { # LOG
+  at_primary head -c 256 "$1" 2>/dev/null | tail -c +24 | sha256sum | cut -c 1-64
+}
