@@ -3,6 +3,7 @@
 import {$, make, show, write} from './dom.js';
 import {post, ask} from './actions.js';
 import {call} from './api.js';
+import {amount} from './entries.js';
 
 const PAGE = 20;
 const CSV_PAGE = 1000;
@@ -40,12 +41,8 @@ function row(audit, context) {
   const again = make('button', {type: 'button', textContent: 'Audit again…'});
   again.addEventListener('click', () => askToAudit(audit, context));
   return make('tr', {'data-audit': audit.skuId, 'data-differences': audit.differences.length}, cell(audit.skuId), cell(audit.state), cell(audit.stock, 'n'),
-    ...STATES.map((state) => cell(orders(audit[state]), 'n')), cell(cents(audit.chargedCents), 'n'), cell(cents(audit.refundedCents), 'n'),
+    ...STATES.map((state) => cell(orders(audit[state]), 'n')), cell(amount(audit.chargedCents), 'n'), cell(amount(audit.refundedCents), 'n'),
     cell(audit.repairs, 'n'), found, make('td', {}, again));
-}
-
-function cents(amount) {
-  return (amount / 100).toFixed(2);
 }
 
 function askToAudit(audit, context) {

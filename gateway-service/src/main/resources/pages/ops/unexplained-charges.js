@@ -39,10 +39,10 @@ function row(charge, context) {
   const cell = (text, className = '') => make('td', {textContent: String(text ?? '–'), className});
   const why = make('td', {}, make('strong', {textContent: charge.reason}), ` ${charge.kind ?? ''} ${charge.detail}`);
   const order = [charge.orderId, charge.orderStatus, charge.paymentState && `payment ${charge.paymentState}`].filter(Boolean).join(', ');
-  const amount = charge.amountCents === null ? null : `${amount(charge.amountCents)} ${charge.currency ?? ''}`;
+  const sum = charge.amountCents === null ? null : `${amount(charge.amountCents)} ${charge.currency ?? ''}`;
   const close = make('button', {type: 'button', textContent: 'Close…'});
   close.addEventListener('click', () => askToClose(charge, context));
-  return make('tr', {'data-charge': charge.chargeId ?? '', 'data-reason': charge.reason}, cell(charge.chargeId), cell(order || null), cell(amount, 'n'), why,
+  return make('tr', {'data-charge': charge.chargeId ?? '', 'data-reason': charge.reason}, cell(charge.chargeId), cell(order || null), cell(sum, 'n'), why,
     cell(charge.receivedAt.slice(0, 19).replace('T', ' ')), make('td', {}, close));
 }
 

@@ -129,8 +129,8 @@ const LISTS = {
 
 async function showList() {
   show($('products'), true);
-  const now = await showPage('NOW', null);
-  show($('no-products'), now.length === 0);
+  const opened = await showPage('NOW', null);
+  show($('no-products'), opened.length === 0);
   show($('coming'), (await showPage('SOON', null)).length > 0);
 }
 

@@ -19,8 +19,9 @@ class ConsumerFeaturesTest {
           .feature("strong", "storage", "web")
           .feature("deadletter", "storage", "orders", "runtime", "web")
           .feature("intake", "deadletter", "payment", "storage", "orders", "runtime")
-          .feature("catalogue", "storage", "runtime", "web")
+          .feature("catalogue", "storage", "orders", "runtime", "web")
           .feature("consistency", "catalogue", "intake", "storage", "orders", "runtime", "web")
-          .feature("fallback", "consistency", "storage", "runtime", "web")
+          .feature("audit", "consistency", "catalogue", "orders", "runtime", "web")
+          .feature("fallback", "consistency", "storage", "orders", "runtime", "web")
           .rule();
 }

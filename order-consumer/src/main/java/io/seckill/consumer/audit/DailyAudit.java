@@ -34,6 +34,9 @@ import redis.clients.jedis.exceptions.JedisException;
 @Component
 class DailyAudit {
 
+  /** Of the day, UTC. */
+  private static final LocalTime AT = LocalTime.of(3, 0);
+
   private static final Logger log = LoggerFactory.getLogger(DailyAudit.class);
 
   /** Longer than the audit of one large sale takes between two looks at the lock. */
@@ -43,7 +46,6 @@ class DailyAudit {
   private final AuditTable table;
   private final Reconciler reconciler;
   private final ConnectionPools pools;
-  private final LocalTime at;
   private final Clock clock;
   private volatile Standing standing = new Standing(0, 0);
 
@@ -52,14 +54,12 @@ class DailyAudit {
       AuditTable table,
       Reconciler reconciler,
       ConnectionPools pools,
-      AuditProperties properties,
       Clock clock,
       MeterRegistry meters) {
     this.snapshots = snapshots;
     this.table = table;
     this.reconciler = reconciler;
     this.pools = pools;
-    this.at = properties.at();
     this.clock = clock;
     Gauge.builder("seckill.consumer.audit.due", () -> standing.due())
         .description("Sales whose daily audit is due and has not been made")
@@ -98,7 +98,7 @@ class DailyAudit {
 
   /** The latest time at which the audits of a day became due. */
   private Instant due(Instant now) {
-    Instant today = LocalDate.ofInstant(now, ZoneOffset.UTC).atTime(at).toInstant(ZoneOffset.UTC);
+    Instant today = LocalDate.ofInstant(now, ZoneOffset.UTC).atTime(AT).toInstant(ZoneOffset.UTC);
     return today.isAfter(now) ? today.minus(Duration.ofDays(1)) : today;
   }
 
