@@ -19,6 +19,7 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -158,6 +159,6 @@ class DailyAudit {
         count.refundsDue(),
         table.repairs(sale.skuId(), day),
         differences,
-        clock.instant());
+        clock.instant().truncatedTo(ChronoUnit.MICROS)); // as MySQL stores it
   }
 }
