@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -567,6 +568,7 @@ class FallbackIT {
   }
 
   /** Nobody takes the order out of Redis's list: no relay runs. */
+  @Tag("proof")
   @Test
   void aSaleThatCannotReturnKeepsNoOtherFromReturning() {
     OrderMessage waiting = sale.admit(7, 1);
