@@ -65,10 +65,6 @@ public final class RabbitServer extends TestServer {
     return machine.port(SERVICE_PORT);
   }
 
-  public int managementPort() {
-    return machine.port(MANAGEMENT_PORT);
-  }
-
   /** The name of the administrator. */
   public String username() {
     return USER;

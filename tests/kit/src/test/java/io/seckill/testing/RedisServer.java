@@ -38,17 +38,6 @@ public final class RedisServer extends TestServer {
     return started(new RedisServer(Backend.current().redis(List.of(lines)), false));
   }
 
-  /**
-   * As {@link #start(String...)}, with the users of an ACL file.
-   *
-   * @param aclFile read at once; later changes to the file have no effect
-   */
-  public static RedisServer start(Path aclFile, String... lines) {
-    List<String> all = new ArrayList<>(AclFile.asConfiguration(aclFile));
-    all.addAll(List.of(lines));
-    return start(all.toArray(String[]::new));
-  }
-
   /** Starts a Redis Sentinel, as a child process. */
   static RedisServer startSentinel(List<String> lines) {
     return started(new RedisServer(new ProcessMachine(new SentinelProcess(lines)), false));
