@@ -86,42 +86,6 @@ class PreheatIT {
   }
 
   @Test
-  void knowsNothingOfAProductThatMySqlDoesNotKnow() {
-    assertThat(preheat(stage.newSku()).code()).isEqualTo("UNKNOWN_SKU");
-  }
-
-  @Test
-  void refusesToOverwriteARunningSale() {
-    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-
-    GatewayAnswer open = preheat(sku);
-    gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null);
-    GatewayAnswer paused = preheat(sku);
-
-    assertThat(open.status()).isEqualTo(409);
-    assertThat(open.code()).isEqualTo("SALE_RUNNING");
-    assertThat(open.text("saleState")).isEqualTo("OPEN");
-    assertThat(paused.code()).isEqualTo("SALE_RUNNING");
-    assertThat(redis.hget(RedisKeys.sku(sku), "epoch")).isEqualTo("1");
-  }
-
-  @Test
-  void refusesWhileOrdersAreInFlightAndChangesNothing() {
-    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    gateway.buy(stage.newUser(), sku, 3, "key-in-flight");
-    close(sku);
-    Map<String, String> before = redis.hgetAll(RedisKeys.sku(sku));
-
-    GatewayAnswer answer = preheat(sku);
-
-    assertThat(answer.status()).isEqualTo(409);
-    assertThat(answer.code()).isEqualTo("ORDERS_IN_FLIGHT");
-    assertThat(redis.hgetAll(RedisKeys.sku(sku))).isEqualTo(before);
-    assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("97");
-    assertThat(epochInMySql(sku)).isEqualTo(1);
-  }
-
-  @Test
   void keepsWhatUsersOwnAndWhatTheyAskedForWhenItPreheatsAgain() { // I3, I9, I12
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 1_000);
     close(sku);
@@ -243,18 +207,6 @@ class PreheatIT {
     assertThat(preheat(sku).status()).isEqualTo(200);
   }
 
-  @Test
-  void worksAfterRedisHasForgottenTheScripts() { // facts.md 8, fault 3
-    long sku = product(PurchasePolicy.LIMITED, 5, 100);
-    preheat(sku);
-    redis.scriptFlush();
-
-    assertThat(preheat(sku).status()).isEqualTo(200);
-    redis.scriptFlush();
-    open(sku);
-    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("OPEN");
-  }
-
   private static long product(PurchasePolicy policy, int limit, long stock) {
     long sku = stage.newSku();
     GatewayAnswer answer =
@@ -288,14 +240,6 @@ class PreheatIT {
   private static int bucketOf(long sku, long user) {
     int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount"));
     return RedisKeys.bucketOf(user, buckets);
-  }
-
-  private static long epochInMySql(long sku) {
-    return stage
-        .mysql()
-        .sql("SELECT epoch FROM products WHERE sku_id = " + sku)
-        .query(Long.class)
-        .single();
   }
 
   private static void setEpochInMySql(long sku, long epoch) {

@@ -141,17 +141,6 @@ class SaleControlIT {
   }
 
   @Test
-  void stopsAndResumesPurchases() {
-    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    act(sku, "pause");
-    assertThat(gateway.buy(stage.newUser(), sku, 1, "key-paused").code()).isEqualTo("PAUSED");
-    act(sku, "resume");
-    assertThat(gateway.buy(stage.newUser(), sku, 1, "key-resumed").status()).isEqualTo(202);
-    act(sku, "close");
-    assertThat(gateway.buy(stage.newUser(), sku, 1, "key-closed").code()).isEqualTo("CLOSED");
-  }
-
-  @Test
   void aLateResumeDoesNotOutliveAClose() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     act(sku, "pause");

@@ -329,22 +329,6 @@ class StockChangeIT {
     assertStock(100, 100);
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "{\"reason\":\"x\"}",
-        "{\"delta\":0,\"reason\":\"x\"}",
-        "{\"delta\":1.5,\"reason\":\"x\"}",
-        "{\"delta\":\"5\",\"reason\":\"x\"}",
-        "{\"delta\":1000000001,\"reason\":\"x\"}",
-        "{\"delta\":-9223372036854775808,\"reason\":\"x\"}"
-      })
-  void aDeltaOutOfBoundsIsNamed(String body) {
-    open(100);
-
-    assertThat(change("change-1", body).field()).isEqualTo("delta");
-  }
-
   @Test
   void aChangeNeedsAKeyAReasonAndAProduct() {
     open(100);

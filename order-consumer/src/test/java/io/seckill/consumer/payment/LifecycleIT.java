@@ -190,22 +190,6 @@ class LifecycleIT {
     assertThat(refused.body().path("orderStatus").stringValue()).isEqualTo("PAID");
   }
 
-  @Test
-  void aReturnedUnitCanBeBoughtAgainBySomebodyElseAndByTheSameShopper() {
-    open("ONE_PER_USER", 1, 1);
-    OrderId first = orders.confirmed(sku, 7, 1);
-    assertThat(orders.stockInMySql(sku)).isZero();
-    cancel(first, 7);
-
-    OrderId second = orders.confirmed(sku, 8, 1);
-    cancel(second, 8);
-    OrderId third = orders.confirmed(sku, 7, 1);
-
-    assertThat(pay(third, 7).body().path("status").stringValue()).isEqualTo("PAID");
-    assertThat(orders.stockInMySql(sku)).isZero();
-    assertThat(orders.stockInRedis(sku)).isZero();
-  }
-
   /**
    * The whole path of a unit: stored from the queue through the guards, returned, and sold again.
    */
@@ -569,33 +553,6 @@ class LifecycleIT {
     assertThat(payment(id)).isEqualTo("REFUNDED");
     assertThat(consumer.bean(PaymentProvider.class).charge(id, 9_900))
         .isEqualTo(new PaymentProvider.Charge.Declined());
-  }
-
-  @Test
-  void aSignedCallbackPaysAndIsHeardOnce() {
-    open("LIMITED", 2, 10);
-    OrderId id = orders.confirmed(sku, 7, 1);
-    String body = event("evt-" + id, id, 9_900);
-
-    Answer paid = callback(now(), body);
-    Answer replayed = callback(now(), body);
-
-    assertThat(paid.status()).isEqualTo(200);
-    assertThat(paid.body().path("status").stringValue()).isEqualTo("PAID");
-    assertThat(replayed.body()).isEqualTo(paid.body());
-  }
-
-  @Test
-  void aCallbackForAnEndedOrderGivesTheMoneyBack() {
-    open("LIMITED", 2, 10);
-    OrderId id = orders.confirmed(sku, 7, 1);
-    cancel(id, 7);
-
-    Answer answer = callback(now(), event("evt-" + id, id, 9_900));
-
-    assertThat(answer.body().path("status").stringValue()).isEqualTo("CANCELLED");
-    assertThat(payment(id)).isEqualTo("REFUNDED");
-    assertThat(charge(id)).startsWith("REFUNDED");
   }
 
   @Test

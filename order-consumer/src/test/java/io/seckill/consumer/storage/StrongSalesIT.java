@@ -38,8 +38,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** Purchases of strong sales, decided by a real MySQL. */
 @ExtendWith(TestServers.class)
@@ -104,92 +102,23 @@ class StrongSalesIT {
     assertThat(database.number("SELECT last_seq FROM products WHERE sku_id = " + sku)).isOne();
   }
 
-  @ParameterizedTest
-  @CsvSource({
-    "PREHEATED, 0, NOT_OPEN",
-    "PAUSED, 0, PAUSED",
-    "CLOSED, 0, CLOSED",
-    "OPEN, -1, CLOSED", // its closing time has passed
-    "OPEN, 1, NOT_OPEN", // its opening time has not come
-    "NEW, 0, UNKNOWN_SKU"
-  })
-  void refusesWhileTheSaleIsNotOpen(String state, int timesFromNow, Outcome refused) {
-    open("LIMITED", 3, 100);
-    update("UPDATE products SET state = '" + state + "' WHERE sku_id = " + sku);
-    if (timesFromNow != 0) {
-      update(
-          ("UPDATE products SET opens_at = UTC_TIMESTAMP() + INTERVAL %d DAY,"
-                  + " closes_at = UTC_TIMESTAMP() + INTERVAL %d DAY WHERE sku_id = %d")
-              .formatted(timesFromNow < 0 ? -2 : 1, timesFromNow < 0 ? -1 : 2, sku));
-    }
-
-    assertThat(decide(buy(7, "key-00000001", 1))).isEqualTo(StrongDecision.of(refused));
-
-    assertNothingStored(100);
-  }
-
   @Test
   void refusesWhatIsNotAStrongSale() {
     new Sales(consumer).openInMySql(sku, "LIMITED", 3, 100);
 
+    long never = NEXT_SKU.incrementAndGet(); // was preheated
+    consumer.api().put("/internal/v1/skus/" + never, Sales.strongProduct("LIMITED", 3, 100));
+
     List<StrongDecision> decisions =
         strong.decide(
-            List.of(buy(7, "key-00000001", 1), new StrongPurchase(9_999_999, 7, "x", 1, null)));
+            List.of(
+                buy(7, "key-00000001", 1),
+                new StrongPurchase(9_999_999, 7, "x", 1, null),
+                new StrongPurchase(never, 7, "x", 1, null)));
 
-    assertThat(outcomes(decisions)).containsExactly(Outcome.BUSY, Outcome.UNKNOWN_SKU);
+    assertThat(outcomes(decisions))
+        .containsExactly(Outcome.BUSY, Outcome.UNKNOWN_SKU, Outcome.UNKNOWN_SKU);
     assertNothingStored(100);
-  }
-
-  @Test
-  void laterPurchasesSeeWhatEarlierOnesTake() {
-    open("LIMITED", 3, 5);
-
-    assertThat(
-            outcomes(
-                strong.decide(
-                    List.of(
-                        buy(1, "key-00000001", 2),
-                        buy(1, "key-00000002", 2), // of 3
-                        buy(2, "key-00000001", 3),
-                        buy(3, "key-00000001", 1),
-                        buy(2, "key-00000001", 3),
-                        buy(2, "key-00000001", 2)))))
-        .containsExactly(
-            Outcome.CONFIRMED,
-            Outcome.QUOTA_EXCEEDED,
-            Outcome.CONFIRMED,
-            Outcome.SOLD_OUT,
-            Outcome.REPEATED,
-            Outcome.IDEMPOTENCY_KEY_REUSED);
-    assertThat(database.stock(sku)).isZero();
-  }
-
-  @Test
-  void refusesMoreThanOneOrderMayHaveOrThanIsLeft() {
-    open("UNLIMITED", 0, 101);
-
-    assertThat(outcomes(strong.decide(List.of(buy(1, "key-00000001", 101)))))
-        .containsExactly(Outcome.QUANTITY);
-    assertThat(
-            outcomes(
-                strong.decide(List.of(buy(1, "key-00000001", 100), buy(1, "key-00000002", 2)))))
-        .containsExactly(Outcome.CONFIRMED, Outcome.TOO_FEW_LEFT);
-    assertThat(database.stock(sku)).isOne();
-  }
-
-  @Test
-  void oneUnitPerUser() {
-    open("ONE_PER_USER", 1, 10);
-
-    assertThat(
-            outcomes(
-                strong.decide(
-                    List.of(
-                        buy(1, "key-00000001", 2),
-                        buy(1, "key-00000002", 1),
-                        buy(1, "key-00000003", 1)))))
-        .containsExactly(Outcome.QUOTA_EXCEEDED, Outcome.CONFIRMED, Outcome.QUOTA_EXCEEDED);
-    assertThat(decide(buy(1, "key-00000004", 1)).outcome()).isEqualTo(Outcome.QUOTA_EXCEEDED);
   }
 
   @Test
