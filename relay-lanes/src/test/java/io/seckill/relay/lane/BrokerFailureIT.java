@@ -10,16 +10,12 @@ import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -29,33 +25,11 @@ class BrokerFailureIT {
 
   private static final long SKU = 1600;
 
-  private static RabbitServer rabbitServer;
+  @AutoClose private static final RabbitServer rabbitServer = RabbitServer.start();
 
-  private RedisDatabase redis;
-  private RabbitVhost rabbit;
-  private TestOutbox outbox;
-
-  @BeforeAll
-  static void startBroker() {
-    rabbitServer = RabbitServer.start();
-  }
-
-  @AfterAll
-  static void stopBroker() {
-    rabbitServer.close();
-  }
-
-  @BeforeEach
-  void connect(RedisServer redisServer) {
-    redis = redisServer.newDatabase();
-    rabbit = rabbitServer.newVhost();
-    outbox = new TestOutbox(redis.url());
-  }
-
-  @AfterEach
-  void disconnect() {
-    outbox.close();
-  }
+  private final RedisDatabase redis = TestServers.redis().newDatabase();
+  private final RabbitVhost rabbit = rabbitServer.newVhost();
+  @AutoClose private final TestOutbox outbox = new TestOutbox(redis.url());
 
   /** facts.md 16: a missing exchange closes the channel. */
   @Test
