@@ -4,7 +4,6 @@ import static io.seckill.consumer.fallback.FallbackFixture.admitted;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
@@ -20,9 +19,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -38,35 +36,23 @@ class FallbackIT {
   private static final AtomicLong NEXT_SKU = new AtomicLong(31_000);
   private static final int GATEWAY = 1;
 
-  private static TestConsumer consumer;
-  private static FallbackFixture fallback;
-  private static StoredInvariants ledger;
-  private static OrderFlood broker;
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of(
+              "seckill.fallback", "automatic",
+              "seckill.reconciliation.barrier-timeout", "20s",
+              "pause.fallbackControlSweeper", "50ms",
+              "pause.fallbackLookSweeper", "100ms"));
+
+  private static final FallbackFixture fallback = new FallbackFixture(consumer);
+  private static final StoredInvariants ledger = new StoredInvariants(consumer.sql());
+  @AutoClose private static final OrderFlood broker = new OrderFlood(consumer.vhost());
 
   private final AdmittedSale sale =
       new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.LIMITED, 5, 20);
   private final long sku = sale.sku;
   private final String path = "/internal/v1/skus/" + sku;
-
-  @BeforeAll
-  static void start() {
-    consumer =
-        TestConsumer.start(
-            Map.of(
-                "seckill.fallback", "automatic",
-                "seckill.reconciliation.barrier-timeout", "20s",
-                "pause.fallbackControlSweeper", "50ms",
-                "pause.fallbackLookSweeper", "100ms"));
-    fallback = new FallbackFixture(consumer);
-    ledger = new StoredInvariants(consumer.sql());
-    broker = new OrderFlood(consumer.vhost());
-  }
-
-  @AfterAll
-  static void stop() {
-    broker.close();
-    consumer.close();
-  }
 
   @BeforeEach
   void nothingIsReservedForOthers() {
@@ -537,14 +523,14 @@ class FallbackIT {
   }
 
   private static double gauge(String name) {
-    return consumer.bean(MeterRegistry.class).get(name).gauge().value();
+    return consumer.gauge(name);
   }
 
   private static double counter(String name) {
-    return consumer.bean(MeterRegistry.class).get(name).counter().count();
+    return consumer.counter(name);
   }
 
   private static void execute(String sql) {
-    consumer.sql().sql(sql).update();
+    consumer.update(sql);
   }
 }

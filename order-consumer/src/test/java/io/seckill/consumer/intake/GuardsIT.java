@@ -25,9 +25,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -40,26 +39,12 @@ class GuardsIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(2000);
 
-  private static TestConsumer consumer;
-  private static OrderFlood flood;
-  private static StoredInvariants database;
-  private static AdmissionFixture redis;
+  private static final TestConsumer consumer = TestConsumer.shared();
+  @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
+  private static final StoredInvariants database = new StoredInvariants(consumer.sql());
+  private static final AdmissionFixture redis = new AdmissionFixture(consumer.redis());
 
   private final long sku = NEXT_SKU.incrementAndGet();
-
-  @BeforeAll
-  static void start() {
-    consumer = TestConsumer.start();
-    flood = new OrderFlood(consumer.vhost());
-    database = new StoredInvariants(consumer.sql());
-    redis = new AdmissionFixture(consumer.redis());
-  }
-
-  @AfterAll
-  static void stop() {
-    flood.close();
-    consumer.close();
-  }
 
   @AfterEach
   void theLedgerIsSound() {

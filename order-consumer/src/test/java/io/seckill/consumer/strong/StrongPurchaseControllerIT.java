@@ -6,9 +6,8 @@ import io.seckill.consumer.testing.ConsumerAlone;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
-import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -21,19 +20,12 @@ class StrongPurchaseControllerIT {
   private static final String GOOD =
       "{'skuId':23001,'userId':7,'requestId':'key-00000001','quantity':1}";
 
-  private static ConsumerAlone alone;
-  private static InternalApi api;
+  private static final TestConsumer consumer = ConsumerAlone.shared().consumer();
+  private static final InternalApi api = consumer.api();
 
   @BeforeAll
-  static void start() {
-    alone = ConsumerAlone.start(Map.of());
-    api = alone.consumer().api();
-    new Sales(alone.consumer()).openStrong(SKU, "LIMITED", 2, 100);
-  }
-
-  @AfterAll
-  static void stop() {
-    alone.close();
+  static void open() {
+    new Sales(consumer).openStrong(SKU, "LIMITED", 2, 100);
   }
 
   @Test
