@@ -14,7 +14,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,16 +24,9 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class PreheatIT {
 
-  private static GatewayStage stage;
-  private static TestGateway gateway;
-  private static UnifiedJedis redis;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-    gateway = stage.gateway();
-    redis = stage.redis();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
+  private static final TestGateway gateway = stage.gateway();
+  private static final UnifiedJedis redis = stage.redis();
 
   @Test
   void loadsRulesAndStockUnderTheNewEpoch() {
@@ -138,11 +130,8 @@ class PreheatIT {
         .param("base", orderId(sku, 0).value())
         .param("sku", sku)
         .update();
-    stage
-        .mysql()
-        .sql(
-            "INSERT INTO user_quota SELECT user_id, sku_id, 1, 1 FROM orders WHERE sku_id = " + sku)
-        .update();
+    stage.update(
+        "INSERT INTO user_quota SELECT user_id, sku_id, 1, 1 FROM orders WHERE sku_id = " + sku);
     settled(sku, 10_000, 10_000);
 
     assertThat(preheat(sku).status()).isEqualTo(200);
@@ -243,7 +232,7 @@ class PreheatIT {
   }
 
   private static void setEpochInMySql(long sku, long epoch) {
-    stage.mysql().sql("UPDATE products SET epoch = ? WHERE sku_id = ?").params(epoch, sku).update();
+    stage.update("UPDATE products SET epoch = ? WHERE sku_id = ?", epoch, sku);
   }
 
   private static OrderId orderId(long sku, int sequence) {
@@ -254,34 +243,35 @@ class PreheatIT {
   private static OrderId store(
       long sku, long user, String key, int quantity, int seq, String status, String reason) {
     OrderId id = OrderId.of(System.currentTimeMillis(), Partition.ofSku(sku), 200, seq);
-    stage
-        .mysql()
-        .sql(
-            """
-            INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
-                status, reason, epoch, seq, admitted_at)
-            VALUES (?, ?, ?, ?, 100, ?, ?, ?, 1, ?, UTC_TIMESTAMP(3))
-            """)
-        .params(id.value(), user, sku, quantity, key, status, reason, seq)
-        .update();
+    stage.update(
+        """
+        INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
+            status, reason, epoch, seq, admitted_at)
+        VALUES (?, ?, ?, ?, 100, ?, ?, ?, 1, ?, UTC_TIMESTAMP(3))
+        """,
+        id.value(),
+        user,
+        sku,
+        quantity,
+        key,
+        status,
+        reason,
+        seq);
     return id;
   }
 
   private static void own(long sku, long user, int units, int limit) {
-    stage
-        .mysql()
-        .sql("INSERT INTO user_quota VALUES (?, ?, ?, ?)")
-        .params(user, sku, units, limit)
-        .update();
+    stage.update("INSERT INTO user_quota VALUES (?, ?, ?, ?)", user, sku, units, limit);
   }
 
   /** Writes the stock and the number of settled orders; in Redis, as many are admitted. */
   private static void settled(long sku, long stock, int orders) {
-    stage
-        .mysql()
-        .sql("UPDATE products SET stock = ?, last_seq = ?, settled = ? WHERE sku_id = ?")
-        .params(stock, orders, orders, sku)
-        .update();
+    stage.update(
+        "UPDATE products SET stock = ?, last_seq = ?, settled = ? WHERE sku_id = ?",
+        stock,
+        orders,
+        orders,
+        sku);
     redis.hset(RedisKeys.sku(sku), "seq", Integer.toString(orders));
     redis.hset(RedisKeys.sku(sku), "settled", Integer.toString(orders));
   }

@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.assertj.core.api.Condition;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
@@ -28,12 +27,7 @@ import tools.jackson.databind.JsonNode;
 @ExtendWith(TestServers.class)
 class SkuPageIT {
 
-  private static GatewayStage stage;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
 
   @Test
   void showsAProductAndItsSaleToAnyone() {
@@ -54,11 +48,11 @@ class SkuPageIT {
   void listsWhatIsOnSaleAndWhatOfItIsGone() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
     long closed = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
-    stage // other tests may have more sales than are listed
-        .mysql()
-        .sql("UPDATE products SET opens_at = opens_at - INTERVAL 1 YEAR WHERE sku_id IN (?, ?)")
-        .params(sku, closed)
-        .update();
+    // Other tests may have more sales than are listed.
+    stage.update(
+        "UPDATE products SET opens_at = opens_at - INTERVAL 1 YEAR WHERE sku_id IN (?, ?)",
+        sku,
+        closed);
     stage.gateway().operate("POST", GatewayStage.admin(closed) + "/close", null);
     stage.buy(sku, 2);
 

@@ -4,7 +4,6 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
@@ -22,7 +21,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
@@ -38,12 +36,7 @@ class WarmUpIT {
   private static final String BRIEF = "seckill.warm-up.requests=300";
   private static final String UNHURRIED = "seckill.warm-up.at-most=2m";
 
-  private static GatewayStage stage;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
 
   @Test
   void isNotReadyUntilItHasEndedAndSellsMeanwhile() {
@@ -210,16 +203,11 @@ class WarmUpIT {
   }
 
   private static double count(TestGateway gateway, String counter) {
-    return gateway.bean(MeterRegistry.class).get(counter).counter().count();
+    return gateway.counter(counter);
   }
 
   private static double refusedByRedis(TestGateway gateway) {
-    return gateway
-        .bean(MeterRegistry.class)
-        .get("seckill.refused")
-        .tag("reason", "unknown_sku")
-        .counter()
-        .count();
+    return gateway.counter("seckill.refused", "reason", "unknown_sku");
   }
 
   /** Threads of the warm-up's client. */

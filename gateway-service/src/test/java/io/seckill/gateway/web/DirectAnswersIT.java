@@ -9,7 +9,6 @@ import io.seckill.gateway.testing.RawConnection;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.util.List;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -20,12 +19,7 @@ class DirectAnswersIT {
   /** A header that no server has to understand, but that {@link DirectHandler} leaves alone. */
   private static final String NOT_DIRECTLY = "Upgrade: nothing\r\n";
 
-  private static GatewayStage stage;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
 
   @Test
   void giveTheSameBytes() {
