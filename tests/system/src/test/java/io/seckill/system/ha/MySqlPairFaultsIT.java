@@ -4,11 +4,10 @@ import io.seckill.system.faults.FaultRun;
 import io.seckill.system.faults.OnChannel;
 import io.seckill.system.faults.Signals;
 import io.seckill.testing.MySqlPair;
+import io.seckill.testing.Rows;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -93,11 +92,9 @@ class MySqlPairFaultsIT {
   }
 
   private boolean isCommitWaiting() throws SQLException {
-    try (Connection root = mysql.primary().rootConnection();
-        Statement statement = root.createStatement();
-        ResultSet row =
-            statement.executeQuery("SHOW STATUS LIKE 'Rpl_semi_sync_master_wait_sessions'")) {
-      return row.next() && row.getInt(2) > 0;
+    String status = "SHOW STATUS LIKE 'Rpl_semi_sync_master_wait_sessions'";
+    try (Connection root = mysql.primary().rootConnection()) {
+      return Rows.of(root, status, row -> row.getInt(2)).get(0) > 0;
     }
   }
 }
