@@ -5,7 +5,7 @@ BENCH_DIR=$LOCAL/bench
 BENCH_CLASSES=$ROOT/tests/benchmark/target/test-classes
 BENCH_STAGES='admission refused start relay consumer e2e burst after memory channels alternatives'
 # The services as scripts/up starts them.
-BENCH_SERVICE_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:+ExitOnOutOfMemoryError}
+BENCH_SERVICE_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:MaxDirectMemorySize=192m -XX:+ExitOnOutOfMemoryError}
 # The newest version that Maven Central resolves.
 PERF_TEST=2.22.1
 
@@ -27,7 +27,7 @@ check_bench_arguments() { # [--quick] [--only STAGE,…]
 
 install_wrk() {
   ! has wrk || return 0
-  if ! is_debian || ! is_root; then
+  if ! is_debian_12 || ! is_root; then
     fail "wrk is not installed; install it, or run this as root on Debian"
   fi
   say "installing wrk (log: $LOG_DIR/apt.log)"

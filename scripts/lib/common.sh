@@ -1,6 +1,12 @@
 # shellcheck shell=bash
 # Functions of every script here: paths, messages, waiting.
 
+# First, and in words that bash 3.2 of macOS reads.
+if [[ $(uname) != Linux ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
+  echo "${0##*/}: Linux with bash 4.4 or newer is needed, and this is $(uname) with bash $BASH_VERSION; on macOS and Windows run it in a Linux virtual machine, such as Lima or WSL 2" >&2
+  exit 1
+fi
+
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 LOCAL=$ROOT/.local
 LOG_DIR=$LOCAL/log
@@ -32,12 +38,14 @@ is_root() {
   [[ $(id -u) == 0 ]]
 }
 
-is_debian() {
-  [[ -r /etc/os-release ]] && grep -qx 'ID=debian' /etc/os-release
+# Later ones have MariaDB 11, which MySQL's driver cannot ask for what Hibernate wants to know.
+is_debian_12() {
+  [[ -r /etc/os-release ]] && grep -qx 'ID=debian' /etc/os-release && grep -qx 'VERSION_ID="12"' /etc/os-release
 }
 
 # One up or down at a time; the lock ends with this process, and no daemon inherits it (9>&-).
 lock_pipeline() {
+  has flock || fail "flock is not installed; install util-linux"
   mkdir -p "$LOCAL"
   exec 9>"$LOCAL/lock"
   flock -n 9 || fail "another scripts/up or scripts/down is at work in $ROOT; wait for it to end"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The same pipeline in containers: deploy/compose.yaml or deploy/compose.ha.yaml, with settings and secrets from .local.
+# The same pipeline in containers: deploy/compose.yaml, with settings and secrets from .local.
 
 CONTAINER_ETC=$ETC_DIR/containers
 # Two clones on one machine are two projects.
@@ -7,12 +7,35 @@ COMPOSE_PROJECT=seckill-$(printf %s "$ROOT" | sha256sum | cut -c 1-8)
 
 require_docker() {
   local tool
-  has docker || fail "docker is not installed, and without root on Debian it is needed; install Docker with compose"
+  has docker || fail "docker is not installed, and it is needed on every system but Debian 12, and there without root; install Docker with compose"
   docker info >/dev/null 2>&1 || fail "the Docker engine does not answer; start it, or let this user reach it (docker info says why)"
   choose_compose || fail "docker compose is not installed; install Docker's compose plugin or docker-compose"
   for tool in curl openssl; do
     has "$tool" || fail "$tool is not installed; install it first"
   done
+}
+
+# Sets JARS and IMAGES, for compose. The images are pinned; without a registry one of the same major version that this machine
+# has does as well. With a JDK here the jars are built outside, which is faster the next time.
+choose_images() {
+  local variable pinned stand_in java
+  IMAGES='' JARS=none
+  ! has_jdk || JARS=given
+  while IFS='=' read -r variable pinned; do
+    [[ $variable != BUILD_IMAGE ]] || [[ $JARS == none ]] || { IMAGES+="BUILD_IMAGE=$java"$'\n' && continue; }
+    if ! has_image "$pinned"; then
+      stand_in=$(sed -E 's/:([0-9]+)[0-9._]*/:\1/' <<<"$pinned")
+      has_image "$stand_in" || fail "the image $pinned is not on this machine and cannot be pulled; docker pull $pinned says why"
+      say "$pinned cannot be pulled; using $stand_in of this machine"
+      pinned=$stand_in
+    fi
+    [[ $variable != JAVA_IMAGE ]] || java=$pinned
+    IMAGES+=$variable=$pinned$'\n'
+  done < <(sed -nE '/profiles:/q; s/.*\$\{([A-Z]+_IMAGE):-([^}]*)\}.*/\1=\2/p' "$ROOT/deploy/compose.yaml")
+}
+
+has_image() { # IMAGE: now, if need be from its registry
+  docker image inspect "$1" >/dev/null 2>&1 || docker pull -q "$1" >/dev/null 2>&1 </dev/null
 }
 
 choose_compose() { # sets COMPOSE: version 2 is a plugin of docker, version 1 a program
@@ -23,11 +46,7 @@ choose_compose() { # sets COMPOSE: version 2 is a plugin of docker, version 1 a 
   else
     return 1
   fi
-  COMPOSE+=(--env-file "$CONTAINER_ETC/compose.env" -p "$COMPOSE_PROJECT" -f "$(compose_file)")
-}
-
-compose_file() {
-  if is_ha; then echo "$ROOT/deploy/compose.ha.yaml"; else echo "$ROOT/deploy/compose.yaml"; fi
+  COMPOSE+=(--env-file "$CONTAINER_ETC/compose.env" -p "$COMPOSE_PROJECT" -f "$ROOT/deploy/compose.yaml")
 }
 
 containers_run() {
@@ -50,6 +69,7 @@ is_contained() { # OWNER of a port
 }
 
 start_containers() {
+  choose_images
   write_container_files
   begin_volumes
   say "building and starting the containers (log: $LOG_DIR/docker.log)"
@@ -57,7 +77,7 @@ start_containers() {
     fail "the containers did not start; see $LOG_DIR/docker.log, then: ${COMPOSE[*]} logs"
   rm -f "$LOCAL/new-volumes"
   await_container_service order-consumer "$CONSUMER_PORT"
-  await_container_service relay-service "$(port_of RELAY "${RELAYS%% *}")"
+  await_container_service relay-service "$RELAY_PORT"
   await_container_service gateway-service "$ADMIN_PORT"
 }
 
@@ -87,38 +107,17 @@ await_container_service() { # SERVICE HEALTH-PORT
 # a umask of 077 makes them unreadable in the clone. The directory above is closed to other users of the machine.
 write_container_files() {
   mkdir -p "$CONTAINER_ETC"
-  cp -R "$ROOT"/deploy/{redis,rabbitmq,mysql,haproxy,observability} "$CONTAINER_ETC/"
-  chmod -R u=rwX,go=rX "$CONTAINER_ETC"/{redis,rabbitmq,mysql,haproxy,observability}
+  cp -R "$ROOT"/deploy/{redis,rabbitmq,mysql,observability} "$CONTAINER_ETC/"
+  chmod -R u=rwX,go=rX "$CONTAINER_ETC"/{redis,rabbitmq,mysql,observability}
   redis_users 8 | write_file "$CONTAINER_ETC/users.acl" 644
   rabbitmq_definitions | write_file "$CONTAINER_ETC/definitions.json" 644
   mysql_users | write_file "$CONTAINER_ETC/users.sql" 644
-  ! is_ha || write_ha_files
+  property_lines | write_file "$CONTAINER_ETC/properties.env"
   {
     port_lines | sed 's/=/_PORT=/'
     secret_lines
-    printf 'CONTAINER_ETC=%s\nJAVA_FLAGS=%s\n' "$CONTAINER_ETC" "$JAVA_FLAGS"
+    printf 'CONTAINER_ETC=%s\nJAVA_FLAGS=%s\nJARS=%s\n%s' "$CONTAINER_ETC" "$JAVA_FLAGS" "$JARS" "$IMAGES"
   } | write_file "$CONTAINER_ETC/compose.env"
-}
-
-# MySQL runs the statements before it listens, so without a standby that could acknowledge them.
-write_ha_files() {
-  redis_ha | write_file "$CONTAINER_ETC/redis-ha.conf" 644
-  sentinel_start redis-1 6379 | write_file "$CONTAINER_ETC/sentinel.conf" 644
-  rabbitmq_cluster container_name | write_file "$CONTAINER_ETC/cluster.conf" 644
-  {
-    echo 'SET GLOBAL rpl_semi_sync_source_enabled = OFF;'
-    mysql_replica_user
-    mysql_users
-  } | write_file "$CONTAINER_ETC/users.sql" 644
-  write_file "$CONTAINER_ETC/standby.sql" 644 <<END
-RESET BINARY LOGS AND GTIDS;
-CHANGE REPLICATION SOURCE TO SOURCE_HOST='mysql-1', SOURCE_USER='seckill_replica', SOURCE_PASSWORD='$MYSQL_REPLICA_PASSWORD',
-  SOURCE_AUTO_POSITION=1, SOURCE_CONNECT_RETRY=1, GET_SOURCE_PUBLIC_KEY=1;
-END
-}
-
-container_name() { # NODE
-  printf rabbit@%s "$1"
 }
 
 stop_containers() { # ARGUMENT…: of compose down

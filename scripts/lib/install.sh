@@ -33,7 +33,7 @@ install_missing() { # [COMMAND…]: as root, on Debian; each further command pri
   disable_interrupted
   mapfile -t packages < <(for command in missing_packages "$@"; do "$command"; done)
   ((${#packages[@]} > 0)) || return 0
-  is_debian || fail "not installed here: ${packages[*]} (Debian's names); install them, or use scripts/up --docker"
+  is_debian_12 || fail "not installed here: ${packages[*]} (Debian's names); install them, or use scripts/up --docker"
   is_root || fail "not installed here: ${packages[*]}; run this as root, or install them with apt-get"
   say "installing ${packages[*]} (log: $LOG_DIR/apt.log)"
   mkdir -p "$LOG_DIR"
@@ -55,12 +55,24 @@ disable_interrupted() {
   rm "$INSTALLING"
 }
 
-apt_install() { # PACKAGE…: never removes another package
+apt_install() { # PACKAGE…: never removes another package, and waits for another apt, as at the first boot
   {
-    apt-get -q update &&
+    lists_updated &&
       DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends --no-remove \
         -o DPkg::Lock::Timeout=300 install "$@"
   } >"$LOG_DIR/apt.log" 2>&1 </dev/null
+}
+
+# apt-get update does not wait for the lock of the lists.
+lists_updated() {
+  local deadline=$((SECONDS + 300)) said
+  until said=$(apt-get -q update 2>&1); do
+    if [[ $said != *'Could not get lock'* ]] || ((SECONDS >= deadline)); then
+      echo "$said"
+      return 1
+    fi
+    sleep 3
+  done
 }
 
 # Packages run policy-rc.d before they start a service; exit code 101 forbids it. An existing one that

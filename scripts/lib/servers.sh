@@ -3,7 +3,6 @@
 # sockets under .local, addresses on 127.0.0.1 only. Services that the machine runs are not touched.
 
 RABBITMQ_ETC=$ETC_DIR/rabbitmq
-REDIS_PORTS_CHANGED='the Redis nodes were created on other ports; choose these, or run scripts/down --wipe'
 
 start_servers() { # all at once, then waits for each; servers that run already get their users again
   local node wait_for=()
@@ -29,7 +28,6 @@ await_servers() {
   local node
   for node in $REDIS_NODES; do wait_ready "$node" "$node" 60 redis_answers "$node"; done
   for node in $SENTINELS; do wait_ready "$node" "$node" 60 sentinel_answers "$node"; done
-  ! is_cluster || join_redis_cluster
   for node in $MYSQL_NODES; do wait_ready "$node" "$node" 120 mysql_answers "$node"; done
   ! is_ha || follow_mysql_primary
   grant_mysql_users
@@ -43,12 +41,8 @@ start_redis() { # NODE
   mkdir -p "$data"
   [[ -e $data/redis.conf ]] || redis_role "$1" | write_file "$data/redis.conf"
   if is_ha; then
-    "redis_$FORM" | write_file "$ETC_DIR/redis-$FORM.conf"
-    settings+=(--include "$ETC_DIR/redis-$FORM.conf")
-  fi
-  if is_cluster; then
-    cluster_ports_kept "$1" "$data/nodes.conf" || fail "$REDIS_PORTS_CHANGED"
-    settings+=(--cluster-port "$(port_of BUS "$1")")
+    redis_ha | write_file "$ETC_DIR/redis-ha.conf"
+    settings+=(--include "$ETC_DIR/redis-ha.conf")
   fi
   start_process "$1" redis-server "$data/redis.conf" "${settings[@]}" \
     --port "$(port_of REDIS "$1")" --dir "$data" --aclfile "$ETC_DIR/users.acl" --daemonize no
@@ -58,13 +52,9 @@ redis_ha() {
   render "$ROOT/deploy/redis/ha.conf" "REPLICA=$REDIS_REPLICA_PASSWORD"
 }
 
-redis_cluster() {
-  render "$ROOT/deploy/redis/cluster.conf" "REPLICA=$REDIS_REPLICA_PASSWORD" "WAIT=$SECKILL_ADMISSION_REPLICAS"
-}
-
-redis_role() { # NODE: at its first start; a cluster has them in nodes.conf
+redis_role() { # NODE: at its first start
   local first=${REDIS_NODES%% *}
-  is_cluster || [[ $1 == "$first" ]] || printf 'replicaof 127.0.0.1 %s\n' "$(port_of REDIS "$first")"
+  [[ $1 == "$first" ]] || printf 'replicaof 127.0.0.1 %s\n' "$(port_of REDIS "$first")"
 }
 
 # Sentinel stores what it knows in its configuration file.
@@ -73,7 +63,7 @@ start_sentinel() { # NODE
   if [[ ! -e $data/sentinel.conf ]]; then
     sentinel_start 127.0.0.1 "$(port_of REDIS "${REDIS_NODES%% *}")" | write_file "$data/sentinel.conf"
   fi
-  sentinel_ports_kept "$data/sentinel.conf" || fail "$REDIS_PORTS_CHANGED"
+  sentinel_ports_kept "$data/sentinel.conf" || fail "the Redis nodes were created on other ports; choose these, or run scripts/down --wipe"
   start_process "$1" redis-server "$data/sentinel.conf" --sentinel \
     --port "$(port_of SENTINEL "$1")" --bind 127.0.0.1 --dir "$data" --daemonize no
 }
@@ -97,30 +87,6 @@ sentinel_answers() { # NODE
     [[ $(port_of REDIS "$primary") != "${address##*$'\n'}" ]] ||
       redis_as_admin "$primary" info replication | grep -q '^min_slaves_good_slaves:[1-9]' || return 1
   done
-}
-
-# Slots and replicas are assigned once; afterwards the nodes know them, and who has replaced whom.
-join_redis_cluster() {
-  local node first=${REDIS_NODES%% *} addresses
-  # shellcheck disable=SC2086 # names are words
-  addresses=$(addresses_of REDIS $REDIS_NODES)
-  if [[ $(redis_as_admin "$first" cluster info) == *cluster_known_nodes:1$'\r'* ]]; then
-    say "creating the Redis Cluster"
-    # shellcheck disable=SC2086 # addresses are words
-    redis_as_admin "$first" --cluster create ${addresses//,/ } --cluster-replicas 1 --cluster-yes >"$LOG_DIR/redis-cluster.log" 2>&1 ||
-      fail "the Redis Cluster could not be created; see $LOG_DIR/redis-cluster.log"
-  fi
-  for node in $REDIS_NODES; do wait_ready "$node" "$node in the Redis Cluster" 60 cluster_answers "$node"; done
-}
-
-cluster_ports_kept() { # NODE FILE: the one in which it stores its cluster, if it has been in one
-  [[ ! -e $2 ]] || grep -q ":$(port_of REDIS "$1")@$(port_of BUS "$1")[, ].*myself" "$2"
-}
-
-# Every slot is served, and this node copies or is copied.
-cluster_answers() { # NODE
-  [[ $(redis_as_admin "$1" cluster info) == *cluster_state:ok*cluster_slots_ok:16384* ]] &&
-    redis_as_admin "$1" info replication | grep -qE '^(master_link_status:up|connected_slaves:[1-9])'
 }
 
 # Reading the users again closes connections, so only when they have changed.
@@ -169,7 +135,7 @@ start_rabbitmq() { # NODE
   start_epmd
   write_rabbitmq_users
   rabbitmq_addresses "$1" | write_file "$ETC_DIR/$1/conf.d/10-local.conf"
-  ! is_ha || rabbitmq_cluster rabbitmq_name | write_file "$ETC_DIR/$1/conf.d/20-cluster.conf"
+  ! is_ha || rabbitmq_cluster | write_file "$ETC_DIR/$1/conf.d/20-cluster.conf"
   write_file "$RABBITMQ_ETC/rabbitmq-env.conf" </dev/null
   write_file "$RABBITMQ_ETC/enabled_plugins" <"$ROOT/deploy/rabbitmq/enabled_plugins"
   printf %s "$ERLANG_COOKIE" | write_file "$DATA_DIR/$1/.erlang.cookie" 400
@@ -242,11 +208,11 @@ load_definitions = $RABBITMQ_ETC/definitions.json
 END
 }
 
-rabbitmq_cluster() { # COMMAND that prints the Erlang name of a node
+rabbitmq_cluster() {
   local node
   cat "$ROOT/deploy/rabbitmq/cluster.conf"
   for node in $RABBITMQ_NODES; do
-    printf 'cluster_formation.classic_config.nodes.%s = %s\n' "$(number_of "$node")" "$("$1" "$node")"
+    printf 'cluster_formation.classic_config.nodes.%s = %s\n' "$(number_of "$node")" "$(rabbitmq_name "$node")"
   done
 }
 
@@ -269,14 +235,14 @@ start_mysql() { # NODE
     --pid-file=mysqld.pid --tmpdir="$data"
 }
 
-# A standby refuses writes, forgets at its start what it wrote as primary and no standby has, and applies without waiting
-# for a standby of its own.
+# A primary is opened once the standby has shown that it is one. A standby forgets at its start what it wrote as primary and
+# no standby has, and applies without waiting for a standby of its own.
 mysql_role() { # NODE: options, a line each; the group first, as MariaDB requires
-  printf -- '--defaults-group-suffix=-ha\n--server-id=%s\n' "$(number_of "$1")"
+  printf -- '--defaults-group-suffix=-ha\n--server-id=%s\n--read-only=ON\n' "$(number_of "$1")"
   if [[ $1 == "$(mysql_primary)" ]]; then
-    printf -- '--read-only=OFF\n--init-rpl-role=MASTER\n--rpl-semi-sync-master-enabled=ON\n'
+    printf -- '--init-rpl-role=MASTER\n--rpl-semi-sync-master-enabled=ON\n'
   else
-    printf -- '--read-only=ON\n--init-rpl-role=SLAVE\n'
+    printf -- '--init-rpl-role=SLAVE\n'
   fi
 }
 
@@ -294,9 +260,13 @@ mysql_standby() {
 follow_mysql_primary() {
   local node primary standby
   primary=$(mysql_primary) standby=$(mysql_standby)
+  mysql_knows "$primary" "$standby" ||
+    fail "$standby has transactions that $primary, the primary according to $DATA_DIR/mysql-primary, does not have. If $standby is the primary, write its name into that file and start again; if its transactions are given up, end it, remove $DATA_DIR/$standby and start again"
+  mysql_as_root "$primary" -e 'SET GLOBAL read_only = OFF'
   for node in $MYSQL_NODES; do mysql_replica_user | mysql_as_root "$node"; done
   if ! mysql_follows "$standby"; then
     say "$standby follows $primary"
+    rm -f "$DATA_DIR/mysql-in-step"
     mysql_as_root "$standby" >>"$LOG_DIR/mysql-users.log" 2>&1 <<END ||
 STOP SLAVE;
 CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=$(port_of MYSQL "$primary"), MASTER_USER='seckill_replica',
@@ -308,11 +278,39 @@ END
   wait_ready "$standby" "$standby as a standby" 60 mysql_follows "$standby"
   mysql_as_root "$primary" -e 'SET GLOBAL rpl_semi_sync_master_enabled = ON'
   # Before that it lacks what the primary has committed alone, and must not be promoted.
-  wait_ready "$standby" "$standby with all of $primary" 600 mysql_has "$standby" "$(mysql_as_root "$primary" -N -e 'SELECT @@gtid_binlog_pos')"
+  wait_ready "$standby" "$standby with all of $primary" 600 mysql_has "$standby" "$(mysql_position "$primary")"
+  mark_in_step "$standby"
 }
 
-mysql_has() { # NODE POSITION: has applied everything up to it
-  [[ $(mysql_as_root "$1" -N -e "SELECT MASTER_GTID_WAIT('$2', 1)") == 0 ]]
+# Since then every COMMIT has waited for this process of the standby. One that has restarted fetches again from the primary
+# what it had received and not applied.
+mark_in_step() { # STANDBY
+  { date -u +%FT%TZ && in_step_identity "$1"; } | write_file "$DATA_DIR/mysql-in-step"
+}
+
+is_in_step() { # STANDBY
+  is_running "$1" && [[ $(sed 1d "$DATA_DIR/mysql-in-step" 2>/dev/null) == "$(in_step_identity "$1")" ]]
+}
+
+in_step_identity() { # STANDBY
+  echo "$1" && cat "$RUN_DIR/$1.pid"
+}
+
+mysql_position() { # NODE: its last transaction, domain-server-number; nothing when it has none
+  mysql_as_root "$1" -N -e 'SELECT @@gtid_binlog_pos'
+}
+
+mysql_knows() { # NODE OTHER: has the last transaction of the other in its binary log
+  local last state
+  last=$(mysql_position "$2")
+  for state in $(mysql_as_root "$1" -N -e 'SELECT @@gtid_binlog_state' | tr , ' '); do
+    [[ ${state%-*} != "${last%-*}" ]] || ((${state##*-} < ${last##*-})) || return 0
+  done
+  [[ -z $last ]]
+}
+
+mysql_has() { # NODE POSITION [SECONDS]: has applied everything up to it
+  [[ $(mysql_as_root "$1" -N -e "SELECT MASTER_GTID_WAIT('$2', ${3:-1})") == 0 ]]
 }
 
 mysql_follows() { # NODE: receives and applies
@@ -321,14 +319,18 @@ mysql_follows() { # NODE: receives and applies
 
 # Into a directory of another name first: an incomplete one would look like a database.
 create_mysql_data() { # NODE
-  local data=$DATA_DIR/$1
+  local data=$DATA_DIR/$1 link
   say "creating the MariaDB data directory of $1"
   rm -rf "$data.new" "$data"
   mkdir -p "$data.new" "$LOG_DIR"
+  # mariadb-install-db knows no path with spaces.
+  link=$(mktemp -d)
+  ln -s "$data.new" "$link/data"
   # A starting mariadbd removes other processes' files in a shared temporary directory.
-  TMPDIR=$data.new mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$data.new" --skip-test-db \
+  TMPDIR=$link/data mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$link/data" --skip-test-db \
     --auth-root-authentication-method=socket --auth-root-socket-user="$(id -un)" >"$LOG_DIR/mysql-install.log" 2>&1 ||
     fail "the MariaDB data directory could not be created; see $LOG_DIR/mysql-install.log"
+  rm -r "$link"
   mv "$data.new" "$data"
 }
 
@@ -349,7 +351,7 @@ mysql_as_root() { # NODE ARGUMENT…
 }
 
 mysql_answers() { # NODE
-  mysql_as_root "$1" -e 'SELECT 1'
+  mysql_as_root "$1" --connect-timeout=5 -e 'SELECT 1'
 }
 
 grant_mysql_users() {

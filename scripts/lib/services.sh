@@ -3,7 +3,7 @@
 # does not change the classes of a running service.
 
 APP_DIR=$LOCAL/app
-JAVA_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:+ExitOnOutOfMemoryError}
+JAVA_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:MaxDirectMemorySize=192m -XX:+ExitOnOutOfMemoryError}
 
 # The consumers first, because they migrate the tables the gateways read.
 start_services() {
@@ -51,8 +51,9 @@ service_answers() { # HEALTH-PORT
 }
 
 common_environment() { # SERVICE
-  local module
+  local module property
   module=$(module_of "$1")
+  while read -r property; do export "${property?}"; done < <(property_lines)
   export SERVER_ADDRESS=127.0.0.1
   "environment_of_${module//-/_}" "$1"
 }
@@ -65,7 +66,7 @@ environment_of_gateway_service() { # SERVICE
   export SECKILL_CONSUMER_URL=http://127.0.0.1:$CONSUMER_PORT SECKILL_INTERNAL_TOKEN=$INTERNAL_TOKEN
   export SECKILL_SECURITY_HS256_SECRET=$HS256_SECRET SECKILL_DEMO_ENABLED=true
   SECKILL_OPS_BROKERUIURL=http://127.0.0.1:$(port_of MANAGEMENT "${RABBITMQ_NODES%% *}")
-  export SECKILL_OPS_BROKERUIURL SECKILL_WARMUP_REQUESTS=20000
+  export SECKILL_OPS_BROKERUIURL
   # HAProxy names the shopper's address, and notices within 2 s that a process is not ready. Nothing is sold from a
   # promoted Redis that does not sync every write to disk.
   ! is_ha || export SECKILL_LIMITS_TRUSTEDPROXIES=127.0.0.1/32 SECKILL_SHUTDOWN_DELAY=5s SECKILL_PREHEAT_ALLOWUNSAFEREDIS=never
@@ -91,17 +92,14 @@ environment_of_order_consumer() { # SERVICE
   export SPRING_FLYWAY_URL=$SPRING_DATASOURCE_URL SPRING_FLYWAY_USER=seckill_owner SPRING_FLYWAY_PASSWORD=$MYSQL_OWNER_PASSWORD
 }
 
-# With Sentinel and Cluster the URL's address is not used.
+# With Sentinel the URL's address is not used.
 redis_environment() { # USER PASSWORD
   export SECKILL_REDIS_MODE=single
   SECKILL_REDIS_URL=redis://$1:$2@127.0.0.1:$(port_of REDIS "${REDIS_NODES%% *}")/0
   export SECKILL_REDIS_URL
+  is_ha || return 0
   # shellcheck disable=SC2086 # names are words
-  case $FORM in
-    ha) SECKILL_REDIS_MODE=sentinel SECKILL_REDIS_MASTER=seckill SECKILL_REDIS_NODES=$(addresses_of SENTINEL $SENTINELS) ;;
-    cluster) SECKILL_REDIS_MODE=cluster SECKILL_REDIS_NODES=$(addresses_of REDIS $REDIS_NODES) ;;
-    *) return 0 ;;
-  esac
+  SECKILL_REDIS_MODE=sentinel SECKILL_REDIS_MASTER=seckill SECKILL_REDIS_NODES=$(addresses_of SENTINEL $SENTINELS)
   export SECKILL_REDIS_NODES SECKILL_REDIS_MASTER
 }
 

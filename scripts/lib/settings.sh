@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Ports and secrets of this pipeline: chosen or generated once, stored under .local.
 
-# The single form: one of each server and service. use_ha and use_cluster replace these lists and the ports.
+# The single form: one of each server and service. use_ha replaces these lists and the ports.
 FORM=single
 REDIS_NODES=redis
 SENTINELS=
@@ -55,22 +55,9 @@ ERLANG_1     15661 rabbitmq-1 the Erlang distribution of RabbitMQ
 ERLANG_2     15662 rabbitmq-2 the Erlang distribution of RabbitMQ
 ERLANG_3     15663 rabbitmq-3 the Erlang distribution of RabbitMQ
 EPMD         15650 epmd       the Erlang port mapper
-'
-SENTINEL_PORTS='
 SENTINEL_1   16391 sentinel-1 Redis Sentinel
 SENTINEL_2   16392 sentinel-2 Redis Sentinel
 SENTINEL_3   16393 sentinel-3 Redis Sentinel
-'
-CLUSTER_PORTS='
-REDIS_4      16374 redis-4    Redis
-REDIS_5      16375 redis-5    Redis
-REDIS_6      16376 redis-6    Redis
-BUS_1        16361 redis-1    the bus of the Redis Cluster
-BUS_2        16362 redis-2    the bus of the Redis Cluster
-BUS_3        16363 redis-3    the bus of the Redis Cluster
-BUS_4        16364 redis-4    the bus of the Redis Cluster
-BUS_5        16365 redis-5    the bus of the Redis Cluster
-BUS_6        16366 redis-6    the bus of the Redis Cluster
 '
 SECRETS='
 REDIS_GATEWAY_PASSWORD REDIS_RELAY_PASSWORD REDIS_CONSUMER_PASSWORD REDIS_ADMIN_PASSWORD
@@ -81,7 +68,7 @@ HS256_SECRET INTERNAL_TOKEN PAYMENT_CALLBACK_SECRET
 '
 
 use_ha() {
-  FORM=ha PORTS=$HA_PORTS$SENTINEL_PORTS DATA_DIR=$LOCAL/data
+  FORM=ha PORTS=$HA_PORTS
   REDIS_NODES='redis-1 redis-2 redis-3'
   SENTINELS='sentinel-1 sentinel-2 sentinel-3'
   RABBITMQ_NODES='rabbitmq-1 rabbitmq-2 rabbitmq-3'
@@ -91,19 +78,45 @@ use_ha() {
   GATEWAYS='gateway-1 gateway-2'
 }
 
-use_cluster() { # with data of its own, because its Redis knows other orders
-  use_ha
-  FORM=cluster PORTS=$HA_PORTS$CLUSTER_PORTS DATA_DIR=$LOCAL/data/cluster
-  REDIS_NODES='redis-1 redis-2 redis-3 redis-4 redis-5 redis-6'
-  SENTINELS=
+is_ha() { # no part alone
+  [[ $FORM == ha ]]
 }
 
-is_ha() { # no part alone, with Sentinels or a Redis Cluster
-  [[ $FORM != single ]]
+# Sets PROPERTIES: those of last time and those given, a line each; an empty value takes the default again. They are kept
+# once nothing refuses them (remember_properties).
+choose_properties() { # NAME=VALUE…
+  local given name
+  PROPERTIES=$(cat "$LOCAL/properties" 2>/dev/null) || PROPERTIES=
+  for given in "$@"; do
+    name=${given%%=*}
+    grep -qF "\`$name\`" "$ROOT/docs/configuration.md" || fail "there is no property $name; docs/configuration.md lists them"
+    PROPERTIES=$(grep -v "^${name//./\\.}=" <<<"$PROPERTIES") || true
+    [[ -z ${given#*=} ]] || PROPERTIES+=${PROPERTIES:+$'\n'}$given
+  done
 }
 
-is_cluster() {
-  [[ $FORM == cluster ]]
+remember_properties() {
+  if [[ -n $PROPERTIES ]]; then write_file "$LOCAL/properties" <<<"$PROPERTIES"; else rm -f "$LOCAL/properties"; fi
+}
+
+# What every service gets beside its addresses and secrets, as environment variables: a.b-c=1 becomes A_BC=1.
+property_lines() {
+  local property name
+  echo SECKILL_WARMUP_REQUESTS=20000
+  if is_ha && [[ $PROPERTIES != *seckill.admission.durable-in=* ]]; then
+    printf 'SECKILL_ADMISSION_DURABLEIN=replicas\nSECKILL_ADMISSION_REPLICAS=1\n'
+  fi
+  while read -r property; do
+    name=${property%%=*} name=${name//./_} name=${name//-/}
+    [[ -z $property ]] || printf '%s=%s\n' "${name^^}" "${property#*=}"
+  done <<<"$PROPERTIES"
+}
+
+# After one purchase 1.6 GB are used, with --ha 4 GB; heaps grow during a sale.
+require_memory() { # KILOBYTES: of this machine, swap included
+  local needed=2500000
+  ! is_ha || needed=5000000
+  (($1 >= needed)) || fail "this machine has $(($1 / 1000)) MB of memory and swap, and $((needed / 1000)) MB are needed"
 }
 
 number_of() { # PART: 2 of redis-2, nothing of redis
@@ -223,9 +236,6 @@ MYSQL_PASSWORD=$MYSQL_OWNER_PASSWORD
 REDIS_URL=redis://admin:$REDIS_ADMIN_PASSWORD@127.0.0.1:$(port_of REDIS "${REDIS_NODES%% *}")
 END
     # shellcheck disable=SC2086 # names are words
-    case $FORM in
-      ha) printf 'REDIS_SENTINELS=%s\n' "$(addresses_of SENTINEL $SENTINELS)" ;;
-      cluster) printf 'REDIS_CLUSTER=%s\n' "$(addresses_of REDIS $REDIS_NODES)" ;;
-    esac
+    ! is_ha || printf 'REDIS_SENTINELS=%s\n' "$(addresses_of SENTINEL $SENTINELS)"
   } | write_file "$LOCAL/env"
 }

@@ -50,9 +50,9 @@ function renderButtons(fallback, context) {
   if (at.dataset.of === wanted) return;
   at.dataset.of = wanted;
   at.replaceChildren(
-    button('Enter fallback…', fallback.mode !== 'off' && fallback.state === 'REDIS', () => ask(context, {
+    button('Enter fallback…', fallback.mode !== 'off' && ['REDIS', 'RETURNING'].includes(fallback.state), () => ask(context, {
       title: 'Let MySQL decide the sales of Redis?',
-      text: 'All running sales stop for up to three seconds, while gateways hand over what they have promised. Then MySQL confirms each purchase in its answer: fewer a second. It lasts until you return to Redis.',
+      text: 'All running sales stop for up to three seconds, or up to fifteen if gateways have many orders to hand over that MySQL does not have yet. Then MySQL confirms each purchase in its answer: fewer a second. It lasts until you return to Redis.',
       yes: 'Enter fallback',
       danger: true,
       run: () => post(context, 'admin/v1/fallback/enter'),

@@ -1,8 +1,6 @@
 package io.seckill.relay;
 
-import io.seckill.relay.lane.LaneStatus;
 import io.seckill.relay.lane.RelayLanes;
-import java.time.Duration;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,8 +18,6 @@ class LanesHealthIndicator implements HealthIndicator {
 
   private static final Logger log = LoggerFactory.getLogger(LanesHealthIndicator.class);
 
-  private static final Duration STUCK_AFTER = Duration.ofMinutes(1);
-
   private final RelayLanes lanes;
   private boolean up = true;
 
@@ -31,34 +27,19 @@ class LanesHealthIndicator implements HealthIndicator {
 
   @Override
   public Health health() {
-    Optional<String> failure = failure();
+    Optional<String> failure = progress().failure();
     report(failure);
     return failure
         .map(reason -> Health.down().withDetail("reason", reason).build())
         .orElseGet(() -> Health.up().build());
   }
 
-  private Optional<String> failure() {
-    if (lanes.sinceRenewed().compareTo(STUCK_AFTER) > 0) {
-      return Optional.of(
-          "no lease renewed in Redis for " + lanes.sinceRenewed().toSeconds() + " s");
-    }
-    return lanes.statuses().stream().filter(this::isStuck).findFirst().map(this::describe);
-  }
-
-  private boolean isStuck(LaneStatus lane) {
-    boolean work = lane.outstanding() > 0 || lanes.backlog(lane.partition()).isWork();
-    return work && lane.sinceMoved().compareTo(STUCK_AFTER) > 0;
-  }
-
-  private String describe(LaneStatus lane) {
-    return "lane %s (%s) has not moved for %d s, %d orders wait in its outbox: %s"
-        .formatted(
-            lane.lane(),
-            lane.state(),
-            lane.sinceMoved().toSeconds(),
-            lanes.backlog(lane.partition()).outbox(),
-            lane.reason());
+  private LanesProgress progress() {
+    return new LanesProgress(
+        lanes.sinceRenewed(),
+        lanes.statuses().stream()
+            .map(lane -> LanesProgress.Lane.of(lane, lanes.backlog(lane.partition())))
+            .toList());
   }
 
   private synchronized void report(Optional<String> failure) {

@@ -21,7 +21,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -38,9 +38,16 @@ class RelayApplicationIT {
   private final HttpClient http = HttpClient.newHttpClient();
   private final RedisDatabase redis = TestServers.redis().newDatabase();
   private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
-  @AutoClose private final TestOutbox outbox = new TestOutbox(redis.url());
-  @AutoClose private final TestBroker broker = TestBroker.consuming(rabbit.url());
+  private final TestOutbox outbox = new TestOutbox(redis.url());
+  private final TestBroker broker = TestBroker.consuming(rabbit.url());
   private final int port = Ports.free();
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+    broker.close();
+    rabbit.delete();
+  }
 
   @Test
   void drainsAndReleasesOnSigterm() throws Exception {
@@ -60,7 +67,7 @@ class RelayApplicationIT {
 
   @Test
   void isAdoptedAfterKillMinus9() throws Exception {
-    List<String> admitted = outbox.admit(30_000, TestOutbox.skusOfEveryPartition());
+    List<String> admitted = outbox.admit(10_000, TestOutbox.skusOfEveryPartition());
     try (RelayProcess killed = RelayProcess.jar(environment())) {
       eventually().until(() -> broker.seen() > 500);
       killed.kill();

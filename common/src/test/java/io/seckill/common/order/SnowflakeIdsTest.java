@@ -14,6 +14,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -68,7 +69,7 @@ class SnowflakeIdsTest {
                   t ->
                       threads.submit(
                           () -> {
-                            together.await();
+                            together.await(1, TimeUnit.MINUTES);
                             for (int i = 0; i < 20_000; i++) {
                               seen.add(ids.next(t));
                             }
@@ -76,7 +77,7 @@ class SnowflakeIdsTest {
                           }))
               .toList();
       for (Future<?> run : runs) {
-        run.get();
+        run.get(1, TimeUnit.MINUTES);
       }
     } finally {
       threads.shutdownNow();

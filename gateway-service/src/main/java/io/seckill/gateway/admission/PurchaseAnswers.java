@@ -34,7 +34,9 @@ final class PurchaseAnswers {
       return answer(
           ACCEPTED, attempt, order.orderId(), order.status(), order.position(), durableIn.name());
     } else if (outcome instanceof Stored order) {
-      return answer(CREATED, attempt, order.orderId(), order.status(), 0, MYSQL);
+      // Rejected: Redis had admitted it before a fallback. 201 promises an order.
+      int httpStatus = order.status() == OrderStatus.REJECTED ? ACCEPTED : CREATED;
+      return answer(httpStatus, attempt, order.orderId(), order.status(), 0, MYSQL);
     } else if (outcome instanceof Refusal reason) {
       return HttpAnswer.problem(reason.problem(), correlationId);
     } else if (outcome instanceof Unknown) {

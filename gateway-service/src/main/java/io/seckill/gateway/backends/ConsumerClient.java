@@ -40,8 +40,8 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Calls order-consumer's internal port. Its refusals (4xx) are returned as problems with its codes;
  * every other failure becomes 503 DATABASE_UNAVAILABLE: the outcome of a write is then unknown, and
- * the same call may be repeated. Only {@link #decide}, {@link #heartbeat} and {@link #handOver}
- * block.
+ * the same call may be repeated. Only {@link #decide}, {@link #heartbeat}, {@link #handOver} and
+ * {@link #deregister} block.
  */
 @Component
 public final class ConsumerClient implements DisposableBean {
@@ -268,6 +268,15 @@ public final class ConsumerClient implements DisposableBean {
    */
   public void handOver(Map<String, ?> body) {
     var unused = ask(HttpMethod.POST, gateway + "/handover", body, timeout);
+  }
+
+  /**
+   * Ends the registration that heartbeats make. Blocks.
+   *
+   * @throws RuntimeException when it is not known whether it has ended
+   */
+  public void deregister() {
+    var unused = ask(HttpMethod.DELETE, gateway, Map.of(), HEARTBEAT_TIMEOUT);
   }
 
   private ConsumerAnswer ask(HttpMethod method, String path, Map<String, ?> body, Duration within) {

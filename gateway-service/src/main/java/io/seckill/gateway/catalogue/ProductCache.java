@@ -55,9 +55,9 @@ public final class ProductCache implements SmartLifecycle {
 
   private static final String READ =
       """
-      SELECT term, %s, dead_sku,
+      SELECT term, in_fallback, %s, dead_sku,
           closes_at > UTC_TIMESTAMP() - INTERVAL retention_s SECOND AS is_retained
-        FROM (SELECT term FROM fallback) latest LEFT JOIN products ON TRUE
+        FROM (SELECT term, state <> 'REDIS' AS in_fallback FROM fallback) latest LEFT JOIN products ON TRUE
         LEFT JOIN (SELECT DISTINCT sku_id AS dead_sku FROM dead_letter WHERE state = 'OPEN') dead
         ON dead_sku = sku_id
       """
@@ -94,6 +94,7 @@ public final class ProductCache implements SmartLifecycle {
    * @param strong SKUs whose purchases MySQL decides
    * @param redisHasSales whether Redis may have the data of any sale
    * @param term of the last fallback that has begun
+   * @param inFallback whether it has not ended
    */
   private record Reading(
       long atNanos,
@@ -101,7 +102,8 @@ public final class ProductCache implements SmartLifecycle {
       Set<Long> withDeadLetters,
       Set<Long> strong,
       boolean redisHasSales,
-      long term) {
+      long term,
+      boolean inFallback) {
 
     boolean isCurrent() {
       return System.nanoTime() - atNanos <= FRESH.toNanos();
@@ -197,6 +199,15 @@ public final class ProductCache implements SmartLifecycle {
     return now == null ? 0 : now.term();
   }
 
+  /**
+   * Whether MySQL decides the sales of Redis for a while, or the switch is under way, as of the
+   * last read, however old.
+   */
+  public boolean isInFallback() {
+    Reading now = latest;
+    return now != null && now.inFallback();
+  }
+
   /** Begins the next read soon, if it is not about to begin. */
   public void readSoon() {
     var unused = next();
@@ -276,11 +287,13 @@ public final class ProductCache implements SmartLifecycle {
     Set<Long> strong = new HashSet<>();
     AtomicBoolean redisHasSales = new AtomicBoolean();
     AtomicLong term = new AtomicLong();
+    AtomicBoolean inFallback = new AtomicBoolean();
     mysql
         .sql(READ)
         .query(
             row -> {
               term.set(row.getLong("term"));
+              inFallback.set(row.getBoolean("in_fallback"));
               if (row.getObject("sku_id") == null) {
                 return; // there is no product
               }
@@ -295,7 +308,8 @@ public final class ProductCache implements SmartLifecycle {
                 redisHasSales.set(true);
               }
             });
-    return new Reading(now, bySku, withDeadLetters, strong, redisHasSales.get(), term.get());
+    return new Reading(
+        now, bySku, withDeadLetters, strong, redisHasSales.get(), term.get(), inFallback.get());
   }
 
   /** The product of a row with {@link #COLUMNS}. */

@@ -6,6 +6,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
@@ -27,7 +28,7 @@ import redis.clients.jedis.UnifiedJedis;
 /**
  * State and stock of sales in Redis, cached for half a second, so that a million shoppers on one
  * page cost two reads a second. While Redis does not answer, its last values are used for five
- * seconds. Those of a strong sale are its product's; Redis is not asked.
+ * seconds. Those of a strong sale, or of one that is closed, are its product's; Redis is not asked.
  */
 @Component
 final class SaleStockCache {
@@ -67,7 +68,7 @@ final class SaleStockCache {
     Map<Long, SaleStock> strong = new HashMap<>();
     List<Long> inRedis = new ArrayList<>();
     for (ProductRow product : products) {
-      if (product.decides() == Decider.MYSQL) {
+      if (product.decides() == Decider.MYSQL || product.state() == SaleState.CLOSED) {
         strong.put(product.skuId(), new SaleStock(product.state().name(), product.stock()));
       } else {
         inRedis.add(product.skuId());

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
@@ -31,6 +32,7 @@ final class Heartbeats implements AutoCloseable {
   private final ProductCache products;
   private final Promises promises;
   private final AtomicBoolean failing = new AtomicBoolean();
+  private final ReentrantLock oneBeat = new ReentrantLock();
   private final RepeatingTask beating;
 
   /**
@@ -53,6 +55,15 @@ final class Heartbeats implements AutoCloseable {
   }
 
   private void beat() {
+    oneBeat.lock();
+    try {
+      send();
+    } finally {
+      oneBeat.unlock();
+    }
+  }
+
+  private void send() {
     promises.begins(products.term());
     long sentNanos = System.nanoTime();
     long sentTerm = promises.term();
@@ -93,8 +104,14 @@ final class Heartbeats implements AutoCloseable {
         answer.path("failurePercent").intValue(), answer.path("failuresPerSecond").intValue());
   }
 
+  /** Waits for the one under way, which could otherwise register this gateway after its end. */
   @Override
   public void close() {
-    beating.close();
+    oneBeat.lock();
+    try {
+      beating.close();
+    } finally {
+      oneBeat.unlock();
+    }
   }
 }

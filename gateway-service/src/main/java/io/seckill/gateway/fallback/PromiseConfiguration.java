@@ -53,7 +53,18 @@ class PromiseConfiguration {
       Promises promises,
       PromisedOrders orders,
       JdbcClient mysql) {
-    return new PromiseHandover(consumer, products, promises, orders, ids -> stored(mysql, ids));
+    return new PromiseHandover(
+        consumer::handOver,
+        consumer::deregister,
+        products::lastRead,
+        promises,
+        orders,
+        ids -> stored(mysql, ids));
+  }
+
+  @Bean
+  Deregistration deregistration(Heartbeats heartbeats, PromiseHandover handover) {
+    return new Deregistration(heartbeats, handover);
   }
 
   private static List<OrderId> stored(JdbcClient mysql, List<OrderId> ids) {

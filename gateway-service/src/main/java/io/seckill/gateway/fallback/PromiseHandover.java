@@ -3,47 +3,67 @@ package io.seckill.gateway.fallback;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.sale.Decider;
-import io.seckill.gateway.backends.ConsumerClient;
-import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.fallback.PromisedOrders.Admitted;
 import io.seckill.gateway.fallback.PromisedOrders.Content;
 import io.seckill.support.thread.RepeatingTask;
 import io.seckill.support.web.ProductRow;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Hands over the promised orders once for each term, and forgets those that MySQL has. On a thread
- * of its own, so that a long handover delays no heartbeat.
+ * Hands over the promised orders once for each term and when this gateway stops, and forgets those
+ * that MySQL has. On a thread of its own, so that a long handover delays no heartbeat.
  */
 final class PromiseHandover implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(PromiseHandover.class);
-  private static final int MOST_IN_CALL = 100;
+
+  /** As many as order-consumer accepts in one call. */
+  private static final int MOST_IN_CALL = 200;
+
+  /** Ids that MySQL is asked for at once. */
+  private static final int MOST_IDS = 500;
+
+  /** Longest handover at a stop; without one, this gateway stays registered for half a minute. */
+  private static final Duration LAST_HANDOVER = Duration.ofSeconds(10);
 
   /** A round of look-ups must not take MySQL from the orders. */
   private static final int MOST_LOOKED_UP = 5_000;
 
-  private final ConsumerClient consumer;
-  private final ProductCache products;
+  private final Consumer<Map<String, ?>> handOver;
+  private final Runnable deregister;
+  private final Supplier<Optional<Collection<ProductRow>>> products;
   private final Promises promises;
   private final PromisedOrders orders;
   private final StoredIds stored;
   private final RepeatingTask task;
 
+  /**
+   * @param handOver sends a part to order-consumer; throws when it may not be stored
+   * @param deregister ends the registration there; throws when it may not have ended
+   * @param products the last read; empty before the first
+   */
   PromiseHandover(
-      ConsumerClient consumer,
-      ProductCache products,
+      Consumer<Map<String, ?>> handOver,
+      Runnable deregister,
+      Supplier<Optional<Collection<ProductRow>>> products,
       Promises promises,
       PromisedOrders orders,
       StoredIds stored) {
-    this.consumer = consumer;
+    this.handOver = handOver;
+    this.deregister = deregister;
     this.products = products;
     this.promises = promises;
     this.orders = orders;
@@ -55,7 +75,10 @@ final class PromiseHandover implements AutoCloseable {
     try {
       long term = promises.awaitedTerm();
       if (promises.mustRemember() && term > promises.handedOver()) {
-        send(term, orders.content());
+        Content content = orders.content();
+        send(term, content, () -> {});
+        call(term, List.of(), List.of(), true, content.complete());
+        orders.handedOver(content);
         promises.handedOver(term);
       }
       forgetStored();
@@ -64,18 +87,49 @@ final class PromiseHandover implements AutoCloseable {
     }
   }
 
-  private void send(long term, Content content) {
-    List<OrderMessage> all = content.orders();
-    inParts(all, part -> call(term, part, List.of(), false, false));
-    inParts(content.admitted(), part -> call(term, List.of(), part, false, false));
-    call(term, List.of(), List.of(), true, content.complete());
-    orders.handedOver(content);
-    log.info("term {}: {} promised orders handed over", term, all.size());
+  /**
+   * @param beforeCall runs before each call; throws to end the handover
+   */
+  private void send(long term, Content content, Runnable beforeCall) {
+    List<OrderMessage> missing = missingInMySql(content.orders());
+    inParts(
+        missing,
+        MOST_IN_CALL,
+        part -> {
+          beforeCall.run();
+          call(term, part, List.of(), false, false);
+        });
+    inParts(
+        content.admitted(),
+        MOST_IN_CALL,
+        part -> {
+          beforeCall.run();
+          call(term, List.of(), part, false, false);
+        });
+    log.info(
+        "term {}: {} of {} promised orders handed over, MySQL had the others",
+        term,
+        missing.size(),
+        content.orders().size());
   }
 
-  private static <T> void inParts(List<T> all, Consumer<List<T>> call) {
-    for (int from = 0; from < all.size(); from += MOST_IN_CALL) {
-      call.accept(all.subList(from, Math.min(all.size(), from + MOST_IN_CALL)));
+  /** A look-up of many ids takes as long as storing a few orders. */
+  private List<OrderMessage> missingInMySql(List<OrderMessage> promised) {
+    Set<OrderId> found = new HashSet<>();
+    try {
+      inParts(
+          promised.stream().map(OrderMessage::orderId).toList(),
+          MOST_IDS,
+          part -> found.addAll(stored.among(part)));
+    } catch (DataAccessException e) {
+      log.warn("MySQL does not answer which promised orders it has: {}", e.toString());
+    }
+    return promised.stream().filter(order -> !found.contains(order.orderId())).toList();
+  }
+
+  private static <T> void inParts(List<T> all, int most, Consumer<List<T>> call) {
+    for (int from = 0; from < all.size(); from += most) {
+      call.accept(all.subList(from, Math.min(all.size(), from + most)));
     }
   }
 
@@ -85,7 +139,7 @@ final class PromiseHandover implements AutoCloseable {
       List<Admitted> admitted,
       boolean isLast,
       boolean isComplete) {
-    consumer.handOver(
+    handOver.accept(
         Map.of(
             "term", term,
             "orders", some.stream().map(PromiseHandover::json).toList(),
@@ -114,7 +168,7 @@ final class PromiseHandover implements AutoCloseable {
   private void forgetStored() {
     Map<Long, ProductRow> atRest = new HashMap<>();
     products
-        .lastRead()
+        .get()
         .ifPresent(
             all ->
                 all.stream()
@@ -126,6 +180,7 @@ final class PromiseHandover implements AutoCloseable {
         orders.find(order -> isHalfFull || isAtRest(order.seq(), atRest.get(order.skuId())));
     inParts(
         candidates.subList(0, Math.min(candidates.size(), MOST_LOOKED_UP)),
+        MOST_IDS,
         part -> orders.lookedUp(part, stored.among(part)));
   }
 
@@ -142,14 +197,51 @@ final class PromiseHandover implements AutoCloseable {
   interface StoredIds {
 
     /**
-     * @param ids at most {@value PromiseHandover#MOST_IN_CALL}
+     * @param ids at most {@value PromiseHandover#MOST_IDS}
      * @throws DataAccessException when MySQL does not answer
      */
     List<OrderId> among(List<OrderId> ids);
   }
 
+  /**
+   * Hands over what MySQL does not have yet and ends the registration, so that no fallback reserves
+   * units for this gateway any more. Heartbeats have ended before. What Redis admits from now on is
+   * not promised.
+   */
   @Override
   public void close() {
     task.close();
+    boolean isRegistered = promises.isHeard();
+    promises.end();
+    if (isRegistered) {
+      endRegistration();
+    }
+  }
+
+  /**
+   * Without the call order-consumer waits for a look at Redis that includes all promised orders.
+   */
+  private void endRegistration() {
+    try {
+      Content content = orders.content();
+      if (promises.mustRemember()) {
+        long deadline = System.nanoTime() + LAST_HANDOVER.toNanos();
+        send(promises.term(), content, () -> requireTime(deadline));
+      }
+      if (content.complete()) {
+        deregister.run();
+      } else {
+        log.warn("this gateway stays registered for half a minute: it has dropped promised orders");
+      }
+    } catch (RuntimeException e) { // the stop goes on
+      log.warn("this gateway stays registered for half a minute: {}", e.toString());
+    }
+  }
+
+  private static void requireTime(long deadlineNanos) {
+    if (System.nanoTime() - deadlineNanos >= 0) {
+      throw new IllegalStateException(
+          "the handover takes longer than " + LAST_HANDOVER.toSeconds() + " s");
+    }
   }
 }

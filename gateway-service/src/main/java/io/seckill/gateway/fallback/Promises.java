@@ -27,6 +27,7 @@ public final class Promises {
   private volatile long awaitedTerm;
   private volatile long heardNanos;
   private volatile boolean registered;
+  private volatile boolean ended;
 
   /** What this gateway has read of the products. */
   @FunctionalInterface
@@ -58,7 +59,7 @@ public final class Promises {
 
   /** Whether order-consumer knows of this gateway, and waits for its handover. */
   boolean isHeard() {
-    return registered && nanoTime.getAsLong() - heardNanos <= HEARD_WITHIN.toNanos();
+    return registered && !ended && nanoTime.getAsLong() - heardNanos <= HEARD_WITHIN.toNanos();
   }
 
   /** Redis has admitted these orders for this gateway. */
@@ -89,6 +90,11 @@ public final class Promises {
     heardNanos = sentNanos;
     registered = true;
     awaitedTerm = sentTerm;
+  }
+
+  /** This gateway stops: it promises nothing any more, whatever it hears. */
+  void end() {
+    ended = true;
   }
 
   /** The last term of which order-consumer awaits the handover. */

@@ -7,6 +7,7 @@ import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisNodeWatch;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.ops.HealthReport.Component;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -30,6 +31,7 @@ final class BackendHealth {
   private final JdbcClient mysql;
   private final BlockingCalls mysqlCalls;
   private final ConsumerClient consumer;
+  private final ProductCache products;
 
   BackendHealth(
       UnifiedJedis redis,
@@ -38,7 +40,8 @@ final class BackendHealth {
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
       JdbcClient mysql,
       @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
-      ConsumerClient consumer) {
+      ConsumerClient consumer,
+      ProductCache products) {
     this.redis = redis;
     this.breaker = breaker;
     this.redisNodes = redisNodes;
@@ -46,15 +49,24 @@ final class BackendHealth {
     this.mysql = mysql;
     this.mysqlCalls = mysqlCalls;
     this.consumer = consumer;
+    this.products = products;
   }
 
   /**
    * DOWN while Redis does not answer: no purchase can be admitted, except of strong sales. DEGRADED
-   * while it may lose orders: no sale can begin, running sales continue. DEGRADED also while some
-   * nodes of a cluster do not answer: the partitions on the other nodes are still sold.
+   * in a fallback, in which MySQL decides the others, too. DEGRADED while it may lose orders: no
+   * sale can begin, running sales continue. DEGRADED also while some nodes of a cluster do not
+   * answer: the partitions on the other nodes are still sold.
    */
   Mono<Component> redis() {
-    return redisCalls.call(this::askRedis).onErrorReturn(Component.down("Redis does not answer."));
+    return redisCalls
+        .call(this::askRedis)
+        .onErrorResume(
+            failure ->
+                Mono.just(
+                    products.isInFallback()
+                        ? Component.degraded("Redis does not answer; MySQL decides its sales.")
+                        : Component.down("Redis does not answer.")));
   }
 
   /**

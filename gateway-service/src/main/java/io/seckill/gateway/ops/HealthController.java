@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.RedisNodeWatch;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.ops.HealthReport.Component;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,7 @@ final class HealthController {
   private final MeterRegistry meters;
   private final DurableIn durableIn;
   private final RedisNodeWatch redisNodes;
+  private final ProductCache products;
 
   HealthController(
       BackendHealth backends,
@@ -32,13 +34,15 @@ final class HealthController {
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
       MeterRegistry meters,
       DurableIn durableIn,
-      RedisNodeWatch redisNodes) {
+      RedisNodeWatch redisNodes,
+      ProductCache products) {
     this.backends = backends;
     this.registry = registry;
     this.redisCalls = redisCalls;
     this.meters = meters;
     this.durableIn = durableIn;
     this.redisNodes = redisNodes;
+    this.products = products;
   }
 
   @GetMapping("/api/v1/health")
@@ -87,6 +91,9 @@ final class HealthController {
   }
 
   private Component admission() {
+    if (products.isInFallback()) {
+      return Component.degraded("MySQL decides the sales of Redis: a fallback is under way.");
+    }
     List<Gauge> breakers =
         meters.get("seckill.breaker.state").tag("state", "open").gauges().stream()
             .filter(HealthController::isOfRedis)

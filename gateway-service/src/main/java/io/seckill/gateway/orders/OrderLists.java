@@ -19,7 +19,9 @@ import tools.jackson.databind.ser.std.ToStringSerializer;
 /**
  * A user's orders, newest first: stored ones from MySQL and waiting ones from Redis. Fails when
  * either store is unavailable, because the list would lack orders; without Redis only if it may
- * have some, which it has not where all sales are strong.
+ * have some, which it has not where all sales are strong, and if there is no fallback: gateways
+ * have handed over to MySQL what they had promised, so the list is shown, and says that it may lack
+ * some.
  */
 @Component
 final class OrderLists {
@@ -50,7 +52,7 @@ final class OrderLists {
    *
    * @param next id of the last order when older ones follow it
    * @param complete false when waiting orders may be missing, because a bucket of the user is too
-   *     large to be read
+   *     large to be read, or Redis is away and MySQL decides meanwhile
    */
   record Page(
       List<OrderView> orders,
@@ -70,13 +72,19 @@ final class OrderLists {
   Mono<Page> page(long userId, long before, int limit) {
     // Redis first: an order that is stored in between is then found twice, not missed.
     return Mono.fromFuture(redis.of(userId))
-        .onErrorReturn(
-            failure -> !products.redisMayHaveOrders(), new WaitingOrders.Found(List.of(), true))
+        .onErrorResume(this::withoutRedis)
         .flatMap(
             waiting ->
                 mysqlCalls
                     .call(() -> mysql.ofUser(userId, before, limit + 1))
                     .map(stored -> merge(waiting, stored, before, limit)));
+  }
+
+  private Mono<WaitingOrders.Found> withoutRedis(Throwable failure) {
+    boolean isComplete = !products.redisMayHaveOrders();
+    return isComplete || products.isInFallback()
+        ? Mono.just(new WaitingOrders.Found(List.of(), isComplete))
+        : Mono.error(failure);
   }
 
   private Page merge(

@@ -11,6 +11,7 @@ import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.web.SlowConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
@@ -30,6 +31,7 @@ class ConsumerUnavailableIT {
   private static SlowConsumer consumer;
   private static TestGateway gateway;
   private static TestGateway alone;
+  private static TestGateway withoutRedis;
 
   @BeforeAll
   static void start() throws Exception {
@@ -42,10 +44,17 @@ class ConsumerUnavailableIT {
             consumer.url(),
             "seckill.consumer.timeout=1s");
     alone = TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), "http://127.0.0.1:1");
+    withoutRedis =
+        TestGateway.start(
+            stage.redisDatabase(),
+            stage.mysqlDatabase(),
+            consumer.url(),
+            "seckill.redis.url=redis://127.0.0.1:1/0");
   }
 
   @AfterAll
   static void stop() {
+    withoutRedis.close();
     alone.close();
     gateway.close();
     consumer.close();
@@ -106,7 +115,7 @@ class ConsumerUnavailableIT {
     CompletableFuture<GatewayAnswer> asked = ask();
     consumer.answer(status, body);
 
-    GatewayAnswer answer = asked.get();
+    GatewayAnswer answer = Bounded.get(asked);
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
     assertThat(answer.code()).isEqualTo(UNAVAILABLE);
@@ -118,10 +127,10 @@ class ConsumerUnavailableIT {
     CompletableFuture<GatewayAnswer> asked = ask();
     consumer.answer(503, "{\"code\":\"BUSY\",\"detail\":\"Other sales are being loaded.\"}");
 
-    assertThat(asked.get().status()).isEqualTo(503);
-    assertThat(asked.get().code()).isEqualTo("BUSY");
-    assertThat(asked.get().text("detail")).isEqualTo("Other sales are being loaded.");
-    assertThat(asked.get().header("Retry-After")).isEqualTo("1");
+    assertThat(Bounded.get(asked).status()).isEqualTo(503);
+    assertThat(Bounded.get(asked).code()).isEqualTo("BUSY");
+    assertThat(Bounded.get(asked).text("detail")).isEqualTo("Other sales are being loaded.");
+    assertThat(Bounded.get(asked).header("Retry-After")).isEqualTo("1");
   }
 
   @Test
@@ -132,7 +141,7 @@ class ConsumerUnavailableIT {
         "{\"code\":\"bad code\",\"detail\":\"line\\n"
             + "break\",\"field\":\"<b>\",\"saleState\":\"OPEN\"}");
 
-    GatewayAnswer answer = asked.get();
+    GatewayAnswer answer = Bounded.get(asked);
 
     assertThat(answer.status()).isEqualTo(409);
     assertThat(answer.code()).isEqualTo("REFUSED");
@@ -166,7 +175,7 @@ class ConsumerUnavailableIT {
             () -> gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null));
     consumer.answer(500, "{}");
 
-    assertThat(asked.get().status()).isEqualTo(202);
+    assertThat(Bounded.get(asked).status()).isEqualTo(202);
     assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo("PAUSED");
     assertThat(
             stage
@@ -180,45 +189,37 @@ class ConsumerUnavailableIT {
   void saysWhatBecameOfAStopWhileRedisIsAway() throws Exception {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     String row = stage.gateway().adminGet(GatewayStage.admin(sku)).body();
-    try (TestGateway own =
-        TestGateway.start(
-            stage.redisDatabase(),
-            stage.mysqlDatabase(),
-            consumer.url(),
-            "seckill.redis.url=redis://127.0.0.1:1/0")) {
-      CompletableFuture<GatewayAnswer> taken = CompletableFuture.supplyAsync(() -> close(own, sku));
-      consumer.answer(200, row.replace("OPEN", "CLOSED"));
-      assertThat(taken.get().status()).isEqualTo(202);
-      assertThat(taken.get().text("awaiting")).isEqualTo("REDIS");
+    CompletableFuture<GatewayAnswer> taken =
+        CompletableFuture.supplyAsync(() -> close(withoutRedis, sku));
+    consumer.answer(200, row.replace("OPEN", "CLOSED"));
+    assertThat(Bounded.get(taken).status()).isEqualTo(202);
+    assertThat(Bounded.get(taken).text("awaiting")).isEqualTo("REDIS");
 
-      CompletableFuture<GatewayAnswer> lost = CompletableFuture.supplyAsync(() -> close(own, sku));
-      consumer.answer(503, "{}");
-      assertThat(lost.get().status()).isEqualTo(503);
-      assertThat(lost.get().code()).isEqualTo("STORES_UNAVAILABLE");
-    }
+    CompletableFuture<GatewayAnswer> lost =
+        CompletableFuture.supplyAsync(() -> close(withoutRedis, sku));
+    consumer.answer(503, "{}");
+    assertThat(Bounded.get(lost).status()).isEqualTo(503);
+    assertThat(Bounded.get(lost).code()).isEqualTo("STORES_UNAVAILABLE");
   }
 
   @Test
   void stopsAStrongSaleThroughOrderConsumerWithoutRedis() throws Exception {
     long sku = stage.newStrongSale();
     String row = stage.gateway().adminGet(GatewayStage.admin(sku)).body();
-    try (TestGateway own =
-        TestGateway.start(
-            stage.redisDatabase(),
-            stage.mysqlDatabase(),
-            consumer.url(),
-            "seckill.redis.url=redis://127.0.0.1:1/0")) {
-      assertThat(own.send(own.shop("/api/v1/skus/" + sku)).text("decides")).isEqualTo("MYSQL");
-      CompletableFuture<GatewayAnswer> asked = CompletableFuture.supplyAsync(() -> close(own, sku));
-      SlowConsumer.Asked stop = consumer.next();
+    eventually("the gateway to read the strong sale")
+        .until(
+            () -> withoutRedis.send(withoutRedis.shop("/api/v1/skus/" + sku)),
+            page -> page.status() == 200 && page.text("decides").equals("MYSQL"));
+    CompletableFuture<GatewayAnswer> asked =
+        CompletableFuture.supplyAsync(() -> close(withoutRedis, sku));
+    SlowConsumer.Asked stop = consumer.next();
 
-      assertThat(stop.text())
-          .isEqualTo("POST /internal/v1/skus/" + sku + "/state {\"state\":\"CLOSED\"}");
-      stop.answer(200, row.replace("NEW", "CLOSED"));
+    assertThat(stop.text())
+        .isEqualTo("POST /internal/v1/skus/" + sku + "/state {\"state\":\"CLOSED\"}");
+    stop.answer(200, row.replace("NEW", "CLOSED"));
 
-      assertThat(asked.get().status()).as(asked.get().toString()).isEqualTo(200);
-      assertThat(asked.get().text("state")).isEqualTo("CLOSED");
-    }
+    assertThat(Bounded.get(asked).status()).as(Bounded.get(asked).toString()).isEqualTo(200);
+    assertThat(Bounded.get(asked).text("state")).isEqualTo("CLOSED");
   }
 
   @Test
@@ -249,7 +250,7 @@ class ConsumerUnavailableIT {
             () -> gateway.operate("POST", GatewayStage.admin(sku) + "/resume", null));
     consumer.answer(500, "{}");
 
-    assertThat(asked.get().code()).isEqualTo(UNAVAILABLE);
+    assertThat(Bounded.get(asked).code()).isEqualTo(UNAVAILABLE);
     assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo("PAUSED");
   }
 

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -161,6 +162,8 @@ class UnsafeRedisIT {
     eventually().until(() -> misconfigured(gateway, "danger") == 0);
   }
 
+  /** Every other test with a shared Redis relies on it, too. */
+  @Tag("proof")
   @Test
   void obeysAnOperatorWhoKnowsBetter() {
     redis.configSet("appendonly", "no");

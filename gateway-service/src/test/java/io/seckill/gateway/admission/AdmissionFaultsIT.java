@@ -10,6 +10,7 @@ import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -101,7 +102,7 @@ class AdmissionFaultsIT {
     }
     done.set(true);
     for (Future<List<String>> answers : wrong) {
-      assertThat(answers.get()).isEmpty();
+      assertThat(Bounded.get(answers)).isEmpty();
     }
     shoppers.shutdown();
     assertThat(sale.outbox()).hasSize(bought.get() + 1);
@@ -369,15 +370,16 @@ class AdmissionFaultsIT {
       answers.add(shoppers.submit(() -> gateway.buy(sale.sku(), user, "key-0001", 1)));
     }
     List<String> busy = new ArrayList<>();
-    for (Future<HttpResponse<String>> answer : answers) {
-      if (answer.get().body().contains("\"code\":\"BUSY\"")) {
-        assertThat(answer.get().statusCode()).isEqualTo(503);
-        assertThat(answer.get().headers().firstValue("Retry-After")).isPresent();
-        assertThat(answer.get().body())
+    for (Future<HttpResponse<String>> future : answers) {
+      HttpResponse<String> answer = Bounded.get(future);
+      if (answer.body().contains("\"code\":\"BUSY\"")) {
+        assertThat(answer.statusCode()).isEqualTo(503);
+        assertThat(answer.headers().firstValue("Retry-After")).isPresent();
+        assertThat(answer.body())
             .as("the outcome of an earlier attempt with the same key is unknown")
             .containsIgnoringCase("repeat with the same idempotency key")
             .doesNotContain("nothing was taken");
-        busy.add(answer.get().body());
+        busy.add(answer.body());
       }
     }
     shoppers.shutdown();

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import io.seckill.testing.Bounded;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -30,7 +30,7 @@ class BlockingCallsTest {
       for (int i = 0; i < THREADS + WAITING; i++) {
         taken.add(calls.<Integer>call(() -> hold(running, end)).toFuture());
       }
-      running.await();
+      Bounded.await(running);
 
       Mono<Integer> oneTooMany = calls.call(() -> 1);
 
@@ -39,17 +39,16 @@ class BlockingCallsTest {
               ProblemException.class,
               e -> assertThat(e.problem().code()).isEqualTo(ProblemCode.BUSY));
       end.countDown();
-      assertThat(taken)
-          .allSatisfy(call -> assertThat(call.orTimeout(60, TimeUnit.SECONDS).join()).isEqualTo(1));
+      assertThat(taken).allSatisfy(call -> assertThat(Bounded.get(call)).isEqualTo(1));
     } finally {
       end.countDown();
       calls.destroy();
     }
   }
 
-  private static int hold(CountDownLatch running, CountDownLatch end) throws InterruptedException {
+  private static int hold(CountDownLatch running, CountDownLatch end) {
     running.countDown();
-    end.await();
+    Bounded.await(end);
     return 1;
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.seckill.support.web.InternalToken;
+import io.seckill.testing.Bounded;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -131,11 +132,7 @@ class ConsumerClientTest {
   private void answer(HttpExchange exchange) throws IOException {
     if (exchange.getRequestURI().getPath().endsWith(heldPath)) {
       held.countDown();
-      try {
-        end.await();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
+      Bounded.await(end);
     }
     try (exchange) {
       byte[] body = "{}".getBytes(StandardCharsets.UTF_8);

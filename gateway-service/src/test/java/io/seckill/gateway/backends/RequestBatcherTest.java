@@ -4,6 +4,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.seckill.testing.Bounded;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -213,11 +214,7 @@ class RequestBatcherTest {
     most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
     batches.add(requests.size());
     partitions.add(requests.stream().map(TestRequest::partition).collect(Collectors.toSet()));
-    try {
-      gate.await();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    Bounded.await(gate);
     requests.forEach(TestRequest::deliver);
     atOnce.decrementAndGet();
   }

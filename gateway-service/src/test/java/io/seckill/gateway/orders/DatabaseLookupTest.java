@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.gateway.backends.RequestBatcherProperties;
+import io.seckill.testing.Bounded;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -64,11 +65,7 @@ class DatabaseLookupTest {
     @Override
     Map<OrderId, StoredOrder> find(Collection<OrderId> ids) {
       begun.incrementAndGet();
-      try {
-        answer.await();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
+      Bounded.await(answer);
       return Map.of();
     }
   }

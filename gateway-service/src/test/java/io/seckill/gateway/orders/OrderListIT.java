@@ -9,6 +9,7 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -91,10 +92,37 @@ class OrderListIT {
       GatewayAnswer answer = own.get(order.user(), LIST);
       assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
       assertThat(answer.code()).isEqualTo("STATUS_UNAVAILABLE");
+      eventually().until(() -> health(own), health -> health.equals("503 DOWN"));
+      assertThat(readiness(own)).isEqualTo(503);
+
+      fallback("MYSQL");
+      eventually().until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
+      assertThat(own.get(order.user(), LIST).json().path("complete").asBoolean()).isFalse();
+      eventually().until(() -> health(own), health -> health.equals("200 DEGRADED"));
+      assertThat(readiness(own)).as("it sells what MySQL decides").isEqualTo(200);
+
+      fallback("REDIS");
+      eventually().until(() -> health(own), health -> health.equals("503 DOWN"));
       link.heal();
       eventually().until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
       assertThat(ids(own.get(order.user(), LIST))).containsExactly(id(order));
+    } finally {
+      fallback("REDIS");
     }
+  }
+
+  /** As order-consumer switches it; here with no sale. */
+  private static void fallback(String state) {
+    stage.mysql().sql("UPDATE fallback SET state = ?").param(state).update();
+  }
+
+  private static String health(TestGateway gateway) {
+    GatewayAnswer answer = gateway.send(gateway.admin("/api/v1/health"));
+    return answer.status() + " " + answer.text("status");
+  }
+
+  private static int readiness(TestGateway gateway) {
+    return gateway.send(gateway.admin("/actuator/health/readiness")).status();
   }
 
   @ParameterizedTest
@@ -120,8 +148,8 @@ class OrderListIT {
     }
   }
 
-  private static boolean hold(CountDownLatch end) throws InterruptedException {
-    end.await();
+  private static boolean hold(CountDownLatch end) {
+    Bounded.await(end);
     return true;
   }
 

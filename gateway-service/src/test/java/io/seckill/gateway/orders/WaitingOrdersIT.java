@@ -11,6 +11,7 @@ import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.util.HashMap;
 import java.util.List;
@@ -99,7 +100,8 @@ class WaitingOrdersIT {
 
       assertThat(answers)
           .allSatisfy(
-              answer -> assertThat(Ids.of(answer.join())).isEqualTo(new Ids(List.of(order), true)));
+              answer ->
+                  assertThat(Ids.of(Bounded.get(answer))).isEqualTo(new Ids(List.of(order), true)));
     } finally {
       orders.destroy();
     }
@@ -144,7 +146,7 @@ class WaitingOrdersIT {
   private Ids find(long user) {
     WaitingOrders orders = orders();
     try {
-      return Ids.of(orders.of(user).join());
+      return Ids.of(Bounded.get(orders.of(user)));
     } finally {
       orders.destroy();
     }

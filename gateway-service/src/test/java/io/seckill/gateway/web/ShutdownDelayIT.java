@@ -7,6 +7,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.RawConnection;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.Ports;
 import io.seckill.testing.TestServers;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
@@ -26,8 +27,11 @@ class ShutdownDelayIT {
   @Test
   void admitsOnNewConnectionsForTheDelayAfterItSaysThatItIsNotReady() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 1, 100_000);
-    TestGateway gateway = stopping("seckill.shutdown.delay=" + DELAY.toSeconds() + "s");
+    int configured = Ports.free(); // part of the name under which order-consumer knows it
+    TestGateway gateway =
+        stopping("seckill.shutdown.delay=" + DELAY.toSeconds() + "s", "server.port=" + configured);
     eventually().until(() -> readiness(gateway) == 200);
+    eventually().until(() -> isRegistered(configured));
     int port = gateway.shopPort();
     long told = System.nanoTime();
     CompletableFuture<Void> stop = CompletableFuture.runAsync(gateway::close);
@@ -45,6 +49,17 @@ class ShutdownDelayIT {
     assertThat(Duration.ofNanos(System.nanoTime() - told)).isGreaterThanOrEqualTo(DELAY);
     assertThat(admitted).isPositive();
     assertThat(stop).succeedsWithin(Duration.ofSeconds(30));
+    assertThat(isRegistered(configured)).as("after its stop").isFalse();
+  }
+
+  private boolean isRegistered(int port) {
+    return stage
+            .mysql()
+            .sql("SELECT COUNT(*) FROM gateway_node WHERE name LIKE ?")
+            .param("%:" + port)
+            .query(Long.class)
+            .single()
+        == 1;
   }
 
   private static int readiness(TestGateway gateway) {
@@ -63,15 +78,16 @@ class ShutdownDelayIT {
           Content-Type: application/json
           Content-Length: %d
 
-          %s"""
+          %s\
+          """
               .formatted(sku, TestGateway.shopper(user), user, body.length(), body)
               .replace("\n", "\r\n"));
       return connection.answer();
     }
   }
 
-  private TestGateway stopping(String property) {
+  private TestGateway stopping(String... properties) {
     return TestGateway.start(
-        stage.redisDatabase(), stage.mysqlDatabase(), stage.consumer().url(), property);
+        stage.redisDatabase(), stage.mysqlDatabase(), stage.consumer().url(), properties);
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.io.InputStream;
@@ -102,8 +103,8 @@ class TwoPortsIT {
       CompletableFuture<Void> stop = CompletableFuture.runAsync(own::close);
       slow.answer(404, "{\"code\":\"UNKNOWN_SKU\",\"detail\":\"No.\"}");
 
-      assertThat(inHand.get().code()).isEqualTo("UNKNOWN_SKU");
-      stop.get();
+      assertThat(Bounded.get(inHand).code()).isEqualTo("UNKNOWN_SKU");
+      Bounded.get(stop);
       assertThat(isOpen(own.adminPort())).isFalse();
       assertThat(isOpen(own.shopPort())).isFalse();
     }

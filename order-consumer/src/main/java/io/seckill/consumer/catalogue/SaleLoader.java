@@ -66,6 +66,16 @@ public class SaleLoader {
   public record Loaded(String state, long stock, int orders) {}
 
   /**
+   * Checks, before MySQL raises the epoch, that Redis could be loaded with a stopped sale now.
+   *
+   * @throws ProblemException 409 FOREIGN_KEY
+   * @throws redis.clients.jedis.exceptions.JedisException when Redis refuses writes
+   */
+  public void probe(ProductSnapshot sale) {
+    new SaleLoading(redis, sale).probe();
+  }
+
+  /**
    * @param epoch of this loading, as raised
    * @param beforeReplacing runs before each step that replaces something; throws to end the loading
    * @return empty when the closing time has moved meanwhile: the keys would expire too early, so

@@ -13,15 +13,17 @@ import java.util.Map;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * One loading of a sale into Redis: {@link #begin} takes it off sale, {@link #clear} removes the
- * data of earlier epochs, the {@link #writer} writes quotas and orders, {@link #finish} puts it on
- * sale. Every step checks the epoch, so that a crash, or a second loading, leaves either the old
- * sale or an unfinished one that admits nothing; the next loading starts over. Every method blocks.
+ * One loading of a sale into Redis: {@link #probe} may come first, {@link #begin} takes it off
+ * sale, {@link #clear} removes the data of earlier epochs, the {@link #writer} writes quotas and
+ * orders, {@link #finish} puts it on sale. Every step checks the epoch, so that a crash, or a
+ * second loading, leaves either the old sale or an unfinished one that admits nothing; the next
+ * loading starts over. Every method blocks.
  */
 final class SaleLoading {
 
   private static final int BUCKETS_PER_CLEAR = 256;
 
+  private static final LuaScript PROBE = script("loading_probe.lua");
   private static final LuaScript BEGIN = script("loading_begin.lua");
   private static final LuaScript CLEAR = script("loading_clear.lua");
   private static final LuaScript FINISH = script("loading_finish.lua");
@@ -34,6 +36,19 @@ final class SaleLoading {
     this.redis = redis;
     this.sale = sale;
     this.expiry = sale.expiry();
+  }
+
+  /**
+   * Checks that Redis accepts writes now, and that nothing else is in place of the sale's keys.
+   *
+   * @throws ProblemException 409 FOREIGN_KEY
+   * @throws redis.clients.jedis.exceptions.JedisException when Redis refuses writes
+   */
+  void probe() {
+    List<?> reply = (List<?>) PROBE.call(redis, keysWithStops(), List.of());
+    if (reply.size() > 1) {
+      throw foreign(reply.get(1));
+    }
   }
 
   /**
@@ -66,10 +81,7 @@ final class SaleLoading {
       case "SALE_RUNNING" -> throw running(String.valueOf(reply.get(1)));
       case "ORDERS_IN_FLIGHT" ->
           throw inFlight("Orders of this SKU are still on their way to MySQL.");
-      case "WRONG_TYPE" ->
-          throw ProblemException.of(
-              ProblemCode.FOREIGN_KEY,
-              "Redis holds something else at " + reply.get(1) + "; remove it first.");
+      case "WRONG_TYPE" -> throw foreign(reply.get(1));
       case "STALE_EPOCH" -> throw overtaken();
       default ->
           throw new IllegalStateException("loading_begin.lua and its caller disagree: " + reply);
@@ -86,6 +98,11 @@ final class SaleLoading {
 
   static ProblemException inFlight(String detail) {
     return ProblemException.of(ProblemCode.ORDERS_IN_FLIGHT, detail);
+  }
+
+  private static ProblemException foreign(Object key) {
+    return ProblemException.of(
+        ProblemCode.FOREIGN_KEY, "Redis holds something else at " + key + "; remove it first.");
   }
 
   /** A later loading of the same sale has begun; this loading has written nothing since then. */
@@ -146,9 +163,7 @@ final class SaleLoading {
           args.add(id);
           args.add(outcome);
         });
-    List<String> keys = new ArrayList<>(keys());
-    keys.add(RedisKeys.stops(Partition.ofSku(sale.skuId())));
-    refuseOvertaken(FINISH.call(redis, keys, args));
+    refuseOvertaken(FINISH.call(redis, keysWithStops(), args));
   }
 
   private void refuseOvertaken(Object reply) {
@@ -164,6 +179,12 @@ final class SaleLoading {
         RedisKeys.stock(sku),
         RedisKeys.skus(Partition.ofSku(sku)),
         RedisKeys.stockChanges(sku));
+  }
+
+  private List<String> keysWithStops() {
+    List<String> keys = new ArrayList<>(keys());
+    keys.add(RedisKeys.stops(Partition.ofSku(sale.skuId())));
+    return keys;
   }
 
   private static LuaScript script(String name) {

@@ -33,7 +33,8 @@ import org.springframework.transaction.TransactionException;
  * overlapping.
  *
  * <ol>
- *   <li>The sale is stopped in Redis, whether Redis still has any of it or not.
+ *   <li>The sale is stopped in Redis, whether Redis still has any of it or not. If Redis accepts no
+ *       writes, or a foreign key is in the way, the run ends here.
  *   <li>Its orders in Redis's lists go to the broker, and a barrier follows: then MySQL, or the
  *       dead letters, have every order. Orders that an older Redis had admitted and that are in no
  *       store are sent again before.
@@ -170,6 +171,20 @@ class Rebuild {
         .update();
   }
 
+  /**
+   * Lets MySQL sell on a sale in a fallback whose loading has failed, under another epoch: what is
+   * left of the loading admits nothing. Without the lock another process may be loading it.
+   */
+  void backToMySql(long skuId, RunLock lock) {
+    if (lock.isHeld()) {
+      jdbc.sql(
+              "UPDATE products SET fallback = 'ACTIVE', epoch = epoch + 1, state_version ="
+                  + " state_version + 1 WHERE sku_id = ? AND fallback = 'RETURNING'")
+          .param(skuId)
+          .update();
+    }
+  }
+
   /** Waits until MySQL, or the dead letters, have every order that Redis has admitted. */
   private void bringToRest(
       ProductSnapshot sale,
@@ -182,6 +197,7 @@ class Rebuild {
     require(DatabaseSnapshot.sale(jdbc, sku).filter(sale::isSameLoadingAs).isPresent(), CHANGED);
     require(
         seen.isLoading() || sales.setState(sale, seen, RedisSaleState.LOADING), CHANGED_IN_REDIS);
+    loader.probe(sale);
     require(
         awaitEmptyLists(sku, deadline),
         "Orders of the sale are still in Redis's lists; is a relay running?");

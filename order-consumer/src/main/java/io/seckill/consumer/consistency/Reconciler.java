@@ -89,12 +89,13 @@ public class Reconciler {
   /**
    * Loads a sale that is in a fallback into Redis, which decides it from then on.
    *
+   * @param atMost longest wait for the orders in flight
    * @return empty when it is done, else why it is to be tried again
    * @throws JedisException when Redis is unavailable
    */
-  public Optional<String> returnToRedis(long skuId) {
+  public Optional<String> returnToRedis(long skuId, Duration atMost) {
     try {
-      return returned(skuId);
+      return returned(skuId, atMost);
     } catch (ProblemException e) {
       return Optional.of(e.problem().text());
     } catch (UnreadableFieldException e) {
@@ -102,12 +103,12 @@ public class Reconciler {
     }
   }
 
-  private Optional<String> returned(long skuId) {
+  private Optional<String> returned(long skuId, Duration atMost) {
     Report report =
         run(
             skuId,
             new Order(false, true, FALLBACK),
-            lock -> reconciliation.returnToRedis(skuId, lock));
+            lock -> reconciliation.returnToRedis(skuId, atMost, lock));
     return report.outcome() == Outcome.REBUILT || report.outcome() == Outcome.NOT_ON_SALE
         ? Optional.empty()
         : Optional.of(report.detail());

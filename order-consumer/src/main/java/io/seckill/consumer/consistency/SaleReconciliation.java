@@ -83,13 +83,15 @@ class SaleReconciliation {
   }
 
   /**
-   * Loads a sale that is in a fallback into Redis, which decides it then. One that Redis need not
-   * have any more is removed from it instead.
+   * Loads a sale that is in a fallback into Redis, which decides it then; if that fails, MySQL
+   * decides it as before. One that Redis need not have any more is removed from it instead.
    *
+   * @param atMost longest wait for the orders in flight, if that is shorter than the time-out of
+   *     barriers
    * @param lock of this SKU
    * @throws ProblemException 404 UNKNOWN_SKU
    */
-  Found returnToRedis(long skuId, RunLock lock) {
+  Found returnToRedis(long skuId, Duration atMost, RunLock lock) {
     Read read =
         comparisons
             .ofFallback(skuId)
@@ -101,12 +103,21 @@ class SaleReconciliation {
       rebuild.abandon(read.sale());
       return found(read, Outcome.NOT_ON_SALE, "Redis need not have this sale any more.");
     }
-    Rebuilt rebuilt = rebuild.run(read.sale(), read.seen(), barrierTimeout, lock);
-    return new Found(
-        rebuilt.done() ? Outcome.REBUILT : Outcome.UNPROVEN,
-        rebuilt.detail(),
-        comparisons.sale(skuId).orElse(read.sale()).epoch(),
-        rebuilt.repairs());
+    boolean isDone = false;
+    try {
+      Duration wait = atMost.compareTo(barrierTimeout) < 0 ? atMost : barrierTimeout;
+      Rebuilt rebuilt = rebuild.run(read.sale(), read.seen(), wait, lock);
+      isDone = rebuilt.done();
+      return new Found(
+          isDone ? Outcome.REBUILT : Outcome.UNPROVEN,
+          rebuilt.detail(),
+          comparisons.sale(skuId).orElse(read.sale()).epoch(),
+          rebuilt.repairs());
+    } finally {
+      if (!isDone) {
+        rebuild.backToMySql(skuId, lock);
+      }
+    }
   }
 
   private Read read(long skuId) {

@@ -9,11 +9,14 @@ import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
@@ -92,7 +95,8 @@ class FallbackControl {
   }
 
   /**
-   * Begins a fallback.
+   * Begins a fallback, also while sales return from one: those that Redis cannot take are not left
+   * between the two.
    *
    * @throws ProblemException 409 REFUSED when it is switched off, also in a gateway, or has begun
    */
@@ -108,7 +112,7 @@ class FallbackControl {
             node -> {
               throw refused("The gateway " + node.name() + " has seckill.fallback=off.");
             });
-    if (!begin(operator.name(), FallbackState.REDIS)) {
+    if (!begin(operator.name(), FallbackState.REDIS, FallbackState.RETURNING)) {
       throw refused("The fallback has begun already.");
     }
   }
@@ -117,14 +121,14 @@ class FallbackControl {
    * Raises the term and stops all sales that Redis decides; those that MySQL had not given back yet
    * are sold by MySQL at once.
    *
-   * @param from the state in which it may begin
+   * @param from the states in which it may begin
    * @return false when the state is another one
    */
-  private boolean begin(String startedBy, FallbackState from) {
+  private boolean begin(String startedBy, FallbackState... from) {
     boolean begun =
         transaction(
             () -> {
-              if (!table.lock().isIn(from)) {
+              if (!Arrays.asList(from).contains(table.lock().state())) {
                 return false;
               }
               sales.resume();
@@ -153,15 +157,14 @@ class FallbackControl {
       return;
     }
     long term = seen.fallback().term();
-    for (InFallback sale : sales.all()) {
-      if (sale.fallback() == SaleFallback.ENTERING) {
-        transaction(() -> activate(sale.skuId(), term));
-      }
-    }
+    sales.all().stream()
+        .filter(FallbackControl::isEntering)
+        .forEach(sale -> activateAlone(sale.skuId(), term));
     boolean done =
         transaction(
             () -> {
-              if (!isEntering(table.lock(), term)) {
+              if (!isEntering(table.lock(), term)
+                  || sales.all().stream().anyMatch(FallbackControl::isEntering)) {
                 return false;
               }
               table.move(FallbackState.MYSQL);
@@ -172,6 +175,15 @@ class FallbackControl {
     }
   }
 
+  /** A row that another transaction keeps locked delays no other sale. */
+  private void activateAlone(long skuId, long term) {
+    try {
+      transaction(() -> activate(skuId, term));
+    } catch (DataAccessException | TransactionException e) {
+      log.warn("sku {}: MySQL does not decide yet: {}", skuId, e.toString());
+    }
+  }
+
   /** The gateways are read again, after the sale is stopped and while the state cannot change. */
   private boolean activate(long skuId, long term) {
     Row row = table.lock();
@@ -179,8 +191,12 @@ class FallbackControl {
       return false;
     }
     boolean whole = gateways.overview().gateways().haveHandedOverAll(term);
-    sales.activate(skuId, looks.of(skuId), whole ? 0 : row.reservePercent());
+    sales.activate(skuId, looks.of(skuId), enteringWait.beganNanos(), whole, row.reservePercent());
     return true;
+  }
+
+  private static boolean isEntering(InFallback sale) {
+    return sale.fallback() == SaleFallback.ENTERING;
   }
 
   private static boolean isEntering(Row row, long term) {

@@ -2,8 +2,11 @@ package io.seckill.consumer.fallback;
 
 import io.seckill.consumer.consistency.Reconciler;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
-import java.util.HashMap;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -12,19 +15,27 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * Gives sales back to Redis, one after the other, and ends the fallback after the last. It has a
  * thread of its own: a sale may take as long as a barrier, and Redis may go away meanwhile. A sale
- * that is not done is tried again in the next round; a failure is logged once, until it is another
- * one.
+ * that cannot return is sold by MySQL on and tried again after a pause, after the others. The same
+ * failure is logged once.
  */
 @Component
 class FallbackReturn {
 
   private static final Logger log = LoggerFactory.getLogger(FallbackReturn.class);
 
+  /** Doubles with each failure: an attempt may stop the sale for a second. */
+  private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+
+  /** For orders in flight; doubles as well, so that one sale does not keep the others. */
+  private static final Duration FIRST_WAIT = Duration.ofSeconds(5);
+
+  private static final int MOST_DOUBLINGS = 5;
+
   private final FallbackTable table;
   private final FallbackSales sales;
   private final FallbackControl control;
   private final Reconciler reconciler;
-  private final Map<Long, String> failures = new HashMap<>();
+  private final Map<Long, FailedReturn> failures = new ConcurrentHashMap<>();
 
   FallbackReturn(
       FallbackTable table, FallbackSales sales, FallbackControl control, Reconciler reconciler) {
@@ -34,15 +45,33 @@ class FallbackReturn {
     this.reconciler = reconciler;
   }
 
+  /**
+   * Why a sale has not returned.
+   *
+   * @param times in a row
+   * @param atNanos System.nanoTime() of the last attempt
+   */
+  private record FailedReturn(String reason, int times, long atNanos) {
+
+    boolean isOver() {
+      return System.nanoTime() - atNanos >= doubled(FIRST_PAUSE, times - 1).toNanos();
+    }
+  }
+
+  private static Duration doubled(Duration first, int times) {
+    return first.multipliedBy(1L << Math.min(times, MOST_DOUBLINGS));
+  }
+
   void round() {
     if (!isReturning()) {
+      failures.clear();
       return;
     }
-    for (InFallback sale : sales.all()) {
+    for (long skuId : due()) {
       if (!isReturning() || Thread.currentThread().isInterrupted()) {
         return;
       }
-      giveBack(sale.skuId());
+      giveBack(skuId);
     }
     control.end();
   }
@@ -51,18 +80,44 @@ class FallbackReturn {
     return table.read().isIn(FallbackState.RETURNING);
   }
 
+  /** Those first that have failed the fewest times. */
+  private List<Long> due() {
+    return sales.all().stream()
+        .map(InFallback::skuId)
+        .filter(sku -> !failures.containsKey(sku) || failures.get(sku).isOver())
+        .sorted(Comparator.comparingInt(this::timesFailed))
+        .toList();
+  }
+
+  private int timesFailed(long skuId) {
+    FailedReturn last = failures.get(skuId);
+    return last == null ? 0 : last.times();
+  }
+
+  /** Why the last attempt to return a sale has failed, "" when it has not. */
+  String failure(long skuId) {
+    FailedReturn last = failures.get(skuId);
+    return last == null ? "" : last.reason();
+  }
+
   private void giveBack(long skuId) {
-    String failure;
+    String reason;
     try {
-      failure = reconciler.returnToRedis(skuId).orElse("");
+      reason = reconciler.returnToRedis(skuId, doubled(FIRST_WAIT, timesFailed(skuId))).orElse("");
     } catch (JedisException e) {
-      failure = "Redis does not answer: " + e.getMessage();
+      reason = "Redis does not take it: " + e.getMessage();
+    } catch (RuntimeException e) { // the others return
+      reason = "It cannot be loaded: " + e;
     }
-    if (failure.isEmpty()) {
+    String before = failure(skuId);
+    if (reason.isEmpty()) {
       failures.remove(skuId);
       log.info("sku {}: Redis decides again", skuId);
-    } else if (!failure.equals(failures.put(skuId, failure))) {
-      log.warn("sku {}: cannot return to Redis yet: {}", skuId, failure);
+      return;
+    }
+    failures.put(skuId, new FailedReturn(reason, timesFailed(skuId) + 1, System.nanoTime()));
+    if (!reason.equals(before)) {
+      log.warn("sku {}: cannot return to Redis yet, MySQL sells on: {}", skuId, reason);
     }
   }
 }

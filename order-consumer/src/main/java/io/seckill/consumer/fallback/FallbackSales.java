@@ -6,6 +6,7 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -47,6 +48,16 @@ class FallbackSales {
 
   /** Orders of a sale in MySQL, aliases included, and their units. */
   private record Decided(long orders, long units) {}
+
+  /**
+   * What is known of the admissions of Redis in an epoch.
+   *
+   * @param units most that anybody was told Redis had admitted
+   * @param isMoreUnknown whether a gateway that ended may have promised orders that nobody has seen
+   */
+  private record KnownAdmissions(long units, boolean isMoreUnknown) {
+    private static final KnownAdmissions NOTHING = new KnownAdmissions(0, false);
+  }
 
   /** A row that the transaction has locked. */
   private record Locked(long epoch, long stock) {}
@@ -96,9 +107,11 @@ class FallbackSales {
    * Lets MySQL decide a sale, in the caller's transaction.
    *
    * @param look the last one at this sale in Redis
-   * @param percent of what was unsold that is to be reserved
+   * @param switchNanos System.nanoTime() when the fallback began
+   * @param isWhole whether every registered gateway has handed over everything
+   * @param percent of what was unsold that is to be reserved otherwise
    */
-  void activate(long skuId, Optional<Look> look, int percent) {
+  void activate(long skuId, Optional<Look> look, long switchNanos, boolean isWhole, int percent) {
     Locked sale =
         jdbc.sql(
                 "SELECT epoch, stock FROM products WHERE sku_id = ? AND fallback = 'ENTERING'"
@@ -108,21 +121,18 @@ class FallbackSales {
             .optional()
             .orElse(null);
     if (sale != null) {
-      Reserve reserve = reserve(skuId, sale, look, percent);
+      long epoch = sale.epoch() - 1; // entering has raised it by one
+      KnownAdmissions known = known(skuId, epoch);
+      Reserve reserve =
+          Reserve.of(
+              look.filter(found -> found.epoch() == epoch),
+              switchNanos,
+              known.units(),
+              decided(skuId).units(),
+              isWhole && !known.isMoreUnknown() ? 0 : percent,
+              sale.stock());
       jdbc.sql(ACTIVATE).params(reserve.units(), reserve.isAll(), skuId).update();
     }
-  }
-
-  /** Entering has raised the epoch by one. */
-  private Reserve reserve(long skuId, Locked sale, Optional<Look> look, int percent) {
-    long epoch = sale.epoch() - 1;
-    Optional<Look> seen = look.filter(found -> found.epoch() == epoch);
-    return new Reserve(
-        Math.max(admitted(skuId, epoch), seen.map(Look::admittedUnits).orElse(0L)),
-        decided(skuId).units(),
-        seen.map(Look::stock).orElse(sale.stock()),
-        percent,
-        sale.stock());
   }
 
   private Decided decided(long skuId) {
@@ -139,25 +149,53 @@ class FallbackSales {
         .single();
   }
 
-  private long admitted(long skuId, long epoch) {
-    return jdbc.sql("SELECT units FROM admitted_units WHERE sku_id = ? AND epoch = ?")
+  private KnownAdmissions known(long skuId, long epoch) {
+    return jdbc.sql(
+            "SELECT units, unknown_orders AS is_more_unknown FROM admitted_units"
+                + " WHERE sku_id = ? AND epoch = ?")
         .params(skuId, epoch)
-        .query(Long.class)
+        .query(KnownAdmissions.class)
         .optional()
-        .orElse(0L);
+        .orElse(KnownAdmissions.NOTHING);
   }
 
   /** Keeps the most units that anybody was told Redis had admitted in the latest epoch. */
   void admitted(long skuId, long epoch, long units) {
+    keep(skuId, epoch, units, false);
+  }
+
+  /** A gateway that ended may have promised orders of this sale that nobody has seen. */
+  void moreIsUnknown(Expected sale) {
+    keep(sale.skuId(), sale.epoch(), 0, true);
+  }
+
+  private void keep(long skuId, long epoch, long units, boolean isMoreUnknown) {
     jdbc.sql(
             """
-            INSERT INTO admitted_units (sku_id, epoch, units) VALUES (?, ?, ?)
+            INSERT INTO admitted_units (sku_id, epoch, units, unknown_orders) VALUES (?, ?, ?, ?)
             ON DUPLICATE KEY UPDATE
             units = IF(VALUES(epoch) > epoch, VALUES(units),
               IF(VALUES(epoch) = epoch, GREATEST(units, VALUES(units)), units)),
+            unknown_orders = IF(VALUES(epoch) > epoch, VALUES(unknown_orders),
+              IF(VALUES(epoch) = epoch, unknown_orders OR VALUES(unknown_orders), unknown_orders)),
             epoch = GREATEST(epoch, VALUES(epoch))
             """)
-        .params(skuId, epoch, units)
+        .params(skuId, epoch, units, isMoreUnknown)
+        .update();
+  }
+
+  /** SKUs with orders that nobody has seen. */
+  Set<Long> withUnknownOrders() {
+    return jdbc.sql("SELECT sku_id FROM admitted_units WHERE unknown_orders")
+        .query(Long.class)
+        .set();
+  }
+
+  /** A look that began when the orders were unknown already has shown them. */
+  void allIsKnown(long skuId, Look look) {
+    admitted(skuId, look.epoch(), look.admittedUnits());
+    jdbc.sql("UPDATE admitted_units SET unknown_orders = FALSE WHERE sku_id = ? AND epoch <= ?")
+        .params(skuId, look.epoch())
         .update();
   }
 

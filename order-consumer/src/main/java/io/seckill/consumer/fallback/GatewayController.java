@@ -4,6 +4,7 @@ import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.ProblemException;
 import java.util.regex.Pattern;
 import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
@@ -43,6 +44,13 @@ class GatewayController {
   @ResponseStatus(HttpStatus.NO_CONTENT)
   void handOver(@PathVariable String token, @JsonBody Handover handover) {
     handovers.take(checked(token), handover);
+  }
+
+  /** A gateway that stops has handed over everything that it promised. */
+  @DeleteMapping
+  @ResponseStatus(HttpStatus.NO_CONTENT)
+  void end(@PathVariable String token) {
+    gateways.forget(checked(token));
   }
 
   private static String checked(String token) {

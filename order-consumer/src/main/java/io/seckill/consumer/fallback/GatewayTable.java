@@ -109,6 +109,11 @@ class GatewayTable {
         .update();
   }
 
+  /** Removes a gateway, if it is registered. */
+  void forget(String token) {
+    jdbc.sql("DELETE FROM gateway_node WHERE token = ?").param(token).update();
+  }
+
   /** MySQL's clock, as text. */
   String now() {
     return Objects.requireNonNull(

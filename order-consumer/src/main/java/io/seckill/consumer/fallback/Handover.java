@@ -12,7 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some of what a gateway promised before a term.
+ * Some of what a gateway promised before a term, or, with 0, before any.
  *
  * @param admitted the most units that Redis reported to it, by SKU; null for none
  * @param isLast whether it has handed over everything now
@@ -29,7 +29,7 @@ record Handover(
   private static final Set<PurchasePolicy> POLICIES = EnumSet.allOf(PurchasePolicy.class);
 
   Handover {
-    RequestChecks.integer("term", term, 1, Long.MAX_VALUE / 2);
+    RequestChecks.integer("term", term, 0, Long.MAX_VALUE / 2);
     requireWhole("orders", orders);
     if (orders.size() > MAX_ORDERS) {
       throw ProblemException.invalid("orders", "orders must have at most " + MAX_ORDERS + ".");

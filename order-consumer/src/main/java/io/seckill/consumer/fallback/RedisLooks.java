@@ -8,17 +8,20 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * What Redis had admitted and not sold at the last look, which this process remembers while Redis
  * is away. A look also lets go of gateways that promise nothing any more, because it includes all
- * that they were told. {@link #round} is for one thread.
+ * that they were told; of a sale that it does not include, orders stay unknown until a later look
+ * does, or another epoch begins. {@link #round} is for one thread.
  */
 @Component
 class RedisLooks {
@@ -49,10 +52,23 @@ class RedisLooks {
   /**
    * A sale as Redis had it.
    *
+   * @param nanos System.nanoTime() before it was read
    * @param admittedUnits of all orders, also of earlier epochs
    * @param stock units unsold
    */
-  record Look(long epoch, long seq, long admittedUnits, long stock) {
+  record Look(long nanos, long epoch, long seq, long admittedUnits, long stock) {
+
+    /**
+     * Before a fallback begins by itself, a look may be a second old, a breaker is open for a
+     * second, and a heartbeat and a step take most of another. What is older says nothing of the
+     * units that are unsold when the fallback begins: stock may have been added, or units returned.
+     */
+    private static final Duration BEFORE_SWITCH = Duration.ofSeconds(5);
+
+    /** Whether it shows what was unsold when a fallback began. */
+    boolean isAsOf(long switchNanos) {
+      return nanos - switchNanos >= -BEFORE_SWITCH.toNanos();
+    }
 
     private boolean includes(Expected sale) {
       return epoch == sale.epoch() && seq >= sale.lastSeq();
@@ -78,34 +94,37 @@ class RedisLooks {
       return;
     }
     String begun = gateways.now();
+    Set<Long> withUnknownOrders = sales.withUnknownOrders();
     List<Expected> expected = sales.ofRedis();
     Map<Long, Look> seen = read(expected);
     looks = seen;
     lookedNanos = System.nanoTime();
-    if (isWhole(expected, seen)) {
-      forgetSilent(begun, seen);
-    }
-  }
-
-  /** Redis may have come back with older data, which do not include what gateways were told. */
-  private static boolean isWhole(List<Expected> expected, Map<Long, Look> seen) {
-    return expected.stream()
-        .allMatch(
-            sale -> {
-              Look look = seen.get(sale.skuId());
-              return look != null && look.includes(sale);
-            });
-  }
-
-  /** Stores first what the look includes: this process may be another one when it is needed. */
-  private void forgetSilent(String begun, Map<Long, Look> seen) {
     if (gateways.isOneSilent(SILENT, begun)) {
-      seen.forEach((sku, look) -> sales.admitted(sku, look.epoch(), look.admittedUnits()));
+      expected.forEach(sale -> judge(sale, seen));
       gateways.forget(SILENT, begun);
     }
+    expected.stream()
+        .filter(sale -> withUnknownOrders.contains(sale.skuId()))
+        .forEach(sale -> included(sale, seen).ifPresent(l -> sales.allIsKnown(sale.skuId(), l)));
+  }
+
+  /**
+   * Stores what the look has shown of a sale: this process may be another one when it is needed.
+   * Redis may have come back with older data, which do not include what gateways were told.
+   */
+  private void judge(Expected sale, Map<Long, Look> seen) {
+    included(sale, seen)
+        .ifPresentOrElse(
+            look -> sales.admitted(sale.skuId(), look.epoch(), look.admittedUnits()),
+            () -> sales.moreIsUnknown(sale));
+  }
+
+  private static Optional<Look> included(Expected sale, Map<Long, Look> seen) {
+    return Optional.ofNullable(seen.get(sale.skuId())).filter(look -> look.includes(sale));
   }
 
   private Map<Long, Look> read(List<Expected> expected) {
+    long now = System.nanoTime();
     Map<Long, Answers> answers = new HashMap<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {
       // Also without sales: whether Redis answers.
@@ -115,7 +134,7 @@ class RedisLooks {
       PipelineReplies.get(any);
     }
     Map<Long, Look> seen = new HashMap<>();
-    answers.forEach((sku, answer) -> seen.put(sku, answer.look()));
+    answers.forEach((sku, answer) -> answer.look(now).ifPresent(look -> seen.put(sku, look)));
     return Map.copyOf(seen);
   }
 
@@ -128,13 +147,23 @@ class RedisLooks {
           pipeline.hmget(RedisKeys.sku(sku), "epoch", "seq", "admittedUnits"));
     }
 
-    Look look() {
-      List<@Nullable String> fields = PipelineReplies.get(sale);
-      return new Look(
-          number(fields.get(0)),
-          number(fields.get(1)),
-          number(fields.get(2)),
-          number(PipelineReplies.get(stock)));
+    /** Empty for a sale that has something else in the place of its keys. */
+    Optional<Look> look(long nanos) {
+      try {
+        List<@Nullable String> fields = PipelineReplies.get(sale);
+        return Optional.of(
+            new Look(
+                nanos,
+                number(fields.get(0)),
+                number(fields.get(1)),
+                number(fields.get(2)),
+                number(PipelineReplies.get(stock))));
+      } catch (JedisDataException e) {
+        if (String.valueOf(e.getMessage()).startsWith("WRONGTYPE")) {
+          return Optional.empty();
+        }
+        throw e;
+      }
     }
   }
 

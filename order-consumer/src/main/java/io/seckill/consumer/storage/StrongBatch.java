@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides purchases of one strong sale in the order given, from what was read; later ones see what
  * earlier ones take. The order of the checks is that of {@code admit.lua}. A purchase that only
- * reserved units could serve is BUSY: they are not sold out.
+ * reserved units could serve is BUSY: they are not sold out. So is, while units are reserved, one
+ * that is refused by what the storing of an order does not check, the sale's state, its times and
+ * its bound for one order: it may be the repeat of a purchase that Redis has admitted, and whose
+ * order is stored when it arrives.
  */
 final class StrongBatch {
 
@@ -67,10 +70,9 @@ final class StrongBatch {
   private @Nullable Outcome refusal(StrongPurchase purchase) {
     int quantity = purchase.quantity();
     Outcome closed = sale.closed();
-    if (closed != null) {
-      return closed;
-    } else if (quantity > sale.maxPerOrder()) {
-      return Outcome.QUANTITY;
+    if (closed != null || quantity > sale.maxPerOrder()) {
+      Outcome refused = closed == null ? Outcome.QUANTITY : closed;
+      return sale.reserved() > 0 ? Outcome.BUSY : refused;
     } else if (stock == 0) {
       return Outcome.SOLD_OUT;
     } else if (sale.rules().keepsQuota()

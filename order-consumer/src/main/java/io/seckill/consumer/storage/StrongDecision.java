@@ -35,7 +35,8 @@ public record StrongDecision(
     IDEMPOTENCY_KEY_REUSED,
     /**
      * Too many batches at once, or too many conflicts; MySQL does not decide this sale, or not yet;
-     * or only what a fallback has reserved is left.
+     * only what a fallback has reserved is left; or while it has reserved something, the sale takes
+     * no purchase, which may have been admitted before.
      */
     BUSY,
     /** MySQL has failed: a repeat with the same key finds out what it did. */

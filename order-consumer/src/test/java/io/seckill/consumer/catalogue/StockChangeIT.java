@@ -35,6 +35,8 @@ class StockChangeIT {
   private static final String ADD = "{\"delta\":50,\"reason\":\"found a box\"}";
   private static final String TAKE = "{\"delta\":-50,\"reason\":\"damaged\"}";
 
+  private static final String SPARE = "/internal/v1/skus/8000";
+
   private static TcpProxy toRedis;
   private static TestConsumer consumer;
   private static InternalApi api;
@@ -56,11 +58,16 @@ class StockChangeIT {
                     "10m"));
     api = consumer.api();
     orders = new StoredOrderFixture(consumer);
+    api.put(SPARE, Sales.product("LIMITED", 1, 1));
   }
 
+  /**
+   * A pooled connection that was reset fails once more, so another sale is preheated until then.
+   */
   @AfterEach
   void heal() {
     toRedis.heal();
+    eventually().until(() -> api.post(SPARE + "/preheat", "{}").status() == 200);
   }
 
   @AfterAll

@@ -67,7 +67,7 @@ public final class AdmittedSale {
   }
 
   /** Counts one of the admitted orders as not published. */
-  void oneUnpublished() {
+  public void oneUnpublished() {
     redis.hincrBy(RedisKeys.sku(sku), "publishedOrders", -1);
   }
 

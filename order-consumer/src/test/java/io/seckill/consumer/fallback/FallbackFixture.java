@@ -7,6 +7,9 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.TestConsumer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.stream.Collectors;
@@ -66,6 +69,11 @@ final class FallbackFixture {
                 Arrays.stream(orders).map(FallbackFixture::json).collect(Collectors.joining(",")),
                 admitted,
                 isComplete));
+  }
+
+  /** A gateway that stops. */
+  Answer end(int gateway) {
+    return api.send("DELETE", "/internal/v1/gateways/" + token(gateway), new byte[0]);
   }
 
   static String admitted(long sku, long epoch, long units) {
@@ -138,6 +146,25 @@ final class FallbackFixture {
     long term = enter();
     handOver(gateway, term, admitted, orders);
     awaitState("MYSQL");
+  }
+
+  /**
+   * Another process loads the sale: it holds the lock of the run, and has raised the epoch.
+   *
+   * @return ends with the lock, as that process does
+   */
+  Connection loadingElsewhere(long sku) throws SQLException {
+    Connection other = consumer.database().connect();
+    try (Statement statement = other.createStatement()) {
+      statement.execute(
+          "SELECT GET_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-%d'), 10)"
+              .formatted(sku));
+      statement.execute(
+          "UPDATE products SET fallback = 'RETURNING', epoch = epoch + 1, reserved_units = 0,"
+              + " state_version = state_version + 1 WHERE sku_id = "
+              + sku);
+    }
+    return other;
   }
 
   /** Gives all sales back to Redis. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.consistency.AdmittedSale;
@@ -15,6 +16,8 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -26,7 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Protocol;
 import tools.jackson.databind.JsonNode;
 
 /** MySQL decides sales of Redis for a while, and loses no order that Redis has promised. */
@@ -243,6 +248,60 @@ class FallbackIT {
   }
 
   @Test
+  void whatAGatewayThatStopsPromisedIsKnownAndItsRegistrationOver() {
+    OrderMessage promised = sale.admit(7, 4);
+    fallback.beat(GATEWAY, 0, "USABLE", 0);
+    fallback.handOver(GATEWAY, 0, admitted(sku, 1, 6), promised);
+
+    assertThat(fallback.end(GATEWAY).status()).isEqualTo(204);
+    assertThat(fallback.end(GATEWAY).status()).as("once more").isEqualTo(204);
+
+    assertThat(fallback.view().path("gateways").size()).isZero();
+    assertThat(ledger.status(promised)).isEqualTo("CONFIRMED");
+    fallback.enter();
+    fallback.awaitState("MYSQL");
+    assertThat(fallback.number(sku, "reserved_units")).as("of orders of others").isEqualTo(2);
+  }
+
+  @Test
+  void aGatewayThatDiedLeavesItsReserveWithTheSalesThatRedisHasLost() {
+    AdmittedSale lost =
+        new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.LIMITED, 5, 20);
+    lost.admit(7, 4);
+    awaitLook(lost.sku, 4);
+    execute("UPDATE products SET last_seq = 5 WHERE sku_id = " + lost.sku);
+    fallback.beat(GATEWAY, 0, "USABLE", 0);
+    execute("UPDATE gateway_node SET heard_at = heard_at - INTERVAL 36 SECOND");
+    eventually().untilAsserted(() -> assertThat(fallback.view().path("gateways").size()).isZero());
+
+    fallback.enter();
+    fallback.awaitState("MYSQL");
+    assertThat(fallback.number(sku, "reserved_units")).isZero();
+    assertThat(fallback.number(lost.sku, "reserved_units")).isEqualTo(20);
+
+    fallback.comeBack();
+    fallback.enter();
+    fallback.awaitState("MYSQL");
+    assertThat(fallback.number(lost.sku, "reserved_units")).as("in another epoch").isZero();
+    fallback.comeBack();
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + lost.sku);
+    lost.forget();
+  }
+
+  @Test
+  void aLaterLookThatIncludesAllOrdersEndsTheDoubt() {
+    String unknown = "SELECT COUNT(*) FROM admitted_units WHERE unknown_orders AND sku_id = " + sku;
+    execute("UPDATE products SET last_seq = 5 WHERE sku_id = " + sku);
+    fallback.beat(GATEWAY, 0, "USABLE", 0);
+    execute("UPDATE gateway_node SET heard_at = heard_at - INTERVAL 36 SECOND");
+    eventually().until(() -> ledger.number(unknown) == 1);
+
+    execute("UPDATE products SET last_seq = 0 WHERE sku_id = " + sku);
+
+    eventually().until(() -> ledger.number(unknown) == 0);
+  }
+
+  @Test
   void beginsAndEndsByItself() {
     double entered = counter("seckill.fallback.entered");
     whileBeating("UNUSABLE", 1_000, "ENTERING");
@@ -344,13 +403,12 @@ class FallbackIT {
   }
 
   @Test
-  void mySqlSellsOnWhenRedisGoesAwayDuringTheReturn() {
+  void mySqlSellsOnWhenRedisGoesAwayDuringTheReturn() throws SQLException {
     fallback.enterWith(GATEWAY, "");
     JsonNode bought = fallback.buy(sku, 9, "key-00000001", 2);
     execute("DELETE FROM gateway_node");
-    consumer.redis().set(RedisKeys.stockChanges(sku), "keeps the sale from being loaded");
+    Connection loading = fallback.loadingElsewhere(sku);
     assertThat(fallback.leave().status()).isEqualTo(200);
-    eventually().until(() -> fallback.product(sku, "fallback").equals("RETURNING"));
 
     assertThat(fallback.buy(sku, 10)).isEqualTo("BUSY");
     assertThat(stock("change-01", 5).code()).isEqualTo("BUSY");
@@ -369,7 +427,7 @@ class FallbackIT {
     assertThat(fallback.buy(sku, 10)).isEqualTo("CONFIRMED");
     fallback.assertBalanced(sku);
 
-    consumer.redis().del(RedisKeys.stockChanges(sku));
+    loading.close();
     fallback.comeBack();
     assertThat(sale.stock()).isEqualTo(19);
     fallback.assertStoresAgree(sku);
@@ -377,21 +435,134 @@ class FallbackIT {
   }
 
   @Test
-  void unitsThatAreReturnedDuringTheLoadingReachRedis() {
+  void unitsThatAreReturnedDuringTheLoadingReachRedis() throws SQLException {
     OrderMessage promised = sale.admit(7, 2);
     fallback.enterWith(GATEWAY, "", promised);
     execute("DELETE FROM gateway_node");
-    consumer.redis().set(RedisKeys.stockChanges(sku), "keeps the sale from being loaded");
+    Connection loading = fallback.loadingElsewhere(sku);
     assertThat(fallback.leave().status()).isEqualTo(200);
-    eventually().until(() -> fallback.product(sku, "fallback").equals("RETURNING"));
 
     call(promised.orderId().toString(), 7, "cancel");
-    consumer.redis().del(RedisKeys.stockChanges(sku));
+    loading.close();
     fallback.awaitState("REDIS");
 
     eventually().untilAsserted(() -> assertThat(sale.stock()).isEqualTo(20));
     fallback.assertStoresAgree(sku);
     fallback.assertBalanced(sku);
+  }
+
+  /** What keeps Redis from taking a sale. */
+  private enum Obstacle {
+    FOREIGN_STOCK,
+    FOREIGN_STOPS,
+    FULL,
+    NO_REPLICAS
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void mySqlSellsOnWithoutAPauseWhileRedisCannotTakeTheSale(Obstacle obstacle) {
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    long epoch = fallback.number(sku, "epoch");
+    put(obstacle);
+    try {
+      eventually().until(() -> fallback.leave().status() == 200);
+      awaitFailureToReturn();
+      assertThat(fallback.product(sku, "CONCAT_WS(' ', fallback, epoch)"))
+          .isEqualTo("ACTIVE " + epoch);
+      assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
+      long term = fallback.view().path("term").longValue();
+      assertThat(fallback.enter()).as("entered again").isEqualTo(term + 1);
+      fallback.awaitState("MYSQL");
+      assertThat(fallback.buy(sku, 10)).isEqualTo("CONFIRMED");
+    } finally {
+      remove(obstacle);
+    }
+    fallback.comeBack();
+    assertThat(sale.stock()).isEqualTo(18);
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  private void put(Obstacle obstacle) {
+    switch (obstacle) {
+      case FOREIGN_STOCK -> {
+        consumer.redis().del(RedisKeys.stock(sku));
+        consumer.redis().sadd(RedisKeys.stock(sku), "foreign");
+      }
+      case FOREIGN_STOPS -> consumer.redis().set(stops(), "foreign");
+      case FULL -> configure("maxmemory", "1");
+      case NO_REPLICAS -> configure("min-replicas-to-write", "1");
+    }
+  }
+
+  private void remove(Obstacle obstacle) {
+    switch (obstacle) {
+      case FOREIGN_STOCK -> consumer.redis().del(RedisKeys.stock(sku));
+      case FOREIGN_STOPS -> consumer.redis().del(stops());
+      case FULL -> configure("maxmemory", "0");
+      case NO_REPLICAS -> configure("min-replicas-to-write", "0");
+    }
+  }
+
+  private String stops() {
+    return RedisKeys.stops(Partition.ofSku(sku));
+  }
+
+  private static void configure(String setting, String value) {
+    consumer.redis().sendCommand(Protocol.Command.CONFIG, "SET", setting, value);
+  }
+
+  private void awaitFailureToReturn() {
+    FallbackReturn back = consumer.bean(FallbackReturn.class);
+    eventually().until(() -> !back.failure(sku).isEmpty());
+  }
+
+  @Test
+  void aSaleWhoseLoadingFailsIsSoldByMySqlAgain() {
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    long epoch = fallback.number(sku, "epoch");
+    execute(
+        "INSERT INTO dead_letter (sku_id, payload, payload_hash, reason, detail, attempts,"
+            + " first_failed_at, last_failed_at) VALUES ("
+            + sku
+            + ", 'not an order', UNHEX(SHA2('not an order', 256)), 'TEST', '', 1, NOW(3), NOW(3))");
+    try {
+      assertThat(fallback.leave().status()).isEqualTo(200);
+      awaitFailureToReturn();
+      eventually().until(() -> fallback.product(sku, "fallback").equals("ACTIVE"));
+      assertThat(fallback.number(sku, "epoch")).as("raised twice").isGreaterThan(epoch + 1);
+      eventually().until(() -> fallback.buy(sku, 9).equals("CONFIRMED"));
+    } finally {
+      execute("DELETE FROM dead_letter WHERE reason = 'TEST'");
+    }
+    fallback.awaitState("REDIS");
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  /** Nobody takes the order out of Redis's list: no relay runs. */
+  @Test
+  void aSaleThatCannotReturnKeepsNoOtherFromReturning() {
+    OrderMessage waiting = sale.admit(7, 1);
+    sale.oneUnpublished();
+    sale.outbox(waiting);
+    AdmittedSale other =
+        new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.ONE_PER_USER, 1, 10);
+    fallback.enterWith(GATEWAY, admitted(sku, 1, 1), waiting);
+    execute("DELETE FROM gateway_node");
+
+    assertThat(fallback.leave().status()).isEqualTo(200);
+
+    eventually().until(() -> fallback.product(other.sku, "fallback").equals("NO"));
+    assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
+    assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
+    consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sku)));
+    fallback.awaitState("REDIS");
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + other.sku);
+    other.forget();
   }
 
   @Test
@@ -482,6 +653,10 @@ class FallbackIT {
   }
 
   private void awaitLook(long admittedUnits) {
+    awaitLook(sku, admittedUnits);
+  }
+
+  private static void awaitLook(long sku, long admittedUnits) {
     RedisLooks looks = consumer.bean(RedisLooks.class);
     eventually()
         .until(() -> looks.of(sku).filter(l -> l.admittedUnits() == admittedUnits).isPresent());

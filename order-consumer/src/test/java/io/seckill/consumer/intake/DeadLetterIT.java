@@ -118,7 +118,7 @@ class DeadLetterIT {
       }
       await()
           .atMost(Duration.ofMinutes(2))
-          .during(Duration.ofSeconds(3)) // thirty polls of the queue
+          .during(Duration.ofSeconds(1)) // ten polls of the queue
           .until(() -> own.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() == 3);
       own.close();
       assertThat(deliveriesOfDeadLetters(own.vhost())).hasSize(3).allMatch(count -> count == 0);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.support.web.ProblemException;
+import io.seckill.testing.Bounded;
 import java.sql.SQLException;
 import java.sql.SQLIntegrityConstraintViolationException;
 import java.util.ArrayList;
@@ -13,7 +14,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -174,11 +174,10 @@ class PaymentBatcherTest {
     return answers;
   }
 
-  private static List<String> valuesOf(List<Future<String>> answers)
-      throws InterruptedException, ExecutionException {
+  private static List<String> valuesOf(List<Future<String>> answers) {
     List<String> values = new ArrayList<>();
     for (Future<String> answer : answers) {
-      values.add(answer.get());
+      values.add(Bounded.get(answer));
     }
     return values;
   }

@@ -14,6 +14,7 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
@@ -91,19 +92,20 @@ class PaymentBatchesIT {
       for (OrderId id : List.of(good, twice, twice, expired, paidMeanwhile, declined)) {
         answers.add(pay(id));
       }
-      assertThat(pay(unanswered).get().status()).isEqualTo(503);
+      assertThat(Bounded.get(pay(unanswered)).status()).isEqualTo(503);
       eventually().until(() -> waiting() == answers.size());
       payments.settle(paidMeanwhile, "by-callback");
       assertThat(consumer.bean(Cancellations.class).expire(List.of(expired), Duration.ZERO))
           .isEqualTo(1);
       held.release();
 
-      assertThat(leader.get().status()).isEqualTo(200);
+      assertThat(Bounded.get(leader).status()).isEqualTo(200);
     }
 
     assertThat(statuses(answers)).containsExactly(200, 200, 200, 409, 200, 409);
-    assertThat(answers.get(3).get().code()).isEqualTo("NOT_PAYABLE");
-    assertThat(answers.get(3).get().body().path("orderStatus").stringValue()).isEqualTo("EXPIRED");
+    assertThat(Bounded.get(answers.get(3)).code()).isEqualTo("NOT_PAYABLE");
+    assertThat(Bounded.get(answers.get(3)).body().path("orderStatus").stringValue())
+        .isEqualTo("EXPIRED");
     assertThat(answers.get(5).get().code()).isEqualTo("PAYMENT_DECLINED");
     for (OrderId id : List.of(first, good, twice, paidMeanwhile)) {
       assertThat(orders.status(id)).isEqualTo("PAID");
@@ -187,7 +189,7 @@ class PaymentBatchesIT {
   private static List<Integer> statuses(List<Future<Answer>> answers) throws Exception {
     List<Integer> statuses = new ArrayList<>();
     for (Future<Answer> answer : answers) {
-      statuses.add(answer.get().status());
+      statuses.add(Bounded.get(answer).status());
     }
     return statuses;
   }

@@ -2,6 +2,7 @@ package io.seckill.consumer.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.testing.Bounded;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,18 +31,17 @@ class SweepersTest {
     }
     Sweepers sweepers = new Sweepers(all);
     sweepers.start();
-    begun.await();
+    Bounded.await(begun);
 
     Thread stopping = new Thread(sweepers::stop);
     stopping.start();
 
-    asked.await();
+    Bounded.await(asked);
     assertThat(ended.getCount()).as("still in a round").isEqualTo(SWEEPERS);
     assertThat(sweepers.isRunning()).isFalse();
     answer.countDown();
-    ended.await();
-    stopping.join(60_000);
-    assertThat(stopping.isAlive()).isFalse();
+    Bounded.await(ended);
+    Bounded.join(stopping);
   }
 
   @Test
@@ -57,14 +57,14 @@ class SweepersTest {
             () -> {
               inside.countDown();
               try {
-                answer.await();
+                answer.await(2, TimeUnit.MINUTES);
               } catch (InterruptedException e) {
                 interrupted.countDown();
               }
             });
     Sweepers sweepers = new Sweepers(List.of(inPause, inRound));
     sweepers.start();
-    inside.await();
+    Bounded.await(inside);
 
     sweepers.stop();
 
@@ -86,7 +86,7 @@ class SweepersTest {
     Sweepers sweepers = new Sweepers(List.of(sweeper));
     sweepers.start();
 
-    rounds.await();
+    Bounded.await(rounds);
 
     sweepers.stop();
   }
@@ -95,7 +95,7 @@ class SweepersTest {
     begun.countDown();
     while (answer.getCount() > 0) {
       try {
-        answer.await();
+        answer.await(2, TimeUnit.MINUTES);
       } catch (InterruptedException e) {
         asked.countDown();
       }

@@ -25,6 +25,7 @@ import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.lang.reflect.Proxy;
@@ -263,7 +264,7 @@ class OrderStoreIT {
     }
     long stored = 0;
     for (Future<StoredBatch> one : running) {
-      stored += one.get().outcomes().stream().filter(Stored.class::isInstance).count();
+      stored += Bounded.get(one).outcomes().stream().filter(Stored.class::isInstance).count();
     }
     threads.shutdown();
 
@@ -286,7 +287,7 @@ class OrderStoreIT {
           .isZero();
       held.release();
     }
-    StoredBatch batch = storing.get();
+    StoredBatch batch = Bounded.get(storing);
     thread.shutdown();
 
     assertThat(batch.outcomes()).hasSize(10).allMatch(Stored.class::isInstance);

@@ -15,6 +15,7 @@ import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.time.Clock;
@@ -203,7 +204,7 @@ class StrongSalesIT {
       awaitTakes(1);
       commit(row, change);
     }
-    return decision.get();
+    return Bounded.get(decision);
   }
 
   /** The next change queues for the row's lock before the one in force is committed. */
@@ -220,11 +221,11 @@ class StrongSalesIT {
       awaitStatements(1, "SELECT * FROM products%FOR UPDATE");
       commit(row, "state_version = state_version + 1");
       row.close();
-      row = next.get();
+      row = Bounded.get(next);
     }
     row.close();
 
-    assertThat(decision.get()).isEqualTo(StrongDecision.of(Outcome.BUSY));
+    assertThat(Bounded.get(decision)).isEqualTo(StrongDecision.of(Outcome.BUSY));
     assertThat(conflicts()).isEqualTo(before + 4);
     assertNothingStored(100);
   }
@@ -237,7 +238,7 @@ class StrongSalesIT {
       decision = begin(buy(7, "key-00000001", 1));
       awaitTakes(1);
       update("KILL " + statements(TAKE).get(0));
-      assertThat(decision.get()).isEqualTo(StrongDecision.of(Outcome.UNKNOWN));
+      assertThat(Bounded.get(decision)).isEqualTo(StrongDecision.of(Outcome.UNKNOWN));
       commit(row, "stock = stock");
     }
     assertNothingStored(100);
@@ -263,7 +264,7 @@ class StrongSalesIT {
       commit(row, "stock = stock");
     }
     for (CompletableFuture<StrongDecision> decision : waiting) {
-      assertThat(decision.get().outcome()).isEqualTo(Outcome.CONFIRMED);
+      assertThat(Bounded.get(decision).outcome()).isEqualTo(Outcome.CONFIRMED);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.seckill.consumer.testing;
 
+import io.seckill.testing.Bounded;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -24,14 +25,14 @@ public final class Races {
         running.add(
             threads.submit(
                 () -> {
-                  start.await();
+                  Bounded.await(start);
                   runner.run();
                   return null;
                 }));
       }
       start.countDown();
       for (Future<?> future : running) {
-        future.get();
+        Bounded.get(future);
       }
     } catch (Exception e) {
       throw new IllegalStateException("a racer failed", e);

@@ -45,6 +45,7 @@ class DirectLaneIT {
   void disconnect() {
     outbox.close();
     broker.close();
+    rabbit.delete();
   }
 
   @Test

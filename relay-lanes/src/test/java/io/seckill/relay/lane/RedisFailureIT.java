@@ -34,6 +34,7 @@ class RedisFailureIT {
   void disconnect() {
     outbox.close();
     broker.close();
+    rabbit.delete();
     redisServer.close();
   }
 

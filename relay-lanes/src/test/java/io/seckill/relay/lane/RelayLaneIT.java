@@ -20,7 +20,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -29,8 +29,15 @@ class RelayLaneIT {
 
   private final RedisDatabase redis = TestServers.redis().newDatabase();
   private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
-  @AutoClose private final TestOutbox outbox = new TestOutbox(redis.url());
-  @AutoClose private final TestBroker broker = TestBroker.consuming(rabbit.url());
+  private final TestOutbox outbox = new TestOutbox(redis.url());
+  private final TestBroker broker = TestBroker.consuming(rabbit.url());
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+    broker.close();
+    rabbit.delete();
+  }
 
   @Test
   void carriesEveryOrderOnceFromAllPartitionsToTheirQueues() {

@@ -1,5 +1,8 @@
 package io.seckill.relay.lane;
 
+import io.seckill.testing.Bounded;
+import io.seckill.testing.ProcessState;
+import io.seckill.testing.UnpackedService;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -38,7 +41,9 @@ public final class RelayProcess implements AutoCloseable {
   public static RelayProcess jar(Map<String, String> environment) throws IOException {
     Path jar =
         Path.of(System.getProperty("seckill.root"), "relay-service/target/relay-service.jar");
-    return start(List.of("-Xmx256m", "-jar", jar.toString()), environment);
+    List<String> arguments = new ArrayList<>(List.of("-Xmx256m"));
+    arguments.addAll(UnpackedService.arguments(jar));
+    return start(arguments, environment);
   }
 
   private static RelayProcess start(List<String> arguments, Map<String, String> environment)
@@ -55,7 +60,7 @@ public final class RelayProcess implements AutoCloseable {
 
   /** Sends kill -9; returns when the process has ended. */
   public void kill() throws InterruptedException {
-    process.destroyForcibly().waitFor();
+    Bounded.waitFor(process.destroyForcibly());
   }
 
   /** Sends SIGTERM; returns the exit code, or -1 when the process did not end in time. */
@@ -73,7 +78,12 @@ public final class RelayProcess implements AutoCloseable {
   }
 
   private void signal(String name) throws IOException, InterruptedException {
-    new ProcessBuilder("kill", name, Long.toString(process.pid())).inheritIO().start().waitFor();
+    Bounded.waitFor(
+        new ProcessBuilder("kill", name, Long.toString(process.pid())).inheritIO().start());
+  }
+
+  boolean isFrozen() {
+    return ProcessState.isStopped(process.pid());
   }
 
   public boolean isAlive() {

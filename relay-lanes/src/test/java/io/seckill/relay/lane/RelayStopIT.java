@@ -11,7 +11,7 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.util.List;
-import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.resps.Tuple;
@@ -24,8 +24,15 @@ class RelayStopIT {
   private final RabbitServer rabbitServer = TestServers.rabbit();
   private final RedisDatabase redis = TestServers.redis().newDatabase();
   private final RabbitVhost rabbit = rabbitServer.newVhost();
-  @AutoClose private final TestOutbox outbox = new TestOutbox(redis.url());
-  @AutoClose private final TestBroker broker = TestBroker.consuming(rabbit.url());
+  private final TestOutbox outbox = new TestOutbox(redis.url());
+  private final TestBroker broker = TestBroker.consuming(rabbit.url());
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+    broker.close();
+    rabbit.delete();
+  }
 
   @Test
   void drainsItsWindowsSoThatNothingIsSentTwice() {

@@ -46,6 +46,10 @@ public final class TestRelay implements AutoCloseable {
       return new Tuning(lanesPerPartition, orders, confirmTimeout, lease);
     }
 
+    Tuning withConfirmTimeout(Duration timeout) {
+      return new Tuning(lanesPerPartition, maxUnconfirmed, timeout, lease);
+    }
+
     Tuning withLanesPerPartition(int lanes) {
       return new Tuning(lanes, maxUnconfirmed, confirmTimeout, lease);
     }

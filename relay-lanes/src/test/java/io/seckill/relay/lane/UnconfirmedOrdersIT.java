@@ -10,7 +10,7 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.util.List;
-import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -23,7 +23,13 @@ class UnconfirmedOrdersIT {
   private final RabbitServer rabbitServer = TestServers.rabbit();
   private final RedisDatabase redis = TestServers.redis().newDatabase();
   private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
-  @AutoClose private final TestOutbox outbox = new TestOutbox(redis.url());
+  private final TestOutbox outbox = new TestOutbox(redis.url());
+
+  @AfterEach
+  void disconnect() {
+    outbox.close();
+    rabbit.delete();
+  }
 
   /** facts.md 16: an unroutable message is acked too, after its return. */
   @Test

@@ -43,7 +43,7 @@ final class Commands {
     process.onExit().orTimeout(timeoutSeconds, TimeUnit.SECONDS).exceptionally(e -> kill(process));
     process.getOutputStream().close();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    int code = process.waitFor();
+    int code = Bounded.waitFor(process);
     if (code != 0) {
       throw new IllegalStateException(command + " ended with " + code + ": " + output);
     }

@@ -30,7 +30,7 @@ class NothingLeftBehindIT {
     assertThat(directory).isDirectory();
     assertThat(ports).allMatch(NothingLeftBehindIT::answers);
 
-    jvm.destroyForcibly().waitFor();
+    Bounded.waitFor(jvm.destroyForcibly());
 
     eventually().until(() -> ports.stream().noneMatch(port -> answers(port)));
     eventually().untilAsserted(() -> assertThat(directory).doesNotExist());

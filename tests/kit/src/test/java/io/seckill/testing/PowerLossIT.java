@@ -174,7 +174,7 @@ class PowerLossIT {
         .atMost(Duration.ofMinutes(1))
         .until(() -> answered.size() >= ENOUGH);
     disk.losePower();
-    writing.join();
+    Bounded.get(writing);
     return answered;
   }
 

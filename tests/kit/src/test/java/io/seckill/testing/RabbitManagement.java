@@ -57,6 +57,23 @@ final class RabbitManagement {
     send("PUT", "permissions/" + name + "/" + RabbitServer.USER, all);
   }
 
+  /** Deletes the vhost, its queues, and the connections to it. */
+  void deleteVhost(String name) {
+    send("DELETE", "vhosts/" + name, "");
+  }
+
+  /** Sets a policy for queues, see {@link RabbitVhost#setPolicy}. */
+  void putPolicy(String vhost, String policy, String pattern, String definition) {
+    String body =
+        "{\"apply-to\":\"queues\",\"pattern\":\"%s\",\"definition\":%s}"
+            .formatted(pattern.replace("\\", "\\\\"), definition);
+    send("PUT", "policies/" + vhost + "/" + policy, body);
+  }
+
+  void deletePolicy(String vhost, String policy) {
+    send("DELETE", "policies/" + vhost + "/" + policy, "");
+  }
+
   /** Counters by queue name; a queue just declared may have no counters yet and counts as empty. */
   Map<String, QueueDepth> queues(String vhost) {
     Map<String, QueueDepth> depths = new HashMap<>();

@@ -21,9 +21,12 @@ public final class RabbitServer extends TestServer {
   static final String USER = "test";
   static final String PASSWORD = "test";
 
+  private static final double DEFAULT_WATERMARK = 0.4;
+
   private final Machine machine;
   private final RabbitManagement management;
   private final AtomicInteger nextVhost = new AtomicInteger();
+  private volatile double memoryWatermark = DEFAULT_WATERMARK;
 
   private RabbitServer(Machine machine, boolean shared) {
     super("RabbitMQ", machine, shared);
@@ -97,13 +100,18 @@ public final class RabbitServer extends TestServer {
   }
 
   /**
-   * Sets the share of memory above which publishers are blocked; applies to the whole node.
+   * Sets the share of memory above which publishers are blocked; applies to the whole node, until
+   * it starts again. Does nothing when the node has this share.
    *
    * @param fraction 0.0000001 raises the alarm at once (row 19 of docs/proof.md), 0.4 is the
    *     default and ends it
    */
   public void setMemoryWatermark(double fraction) {
-    ctl("set_vm_memory_high_watermark", new java.math.BigDecimal(fraction).toPlainString());
+    if (fraction != memoryWatermark) {
+      memoryWatermark = Double.NaN; // unknown, if this fails
+      ctl("set_vm_memory_high_watermark", new java.math.BigDecimal(fraction).toPlainString());
+      memoryWatermark = fraction;
+    }
   }
 
   /**
@@ -160,6 +168,7 @@ public final class RabbitServer extends TestServer {
   @Override
   void handshake() throws Exception {
     management.ping();
+    memoryWatermark = DEFAULT_WATERMARK;
     ConnectionFactory factory = new ConnectionFactory();
     factory.setUri("amqp://" + USER + ":" + PASSWORD + "@" + host() + ":" + port());
     factory.setConnectionTimeout(2_000);

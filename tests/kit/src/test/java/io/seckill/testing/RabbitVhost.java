@@ -85,16 +85,24 @@ public final class RabbitVhost {
    * @param definition JSON object, such as {@code {"max-length":10,"overflow":"reject-publish"}}
    */
   public void setPolicy(String policy, String pattern, String definition) {
-    server.get().ctl("set_policy", "-p", name, "--apply-to", "queues", policy, pattern, definition);
+    server.get().management().putPolicy(name, policy, pattern, definition);
   }
 
   public void clearPolicy(String policy) {
-    server.get().ctl("clear_policy", "-p", name, policy);
+    server.get().management().deletePolicy(name, policy);
   }
 
   /** Closes all client connections of this vhost from the server's side. */
   public void closeConnections(String reason) {
     server.get().ctl("close_all_connections", "-p", name, reason);
+  }
+
+  /**
+   * Deletes it with its queues and connections. A quorum queue costs processor time for as long as
+   * it exists, and one server has the queues of many test classes.
+   */
+  public void delete() {
+    server.get().management().deleteVhost(name);
   }
 
   /** Creates the vhost if it does not exist, as after a {@link RabbitServer#wipe()}. */

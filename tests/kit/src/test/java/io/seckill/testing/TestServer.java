@@ -10,10 +10,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.awaitility.core.ConditionTimeoutException;
 import org.awaitility.core.TerminalFailureException;
 
@@ -115,6 +116,15 @@ public abstract sealed class TestServer implements AutoCloseable
     }
   }
 
+  /** As {@link #revive()}, of several at the same time. */
+  public static void reviveAll(TestServer... servers) {
+    List.of(servers).forEach(TestServer::thaw);
+    List<TestServer> ended = Stream.of(servers).filter(server -> !server.isRunning()).toList();
+    if (!ended.isEmpty()) {
+      launchAll(ended);
+    }
+  }
+
   /** Kills the server and removes its files. */
   @Override
   public final void close() {
@@ -155,13 +165,10 @@ public abstract sealed class TestServer implements AutoCloseable
         launches.add(threads.submit(server::launch));
       }
       for (Future<?> launch : launches) {
-        launch.get();
+        Bounded.get(launch);
       }
-    } catch (ExecutionException e) {
+    } catch (CompletionException e) {
       throw new ServerStartException("A server of several did not start", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("Interrupted while servers start", e);
     } finally {
       threads.shutdownNow();
     }

@@ -11,6 +11,7 @@ import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.process.Service;
 import io.seckill.system.shop.Answer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.NeedsContainers;
 import io.seckill.testing.RabbitServer;
@@ -18,9 +19,10 @@ import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisServer;
 import java.nio.file.Files;
 import java.sql.SQLException;
-import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -40,17 +42,19 @@ class ContainersIT {
 
   @BeforeAll
   static void start() {
+    var startingRabbit = CompletableFuture.supplyAsync(() -> RabbitServer.startContainer());
+    var startingMySql = CompletableFuture.supplyAsync(() -> MySqlServer.startContainer());
     redis =
         RedisServer.startContainer(
             "appendonly yes", "appendfsync always", "hash-max-listpack-value 128");
-    rabbit = RabbitServer.startContainer();
+    rabbit = Bounded.get(startingRabbit);
     vhost = rabbit.newVhost();
-    mysql = MySqlServer.startContainer();
+    mysql = Bounded.get(startingMySql);
     pipeline =
         Pipeline.over(
             "containers",
             new Pipeline.Stores(redis.newDatabase().url(), vhost.url(), mysql.newDatabase()));
-    List.of(Service.CONSUMER, Service.RELAY, Service.GATEWAY).forEach(pipeline::run);
+    pipeline.startServices();
   }
 
   @AfterAll
@@ -79,6 +83,7 @@ class ContainersIT {
     judged(sale, 2);
   }
 
+  @Tag("proof")
   @Test
   void decidesAStrongSaleInMySql() throws SQLException {
     SaleOffer offer = new SaleOffer(8_202, PurchasePolicy.LIMITED, 2, 3).strong();
@@ -102,6 +107,7 @@ class ContainersIT {
    * its channel. A queue with a single active consumer whose consumers were all cancelled delivers
    * again when their connections have ended (rabbitmq-server #17317).
    */
+  @Tag("proof")
   @Test
   void storesWhatAConsumerHeldWhenRabbitMqCancelledIt() throws SQLException {
     SaleOffer offer = new SaleOffer(8_203, PurchasePolicy.LIMITED, 2, 3);

@@ -217,7 +217,7 @@ public final class Pipeline implements AutoCloseable {
   }
 
   /** The consumer migrates the database, so it starts first; the others start together. */
-  private void startServices() {
+  void startServices() {
     run(Service.CONSUMER);
     ServiceProcess relay = launch(Service.RELAY);
     run(Service.GATEWAY);

@@ -1,5 +1,6 @@
 package io.seckill.system;
 
+import io.seckill.system.faults.LabExtension;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -10,7 +11,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * Provides test classes with the {@link Pipeline} of this JVM, which is started for the first of
  * them and ends with the JVM. It uses the Redis users of {@code deploy/redis/users.acl}, enables
  * the demo's sign-in and logs a line for each stage of an order. Each class sells its own SKUs and
- * leaves every service running.
+ * leaves every service running. Labs end when it is asked for: by the alphabetical order of the
+ * classes no test needs them any more.
  */
 public final class SharedPipeline implements ParameterResolver {
 
@@ -26,6 +28,7 @@ public final class SharedPipeline implements ParameterResolver {
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+    LabExtension.closeAll();
     return pipeline();
   }
 

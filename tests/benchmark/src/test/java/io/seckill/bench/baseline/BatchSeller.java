@@ -2,6 +2,7 @@ package io.seckill.bench.baseline;
 
 import io.seckill.bench.lab.Lab;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.testing.Bounded;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -37,7 +38,7 @@ public final class BatchSeller implements Seller {
   public Verdict sell(OrderMessage purchase) {
     Waiter waiter = new Waiter(purchase, new CompletableFuture<>());
     waiting.add(waiter);
-    return waiter.verdict.join();
+    return Bounded.get(waiter.verdict);
   }
 
   private void write(Connection connection) {
@@ -64,10 +65,6 @@ public final class BatchSeller implements Seller {
   @Override
   public void close() {
     writer.interrupt();
-    try {
-      writer.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    Bounded.join(writer);
   }
 }

@@ -5,6 +5,7 @@ import com.rabbitmq.client.Connection;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.report.Figures;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RabbitVhost;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -74,7 +75,7 @@ public final class PerfTest {
         before.addSince(figures, goal.rateKey(), (long) sum(confirmed));
       }
       process.destroy();
-      process.waitFor();
+      Bounded.waitFor(process);
       for (int queue = 0; queue < queues; queue++) {
         channel.queueDelete(NAME + queue);
       }

@@ -1,5 +1,6 @@
 package io.seckill.bench.baseline;
 
+import io.seckill.testing.Bounded;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -17,7 +18,7 @@ final class ProgramRunner {
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     try {
       String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      if (process.waitFor() != 0) {
+      if (Bounded.waitFor(process) != 0) {
         throw new IllegalStateException(command.get(0) + " failed: " + said);
       }
       return said;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import com.sun.management.OperatingSystemMXBean;
 import io.seckill.bench.report.CpuCost;
 import io.seckill.bench.report.Figures;
+import io.seckill.testing.Bounded;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -41,7 +42,7 @@ class CpuTimesTest {
         new ProcessBuilder("sh", "-c", BUSY + "; read -r stat < /proc/$$/stat; echo \"$stat\"")
             .start();
     String stat = new String(child.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-    child.waitFor();
+    Bounded.waitFor(child);
     long own = ownMicros() - ownBefore;
     long all = CpuTimes.now().micros(CpuCost.LOAD_GENERATOR) - allBefore;
 
@@ -71,7 +72,7 @@ class CpuTimesTest {
   void sharesTheTimeAmongTheOrdersAndLeavesTheLoadGeneratorOutOfTheSum() throws Exception {
     Figures figures = new Figures();
     CpuTimes before = CpuTimes.now();
-    new ProcessBuilder("sh", "-c", BUSY).start().waitFor();
+    Bounded.waitFor(new ProcessBuilder("sh", "-c", BUSY).start());
 
     before.addSince(figures, "e2e.sustained_per_s", 10);
 

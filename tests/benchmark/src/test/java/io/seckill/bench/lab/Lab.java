@@ -14,6 +14,7 @@ import io.seckill.system.process.ServiceMetrics;
 import io.seckill.system.process.ServiceProcess;
 import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.DeployedSettings;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlPair;
@@ -101,13 +102,13 @@ public final class Lab implements AutoCloseable {
       return new Servers(
           "bench",
           redis,
-          rabbit.join(),
-          rabbit.join().newVhost(),
+          Bounded.get(rabbit),
+          Bounded.get(rabbit).newVhost(),
           mysql.newDatabase(),
           Map.of(),
           () -> {
             mysql.close();
-            rabbit.join().close();
+            Bounded.get(rabbit).close();
             redis.close();
           });
     }
@@ -119,12 +120,12 @@ public final class Lab implements AutoCloseable {
           RedisReplicaSet.start(DeployedSettings.redisHa().toArray(String[]::new));
       MySqlPair mysql = MySqlPair.start();
       MySqlDatabase database = mysql.newDatabase();
-      RabbitVhost vhost = rabbit.join().newVhost();
+      RabbitVhost vhost = Bounded.get(rabbit).newVhost();
       String jdbcUrl = mysql.jdbcUrl(database);
       return new Servers(
           "bench-ha",
           redis.primary(),
-          rabbit.join().nodes().get(0),
+          Bounded.get(rabbit).nodes().get(0),
           vhost,
           database,
           Map.of(
@@ -140,7 +141,7 @@ public final class Lab implements AutoCloseable {
               jdbcUrl),
           () -> {
             mysql.close();
-            rabbit.join().close();
+            Bounded.get(rabbit).close();
             redis.close();
           });
     }

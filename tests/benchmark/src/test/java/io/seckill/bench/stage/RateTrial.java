@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Sends purchases at a rate for some time. The pipeline keeps up when all are accepted in time and
@@ -50,7 +51,7 @@ final class RateTrial implements SustainedRate.Trial {
       CpuTimes before = CpuTimes.now();
       CompletableFuture<LoadResult> load = CompletableFuture.supplyAsync(() -> run(plan));
       BacklogTrend backlog = watch(sale, database);
-      LoadResult result = load.join();
+      LoadResult result = load.orTimeout(2 * length.toSeconds() + 120, TimeUnit.SECONDS).join();
       long accepted = result.answers(202);
       figures.count(EndToEnd.LOST, database.missing(sale, accepted));
       cpu = before.perOrder(accepted);

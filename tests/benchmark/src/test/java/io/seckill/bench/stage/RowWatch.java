@@ -1,6 +1,7 @@
 package io.seckill.bench.stage;
 
 import io.seckill.system.load.LoadAnswer;
+import io.seckill.testing.Bounded;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
@@ -88,7 +89,7 @@ final class RowWatch {
    */
   Outcome outcome(long purchases) throws InterruptedException, SQLException {
     lastOneCame = true;
-    thread.join();
+    Bounded.join(thread);
     if (failure != null) {
       throw new SQLException("the orders in MySQL could not be read", failure);
     }

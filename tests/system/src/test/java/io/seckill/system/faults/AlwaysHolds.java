@@ -80,10 +80,18 @@ final class AlwaysHolds implements AutoCloseable {
         statement.execute("COMMIT");
       }
       looks.incrementAndGet();
-    } catch (SQLException | JedisException e) {
-      return; // a store is down, because of the test's fault
+    } catch (SQLException e) {
+      note(e, StoreDown.isSaidBy(e));
+    } catch (JedisException e) {
+      note(e, StoreDown.isSaidBy(e));
     } catch (RuntimeException e) { // an exception would end the schedule
-      violations.add("cannot look: " + e);
+      note(e, false);
+    }
+  }
+
+  private void note(Exception failure, boolean isStoreDown) {
+    if (!isStoreDown) { // by the test's fault
+      violations.add("cannot look: " + failure);
     }
   }
 
@@ -92,7 +100,7 @@ final class AlwaysHolds implements AutoCloseable {
     try {
       return waiting(sale);
     } catch (JedisException e) {
-      if (lab.channel().hasFallback()) {
+      if (lab.channel().hasFallback() && StoreDown.isSaidBy(e)) {
         return 0;
       }
       throw e;

@@ -13,6 +13,7 @@ import io.seckill.system.guarantee.Explained;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.Rows;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -327,7 +328,7 @@ class ConsumerFaultsIT {
         publishers.add(threads.submit(() -> publish(shuffled)));
       }
       for (Future<?> publisher : publishers) {
-        publisher.get();
+        Bounded.get(publisher);
       }
     } finally {
       threads.shutdownNow();

@@ -13,9 +13,9 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
  * Provides fault tests with a {@link PipelineLab} that the tests of a JVM share. It is started for
- * the first of them, ends with the JVM or with the first test on another type or {@link Channel}
- * (the lab as shipped only with the JVM), and is healed after each test. A failed test may leave
- * sales and probes that cannot be healed, so the next test gets a new lab and one failure causes no
+ * the first of them, ends with {@link #closeAll}, or with the first test on another type or {@link
+ * Channel} (not the lab as shipped), and is healed after each test. A failed test may leave sales
+ * and probes that cannot be healed, so the next test gets a new lab and one failure causes no
  * others. What a failed test judged is written to a file.
  */
 public abstract class LabExtension
@@ -30,6 +30,11 @@ public abstract class LabExtension
 
   protected LabExtension(Class<? extends PipelineLab> type) {
     this.type = type;
+  }
+
+  /** Ends the labs that run, before tests that need none. */
+  public static void closeAll() {
+    LABS.discardAll();
   }
 
   /** Starts a lab of its type. */
@@ -113,6 +118,10 @@ public abstract class LabExtension
       PipelineLab started = wanted.start(channel, report);
       running.put(key, started);
       return started;
+    }
+
+    private void discardAll() {
+      List.copyOf(running.keySet()).forEach(this::discard);
     }
 
     private void discard(LabExtension wanted, Channel channel) {

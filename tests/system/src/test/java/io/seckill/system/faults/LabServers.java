@@ -2,6 +2,7 @@ package io.seckill.system.faults;
 
 import io.seckill.system.ServiceEnvironment;
 import io.seckill.system.process.Service;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.DeployedSettings;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
@@ -9,10 +10,12 @@ import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -22,20 +25,29 @@ final class LabServers implements Servers {
 
   private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(10);
 
-  private RedisServer redis = RedisServer.start(DeployedSettings.redis().toArray(String[]::new));
-  private final RabbitServer rabbit =
-      RabbitServer.start(DeployedSettings.rabbit().toArray(String[]::new));
-  private final MySqlServer mysql =
-      MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new));
-  private final RabbitVhost vhost = rabbit.newVhost();
-  private final MySqlDatabase database = mysql.newDatabase();
+  private final RabbitServer rabbit;
+  private final MySqlServer mysql;
+  private RedisServer redis;
+  private final RabbitVhost vhost;
+  private final MySqlDatabase database;
 
   /** The tests' own link to Redis, which no fault breaks. */
-  private final TcpProxy toRedis = proxyTo(redis);
+  private final TcpProxy toRedis;
 
-  private final RedisClient redisClient = redisClient(toRedis);
+  private final RedisClient redisClient;
 
-  private LabServers() {}
+  private LabServers() {
+    var starting =
+        CompletableFuture.supplyAsync(
+            () -> RabbitServer.start(DeployedSettings.rabbit().toArray(String[]::new)));
+    redis = RedisServer.start(DeployedSettings.redis().toArray(String[]::new));
+    mysql = MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new));
+    database = mysql.newDatabase();
+    toRedis = proxyTo(redis);
+    redisClient = redisClient(toRedis);
+    rabbit = Bounded.get(starting);
+    vhost = rabbit.newVhost();
+  }
 
   static LabServers start() {
     return new LabServers();
@@ -129,18 +141,7 @@ final class LabServers implements Servers {
 
   @Override
   public void heal() {
-    redis.thaw();
-    rabbit.thaw();
-    mysql.thaw();
-    if (!redis.isRunning()) {
-      redis.restart();
-    }
-    if (!rabbit.isRunning()) {
-      rabbit.restart();
-    }
-    if (!mysql.isRunning()) {
-      mysql.restart();
-    }
+    TestServer.reviveAll(redis, rabbit, mysql);
     redisClient.getPool().clear(); // discards connections that a fault has closed
   }
 

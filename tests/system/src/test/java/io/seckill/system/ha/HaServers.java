@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import redis.clients.jedis.UnifiedJedis;
 
-/** The servers of {@code scripts/up --ha} or {@code --cluster}, without users and HAProxy. */
+/** The servers of {@code scripts/up --ha}, or with a Redis Cluster, without users and HAProxy. */
 final class HaServers implements Servers {
 
   /** Long, because both cores may be busy with services that start. */

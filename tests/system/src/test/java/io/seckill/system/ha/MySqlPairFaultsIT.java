@@ -1,5 +1,7 @@
 package io.seckill.system.ha;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.seckill.system.faults.FaultRun;
 import io.seckill.system.faults.OnChannel;
 import io.seckill.system.faults.Signals;
@@ -9,9 +11,12 @@ import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of a MySQL primary and its semi-synchronous standby. */
@@ -21,6 +26,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class MySqlPairFaultsIT {
 
   private static final Duration PROMISED = Duration.ofSeconds(30);
+  private static final Duration GONE = Duration.ofMinutes(10);
+
+  /** Between two payments; more than the connections for payments can take. */
+  private static final Duration PAUSE = Duration.ofMillis(100);
+
+  /** Connections of all services, which share a user here. */
+  private static final int LIMIT = 280;
 
   private final SentinelLab lab;
   private final MySqlPair mysql;
@@ -51,7 +63,7 @@ class MySqlPairFaultsIT {
   /** The primary has a transaction that nobody was told of; it comes back as standby without it. */
   @Test
   @DisplayName("57: MySQL primary killed after COMMIT, before the standby confirmed")
-  void killedBeforeTheStandbyConfirmed() throws SQLException {
+  void killedBeforeTheStandbyConfirmed() {
     try (FaultRun run = run("57 MySQL primary killed unconfirmed").begin(300)) {
       mysql.stopReceiving();
       Signals.await("a COMMIT to wait for the standby", this::isCommitWaiting);
@@ -91,10 +103,66 @@ class MySqlPairFaultsIT {
     }
   }
 
-  private boolean isCommitWaiting() throws SQLException {
-    String status = "SHOW STATUS LIKE 'Rpl_semi_sync_master_wait_sessions'";
+  /**
+   * A service gives up a COMMIT after 10 s and opens another connection, MySQL keeps waiting for
+   * the standby in the old one. The limit of the user keeps connections free for the standby.
+   */
+  @Test
+  @Timeout(value = 30, unit = TimeUnit.MINUTES)
+  @DisplayName("59: MySQL standby gone for ten minutes, while orders are paid")
+  void standbyGoneWhileOrdersArePaid() throws Exception {
+    try (FaultRun run = run("59 MySQL standby gone for ten minutes").begin(600)) {
+      Signals.await("orders to pay", () -> unpaid().size() >= 300);
+      String user = lab.database().username();
+      mysql.primary().execute("ALTER USER '" + user + "'@'%' WITH MAX_USER_CONNECTIONS " + LIMIT);
+      List<Order> orders = unpaid();
+      mysql.standby().kill();
+      long until = System.nanoTime() + GONE.toNanos();
+      int most = 0;
+      for (int i = 0; System.nanoTime() < until; i++) {
+        Order order = orders.get(i % orders.size());
+        lab.shops().get(i % 2).payAsync(order.userId(), order.id());
+        Thread.sleep(PAUSE.toMillis());
+        if (i % 50 == 0) {
+          most = Math.max(most, connections(user));
+        }
+      }
+      assertThat(most).as("connections of the services").isBetween(LIMIT / 2, LIMIT);
+      run.fault("the standby of MySQL gone; " + most + " connections wait for it");
+      long since = System.nanoTime();
+      mysql.heal();
+      run.awaitFlow("storing is back", since, PROMISED);
+      run.judge();
+    }
+  }
+
+  private record Order(String id, long userId) {}
+
+  private List<Order> unpaid() {
+    return rows(
+        "SELECT order_id, user_id FROM %s.orders WHERE status = 'CONFIRMED'"
+            .formatted(lab.database().name()),
+        row -> new Order(row.getString(1), row.getLong(2)));
+  }
+
+  private int connections(String user) {
+    return rows(
+            "SELECT COUNT(*) FROM information_schema.processlist WHERE user = '" + user + "'",
+            row -> row.getInt(1))
+        .get(0);
+  }
+
+  private boolean isCommitWaiting() {
+    return rows("SHOW STATUS LIKE 'Rpl_semi_sync_master_wait_sessions'", row -> row.getInt(2))
+            .get(0)
+        > 0;
+  }
+
+  private <T> List<T> rows(String sql, Rows.Reader<T> reader) {
     try (Connection root = mysql.primary().rootConnection()) {
-      return Rows.of(root, status, row -> row.getInt(2)).get(0) > 0;
+      return Rows.of(root, sql, reader);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.seckill.system.kubernetes;
 
+import io.seckill.testing.Bounded;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -36,7 +37,7 @@ final class Manifests {
     try (var output = kubectl.inputReader()) {
       objects = objects(new Yaml().loadAll(output));
     }
-    if (kubectl.waitFor() != 0) {
+    if (Bounded.waitFor(kubectl) != 0) {
       throw new IllegalStateException(Files.readString(said));
     }
     Files.delete(said);

@@ -1,5 +1,6 @@
 package io.seckill.system.load;
 
+import io.seckill.testing.Bounded;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -78,7 +79,7 @@ public final class Wrk {
               .redirectErrorStream(true)
               .start();
       String said = new String(wrk.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      if (wrk.waitFor() != 0) {
+      if (Bounded.waitFor(wrk) != 0) {
         throw new IllegalStateException("wrk failed: " + said);
       }
       return parse(said);

@@ -3,6 +3,7 @@ package io.seckill.system.observability;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.seckill.testing.Bounded;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -33,7 +34,7 @@ class AlertRulesTest {
             .start();
     String said = new String(promtool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
-    assertThat(promtool.waitFor()).as(said).isZero();
+    assertThat(Bounded.waitFor(promtool)).as(said).isZero();
   }
 
   @Test

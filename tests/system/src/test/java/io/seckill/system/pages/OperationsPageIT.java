@@ -268,6 +268,7 @@ class OperationsPageIT {
     browser.awaitShown("#no-charges");
   }
 
+  @Tag("proof")
   @Test
   void saysThatOrderConsumerIsAwayAndWhenItIsBack() {
     onSale(3003);

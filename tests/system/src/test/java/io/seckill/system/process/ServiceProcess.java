@@ -2,6 +2,7 @@ package io.seckill.system.process;
 
 import static org.awaitility.Awaitility.await;
 
+import io.seckill.testing.Bounded;
 import io.seckill.testing.ProcessState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -291,14 +292,13 @@ public final class ServiceProcess implements AutoCloseable {
 
   private void signal(String signal) {
     try {
-      int exit = new ProcessBuilder("kill", "-" + signal, "" + process.pid()).start().waitFor();
+      int exit =
+          Bounded.waitFor(new ProcessBuilder("kill", "-" + signal, "" + process.pid()).start());
       if (exit != 0 && process.isAlive()) {
         throw new IllegalStateException("kill -" + signal + " " + name + " exited with " + exit);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 }

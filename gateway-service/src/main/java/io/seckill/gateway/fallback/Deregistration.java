@@ -1,0 +1,44 @@
+package io.seckill.gateway.fallback;
+
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Ends this gateway's registration at order-consumer when it stops: after the web servers, so that
+ * no purchase arrives any more, and before the event loops, which the calls need.
+ */
+final class Deregistration implements SmartLifecycle {
+
+  private final Heartbeats heartbeats;
+  private final PromiseHandover handover;
+  private volatile boolean running;
+
+  Deregistration(Heartbeats heartbeats, PromiseHandover handover) {
+    this.heartbeats = heartbeats;
+    this.handover = handover;
+  }
+
+  @Override
+  public void start() {
+    running = true;
+  }
+
+  /** A heartbeat after the handover would register the gateway again. */
+  @Override
+  public void stop() {
+    running = false;
+    heartbeats.close();
+    handover.close();
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  /** Earlier phases stop later; the products are read until here. */
+  @Override
+  public int getPhase() {
+    return WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE - 3;
+  }
+}

@@ -1,0 +1,167 @@
+package io.seckill.gateway.fallback;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.FallbackMode;
+import io.seckill.gateway.fallback.PromisedOrders.Admitted;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.dao.QueryTimeoutException;
+
+/** order-consumer gets what MySQL lacks, and a gateway that stops leaves nothing unknown. */
+class PromiseHandoverTest {
+
+  private static final long SKU = 1_001;
+  private static final long SOME_MS = 1_800_000_000_000L;
+  private static final Admitted ADMITTED = new Admitted(SKU, 1, 5);
+
+  private final PromisedOrders orders = new PromisedOrders();
+  private final Promises promises =
+      new Promises(FallbackMode.AUTOMATIC, (sku, term) -> true, orders, System::nanoTime);
+  private final Set<OrderId> inMySql = new HashSet<>();
+  private final List<Map<String, ?>> calls = new CopyOnWriteArrayList<>();
+  private final List<Integer> callsBeforeTheEnd = new CopyOnWriteArrayList<>();
+  private boolean isMySqlAway;
+  private boolean isConsumerAway;
+
+  private final PromiseHandover handover =
+      new PromiseHandover(
+          this::handOver,
+          () -> callsBeforeTheEnd.add(calls.size()),
+          Optional::empty,
+          promises,
+          orders,
+          this::stored);
+
+  @AfterEach
+  void stop() {
+    handover.close();
+  }
+
+  @Test
+  void onlyWhatMySqlLacksIsHandedOverForATerm() {
+    List<OrderMessage> promised = orders(1, 2_000);
+    promised.subList(0, 1_750).forEach(order -> inMySql.add(order.orderId()));
+    orders.add(promised);
+    orders.add(ADMITTED);
+
+    begin(1);
+
+    assertThat(handedOver()).containsExactlyElementsOf(ids(promised.subList(1_750, 2_000)));
+    assertThat(calls).as("two of orders, one of units, the last one").hasSize(4);
+    assertThat(calls.get(2).get("admitted")).isEqualTo(List.of(ADMITTED));
+    assertThat(calls.get(3).get("isLast")).isEqualTo(true);
+    assertThat(calls.get(3).get("isComplete")).isEqualTo(true);
+  }
+
+  @Test
+  void everythingIsHandedOverWhenMySqlDoesNotSayWhatItHas() {
+    isMySqlAway = true;
+    orders.add(orders(1, 3));
+
+    begin(1);
+
+    assertThat(handedOver()).containsExactlyElementsOf(ids(orders(1, 3)));
+  }
+
+  @Test
+  void aStopHandsOverWhatMySqlLacksAndEndsTheRegistrationThen() {
+    promises.heard(System.nanoTime(), 0);
+    inMySql.add(order(2).orderId());
+    orders.add(orders(1, 3));
+    orders.add(ADMITTED);
+
+    handover.close();
+
+    assertThat(handedOver()).containsExactly(order(1).orderId(), order(3).orderId());
+    assertThat(calls).noneMatch(call -> call.get("isLast").equals(true));
+    assertThat(callsBeforeTheEnd).containsExactly(2);
+    assertThat(promises.may(SKU)).isFalse();
+  }
+
+  /** Why a gateway stays registered until order-consumer has looked at Redis. */
+  private enum Reason {
+    ORDERS_WERE_DROPPED,
+    ORDER_CONSUMER_IS_AWAY,
+    NEVER_REGISTERED
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aStopThatLeavesSomethingUnknownDoesNotEndTheRegistration(Reason reason) {
+    orders.add(orders(1, reason == Reason.ORDERS_WERE_DROPPED ? PromisedOrders.MOST + 1 : 1));
+    if (reason != Reason.NEVER_REGISTERED) {
+      promises.heard(System.nanoTime(), 0);
+    }
+    isConsumerAway = reason == Reason.ORDER_CONSUMER_IS_AWAY;
+
+    handover.close();
+
+    assertThat(callsBeforeTheEnd).isEmpty();
+    assertThat(promises.may(SKU)).isFalse();
+  }
+
+  private void begin(long term) {
+    promises.begins(term);
+    promises.heard(System.nanoTime(), term);
+    eventually().until(() -> promises.handedOver() == term);
+  }
+
+  private void handOver(Map<String, ?> part) {
+    if (isConsumerAway) {
+      throw new IllegalStateException("order-consumer is away");
+    }
+    calls.add(part);
+  }
+
+  private List<OrderId> stored(List<OrderId> ids) {
+    if (isMySqlAway) {
+      throw new QueryTimeoutException("MySQL is away");
+    }
+    return ids.stream().filter(inMySql::contains).toList();
+  }
+
+  private List<OrderId> handedOver() {
+    return calls.stream()
+        .flatMap(call -> ((List<?>) call.get("orders")).stream())
+        .map(order -> OrderId.parse(String.valueOf(((Map<?, ?>) order).get("orderId"))))
+        .toList();
+  }
+
+  private static List<OrderId> ids(List<OrderMessage> orders) {
+    return orders.stream().map(OrderMessage::orderId).toList();
+  }
+
+  private static List<OrderMessage> orders(int first, int last) {
+    return IntStream.rangeClosed(first, last).mapToObj(PromiseHandoverTest::order).toList();
+  }
+
+  private static OrderMessage order(int number) {
+    OrderId id = OrderId.of(SOME_MS + number / 1_000, Partition.ofSku(SKU), 7, number % 1_000);
+    return new OrderMessage(
+        id,
+        number,
+        SKU,
+        1,
+        "key-" + (10_000 + number),
+        PurchasePolicy.LIMITED,
+        1,
+        number,
+        SOME_MS,
+        null);
+  }
+}

@@ -1,0 +1,62 @@
+package io.seckill.relay;
+
+import io.seckill.relay.lane.LaneState;
+import io.seckill.relay.lane.LaneStatus;
+import io.seckill.relay.recovery.PartitionBacklog;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a relay has done lately, and whether it is stuck.
+ *
+ * @param sinceRenewed time since Redis renewed a lease of the relay
+ */
+record LanesProgress(Duration sinceRenewed, List<Lane> lanes) {
+
+  /** Longer than every time-out, pause and hand-over of a lane that works. */
+  static final Duration STUCK_AFTER = Duration.ofMinutes(1);
+
+  /**
+   * One lane.
+   *
+   * @param hasWork whether it has orders, or its partition has
+   * @param outbox orders that wait in the outbox of its partition
+   * @param reason why it is in its state; empty without a failure
+   */
+  record Lane(
+      String name,
+      LaneState state,
+      Duration sinceMoved,
+      boolean hasWork,
+      long outbox,
+      String reason) {
+
+    static Lane of(LaneStatus lane, PartitionBacklog backlog) {
+      return new Lane(
+          lane.lane(),
+          lane.state(),
+          lane.sinceMoved(),
+          lane.outstanding() > 0 || backlog.isWork(),
+          backlog.outbox(),
+          lane.reason());
+    }
+
+    private boolean isStuck() {
+      return hasWork && sinceMoved.compareTo(STUCK_AFTER) > 0;
+    }
+
+    private String describe() {
+      return "lane %s (%s) has not moved for %d s, %d orders wait in its outbox: %s"
+          .formatted(name, state, sinceMoved.toSeconds(), outbox, reason);
+    }
+  }
+
+  /** Why the relay is not ready, without credentials; empty when it is ready. */
+  Optional<String> failure() {
+    if (sinceRenewed.compareTo(STUCK_AFTER) > 0) {
+      return Optional.of("no lease renewed in Redis for " + sinceRenewed.toSeconds() + " s");
+    }
+    return lanes.stream().filter(Lane::isStuck).findFirst().map(Lane::describe);
+  }
+}

@@ -1,0 +1,68 @@
+package io.seckill.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.relay.LanesProgress.Lane;
+import io.seckill.relay.lane.LaneState;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LanesProgressTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, true, true",
+    "60000, true, true",
+    "60001, true, false",
+    "3600000, true, false",
+    "60001, false, true",
+    "3600000, false, true",
+  })
+  void aLaneIsStuckWhenItHasWorkAndHasNotMovedForAMinute(
+      long sinceMovedMs, boolean hasWork, boolean isReady) {
+    LanesProgress progress = progress(0, lane("r-0", 0, true), lane("r-1", sinceMovedMs, hasWork));
+
+    assertThat(progress.failure().isEmpty()).isEqualTo(isReady);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, true", "60000, true", "60001, false"})
+  void redisMustHaveRenewedALeaseWithinAMinute(long sinceRenewedMs, boolean isReady) {
+    LanesProgress progress = progress(sinceRenewedMs, lane("r-0", 0, false));
+
+    assertThat(progress.failure().isEmpty()).isEqualTo(isReady);
+  }
+
+  @Test
+  void theReasonNamesTheFirstLaneThatIsStuck() {
+    assertThat(
+            progress(0, lane("r-0", 5, true), lane("r-1", 61_000, true), lane("r-2", 70_000, true))
+                .failure())
+        .contains(
+            "lane r-1 (BROKER_UNAVAILABLE) has not moved for 61 s, 7 orders wait in its outbox:"
+                + " connecting");
+  }
+
+  @Test
+  void thatRedisIsSilentIsSaidFirst() {
+    assertThat(progress(75_000, lane("r-0", 75_000, true)).failure())
+        .contains("no lease renewed in Redis for 75 s");
+  }
+
+  private static LanesProgress progress(long sinceRenewedMs, Lane... lanes) {
+    return new LanesProgress(Duration.ofMillis(sinceRenewedMs), List.of(lanes));
+  }
+
+  private static Lane lane(String name, long sinceMovedMs, boolean hasWork) {
+    return new Lane(
+        name,
+        LaneState.BROKER_UNAVAILABLE,
+        Duration.ofMillis(sinceMovedMs),
+        hasWork,
+        7,
+        "connecting");
+  }
+}
