@@ -227,9 +227,10 @@ rabbitmq_api() { # NODE PATH [CURL-ARGUMENT…]: succeeds when the answer is a s
 }
 
 start_mysql() { # NODE
-  local data=$DATA_DIR/$1 role=()
+  local data=$DATA_DIR/$1 role=() primary
+  primary=$(mysql_primary) || return
   [[ -d $data/mysql ]] || create_mysql_data "$1"
-  if is_ha; then mapfile -t role < <(mysql_role "$1"); fi
+  if is_ha; then mapfile -t role < <(mysql_role "$1" "$primary"); fi
   start_process "$1" mariadbd --defaults-file="$ROOT/deploy/mysql/my.cnf" "${role[@]}" --user="$(id -un)" \
     --datadir="$data" --bind-address=127.0.0.1 --port="$(port_of MYSQL "$1")" --socket=mysql.sock \
     --pid-file=mysqld.pid --tmpdir="$data"
@@ -237,9 +238,9 @@ start_mysql() { # NODE
 
 # A primary is opened once the standby has shown that it is one. A standby forgets at its start what it wrote as primary and
 # no standby has, and applies without waiting for a standby of its own.
-mysql_role() { # NODE: options, a line each; the group first, as MariaDB requires
+mysql_role() { # NODE PRIMARY: options, a line each; the group first, as MariaDB requires
   printf -- '--defaults-group-suffix=-ha\n--server-id=%s\n--read-only=ON\n' "$(number_of "$1")"
-  if [[ $1 == "$(mysql_primary)" ]]; then
+  if [[ $1 == "$2" ]]; then
     printf -- '--init-rpl-role=MASTER\n--rpl-semi-sync-master-enabled=ON\n'
   else
     printf -- '--init-rpl-role=SLAVE\n'
@@ -247,12 +248,15 @@ mysql_role() { # NODE: options, a line each; the group first, as MariaDB require
 }
 
 mysql_primary() { # scripts/promote has written the file
-  { is_ha && cat "$DATA_DIR/mysql-primary" 2>/dev/null; } || printf '%s\n' "${MYSQL_NODES%% *}"
+  local primary=${MYSQL_NODES%% *}
+  ! is_ha || primary=$(cat "$DATA_DIR/mysql-primary" 2>/dev/null) || primary=${MYSQL_NODES%% *}
+  [[ " $MYSQL_NODES " == *" $primary "* ]] || fail "$DATA_DIR/mysql-primary must name one of $MYSQL_NODES, not '$primary'"
+  printf '%s\n' "$primary"
 }
 
 mysql_standby() {
   local node primary
-  primary=$(mysql_primary)
+  primary=$(mysql_primary) || return
   for node in $MYSQL_NODES; do [[ $node == "$primary" ]] || printf '%s\n' "$node"; done
 }
 

@@ -31,7 +31,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import redis.clients.jedis.Protocol;
 import tools.jackson.databind.JsonNode;
 
 /** MySQL decides sales of Redis for a while, and loses no order that Redis has promised. */
@@ -511,7 +510,7 @@ class FallbackIT {
   }
 
   private static void configure(String setting, String value) {
-    consumer.redis().sendCommand(Protocol.Command.CONFIG, "SET", setting, value);
+    consumer.redis().configSet(setting, value);
   }
 
   private void awaitFailureToReturn() {

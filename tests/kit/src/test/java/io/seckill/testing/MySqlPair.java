@@ -80,6 +80,12 @@ public final class MySqlPair implements AutoCloseable {
     return database;
   }
 
+  /** Most connections of the user of this database, on each server, as in users.sql. */
+  public void limitConnections(MySqlDatabase database, int most) {
+    String user = "'" + database.username() + "'@'%'";
+    primary().execute("ALTER USER " + user + " WITH MAX_USER_CONNECTIONS " + most);
+  }
+
   /** As {@link MySqlDatabase#jdbcUrl()} with both hosts, for the driver of our services. */
   public String jdbcUrl(MySqlDatabase database) {
     return MySqlServer.jdbcUrl(

@@ -113,8 +113,7 @@ class MySqlPairFaultsIT {
   void standbyGoneWhileOrdersArePaid() throws Exception {
     try (FaultRun run = run("59 MySQL standby gone for ten minutes").begin(600)) {
       Signals.await("orders to pay", () -> unpaid().size() >= 300);
-      String user = lab.database().username();
-      mysql.primary().execute("ALTER USER '" + user + "'@'%' WITH MAX_USER_CONNECTIONS " + LIMIT);
+      mysql.limitConnections(lab.database(), LIMIT);
       List<Order> orders = unpaid();
       mysql.standby().kill();
       long until = System.nanoTime() + GONE.toNanos();
@@ -124,7 +123,7 @@ class MySqlPairFaultsIT {
         lab.shops().get(i % 2).payAsync(order.userId(), order.id());
         Thread.sleep(PAUSE.toMillis());
         if (i % 50 == 0) {
-          most = Math.max(most, connections(user));
+          most = Math.max(most, connections());
         }
       }
       assertThat(most).as("connections of the services").isBetween(LIMIT / 2, LIMIT);
@@ -145,11 +144,9 @@ class MySqlPairFaultsIT {
         row -> new Order(row.getString(1), row.getLong(2)));
   }
 
-  private int connections(String user) {
-    return rows(
-            "SELECT COUNT(*) FROM information_schema.processlist WHERE user = '" + user + "'",
-            row -> row.getInt(1))
-        .get(0);
+  private int connections() {
+    String count = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = '%s'";
+    return rows(count.formatted(lab.database().username()), row -> row.getInt(1)).get(0);
   }
 
   private boolean isCommitWaiting() {
