@@ -2,6 +2,7 @@
 
 import {$, enable, isEnabled, make, show, write} from './dom.js';
 import {backOffMs, call, isUnsettled, pause} from './api.js';
+import {amount, MONEY, WHOLE} from './entries.js';
 
 const TRIES = 5;
 
@@ -82,10 +83,10 @@ function askForStock(product, context) {
       : 'Units to add go to MySQL, then to Redis, and are on sale at once. Units to withdraw (a number below 0) leave Redis first, and only if so many are unsold.',
     yes: 'Change stock',
     fields: [
-      {name: 'delta', label: 'Units, e.g. 100 or -20', value: '', inputMode: 'text'},
+      {name: 'delta', label: 'Units, e.g. 100 or -20', value: '', reads: WHOLE},
       {name: 'reason', label: 'Reason', value: ''},
     ],
-    run: (values) => post(context, `admin/v1/skus/${product.skuId}/stock`, {delta: Number(values.delta), reason: values.reason}, key),
+    run: (values) => post(context, `admin/v1/skus/${product.skuId}/stock`, {delta: values.delta, reason: values.reason}, key),
     done: (answer) => `stock SKU ${product.skuId} by ${answer.json.delta}: ${answer.json.state}, ${answer.json.stock} units in MySQL`,
     what: `stock SKU ${product.skuId}`,
   });
@@ -124,12 +125,12 @@ export function askForProduct(product, context) {
   const iso = (ms) => new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000', '');
   const fresh = !product || product.state === 'NEW';
   const all = [
-    {name: 'skuId', label: 'SKU, a number', value: product ? product.skuId : '', fixed: Boolean(product)},
+    {name: 'skuId', label: 'SKU, a number', value: product ? product.skuId : '', fixed: Boolean(product), reads: WHOLE},
     {name: 'name', label: 'Name', value: product ? product.name : ''},
-    {name: 'priceCents', label: 'Price in cents', value: product ? product.priceCents : '', fixed: !fresh},
-    {name: 'stock', label: 'Units', value: product ? product.initialStock : '', fixed: !fresh},
+    {name: 'price', label: `Price in ${document.documentElement.dataset.currency}, e.g. 499.00`, value: product ? amount(product.priceCents) : '', fixed: !fresh, reads: MONEY},
+    {name: 'stock', label: 'Units', value: product ? product.initialStock : '', fixed: !fresh, reads: WHOLE},
     {name: 'policy', label: 'Policy', value: product ? product.policy : 'LIMITED', options: ['LIMITED', 'ONE_PER_USER', 'UNLIMITED'], fixed: !fresh},
-    {name: 'limitPerUser', label: 'Limit per user (LIMITED only)', value: product ? product.limitPerUser || '' : 5, fixed: !fresh},
+    {name: 'limitPerUser', label: 'Limit per user (LIMITED only)', value: product ? product.limitPerUser || '' : 5, fixed: !fresh, reads: WHOLE, when: ({policy}) => policy === 'LIMITED'},
     {name: 'decides', label: 'Decided by', value: product ? product.decides : 'REDIS', options: DECIDERS, fixed: !fresh},
     {name: 'opensAt', label: 'Opens at, UTC', value: product ? product.opensAt : iso(now), fixed: !fresh},
     {name: 'closesAt', label: 'Closes at, UTC', value: product ? product.closesAt : iso(now + 86_400_000)},
@@ -143,15 +144,15 @@ export function askForProduct(product, context) {
     fields: all,
     run: (values) => put(context, `admin/v1/skus/${values.skuId}`, {
       name: values.name,
-      priceCents: Number(values.priceCents),
-      stock: Number(values.stock),
+      priceCents: values.price,
+      stock: values.stock,
       policy: values.policy,
-      limitPerUser: values.policy === 'LIMITED' ? Number(values.limitPerUser) : null,
+      limitPerUser: values.limitPerUser,
       decides: values.decides,
       opensAt: values.opensAt,
       closesAt: values.closesAt,
     }),
-    done: (answer) => `put SKU ${answer.json.skuId}: ${answer.json.name}, ${answer.json.initialStock} units`,
+    done: (answer) => `put SKU ${answer.json.skuId}: ${answer.json.name}, ${answer.json.initialStock} units at ${amount(answer.json.priceCents)}`,
     what: 'put SKU',
   });
 }
@@ -174,7 +175,7 @@ async function insist(attempt) {
 }
 
 /**
- * Opens the confirmation.
+ * Opens the confirmation. A field with reads is a number, and null unless its when holds; nothing is sent while one is unreadable.
  * @param {{title: string, text: string, yes: string, danger?: boolean, fields?: object[],
  *     run: (values: object) => Promise<object>, done: (answer: object) => string, what: string}} question
  */
@@ -191,10 +192,10 @@ export function ask(context, question) {
   ($('confirm-fields').querySelector('input:not([readonly])') || $('confirm-no')).focus();
 }
 
-function field({name, label, value, options, fixed, inputMode}) {
+function field({name, label, value, options, fixed}) {
   const control = options
     ? make('select', {name}, ...options.map((option) => [option].flat()).map(([key, text = key]) => make('option', {value: key, textContent: text})))
-    : make('input', {name, autocomplete: 'off', readOnly: Boolean(fixed), inputMode: inputMode || ''});
+    : make('input', {name, autocomplete: 'off', readOnly: Boolean(fixed)});
   control.value = String(value);
   if (options) control.disabled = Boolean(fixed);
   return make('label', {}, label, control);
@@ -204,8 +205,13 @@ async function confirmed(context, question) {
   if (!isEnabled($('confirm-yes'))) return;
   const values = {};
   $('confirm-fields').querySelectorAll('input, select').forEach((control) => (values[control.name] = control.value.trim()));
+  const bad = (question.fields || []).find((one) => !readNumber(one, values));
+  write($('confirm-problem'), bad ? `${bad.label}: this must be ${bad.reads.expects}.` : '');
+  if (bad) {
+    $('confirm-fields').querySelector(`[name=${bad.name}]`).focus();
+    return;
+  }
   enable($('confirm-yes'), false);
-  write($('confirm-problem'), '');
   const answer = await question.run(values);
   enable($('confirm-yes'), true);
   const taken = answer.status >= 200 && answer.status < 300;
@@ -220,6 +226,14 @@ async function confirmed(context, question) {
   } else {
     write($('confirm-problem'), problem(answer));
   }
+}
+
+/** Replaces the text of a number field by its number; false when it is none. */
+function readNumber({name, reads, when}, values) {
+  if (!reads) return true;
+  const needed = !when || when(values);
+  values[name] = needed ? reads.read(values[name]) : null;
+  return !needed || values[name] !== null;
 }
 
 function problem(answer) {

@@ -2,12 +2,15 @@
 
 import {$, make, show, write} from './dom.js';
 import {actionButtons, isStrong} from './actions.js';
+import {call} from './api.js';
 import {renderFallback} from './fallback.js';
 import {number, renderSheets, renderStrongSheets, verdict} from './sheet.js';
 
 const NAMES = {redis: 'Redis', mysql: 'MySQL', broker: 'RabbitMQ', consumer: 'order-consumer', relay: 'relay-service'};
 const HOLDERS = {REDIS: 'Redis has', REPLICAS: 'replicas of Redis have', BROKER: 'RabbitMQ has'};
 const LANES_SHOWN = 40;
+/** Of a snapshot. */
+const MOST_SALES = 200;
 /** Work that waits in MySQL, and the age from which it waits too long: that of its alert. */
 const PENDING = [
   ['REFUNDS', 'Refunds due', 300],
@@ -110,7 +113,7 @@ function tiles(values) {
 
 function renderSales(snapshot, context) {
   const ledgers = new Map(snapshot.ledgers.map((ledger) => [ledger.skuId, ledger]));
-  const {skus} = snapshot;
+  const skus = snapshot.skus && withMore(snapshot.skus);
   if (skus) {
     show($('no-sales'), skus.length === 0);
     reconcileRows($('sales-rows'), skus, (sku) => sku.skuId, (sku) => saleRow(sku, context), (row, sku) => fillSale(row, sku, ledgers.get(sku.skuId)));
@@ -118,6 +121,28 @@ function renderSales(snapshot, context) {
   }
   const product = skus && skus.find((sku) => sku.skuId === chosen);
   if (product) renderSale(product, ledgers.get(chosen), context);
+}
+
+/** Behind the sales of each snapshot, the further pages that were asked for, as they were then. */
+const further = {skus: [], next: null, ended: false};
+
+function withMore(skus) {
+  show($('more-sales'), skus.length >= MOST_SALES && !further.ended);
+  const shown = new Set(skus.map((sku) => sku.skuId));
+  return [...skus, ...further.skus.filter((sku) => !shown.has(sku.skuId))];
+}
+
+export function listenToMoreSales(context) {
+  $('more-sales').addEventListener('click', async () => {
+    const read = (query) => call('GET', `admin/v1/skus${query}`, {token: context.token()});
+    const cursor = further.next ?? (await read('')).json.next;
+    const answer = cursor && (await read(`?cursor=${cursor}`));
+    if (!answer || answer.status !== 200) return;
+    further.skus.push(...answer.json.skus);
+    further.next = answer.json.next;
+    further.ended = further.next === null;
+    context.again();
+  });
 }
 
 function saleRow(sku, context) {

@@ -2,6 +2,7 @@
 
 import {$, make, show, write} from './dom.js';
 import {ask, button, post, put} from './actions.js';
+import {WHOLE} from './entries.js';
 import {number} from './sheet.js';
 
 const FRESH_MS = 2_000;
@@ -81,11 +82,11 @@ function renderButtons(fallback, context) {
       text: 'A gateway stops when within a second at least this share of its calls fail, and at least so many. The reserve is kept, in a fallback, in place of what a gateway that does not answer may have promised.',
       yes: 'Change',
       fields: [
-        {name: 'failurePercent', label: 'Failed calls, percent, 1 to 100', value: fallback.failurePercent},
-        {name: 'failuresPerSecond', label: 'and failed calls a second, from 1', value: fallback.failuresPerSecond},
-        {name: 'reservePercent', label: 'Reserve, percent of the unsold units, 0 to 100', value: fallback.reservePercent},
+        {name: 'failurePercent', label: 'Failed calls, percent, 1 to 100', value: fallback.failurePercent, reads: WHOLE},
+        {name: 'failuresPerSecond', label: 'and failed calls a second, from 1', value: fallback.failuresPerSecond, reads: WHOLE},
+        {name: 'reservePercent', label: 'Reserve, percent of the unsold units, 0 to 100', value: fallback.reservePercent, reads: WHOLE},
       ],
-      run: (values) => put(context, 'admin/v1/fallback/settings', Object.fromEntries(Object.entries(values).map(([name, text]) => [name, Number(text)]))),
+      run: (values) => put(context, 'admin/v1/fallback/settings', values),
       done: ({json}) => `thresholds: ${json.failurePercent} % and ${json.failuresPerSecond} a second, reserve ${json.reservePercent} %`,
       what: 'thresholds',
     })),

@@ -7,7 +7,8 @@ import {draw, drawLegend} from './chart.js';
 import {history, measure} from './rates.js';
 import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-letters.js';
 import {listenToUnexplainedCharges, readUnexplainedCharges, unexplainedChargesChanged} from './unexplained-charges.js';
-import {renderBoard} from './board.js';
+import {listenToAudits, readAudits} from './audits.js';
+import {listenToMoreSales, renderBoard} from './board.js';
 
 const STORE = 'seckill.operator';
 const LIMITS = {firstMs: 10_000, silenceMs: 10_000};
@@ -20,7 +21,7 @@ let stop = new AbortController();
 
 const context = {
   token: () => sessionStorage.getItem(STORE),
-  changed: () => Promise.all([readDeadLetters(context, null), readUnexplainedCharges(context, null)]),
+  changed: () => Promise.all([readDeadLetters(context, null), readUnexplainedCharges(context, null), readAudits(context, null)]),
   again: () => latest && renderBoard(latest, rates, context),
   signInAgain: () => signOut('The token does not hold any more. Sign in again.'),
 };
@@ -77,8 +78,10 @@ function signedIn() {
   show($('board'), known);
   show($('sign-out'), known);
   show($('demo'), document.documentElement.dataset.demo === 'on');
-  if (known) watch();
-  else $('token').focus();
+  if (known) {
+    readAudits(context, null);
+    watch();
+  } else $('token').focus();
 }
 
 async function trySignIn(token) {
@@ -123,8 +126,10 @@ $('sign-out').addEventListener('click', () => signOut(''));
 $('new-sku').addEventListener('click', () => askForProduct(null, context));
 addEventListener('resize', () => draw(history));
 listenToConfirmation();
+listenToMoreSales(context);
 listenToDeadLetters(context);
 listenToUnexplainedCharges(context);
+listenToAudits(context);
 drawLegend();
 signedIn();
 setInterval(watchdog, 1000);

@@ -3,6 +3,7 @@
 import {$, make, show} from './dom.js';
 import {ask, post} from './actions.js';
 import {call} from './api.js';
+import {amount} from './entries.js';
 
 const PAGE = 20;
 let seen = null;
@@ -38,7 +39,7 @@ function row(charge, context) {
   const cell = (text, className = '') => make('td', {textContent: String(text ?? '–'), className});
   const why = make('td', {}, make('strong', {textContent: charge.reason}), ` ${charge.kind ?? ''} ${charge.detail}`);
   const order = [charge.orderId, charge.orderStatus, charge.paymentState && `payment ${charge.paymentState}`].filter(Boolean).join(', ');
-  const amount = charge.amountCents === null ? null : `${(charge.amountCents / 100).toFixed(2)} ${charge.currency ?? ''}`;
+  const amount = charge.amountCents === null ? null : `${amount(charge.amountCents)} ${charge.currency ?? ''}`;
   const close = make('button', {type: 'button', textContent: 'Close…'});
   close.addEventListener('click', () => askToClose(charge, context));
   return make('tr', {'data-charge': charge.chargeId ?? '', 'data-reason': charge.reason}, cell(charge.chargeId), cell(order || null), cell(amount, 'n'), why,

@@ -121,18 +121,34 @@ function renderProduct() {
 
 // ---- the list ----
 
+/** Each part of the list: what can be asked for, and where it is shown. */
+const LISTS = {
+  NOW: {list: 'product-list', more: 'more-products', next: null},
+  SOON: {list: 'coming-list', more: 'more-coming', next: null},
+};
+
 async function showList() {
   show($('products'), true);
+  const now = await showPage('NOW', null);
+  show($('no-products'), now.length === 0);
+  show($('coming'), (await showPage('SOON', null)).length > 0);
+}
+
+/** Shows a page behind those that are shown, or in their place if it is the first one. */
+async function showPage(when, cursor) {
+  const part = LISTS[when];
   for (let attempt = 0; ; attempt++) {
-    const answer = await call('GET', 'api/v1/skus');
+    const answer = await call('GET', `api/v1/skus?when=${when}${cursor ? `&cursor=${cursor}` : ''}`);
     state.away = answer.status !== 200;
     show($('away'), state.away);
     write($('away'), t('pageUnavailable'));
     if (!state.away) {
       hear(answer, answer.json.serverTime);
-      show($('no-products'), answer.json.skus.length === 0);
-      $('product-list').replaceChildren(...answer.json.skus.map(listed));
-      return;
+      if (!cursor) $(part.list).replaceChildren();
+      $(part.list).append(...answer.json.skus.map(listed));
+      part.next = answer.json.next;
+      show($(part.more), part.next !== null);
+      return answer.json.skus;
     }
     await pause(backOffMs(attempt));
   }
@@ -325,7 +341,9 @@ async function listOrders() {
   if (answer.status !== 200 || session.token() !== token) return;
   const current = state.order && state.order.orderId;
   const others = answer.json.orders.filter((order) => order.orderId !== current);
-  show($('orders'), others.length > 0);
+  const missing = answer.json.complete === false;
+  show($('orders'), others.length > 0 || missing);
+  show($('orders-incomplete'), missing);
   $('order-list').replaceChildren(...others.map(orderRow));
 }
 
@@ -454,6 +472,9 @@ function listen() {
     if (!state.sku) showList();
   });
   $('account').addEventListener('click', changeAccount);
+  for (const [when, part] of Object.entries(LISTS)) {
+    $(part.more).addEventListener('click', () => showPage(when, part.next));
+  }
   $('buy-form').addEventListener('submit', (event) => {
     event.preventDefault();
     buy();

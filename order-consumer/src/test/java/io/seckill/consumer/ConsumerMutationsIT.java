@@ -93,7 +93,7 @@ class ConsumerMutationsIT {
         ConsumerMutations.COMPENSATED_AGAIN.caughtBy(
             COMPENSATION_IT + "givesStockAndQuotaOncePerOrder", "expected: 2L"),
         Mutation.named("an older epoch is compensated")
-            .text(COMPENSATION, "elseif current > epoch then", "elseif false then")
+            .text(COMPENSATION, "if current > epoch then", "if false then")
             .caughtBy(COMPENSATION_IT + "changesNothingForAnOlderEpoch", "expected: 3L"),
         Mutation.named("a payment pays for an order that has ended")
             .calls(

@@ -15,10 +15,12 @@ import org.jspecify.annotations.Nullable;
  * @param quantity units
  * @param seq sequence number of the admission within the SKU
  * @param admittedAt Redis's clock, Unix ms
- * @param epoch the sale's epoch at admission
+ * @param epoch the sale's epoch at admission; of a dead letter that a loading reserved units for,
+ *     that of the loading
  * @param status latest result known to Redis
  * @param reason only with REJECTED
- * @param changedAt Unix ms of the latest result; equals admittedAt while QUEUED
+ * @param changedAt Unix ms of the latest result; while QUEUED the time of the latest publish that
+ *     {@code admit.lua} caused: admittedAt, or that of a repeat
  * @param storedOrderId the order that MySQL stores for the same request when this one is its alias,
  *     else null
  */

@@ -1,11 +1,14 @@
 package io.seckill.gateway.admin;
 
+import io.seckill.common.sale.Decider;
 import io.seckill.gateway.admin.SaleStopper.Stopped;
 import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.web.Caller;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -26,22 +29,29 @@ import tools.jackson.databind.JsonNode;
 /**
  * The operators' endpoints. Order-consumer checks and carries out the calls, and its answers are
  * returned unchanged; only a pause and a close are made here, because they must work while
- * order-consumer is unavailable.
+ * order-consumer is unavailable. After a change of a strong sale this gateway reads the products
+ * again before it answers, so that it knows what decides the next purchase.
  */
 @RestController
-@RequestMapping("/admin/v1")
+@RequestMapping(path = "/admin/v1", produces = MediaType.APPLICATION_JSON_VALUE)
 final class AdminController {
 
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
+  /** The products are read four times a second at most. */
+  private static final Duration READ_WITHIN = Duration.ofSeconds(1);
+
   private final ConsumerClient consumer;
   private final SaleStopper stopper;
   private final ReactiveAudit audit;
+  private final ProductCache products;
 
-  AdminController(ConsumerClient consumer, SaleStopper stopper, ReactiveAudit audit) {
+  AdminController(
+      ConsumerClient consumer, SaleStopper stopper, ReactiveAudit audit, ProductCache products) {
     this.consumer = consumer;
     this.stopper = stopper;
     this.audit = audit;
+    this.products = products;
   }
 
   @GetMapping("/skus/{sku}")
@@ -69,6 +79,11 @@ final class AdminController {
   @GetMapping("/unexplained-charges")
   Mono<ResponseEntity<JsonNode>> unexplainedCharges(ServerWebExchange exchange) {
     return list("/unexplained-charges", exchange);
+  }
+
+  @GetMapping("/audits")
+  Mono<ResponseEntity<JsonNode>> audits(ServerWebExchange exchange) {
+    return list("/audits", exchange);
   }
 
   private Mono<ResponseEntity<JsonNode>> list(String path, ServerWebExchange exchange) {
@@ -115,6 +130,11 @@ final class AdminController {
   Mono<ResponseEntity<JsonNode>> releaseReserve(
       @PathVariable String sku, ServerWebExchange exchange) {
     return ofSale("release-reserve", sku, exchange, false);
+  }
+
+  @PostMapping("/skus/{sku}/audit")
+  Mono<ResponseEntity<JsonNode>> auditSale(@PathVariable String sku, ServerWebExchange exchange) {
+    return ofSale("audit", sku, exchange, true);
   }
 
   @PutMapping(path = "/skus/{sku}", consumes = MediaType.APPLICATION_JSON_VALUE)
@@ -260,8 +280,21 @@ final class AdminController {
             exchange,
             action,
             target.subject(),
-            consumer.forward(method, target.path() + rest, body, headers, isLong))
+            consumer
+                .forward(method, target.path() + rest, body, headers, isLong)
+                .flatMap(
+                    answer -> isStrong(answer.body()) ? afterReading(answer) : Mono.just(answer)))
         .map(AdminController::entity);
+  }
+
+  /** Whether the answer is a product that MySQL decides. */
+  private static boolean isStrong(JsonNode answered) {
+    return answered.path("decides").asString("").equals(Decider.MYSQL.name());
+  }
+
+  /** The change is made, so its answer is the same when the products cannot be read. */
+  private <T> Mono<T> afterReading(T answer) {
+    return products.readAgain().timeout(READ_WITHIN).onErrorComplete().thenReturn(answer);
   }
 
   private Mono<ResponseEntity<Object>> stop(

@@ -5,7 +5,12 @@ import io.seckill.common.order.OrderStatus;
 
 /** Outcome of one purchase attempt. */
 sealed interface Admission
-    permits Admission.Queued, Admission.Stored, Refusal, Admission.Busy, Admission.Unknown {
+    permits Admission.Queued,
+        Admission.Aliased,
+        Admission.Stored,
+        Refusal,
+        Admission.Busy,
+        Admission.Unknown {
 
   /** There is an order for this purchase; Redis has admitted it. */
   sealed interface Queued extends Admission permits Admitted, Repeated {
@@ -39,6 +44,14 @@ sealed interface Admission
    * @param position place in the queue, from 1; 0 when the order is neither QUEUED nor DELAYED
    */
   record Repeated(OrderId orderId, OrderStatus status, long position) implements Queued {}
+
+  /**
+   * The same, but MySQL stores the purchase under the id of another order of it, whose status only
+   * MySQL has. {@link LateOutcomes} replaces this by {@link Repeated}.
+   *
+   * @param orderId order id of the first answer of Redis
+   */
+  record Aliased(OrderId orderId) implements Admission {}
 
   /**
    * There is an order for this purchase of a strong sale; MySQL has it.

@@ -9,6 +9,7 @@ import io.seckill.gateway.backends.RequestBatcher;
 import io.seckill.gateway.backends.RequestBatcherProperties;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.fallback.Promises;
+import io.seckill.gateway.web.AllowedMethods;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -16,7 +17,12 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.HttpMethod;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.web.reactive.function.server.RequestPredicates;
+import org.springframework.web.reactive.function.server.RouterFunction;
+import org.springframework.web.reactive.function.server.RouterFunctions;
+import org.springframework.web.reactive.function.server.ServerResponse;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Creates the beans of the purchase path. */
@@ -28,6 +34,14 @@ class AdmissionConfiguration {
 
   /** How often Redis is compared with MySQL; the read of all products takes milliseconds. */
   private static final Duration WATCH_INTERVAL = Duration.ofSeconds(1);
+
+  /** {@link PurchaseRoute} takes every POST. */
+  @Bean
+  RouterFunction<ServerResponse> otherMethodsOfPurchases() {
+    return RouterFunctions.route(
+        RequestPredicates.path("/api/v1/skus/{sku}/orders"),
+        request -> AllowedMethods.answer(request, HttpMethod.POST));
+  }
 
   @Bean
   SoldOutShield soldOutShield(AdmissionProperties settings) {

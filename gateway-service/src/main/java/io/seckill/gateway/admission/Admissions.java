@@ -18,7 +18,7 @@ import org.springframework.stereotype.Component;
  * shopper that the sold-out shield covers. The rest goes to Redis in batches. Never blocks.
  *
  * <p>What decides a sale is known from a read of all products a second ago. A strong sale that is
- * younger is an unknown SKU to Redis, and its purchases are refused as such.
+ * younger is an unknown SKU to Redis; see {@link LateOutcomes}.
  */
 @Component
 final class Admissions {

@@ -54,6 +54,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   private final Runnable onOtherServer;
   private final SoldOutShield shield;
   private final Durability durability;
+  private final RecentPublishes published = new RecentPublishes();
 
   /**
    * @param products what MySQL has of a SKU; null when that is not known
@@ -238,7 +239,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       return;
     }
     List<?> texts = (List<?>) reply.value();
-    BrokerConfirms confirms = new BrokerConfirms(promises);
+    BrokerConfirms confirms = new BrokerConfirms(promises, published);
     handOver(call, texts, confirms);
     List<AdmittedSku> skus =
         texts.subList(sent.size(), texts.size()).stream()
@@ -312,7 +313,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     if (!waitsForBroker()) {
       return OutboundOrder.of(body);
     }
-    OutboundOrder order = OutboundOrder.of(body, message -> confirms.confirmed(message.orderId()));
+    OutboundOrder order = OutboundOrder.of(body, message -> published.confirmed(message.orderId()));
     if (order.message() != null) {
       confirms.published(order.message().orderId());
     }

@@ -16,20 +16,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The orders of one script call that the broker has to confirm, and the purchases that are answered
- * when it does. Lanes call {@link #confirmed} from their threads; all else is for one thread.
+ * when it does. Threads of lanes call {@link #confirmed}; all else is for one thread.
  */
 final class BrokerConfirms {
 
   private final Promises promises;
+  private final RecentPublishes orders;
   private final Map<OrderId, List<Waiting>> published = new HashMap<>();
   private final BlockingQueue<OrderId> confirmed = new LinkedBlockingQueue<>();
   private int waiting;
 
   /**
    * @param promises asked again when an order is confirmed
+   * @param orders of this gateway
    */
-  BrokerConfirms(Promises promises) {
+  BrokerConfirms(Promises promises, RecentPublishes orders) {
     this.promises = promises;
+    this.orders = orders;
   }
 
   private record Waiting(Purchase purchase, Queued outcome) {
@@ -39,9 +42,11 @@ final class BrokerConfirms {
     }
   }
 
-  /** The order is handed to a lane. */
+  /** The order is about to be handed to a lane. */
   void published(OrderId order) {
-    published.putIfAbsent(order, new ArrayList<>(1));
+    if (published.putIfAbsent(order, new ArrayList<>(1)) == null) {
+      orders.published(order, this);
+    }
   }
 
   /** The broker has the order. */
@@ -49,9 +54,16 @@ final class BrokerConfirms {
     confirmed.add(order);
   }
 
-  /** Answers a purchase once its order is confirmed, or UNKNOWN if no lane has the order. */
+  /**
+   * Answers a purchase once its order is confirmed, or UNKNOWN if no lane of this gateway has it.
+   */
   void answerConfirmed(Purchase purchase, Queued outcome) {
-    List<Waiting> purchases = published.get(outcome.orderId());
+    OrderId order = outcome.orderId();
+    List<Waiting> purchases = published.get(order);
+    if (purchases == null && orders.join(order, this)) {
+      purchases = new ArrayList<>(1);
+      published.put(order, purchases);
+    }
     if (purchases == null) {
       purchase.answer(Unknown.BROKER);
     } else {
@@ -71,9 +83,11 @@ final class BrokerConfirms {
       }
       answer(order);
     }
-    for (List<Waiting> purchases : published.values()) {
-      purchases.forEach(one -> one.purchase().answer(Unknown.BROKER));
-    }
+    published.forEach(
+        (order, purchases) -> {
+          orders.leave(order, this);
+          purchases.forEach(one -> one.purchase().answer(Unknown.BROKER));
+        });
   }
 
   private void answer(OrderId order) {

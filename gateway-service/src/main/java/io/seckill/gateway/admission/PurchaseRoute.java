@@ -47,6 +47,7 @@ final class PurchaseRoute implements DirectRoute {
   private final TokenVerifier tokens;
   private final RateLimits limits;
   private final Admissions admissions;
+  private final LateOutcomes late;
   private final AdmissionMetrics metrics;
   private final Durability.Store durableIn;
 
@@ -54,11 +55,13 @@ final class PurchaseRoute implements DirectRoute {
       TokenVerifier tokens,
       RateLimits limits,
       Admissions admissions,
+      LateOutcomes late,
       AdmissionMetrics metrics,
       AdmissionProperties settings) {
     this.tokens = tokens;
     this.limits = limits;
     this.admissions = admissions;
+    this.late = late;
     this.metrics = metrics;
     this.durableIn = settings.durableIn();
   }
@@ -83,11 +86,15 @@ final class PurchaseRoute implements DirectRoute {
     }
     Identity identity = tokens.identify(headers.get(HttpHeaderNames.AUTHORIZATION));
     if (identity == null) {
-      return refused(ProblemCode.UNAUTHORIZED, correlationId);
+      return refused(tokens.refusal(), correlationId);
     } else if (!identity.isShopper()) {
       return refused(ProblemCode.FORBIDDEN, correlationId);
     } else if (!limits.admitsUser(identity.userId())) {
       return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
+    } else if (!head.sendsJson()) {
+      return refused(ProblemCode.UNSUPPORTED_MEDIA_TYPE, correlationId);
+    } else if (!head.acceptsJson()) {
+      return refused(ProblemCode.NOT_ACCEPTABLE, correlationId);
     }
     String sku = skuText(head.uri());
     long skuId = sku == null ? 0 : SafeText.positive(sku, OrderMessage.MAX_SKU_ID);
@@ -122,7 +129,8 @@ final class PurchaseRoute implements DirectRoute {
   private CompletionStage<HttpAnswer> submit(PurchaseAttempt attempt, String correlationId) {
     CompletableFuture<Admission> decided = new CompletableFuture<>();
     long startedNanos = System.nanoTime();
-    boolean isStrong = admissions.submit(attempt, decided::complete);
+    boolean isStrong =
+        admissions.submit(attempt, outcome -> late.complete(attempt, outcome, decided));
     return decided.thenApply(
         outcome -> {
           metrics.outcome(outcome, isStrong, System.nanoTime() - startedNanos);

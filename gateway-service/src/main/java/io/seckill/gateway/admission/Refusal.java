@@ -17,7 +17,7 @@ enum Refusal implements Admission {
   /** Stock is 0. */
   SOLD_OUT(ProblemCode.SOLD_OUT),
   /** Stock is not 0, but less than the quantity of this purchase. */
-  TOO_FEW_LEFT(ProblemCode.SOLD_OUT),
+  TOO_FEW_LEFT(ProblemCode.TOO_FEW_LEFT),
   IDEMPOTENCY_KEY_REUSED(ProblemCode.IDEMPOTENCY_KEY_REUSED);
 
   private final ProblemCode code;

@@ -6,6 +6,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.admission.Admission.Admitted;
+import io.seckill.gateway.admission.Admission.Aliased;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
 import org.jspecify.annotations.Nullable;
@@ -106,6 +107,9 @@ final class ScriptReplies {
         return new Repeated(orderId, OrderStatus.QUEUED, 1);
       }
       AdmissionRecord record = record(reply, settledEnd);
+      if (record.storedOrderId() != null) { // its REJECTED is that of the second order
+        return new Aliased(orderId);
+      }
       OrderStatus status = record.status();
       boolean waits = status == OrderStatus.QUEUED || status == OrderStatus.DELAYED;
       long settled = Long.parseLong(reply, idEnd + 1, settledEnd, 10);

@@ -12,7 +12,8 @@ final class StoredSales {
 
   /** Sales whose rules Redis must still have: without the rules it can sell nothing. */
   private static final String SALES =
-      "SELECT sku_id, state, epoch, last_seq FROM products WHERE state <> 'NEW' AND decides = 'REDIS'"
+      "SELECT sku_id, state, epoch, last_seq FROM products WHERE state <> 'NEW' AND decides ="
+          + " 'REDIS' AND closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY" // for the index
           + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s - "
           + SaleExpiry.RULES_LEAD.toSeconds()
           + " SECOND";

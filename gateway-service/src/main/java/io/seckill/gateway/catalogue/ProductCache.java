@@ -1,5 +1,7 @@
 package io.seckill.gateway.catalogue;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleFallback;
@@ -38,10 +40,13 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * Caches all products. A dedicated thread reads them once a second with one statement; callers read
- * memory. A request for a SKU that is not cached waits for the next read, which then starts
- * earlier: a new product is never reported as unknown, and any number of invented SKUs costs four
- * reads a second. While MySQL does not answer, the last read is used for five minutes.
+ * Caches the products whose sales Redis may still have, and those that were never on sale and may
+ * yet be. A dedicated thread reads them once a second with one statement, whose cost does not grow
+ * with what ended long ago; callers read memory. A request for a SKU that is not cached waits for
+ * the next read, which then starts earlier and looks for that SKU, too: a new product is never
+ * reported as unknown, and any number of invented SKUs costs four reads a second. While MySQL does
+ * not answer, the last read is used for five minutes, and a thousand requests at most wait for the
+ * next one.
  */
 @Component
 public final class ProductCache implements SmartLifecycle {
@@ -53,15 +58,23 @@ public final class ProductCache implements SmartLifecycle {
       closes_at, state, state_version, epoch, last_seq, settled
       """;
 
+  /** Products that may change without being asked for; the first condition is for the index. */
+  private static final String ALIVE =
+      "closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY"
+          + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s + 3600 SECOND";
+
   private static final String READ =
       """
       SELECT term, in_fallback, %s, dead_sku,
           closes_at > UTC_TIMESTAMP() - INTERVAL retention_s SECOND AS is_retained
-        FROM (SELECT term, state <> 'REDIS' AS in_fallback FROM fallback) latest LEFT JOIN products ON TRUE
+        FROM (SELECT term, state <> 'REDIS' AS in_fallback FROM fallback) latest LEFT JOIN (
+          SELECT %s, retention_s FROM products WHERE %s
+          UNION SELECT %s, retention_s FROM products WHERE sku_id IN (:wanted)
+        ) read_now ON TRUE
         LEFT JOIN (SELECT DISTINCT sku_id AS dead_sku FROM dead_letter WHERE state = 'OPEN') dead
         ON dead_sku = sku_id
       """
-          .formatted(COLUMNS);
+          .formatted(COLUMNS, COLUMNS, ALIVE, COLUMNS);
 
   private static final Logger log = LoggerFactory.getLogger(ProductCache.class);
   private static final long READ_EVERY_MS = 1_000;
@@ -69,6 +82,12 @@ public final class ProductCache implements SmartLifecycle {
 
   /** Longest wait for a SKU that is not cached; MySQL may hang for longer. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+  /**
+   * Most requests that wait for one read: one that hangs would keep something of each. A read takes
+   * milliseconds, so this allows for thousands of unknown SKUs a second.
+   */
+  static final int MOST_WAITING = 1_000;
 
   /**
    * A sale continues without MySQL, and so does its page. What may change meanwhile, whether the
@@ -79,6 +98,11 @@ public final class ProductCache implements SmartLifecycle {
   /** Two reads. */
   private static final Duration FRESH = Duration.ofSeconds(2);
 
+  /** How long the product of an ended sale is remembered for its page; it changes no more. */
+  private static final Duration ENDED = Duration.ofSeconds(5);
+
+  private static final int ENDED_REMEMBERED = 10_000;
+
   private final JdbcClient mysql;
   private volatile @Nullable Reading latest;
   private volatile @Nullable ScheduledExecutorService reader;
@@ -87,6 +111,10 @@ public final class ProductCache implements SmartLifecycle {
   private final ReentrantLock lock = new ReentrantLock();
   private CompletableFuture<Reading> next = new CompletableFuture<>(); // guarded by the lock
   private boolean isWanted; // guarded by the lock
+  private int waiting; // guarded by the lock: requests that were given next
+  private Set<Long> wanted = new HashSet<>(); // guarded by the lock: SKUs to look for in the next
+  private final Cache<Long, ProductRow> ended =
+      Caffeine.newBuilder().expireAfterWrite(ENDED).maximumSize(ENDED_REMEMBERED).build();
 
   /**
    * @param atNanos System.nanoTime() when the read began
@@ -117,22 +145,48 @@ public final class ProductCache implements SmartLifecycle {
   /**
    * Returns the product as MySQL had it a second ago; empty when MySQL has none with this id.
    *
-   * @return fails with 503 MYSQL_UNAVAILABLE when the last read is too old, or when MySQL cannot
-   *     confirm that there is no such product
+   * @return fails with 503 MYSQL_UNAVAILABLE when the last read is too old, when MySQL cannot
+   *     confirm that there is no such product, or when too many wait for that
    */
   public Mono<ProductRow> find(long skuId) {
     return Mono.defer(
         () -> {
-          ProductRow product = latest == null ? null : reading().bySku().get(skuId);
+          ProductRow alive = latest == null ? null : reading().bySku().get(skuId);
+          ProductRow product = alive == null ? ended.getIfPresent(skuId) : alive;
           return product == null ? findInNext(skuId) : Mono.just(product);
         });
   }
 
   private Mono<ProductRow> findInNext(long skuId) {
-    return Mono.fromFuture(next(), true)
-        .timeout(PATIENCE)
-        .onErrorMap(TimeoutException.class, e -> unavailable())
-        .mapNotNull(reading -> reading.bySku().get(skuId));
+    return nextReading(Set.of(skuId)).mapNotNull(reading -> reading.bySku().get(skuId));
+  }
+
+  /**
+   * Completes when the products have been read by a read that began after this call.
+   *
+   * @return fails as {@link #find}
+   */
+  public Mono<Void> readAgain() {
+    return Mono.defer(() -> nextReading(Set.of())).then();
+  }
+
+  /**
+   * @param skus to look for in that read, too
+   */
+  private Mono<Reading> nextReading(Set<Long> skus) {
+    lock.lock();
+    try {
+      if (waiting == MOST_WAITING) {
+        return Mono.error(unavailable());
+      }
+      waiting++;
+      wanted.addAll(skus);
+      return Mono.fromFuture(next(), true)
+          .timeout(PATIENCE)
+          .onErrorMap(TimeoutException.class, e -> unavailable());
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** The result of a read that begins after this call. */
@@ -158,7 +212,7 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   /**
-   * All products.
+   * All products whose sales may still be on, or come.
    *
    * @throws ProblemException 503 MYSQL_UNAVAILABLE when the last read is too old
    */
@@ -252,9 +306,10 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   private void read() {
-    CompletableFuture<Reading> asked = begin();
+    Asked begun = begin();
+    CompletableFuture<Reading> asked = begun.reading();
     try {
-      Reading now = readAll();
+      Reading now = readAll(begun.skus());
       latest = now;
       failing = false;
       asked.complete(now);
@@ -267,20 +322,25 @@ public final class ProductCache implements SmartLifecycle {
     }
   }
 
+  /** What callers wait for: a read, and in it the products of these SKUs. */
+  private record Asked(CompletableFuture<Reading> reading, Set<Long> skus) {}
+
   /** Callers from now on wait for another read. */
-  private CompletableFuture<Reading> begin() {
+  private Asked begin() {
     lock.lock();
     try {
-      CompletableFuture<Reading> asked = next;
+      Asked asked = new Asked(next, wanted);
       next = new CompletableFuture<>();
+      wanted = new HashSet<>();
       isWanted = false;
+      waiting = 0;
       return asked;
     } finally {
       lock.unlock();
     }
   }
 
-  private Reading readAll() {
+  private Reading readAll(Set<Long> alsoSkus) {
     long now = System.nanoTime();
     Map<Long, ProductRow> bySku = new HashMap<>();
     Set<Long> withDeadLetters = new HashSet<>();
@@ -290,6 +350,7 @@ public final class ProductCache implements SmartLifecycle {
     AtomicBoolean inFallback = new AtomicBoolean();
     mysql
         .sql(READ)
+        .param("wanted", alsoSkus.isEmpty() ? Set.of(0L) : alsoSkus)
         .query(
             row -> {
               term.set(row.getLong("term"));
@@ -299,6 +360,9 @@ public final class ProductCache implements SmartLifecycle {
               }
               ProductRow product = product(row);
               bySku.put(product.skuId(), product);
+              if (alsoSkus.contains(product.skuId())) {
+                ended.put(product.skuId(), product);
+              }
               if (row.getObject("dead_sku") != null) {
                 withDeadLetters.add(product.skuId());
               }
@@ -341,8 +405,7 @@ public final class ProductCache implements SmartLifecycle {
   public void start() {
     ScheduledExecutorService started =
         Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("products"));
-    var unused =
-        started.scheduleWithFixedDelay(this::read, 0, READ_EVERY_MS, TimeUnit.MILLISECONDS);
+    var unused = started.scheduleAtFixedRate(this::read, 0, READ_EVERY_MS, TimeUnit.MILLISECONDS);
     reader = started;
   }
 

@@ -1,12 +1,17 @@
 package io.seckill.gateway.ops;
 
+import static io.seckill.gateway.ops.SalesTable.MAX_PRODUCTS;
+
 import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProductRow;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.http.MediaType;
 import org.springframework.http.codec.ServerSentEvent;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -34,12 +39,23 @@ final class OpsController {
     this.redisCalls = redisCalls;
   }
 
-  /** The body of a list response; an object, so that members can be added later. */
-  record Listed(List<ProductRow> skus) {}
+  /**
+   * @param next cursor of the next page; null on the last one
+   */
+  record Listed(List<ProductRow> skus, @Nullable String next) {}
 
   @GetMapping("/admin/v1/skus")
-  Mono<Listed> skus() {
-    return mysqlCalls.call(() -> new Listed(sales.products()));
+  Mono<Listed> skus(
+      @RequestParam(required = false) @Nullable String limit,
+      @RequestParam(required = false) @Nullable String cursor) {
+    int size = PathIds.limit(limit, MAX_PRODUCTS, MAX_PRODUCTS);
+    ProductPlace after = cursor == null ? null : ProductPlace.ofCursor(cursor);
+    return mysqlCalls.call(() -> listed(sales.products(after, size), size));
+  }
+
+  private static Listed listed(List<ProductRow> page, int size) {
+    String next = page.size() < size ? null : ProductPlace.of(page.get(page.size() - 1)).cursor();
+    return new Listed(page, next);
   }
 
   @GetMapping("/admin/v1/lanes")

@@ -1,8 +1,11 @@
 package io.seckill.gateway.ops;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.support.web.ProductRow;
+import java.time.LocalDateTime;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -13,6 +16,7 @@ import org.springframework.stereotype.Component;
 class SalesTable {
 
   static final int MAX_PRODUCTS = 200;
+  private static final LocalDateTime LATEST = LocalDateTime.of(9999, 1, 1, 0, 0);
   private static final int LATEST_ORDERS = 500;
   private static final int WORKERS = (1 << OrderId.WORKER_BITS) - 1;
 
@@ -31,19 +35,38 @@ class SalesTable {
   record ClickToRow(int orders, double p50Ms, double p99Ms) {}
 
   /**
-   * The products, running sales first, at most 200; read on every call, so that an operator sees
-   * the latest changes.
+   * A page of the products, running sales first, of each state the latest opening first; read on
+   * every call, so that an operator sees the latest changes.
+   *
+   * @param after null for the first page
+   * @param limit 1..{@link #MAX_PRODUCTS}
    */
-  List<ProductRow> products() {
+  List<ProductRow> products(@Nullable ProductPlace after, int limit) {
+    List<ProductRow> page = new ArrayList<>();
+    for (SaleState state : ProductPlace.STATES) {
+      if (page.size() < limit && (after == null || after.isBefore(state))) {
+        page.addAll(products(state, after, limit - page.size()));
+      }
+    }
+    return page;
+  }
+
+  /** Reads along the index (state, opens_at, sku_id), backwards. */
+  private List<ProductRow> products(SaleState state, @Nullable ProductPlace after, int limit) {
+    LocalDateTime opensAt = LATEST;
+    long below = Long.MAX_VALUE;
+    if (after != null && after.state() == state) {
+      opensAt = after.opensAtUtc();
+      below = after.skuId();
+    }
     return mysql
         .sql(
             """
-            SELECT %s FROM products
-            ORDER BY FIELD(state, 'OPEN', 'PAUSED', 'PREHEATED', 'NEW', 'CLOSED'), opens_at DESC,
-              sku_id LIMIT ?
+            SELECT %s FROM products WHERE state = ? AND opens_at <= ? AND (opens_at < ? OR sku_id < ?)
+            ORDER BY opens_at DESC, sku_id DESC LIMIT ?
             """
                 .formatted(ProductCache.COLUMNS))
-        .param(MAX_PRODUCTS)
+        .params(state.name(), opensAt, opensAt, below, limit)
         .query((row, n) -> ProductCache.product(row))
         .list();
   }

@@ -104,7 +104,9 @@ class SnapshotReader {
 
   private Sales sales() {
     return new Sales(
-        mysql.products(), mysql.openDeadLetters(), Optional.ofNullable(mysql.clickToRow()));
+        mysql.products(null, MAX_PRODUCTS),
+        mysql.openDeadLetters(),
+        Optional.ofNullable(mysql.clickToRow()));
   }
 
   private InRedis inRedis() {

@@ -26,7 +26,7 @@ import org.springframework.stereotype.Component;
  * user.
  */
 @Component
-class OrderStatuses {
+public class OrderStatuses {
 
   private static final long SKUS_REMEMBERED = 100_000;
 
@@ -95,6 +95,15 @@ class OrderStatuses {
                 limits.found(userId);
               }
             });
+  }
+
+  /**
+   * The status of a shopper's order; null when it cannot be determined at the moment. Never blocks;
+   * the future never fails.
+   */
+  public CompletableFuture<@Nullable OrderStatus> statusOf(OrderId id, long userId) {
+    return of(id, userId)
+        .thenApply(status -> status instanceof Status.Known known ? known.order().status() : null);
   }
 
   /** Whether a query for this order would exceed the user's limit of queries that find nothing. */

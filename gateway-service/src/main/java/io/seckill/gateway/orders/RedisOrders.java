@@ -9,6 +9,7 @@ import io.seckill.gateway.backends.RequestBatcher;
 import io.seckill.gateway.backends.RequestBatcherProperties;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -20,8 +21,9 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Reads orders from Redis: concurrent readers share one script call. No caller waits longer than
- * {@link #ANSWER_WITHIN}, and none waits at all while the breaker is open.
+ * Reads orders from Redis: concurrent readers share a script call, or several where ids without an
+ * order are looked for in many sales. No caller waits longer than {@link #ANSWER_WITHIN}, and none
+ * waits at all while the breaker is open.
  */
 @Component
 final class RedisOrders implements DisposableBean {
@@ -31,8 +33,14 @@ final class RedisOrders implements DisposableBean {
   private static final LuaScript RESULT = LuaScript.from(RedisOrders.class, "order_result.lua");
   private static final int MAX_BATCH = 64;
 
+  /** Members of the script's arguments and of its reply before those of the orders. */
+  private static final int HEAD = 2;
+
   /** Batches at once; more would take Redis away from purchases. */
   private static final int THREADS = 2;
+
+  /** A fraction of a millisecond; see the script. */
+  static final int MOST_READS = 256;
 
   /** Longest wait for Redis; after it the order is read from MySQL, or a list gets 503. */
   static final Duration ANSWER_WITHIN = Duration.ofMillis(300);
@@ -81,6 +89,14 @@ final class RedisOrders implements DisposableBean {
       return id.partition();
     }
 
+    boolean isSearch() {
+      return skuHint.isEmpty();
+    }
+
+    boolean waits() {
+      return !result.isDone();
+    }
+
     @Override
     public void fail(Failure failure) {
       result.complete(LookupResult.unknown());
@@ -118,16 +134,28 @@ final class RedisOrders implements DisposableBean {
     return Long.valueOf(1).equals(written);
   }
 
+  /** Orders whose SKU is known come first: those behind a search wait for it. */
   private void execute(List<Read> batch) {
-    List<Integer> partitions = batch.stream().map(Read::partition).distinct().toList();
-    List<String> keys = partitions.stream().map(RedisKeys::skus).toList();
-    List<String> args = args(partitions, batch);
-    List<?> reply = (List<?>) breaker.call(partitions.get(0), () -> STATUS.call(redis, keys, args));
-    long now = Long.parseLong(String.valueOf(reply.get(0)));
-    for (int i = 0; i < batch.size(); i++) {
-      Read read = batch.get(i);
-      read.result.complete(result(read.id, String.valueOf(reply.get(i + 1)), now));
+    List<Read> left = batch.stream().sorted(Comparator.comparing(Read::isSearch)).toList();
+    String after = "";
+    while (left.stream().anyMatch(Read::waits)) {
+      List<?> reply = call(left, after);
+      long now = Long.parseLong(String.valueOf(reply.get(0)));
+      after = String.valueOf(reply.get(1));
+      int done = reply.size() - HEAD;
+      for (int i = 0; i < done; i++) {
+        Read read = left.get(i);
+        read.result.complete(result(read.id, String.valueOf(reply.get(HEAD + i)), now));
+      }
+      left = left.subList(done, left.size());
     }
+  }
+
+  private List<?> call(List<Read> reads, String after) {
+    List<Integer> partitions = reads.stream().map(Read::partition).distinct().toList();
+    List<String> keys = partitions.stream().map(RedisKeys::skus).toList();
+    List<String> args = args(partitions, reads, after);
+    return (List<?>) breaker.call(partitions.get(0), () -> STATUS.call(redis, keys, args));
   }
 
   /** A record that cannot be decoded makes its own order unknown, and no other. */
@@ -140,9 +168,11 @@ final class RedisOrders implements DisposableBean {
     }
   }
 
-  private static List<String> args(List<Integer> partitions, List<Read> batch) {
-    List<String> args = new ArrayList<>(4 * batch.size());
-    for (Read read : batch) {
+  private static List<String> args(List<Integer> partitions, List<Read> reads, String after) {
+    List<String> args = new ArrayList<>(HEAD + 4 * reads.size());
+    args.add(Integer.toString(MOST_READS));
+    args.add(after);
+    for (Read read : reads) {
       args.add(Integer.toString(partitions.indexOf(read.partition()) + 1));
       args.add(read.id.toString());
       args.add(read.user);

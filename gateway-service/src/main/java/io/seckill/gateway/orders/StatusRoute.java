@@ -53,13 +53,16 @@ final class StatusRoute implements DirectRoute {
     }
     Identity identity = tokens.identify(head.headers().get(HttpHeaderNames.AUTHORIZATION));
     if (identity == null) {
-      return refused(ProblemCode.UNAUTHORIZED, correlationId);
+      return refused(tokens.refusal(), correlationId);
     }
     if (!identity.isShopper()) {
       return refused(ProblemCode.FORBIDDEN, correlationId);
     }
     if (!limits.admitsUser(identity.userId())) {
       return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
+    }
+    if (!head.acceptsJson()) {
+      return refused(ProblemCode.NOT_ACCEPTABLE, correlationId);
     }
     OrderId id = id(head.uri());
     if (id == null) {

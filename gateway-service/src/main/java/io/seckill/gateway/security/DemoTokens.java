@@ -24,7 +24,7 @@ public final class DemoTokens {
    * @throws IllegalStateException when demo mode is on under a production profile or with a key set
    */
   DemoTokens(SecurityProperties settings, DemoProperties demo, boolean production, Clock clock) {
-    this.signer = new TokenSigner(settings);
+    this.signer = TokenSigner.withSecret(settings);
     this.on = demo.enabled();
     this.clock = clock;
     if (on && (production || !settings.jwkSetUri().isEmpty())) {

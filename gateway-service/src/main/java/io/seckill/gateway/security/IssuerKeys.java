@@ -20,16 +20,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The public keys that an issuer publishes, as last read. A background thread reads them again. An
- * unknown key triggers an early read, at most every ten seconds; its tokens are refused until the
- * set contains it. Nimbus' own {@code JWKSourceBuilder} makes the request with an unknown key wait
- * for the issuer, which would block an event loop.
+ * The public keys that an issuer publishes, as last read. A background thread reads them again, and
+ * every two seconds until it has read them once. An unknown key triggers an early read, at most
+ * every ten seconds; its tokens are refused until the set contains it. Nimbus' own {@code
+ * JWKSourceBuilder} makes the request with an unknown key wait for the issuer, which would block an
+ * event loop.
  */
 final class IssuerKeys implements JWKSource<SecurityContext>, AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(IssuerKeys.class);
   private static final int TIMEOUT_MS = 2_000;
   private static final int MAX_BYTES = 256 * 1024;
+  private static final long FIRST_READ_RETRY_MS = 2_000;
+
+  /** Bounds the signature checks of a token without key id; issuers publish two or three keys. */
+  private static final int MOST_KEYS_TRIED = 8;
+
   private static final long EARLY_READ_NANOS = Duration.ofSeconds(10).toNanos();
 
   private final URI uri;
@@ -37,43 +43,51 @@ final class IssuerKeys implements JWKSource<SecurityContext>, AutoCloseable {
   private final ScheduledExecutorService reader =
       Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("jwk-set-reader"));
   private final AtomicLong lastReadNanos = new AtomicLong();
-  private volatile JWKSet keys;
+  private volatile @Nullable JWKSet keys;
 
   /**
-   * Reads the set once; if this fails the gateway does not start, because it could verify no token.
+   * Reads the set once, and goes on without when that fails.
    *
    * @param onChange called after the set has changed
-   * @throws IllegalStateException when the set cannot be read
    */
   IssuerKeys(URI uri, Duration refresh, Runnable onChange) {
     this.uri = uri;
     this.onChange = onChange;
-    try {
-      this.keys = load();
-    } catch (IOException | ParseException e) {
-      reader.shutdownNow();
-      throw new IllegalStateException("cannot read seckill.security.jwk-set-uri " + uri, e);
-    }
+    readFirst();
     long periodMs = refresh.toMillis();
     var unused =
         reader.scheduleWithFixedDelay(this::reload, periodMs, periodMs, TimeUnit.MILLISECONDS);
   }
 
-  /** Returns the one key that matches a token's header, or none: one signature check a token. */
+  /** Whether the set has been read; until then no token can be verified. */
+  boolean areRead() {
+    return keys != null;
+  }
+
+  /** Returns the keys that match a token's header: usually one, several if it names no key. */
   @Override
   public List<JWK> get(JWKSelector selector, @Nullable SecurityContext context) {
-    List<JWK> matching = selector.select(keys);
+    JWKSet published = keys;
+    List<JWK> matching = published == null ? List.of() : selector.select(published);
     if (matching.isEmpty()) {
       readEarly();
     }
-    return matching.size() == 1 ? matching : List.of();
+    return matching.subList(0, Math.min(matching.size(), MOST_KEYS_TRIED));
   }
 
-  private void readEarly() {
+  /** Reads the set soon, unless it was read in the last ten seconds. */
+  void readEarly() {
     long last = lastReadNanos.get();
     long now = System.nanoTime();
     if (now - last > EARLY_READ_NANOS && lastReadNanos.compareAndSet(last, now)) {
       reader.execute(this::reload);
+    }
+  }
+
+  private void readFirst() {
+    reload();
+    if (!areRead()) {
+      var unused = reader.schedule(this::readFirst, FIRST_READ_RETRY_MS, TimeUnit.MILLISECONDS);
     }
   }
 
@@ -86,7 +100,7 @@ final class IssuerKeys implements JWKSource<SecurityContext>, AutoCloseable {
         log.info("jwk set {} changed: {} keys", uri, read.size());
       }
     } catch (IOException | ParseException | RuntimeException e) { // a throw would end the schedule
-      log.warn("jwk set {} cannot be read, keeping the last one: {}", uri, e.toString());
+      log.warn("jwk set {} cannot be read: {}", uri, e.toString());
     }
   }
 

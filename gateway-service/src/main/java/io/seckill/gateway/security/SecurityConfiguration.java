@@ -13,8 +13,13 @@ import org.springframework.core.env.Environment;
 class SecurityConfiguration {
 
   @Bean
-  TokenVerifier tokenVerifier(SecurityProperties settings) {
-    return new TokenVerifier(settings, Clock.systemUTC());
+  WarmUpKey warmUpKey() {
+    return new WarmUpKey();
+  }
+
+  @Bean
+  TokenVerifier tokenVerifier(SecurityProperties settings, WarmUpKey warmUpKey) {
+    return new TokenVerifier(settings, warmUpKey, Clock.systemUTC());
   }
 
   @Bean
@@ -24,8 +29,8 @@ class SecurityConfiguration {
   }
 
   @Bean
-  WarmUpTokens warmUpTokens(SecurityProperties settings) {
-    return new WarmUpTokens(settings, Clock.systemUTC());
+  WarmUpTokens warmUpTokens(SecurityProperties settings, WarmUpKey key) {
+    return new WarmUpTokens(settings, key, Clock.systemUTC());
   }
 
   @Bean

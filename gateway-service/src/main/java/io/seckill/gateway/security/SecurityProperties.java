@@ -14,8 +14,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param hs256Secret secret of HS256 tokens, at least 32 bytes of UTF-8; empty for none
  * @param jwkSetUri where the issuer publishes its public keys (RS256, PS256 and ES256); empty for
  *     none
- * @param issuer required {@code iss}; empty to accept any
- * @param audience required member of {@code aud}; empty to accept any
+ * @param issuer required {@code iss}; {@code *} to accept any, and with a secret also empty
+ * @param audience required member of {@code aud}, likewise: an issuer signs the tokens of all its
+ *     applications with the same keys
  */
 @ConfigurationProperties("seckill.security")
 record SecurityProperties(
@@ -25,6 +26,7 @@ record SecurityProperties(
     @DefaultValue("") String audience) {
 
   private static final int MIN_SECRET_BYTES = 32;
+  private static final String ANY = "*";
 
   SecurityProperties {
     check(
@@ -36,6 +38,10 @@ record SecurityProperties(
     check(
         jwkSetUri.isEmpty() || isHttp(jwkSetUri),
         "seckill.security.jwk-set-uri must be an http(s) URL");
+    check(
+        jwkSetUri.isEmpty() || !(issuer.isEmpty() || audience.isEmpty()),
+        "seckill.security.issuer and seckill.security.audience must be set with jwk-set-uri;"
+            + " * accepts any");
   }
 
   byte[] secretBytes() {
@@ -43,17 +49,21 @@ record SecurityProperties(
   }
 
   @Nullable String requiredIssuer() {
-    return issuer.isEmpty() ? null : issuer;
+    return required(issuer);
   }
 
   @Nullable String requiredAudience() {
-    return audience.isEmpty() ? null : audience;
+    return required(audience);
   }
 
   /** Omits the secret. */
   @Override
   public String toString() {
     return "SecurityProperties[" + (jwkSetUri.isEmpty() ? "HS256" : jwkSetUri) + "]";
+  }
+
+  private static @Nullable String required(String value) {
+    return value.isEmpty() || value.equals(ANY) ? null : value;
   }
 
   private static byte[] secretBytes(String secret) {

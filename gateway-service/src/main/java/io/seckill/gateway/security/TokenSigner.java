@@ -5,6 +5,8 @@ import com.nimbusds.jose.JOSEObjectType;
 import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.JWSHeader;
 import com.nimbusds.jose.crypto.MACSigner;
+import com.nimbusds.jose.crypto.RSASSASigner;
+import com.nimbusds.jose.jwk.RSAKey;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
 import java.time.Instant;
@@ -12,27 +14,40 @@ import java.util.Date;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signs tokens that this gateway itself accepts, with the secret it verifies them with (HS256).
- * With a key set there is no secret to sign with. Thread-safe.
+ * Signs tokens that this gateway itself accepts: with the secret it verifies them with (HS256), or
+ * with the key of its warm-up. Thread-safe.
  */
 final class TokenSigner {
 
-  private static final JWSHeader HEADER =
+  private static final JWSHeader WITH_SECRET =
       new JWSHeader.Builder(JWSAlgorithm.HS256).type(JOSEObjectType.JWT).build();
 
   private final SecurityProperties settings;
+  private final JWSHeader header;
+  private final @Nullable RSAKey key;
 
-  TokenSigner(SecurityProperties settings) {
+  private TokenSigner(SecurityProperties settings, JWSHeader header, @Nullable RSAKey key) {
     this.settings = settings;
+    this.header = header;
+    this.key = key;
   }
 
-  /** Whether there is a secret. */
-  boolean canSign() {
-    return !settings.hs256Secret().isEmpty();
+  /** With the secret, which must be set when a token is signed. */
+  static TokenSigner withSecret(SecurityProperties settings) {
+    return new TokenSigner(settings, WITH_SECRET, null);
+  }
+
+  static TokenSigner withKey(SecurityProperties settings, RSAKey key) {
+    JWSHeader header =
+        new JWSHeader.Builder(WarmUpKey.ALGORITHM)
+            .type(JOSEObjectType.JWT)
+            .keyID(key.getKeyID())
+            .build();
+    return new TokenSigner(settings, header, key);
   }
 
   /**
-   * Signs a token. Allowed only when {@link #canSign()}.
+   * Signs a token.
    *
    * @param scope null for none
    * @param expiresAt expiry; fractions of a second are dropped
@@ -46,11 +61,11 @@ final class TokenSigner {
             .issuer(settings.requiredIssuer())
             .audience(settings.requiredAudience())
             .build();
-    SignedJWT token = new SignedJWT(HEADER, claims);
+    SignedJWT token = new SignedJWT(header, claims);
     try {
-      token.sign(new MACSigner(settings.secretBytes()));
+      token.sign(key == null ? new MACSigner(settings.secretBytes()) : new RSASSASigner(key));
     } catch (JOSEException e) {
-      throw new IllegalStateException("every Java platform has HMAC-SHA-256", e);
+      throw new IllegalStateException("every Java platform has HMAC-SHA-256 and RSA", e);
     }
     return token.serialize();
   }

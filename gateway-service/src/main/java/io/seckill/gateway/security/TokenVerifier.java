@@ -14,6 +14,7 @@ import com.nimbusds.jose.proc.SecurityContext;
 import com.nimbusds.jose.proc.SingleKeyJWSKeySelector;
 import com.nimbusds.jose.util.Base64URL;
 import com.nimbusds.jose.util.JSONObjectUtils;
+import io.seckill.support.web.ProblemCode;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.Key;
@@ -41,11 +42,17 @@ import org.springframework.util.StringUtils;
  */
 public final class TokenVerifier implements AutoCloseable {
 
-  /** Far above any legitimate token; bounds the work of one request. */
-  private static final int MAX_TOKEN_CHARS = 4_096;
+  /** As long as the head of a request may be; bounds the work of one request. */
+  private static final int MAX_TOKEN_CHARS = 16_384;
 
-  /** Most verified tokens cached; about 600 bytes each. */
-  private static final int MAX_REMEMBERED = 100_000;
+  /**
+   * Memory for verified tokens, in bytes: 100,000 tokens of the usual length. An identity provider
+   * may issue tokens with several thousand characters.
+   */
+  private static final long MAX_REMEMBERED_BYTES = 60_000_000;
+
+  /** Of a cached token, besides its characters. */
+  private static final int BYTES_BESIDES = 300;
 
   /** Tolerance for {@code exp} and {@code nbf}: the issuer's clock may differ. */
   private static final long SKEW_MS = 30_000;
@@ -65,6 +72,7 @@ public final class TokenVerifier implements AutoCloseable {
 
   private final JWSKeySelector<SecurityContext> keySelector;
   private final @Nullable IssuerKeys issuerKeys;
+  private final WarmUpKey warmUpKey;
   private final @Nullable String issuer;
   private final @Nullable String audience;
   private final Clock clock;
@@ -78,13 +86,18 @@ public final class TokenVerifier implements AutoCloseable {
     }
   }
 
-  TokenVerifier(SecurityProperties settings, Clock clock) {
+  /**
+   * @param warmUpKey accepted besides the issuer's keys
+   */
+  TokenVerifier(SecurityProperties settings, WarmUpKey warmUpKey, Clock clock) {
+    this.warmUpKey = warmUpKey;
     this.issuer = settings.requiredIssuer();
     this.audience = settings.requiredAudience();
     this.clock = clock;
     this.verified =
         Caffeine.newBuilder()
-            .maximumSize(MAX_REMEMBERED)
+            .maximumWeight(MAX_REMEMBERED_BYTES)
+            .weigher((String token, Verified known) -> BYTES_BESIDES + token.length())
             .expireAfterAccess(FORGET_UNUSED)
             // Callers maintain the cache in small steps: waking a thread pool for each new token
             // costs more.
@@ -121,6 +134,13 @@ public final class TokenVerifier implements AutoCloseable {
       return null;
     }
     return verify(authorization.substring(SCHEME.length()));
+  }
+
+  /** What to answer to a request that {@link #identify} found no caller of. */
+  public ProblemCode refusal() {
+    return issuerKeys == null || issuerKeys.areRead()
+        ? ProblemCode.UNAUTHORIZED
+        : ProblemCode.UNAVAILABLE;
   }
 
   /** As {@link #identify}, for the token itself. */
@@ -167,10 +187,21 @@ public final class TokenVerifier implements AutoCloseable {
     if (header.getCriticalParams() != null || !isCanonical(token, signature)) {
       return false;
     }
-    List<? extends Key> keys = keySelector.selectJWSKeys(header, null);
     byte[] signed = token.substring(0, token.lastIndexOf('.')).getBytes(StandardCharsets.US_ASCII);
-    return !keys.isEmpty()
-        && VERIFIERS.createJWSVerifier(header, keys.get(0)).verify(header, signed, signature);
+    for (Key key : keys(header)) {
+      if (VERIFIERS.createJWSVerifier(header, key).verify(header, signed, signature)) {
+        return true;
+      }
+    }
+    if (issuerKeys != null && header.getKeyID() == null) {
+      issuerKeys.readEarly(); // a new key has no name by which its absence shows
+    }
+    return false;
+  }
+
+  private List<? extends Key> keys(JWSHeader header) throws JOSEException {
+    Key own = warmUpKey.of(header);
+    return own == null ? keySelector.selectJWSKeys(header, null) : List.of(own);
   }
 
   /** All tokens signed with one key share a header, which is not parsed again. */

@@ -2,33 +2,64 @@ package io.seckill.gateway.security;
 
 import java.time.Clock;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Makes tokens of nonexistent shoppers for the purchases with which a gateway warms up.
+ * Makes tokens of nonexistent shoppers for the purchases with which a gateway warms up: signed with
+ * the secret, or, where an issuer signs the tokens of shoppers, with a key of this process.
  * Thread-safe.
  */
 public final class WarmUpTokens {
 
-  /** Each token is used once, immediately. */
+  /** Each token is used at once. */
   private static final Duration LIFETIME = Duration.ofMinutes(1);
 
-  private final TokenSigner signer;
-  private final Clock clock;
+  /**
+   * Shoppers whose tokens a key signs. To sign one takes as long as ten purchases; the check of a
+   * thousand is enough to have it compiled.
+   */
+  private static final int SHOPPERS_WITH_KEY = 1_024;
 
-  WarmUpTokens(SecurityProperties settings, Clock clock) {
-    this.signer = new TokenSigner(settings);
+  private final SecurityProperties settings;
+  private final WarmUpKey key;
+  private final Clock clock;
+  private final AtomicReferenceArray<Signed> signed = new AtomicReferenceArray<>(SHOPPERS_WITH_KEY);
+
+  WarmUpTokens(SecurityProperties settings, WarmUpKey key, Clock clock) {
+    this.settings = settings;
+    this.key = key;
     this.clock = clock;
   }
 
+  private record Signed(String token, Instant until) {}
+
   /**
-   * Returns the token of a different shopper for each number; their ids are the highest possible.
+   * Returns the token of a different shopper for each number, or of one in 1,024; their ids are the
+   * highest possible.
    *
    * @param number from 0
-   * @return null when tokens are signed with an issuer's keys
    */
-  public @Nullable String shopper(int number) {
-    String subject = Long.toString(Long.MAX_VALUE - number);
-    return signer.canSign() ? signer.sign(subject, null, clock.instant().plus(LIFETIME)) : null;
+  public String shopper(int number) {
+    if (settings.jwkSetUri().isEmpty()) {
+      return sign(TokenSigner.withSecret(settings), number).token();
+    }
+    int shopper = number % SHOPPERS_WITH_KEY;
+    Signed last = signed.get(shopper);
+    if (last == null || last.until().minus(LIFETIME.dividedBy(2)).isBefore(clock.instant())) {
+      last = sign(TokenSigner.withKey(settings, key.pair()), shopper);
+      signed.set(shopper, last);
+    }
+    return last.token();
+  }
+
+  /** Ends the use of a key: nobody can sign further tokens with it. */
+  public void end() {
+    key.forget();
+  }
+
+  private Signed sign(TokenSigner signer, int number) {
+    Instant until = clock.instant().plus(LIFETIME);
+    return new Signed(signer.sign(Long.toString(Long.MAX_VALUE - number), null, until), until);
   }
 }

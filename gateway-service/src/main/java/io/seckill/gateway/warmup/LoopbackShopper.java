@@ -16,9 +16,9 @@ import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
 
 /**
- * Buys a SKU that is never on sale, over HTTP as shoppers do. Each purchase is of a different
- * shopper and is answered that there is no such SKU. Uses one thread and persistent connections;
- * never blocks.
+ * Buys a SKU that is never on sale, over HTTP as shoppers do, as many different shoppers. Each
+ * purchase is answered that there is no such SKU. Uses one thread and persistent connections; never
+ * blocks.
  */
 final class LoopbackShopper {
 
@@ -71,11 +71,8 @@ final class LoopbackShopper {
   }
 
   private Publisher<Void> write(int number, HttpClientRequest request, NettyOutbound out) {
-    String token = tokens.shopper(number);
-    if (token != null) {
-      request.header(HttpHeaderNames.AUTHORIZATION, "Bearer " + token);
-    }
     request
+        .header(HttpHeaderNames.AUTHORIZATION, "Bearer " + tokens.shopper(number))
         .header("Idempotency-Key", "warm-up-" + number)
         .header(HttpHeaderNames.CONTENT_TYPE, "application/json")
         .header(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(BODY.length));

@@ -69,6 +69,7 @@ final class WarmUp implements SmartLifecycle {
 
   private void end(LoopbackShopper shopper, SignalType signal, long nanos) {
     ended = true;
+    tokens.end();
     shopper.release();
     log.info(
         "warm-up ended after {} ms{}: {} of {} purchases answered {}; {}",

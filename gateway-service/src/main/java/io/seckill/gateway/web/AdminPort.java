@@ -7,6 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -41,6 +42,7 @@ final class AdminPort implements SmartLifecycle {
   private final ReactorResourceFactory resources;
   private final ConfigurableEnvironment environment;
   private final ExchangeTurn exchangeTurn;
+  private final int maxHeadBytes;
   private volatile @Nullable DisposableServer server;
 
   AdminPort(
@@ -48,12 +50,14 @@ final class AdminPort implements SmartLifecycle {
       HttpHandler handler,
       ReactorResourceFactory resources,
       ConfigurableEnvironment environment,
-      ExchangeTurn exchangeTurn) {
+      ExchangeTurn exchangeTurn,
+      ServerProperties shoppers) {
     this.settings = settings;
     this.handler = handler;
     this.resources = resources;
     this.environment = environment;
     this.exchangeTurn = exchangeTurn;
+    this.maxHeadBytes = (int) shoppers.getMaxHttpRequestHeaderSize().toBytes();
   }
 
   @Override
@@ -67,7 +71,9 @@ final class AdminPort implements SmartLifecycle {
             .host(settings.address())
             .port(settings.port())
             .protocol(HttpProtocol.HTTP11)
+            .httpRequestDecoder(decoder -> decoder.maxHeaderSize(maxHeadBytes))
             .idleTimeout(IDLE_TIMEOUT)
+            .doOnChannelInit((observer, channel, remote) -> MessageRules.addTo(channel.pipeline()))
             // With a group, disposeNow waits for the active exchanges.
             .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE))
             .handle(new ReactorHttpHandlerAdapter(marked))

@@ -63,7 +63,7 @@ final class AuthenticationFilter implements WebFilter {
     }
     Identity identity = tokens.identify(request.getHeaders().getFirst(HttpHeaders.AUTHORIZATION));
     if (identity == null) {
-      return ProblemWriter.write(exchange, Problem.of(ProblemCode.UNAUTHORIZED));
+      return ProblemWriter.write(exchange, Problem.of(tokens.refusal()));
     }
     Problem refusal = refusal(port, identity);
     if (refusal != null) {

@@ -55,7 +55,7 @@ final class BodyReader {
     if (announced == null) {
       return -1;
     }
-    return announced.length() > 9 ? Integer.MAX_VALUE : Integer.parseInt(announced);
+    return (int) Math.min(Long.parseLong(announced), Integer.MAX_VALUE);
   }
 
   /**

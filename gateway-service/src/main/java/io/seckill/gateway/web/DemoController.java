@@ -16,7 +16,8 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 final class DemoController {
 
-  private static final long MAX_USER_ID = 999_999_999_999_999_999L;
+  /** The largest number that every reader of JSON keeps exactly. */
+  private static final long MAX_USER_ID = (1L << 53) - 1;
 
   private final DemoTokens tokens;
 
@@ -27,7 +28,7 @@ final class DemoController {
   /**
    * A request for a token.
    *
-   * @param userId 1..10^18-1
+   * @param userId 1..2^53-1
    */
   record SignIn(long userId) {
 

@@ -22,6 +22,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +40,12 @@ import org.slf4j.LoggerFactory;
 final class DirectHandler extends ChannelDuplexHandler {
 
   private static final Logger log = LoggerFactory.getLogger(DirectHandler.class);
+
+  /**
+   * Shortest time left to a body during a stop; twice as long at most. The bodies of this service
+   * are small: one that takes longer comes from a client that has stalled.
+   */
+  private static final long BODY_MS = 1_000;
 
   private final List<DirectRoute> routes;
   private final OpenRequests open;
@@ -67,6 +74,9 @@ final class DirectHandler extends ChannelDuplexHandler {
   /** Whether the rest of a request that was passed on is still to come. */
   private boolean passing;
 
+  /** Requests accepted or passed on so far. */
+  private long requests;
+
   /** Whether an answer ends the connection: no further request may be taken. */
   private boolean closing;
 
@@ -94,6 +104,35 @@ final class DirectHandler extends ChannelDuplexHandler {
   public void handlerAdded(ChannelHandlerContext ctx) {
     context = ctx;
     eventLoop = EventLoops.of(ctx.channel());
+    open.connected(this);
+  }
+
+  @Override
+  public void handlerRemoved(ChannelHandlerContext ctx) {
+    open.disconnected(this);
+  }
+
+  /** Until the gateway runs again, closes the connection when a body is received for too long. */
+  void endStalledBodies() {
+    eventLoop.execute(() -> endStalledBody(0));
+  }
+
+  /**
+   * @param before number of the request that was received at the last look; 0 for none
+   */
+  private void endStalledBody(long before) {
+    if (!context.channel().isActive() || open.isRunning()) {
+      return;
+    }
+    long received = passing || (taken != null && !taken.complete) ? requests : 0;
+    if (received > 0 && received == before) {
+      var unused = context.close();
+    } else {
+      var unused =
+          context
+              .executor()
+              .schedule(() -> endStalledBody(received), BODY_MS, TimeUnit.MILLISECONDS);
+    }
   }
 
   @Override
@@ -110,6 +149,9 @@ final class DirectHandler extends ChannelDuplexHandler {
   }
 
   private void accept(Object message) {
+    if (message instanceof HttpRequest) {
+      requests++;
+    }
     if (taken != null) {
       receive(taken, (HttpContent) message);
     } else if (!(message instanceof HttpRequest request) || !take(request)) {

@@ -1,6 +1,8 @@
 package io.seckill.gateway.web;
 
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
@@ -9,12 +11,14 @@ import org.springframework.stereotype.Component;
 /**
  * Counts the requests that {@link DirectHandler}s have taken and not answered yet. The web server
  * does not know them, and its graceful stop would close their connections; so this stops first, and
- * waits for their answers. Meanwhile new requests are left to the web server.
+ * waits for their answers. Meanwhile new requests are left to the web server. From the stop on,
+ * connections whose request body stalls are closed: neither stop waits for a body.
  */
 @Component
 final class OpenRequests implements SmartLifecycle {
 
   private final AtomicInteger count = new AtomicInteger();
+  private final Set<DirectHandler> connections = ConcurrentHashMap.newKeySet();
   private volatile CompletableFuture<Void> answered = new CompletableFuture<>();
   private volatile boolean running;
 
@@ -43,6 +47,18 @@ final class OpenRequests implements SmartLifecycle {
     return count.get();
   }
 
+  /** A connection has got its handler. */
+  void connected(DirectHandler connection) {
+    connections.add(connection);
+    if (!running) {
+      connection.endStalledBodies();
+    }
+  }
+
+  void disconnected(DirectHandler connection) {
+    connections.remove(connection);
+  }
+
   @Override
   public void start() {
     answered = new CompletableFuture<>();
@@ -53,6 +69,7 @@ final class OpenRequests implements SmartLifecycle {
   @Override
   public void stop(Runnable callback) {
     running = false;
+    connections.forEach(DirectHandler::endStalledBodies);
     var unused = answered.thenRun(callback);
     if (count.get() == 0) {
       answered.complete(null);

@@ -73,6 +73,9 @@ class PageRoutes {
     return RouterFunctions.route()
         .route(reading(address), request -> send(request, files.page(), ASK_EACH_TIME))
         .route(reading(assets + "/{version}/{name}"), request -> asset(request, files))
+        .route(
+            path(address).or(path(assets + "/{version}/{name}")),
+            request -> AllowedMethods.answer(request, HttpMethod.GET, HttpMethod.HEAD))
         .build();
   }
 

@@ -6,7 +6,8 @@
 --       2 what must have an order before it is promised. "REPLICAS": a WAIT follows, and a call with
 --         repeats but no admission makes one small write, because without a write WAIT would prove nothing
 --         about the earlier admission. "BROKER": a repeat of an order that is still queued is pushed
---         again, so that its publish is confirmed. "REDIS": neither
+--         again, so that its publish is confirmed, but not within a second of its last push; the record
+--         of the order, which has no result yet, keeps the time of it. "REDIS": neither
 --       then 1 per key: token of a lane's lease in "seckill:{p}:lanes", or "". With a lease that is not
 --         over, the messages of the partition go to its private queue "seckill:{p}:lane:<token>", else
 --         to the outbox; repeats are not pushed to the outbox, as nobody would wait for their confirm
@@ -133,9 +134,11 @@ local function load(sku, outbox)
 end
 
 -- Decisions of this call: writes[] holds ten values per admission, taken[] maps a request to its
--- offset in writes[], owned[] maps a user to all units taken so far.
-local skus, taken, owned = {}, {}, {}
-local replies, writes = {}, {}
+-- offset in writes[], owned[] maps a user to all units taken so far, rewrites[] holds three values per
+-- order that is pushed again, whose id is in pushed[].
+local skus, taken, owned, pushed = {}, {}, {}, {}
+local replies, writes, rewrites = {}, {}, {}
+local REPUSH_AFTER = 1000 -- ms
 local count, repeats = 0, false
 local WIDTH = 10
 
@@ -146,10 +149,15 @@ end
 
 -- Pushes the message of a queued order again, without its traceparent. It is one more entry to publish,
 -- so one less counts as published.
-local function pushAgain(s, user, key, id, record)
+local function pushAgain(s, user, key, bucket, id, record)
   local reply = again(id, s, record)
-  local quantity, seq, admittedAt = match(record, '^%d+|(%d+)|(%d+)|(%d+)|' .. s.epoch .. '|Q|')
-  if not quantity or not s.outbox.direct or s.outbox.broken then
+  local queued, quantity, seq, admittedAt, last =
+    match(record, '^(%d+|(%d+)|(%d+)|(%d+)|' .. s.epoch .. '|Q|)(%d*)$')
+  if not queued or not s.outbox.direct or s.outbox.broken or pushed[id] then
+    return reply
+  end
+  local age = now - (tonumber(last) or tonumber(admittedAt))
+  if age >= 0 and age < REPUSH_AFTER then
     return reply
   end
   local published = call('HMGET', s.hash, 'publishedOrders', 'publishedUnits')
@@ -159,6 +167,9 @@ local function pushAgain(s, user, key, id, record)
     return reply
   end
   s.published, s.publishedUnits = s.published - 1, s.publishedUnits - quantity
+  pushed[id] = true
+  local at = #rewrites
+  rewrites[at + 1], rewrites[at + 2], rewrites[at + 3] = bucket, id, queued .. now
   local message = '{"v":1,"orderId":"' .. id .. '","userId":' .. user .. s.messageSku .. quantity
     .. ',"requestId":"' .. key .. s.messageSale .. seq .. ',"admittedAt":' .. admittedAt .. '}'
   local messages = s.outbox.messages
@@ -200,7 +211,7 @@ local function decide(i)
     end
     local record = call('HGET', bucket, seenId) or ''
     if durable == 'BROKER' then
-      return pushAgain(s, user, key, seenId, record)
+      return pushAgain(s, user, key, bucket, seenId, record)
     end
     return again(seenId, s, record)
   end
@@ -280,6 +291,9 @@ for sku, s in pairs(skus) do
     replies[#replies + 1] = sku .. '|' .. s.epoch .. '|' .. s.seq .. '|' .. s.units + s.newUnits
       .. '|' .. s.policy .. '|' .. now
   end
+end
+for at = 1, #rewrites, 3 do
+  call('HSET', rewrites[at], rewrites[at + 1], rewrites[at + 2])
 end
 for at = 0, (count - 1) * WIDTH, WIDTH do
   call('HSET', unpack(writes, at + 1, at + (writes[at + 6] and 7 or 5)))

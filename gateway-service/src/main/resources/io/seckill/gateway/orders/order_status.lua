@@ -3,14 +3,21 @@
 --
 -- KEYS  the set of SKUs of each partition, one on a cluster; other keys are made from the start of its
 --       set "seckill:{p}:" and share its hash tag
--- ARGV  4 per order: number of its key, order id, user whose bucket to look in, SKU to try first or ""
--- reply {Redis's clock in Unix ms, then one text per order}:
+-- ARGV  1 most reads of one call, after which no further SKU is tried  2 SKU after which the first order is
+--       continued, or ""
+--       then 4 per order: number of its key, order id, user whose bucket to look in, SKU to try first or ""
+-- reply {Redis's clock in Unix ms, SKU after which the next order is to be continued or "",
+--        then one text per order that is done, in their order}:
 --       ""  not there, or in another user's bucket
 --       "sku|bucketCount|settled|rate|rateAt|record"  with "" for an absent rate; the record as admit.lua wrote it
--- The orders of a partition share the read of its SKUs. Ids are kept as text.
+-- The orders of a partition share the read of its SKUs. An id without an order is looked for in each of them. Ids
+-- are kept as text.
 
+local most, after = tonumber(ARGV[1]), ARGV[2]
+local FIRST, FIELDS = 3, 4
 local clock = redis.call('TIME')
-local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)) }
+local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), '' }
+local reads = 0
 
 -- include bucket_of.lua
 
@@ -18,6 +25,7 @@ local function sale(partition, sku)
   local prefix = partition.prefix
   local s = partition.sales[sku]
   if not s then
+    reads = reads + 1
     local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'bucketCount', 'settled', 'rate', 'rateAt')
     s = { bucketPrefix = prefix .. 'bucket:' .. sku .. ':' }
     local buckets = not f.err and tonumber(f[1] or '')
@@ -35,6 +43,7 @@ local function find(partition, sku, user, id)
   if not s.buckets then
     return nil
   end
+  reads = reads + 1
   local record = redis.pcall('HGET', s.bucketPrefix .. bucketOf(user, s.buckets), id)
   return type(record) == 'string' and s.progress .. record or nil
 end
@@ -44,19 +53,35 @@ for i, key in ipairs(KEYS) do
   partitions[i] = { prefix = string.match(key, '^[^}]*}:'), sales = {} }
 end
 
-for i = 1, #ARGV, 4 do
+-- In the same order in each call.
+local function skusOf(partition, key)
+  if not partition.skus then
+    partition.skus = redis.call('SMEMBERS', key)
+    table.sort(partition.skus)
+  end
+  return partition.skus
+end
+
+for i = FIRST, #ARGV, FIELDS do
   local of, id, user, hint = tonumber(ARGV[i]), ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local partition = partitions[of]
-  local found = hint ~= '' and find(partition, hint, user, id)
+  local found = after == '' and hint ~= '' and find(partition, hint, user, id)
   if not found then
-    partition.skus = partition.skus or redis.call('SMEMBERS', KEYS[of])
-    for _, sku in ipairs(partition.skus) do
-      found = sku ~= hint and find(partition, sku, user, id)
-      if found then
-        break
+    for _, sku in ipairs(skusOf(partition, KEYS[of])) do
+      if sku > after then
+        if reads >= most then
+          reply[2] = after
+          return reply
+        end
+        after = sku
+        found = sku ~= hint and find(partition, sku, user, id)
+        if found then
+          break
+        end
       end
     end
   end
   reply[#reply + 1] = found or ''
+  after = ''
 end
 return reply

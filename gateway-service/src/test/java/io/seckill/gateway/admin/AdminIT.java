@@ -42,6 +42,17 @@ class AdminIT {
   }
 
   @Test
+  void sellsAStrongSaleFromTheMomentTheOperatorIsAnswered() {
+    for (int i = 0; i < 4; i++) { // the gateway reads the products once a second
+      long sku = stage.onStrongSale();
+
+      GatewayAnswer bought = gateway.buy(stage.newUser(), sku, 1, "key-at-the-opening");
+
+      assertThat(bought.status()).as(bought.toString()).isEqualTo(201);
+    }
+  }
+
+  @Test
   void wantsAnIdempotencyKeyForAStockChange() {
     GatewayAnswer none =
         gateway.operate("POST", GatewayStage.admin(7) + "/stock", "{\"delta\":1,\"reason\":\"x\"}");

@@ -9,6 +9,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -272,6 +273,7 @@ class PreheatIT {
         orders,
         orders,
         sku);
+    stage.update(OrderTotalSql.count(sku));
     redis.hset(RedisKeys.sku(sku), "seq", Integer.toString(orders));
     redis.hset(RedisKeys.sku(sku), "settled", Integer.toString(orders));
   }

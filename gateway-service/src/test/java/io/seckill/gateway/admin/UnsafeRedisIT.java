@@ -16,6 +16,7 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
@@ -227,6 +228,7 @@ class UnsafeRedisIT {
         insert.addBatch();
       }
       insert.executeBatch();
+      connection.createStatement().execute(OrderTotalSql.count(sku));
       connection.commit();
     }
   }

@@ -97,7 +97,7 @@ class AdmissionClusterIT {
                   .isEqualTo(first.text("orderId"));
               assertThat(gateway.buy(1, sku, 2, "key-two-user-1").code())
                   .isEqualTo("QUOTA_EXCEEDED");
-              assertThat(gateway.buy(2, sku, 2, "key-of-user-2").code()).isEqualTo("SOLD_OUT");
+              assertThat(gateway.buy(2, sku, 2, "key-of-user-2").code()).isEqualTo("TOO_FEW_LEFT");
               assertThat(gateway.get(1, "/api/v1/orders/" + first.text("orderId")).text("status"))
                   .isEqualTo("QUEUED");
             });

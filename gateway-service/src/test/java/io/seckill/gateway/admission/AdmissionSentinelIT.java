@@ -86,7 +86,7 @@ class AdmissionSentinelIT {
     assertThat(gateway.buy(1, SKU, 2, "key-of-user-1").text("orderId"))
         .isEqualTo(first.text("orderId"));
     assertThat(gateway.buy(1, SKU, 1, "key-two-user-1").code()).isEqualTo("QUOTA_EXCEEDED");
-    assertThat(gateway.buy(3, SKU, 2, "key-of-user-3").code()).isEqualTo("SOLD_OUT");
+    assertThat(gateway.buy(3, SKU, 2, "key-of-user-3").code()).isEqualTo("TOO_FEW_LEFT");
   }
 
   private static void expect(int status, GatewayAnswer answer) {

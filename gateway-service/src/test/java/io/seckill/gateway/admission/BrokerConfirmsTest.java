@@ -21,7 +21,9 @@ class BrokerConfirmsTest {
   private static final OrderId OTHER = OrderId.of(1_790_000_000_000L, 5, 1, 2);
   private static final Duration LONG = Duration.ofMinutes(1);
 
-  private final BrokerConfirms confirms = new BrokerConfirms(TestPromises.withoutFallback());
+  private final RecentPublishes orders = new RecentPublishes();
+  private final BrokerConfirms confirms =
+      new BrokerConfirms(TestPromises.withoutFallback(), orders);
   private final Map<Long, Admission> answers = new ConcurrentHashMap<>();
 
   @Test
@@ -52,6 +54,34 @@ class BrokerConfirmsTest {
     confirms.confirmed(ONE);
     confirms.await(LONG);
     assertThat(answers).containsValues(new Admitted(ONE, 1), repeated);
+  }
+
+  @Test
+  void answersARepeatWithThePublishThatIsUnderWay() throws InterruptedException {
+    waits(1, ONE);
+    BrokerConfirms repeat = new BrokerConfirms(TestPromises.withoutFallback(), orders);
+    repeat.answerConfirmed(purchase(2), new Repeated(ONE, OrderStatus.QUEUED, 1));
+    Thread call = new Thread(() -> repeat.await(LONG));
+    call.start();
+    assertThat(answers).isEmpty();
+
+    orders.confirmed(ONE);
+    confirms.await(LONG);
+    call.join(60_000);
+    assertThat(answers).containsOnlyKeys(1L, 2L).doesNotContainValue(Unknown.BROKER);
+
+    BrokerConfirms later = new BrokerConfirms(TestPromises.withoutFallback(), orders);
+    later.answerConfirmed(purchase(3), new Repeated(ONE, OrderStatus.QUEUED, 1));
+    later.await(LONG);
+    assertThat(answers.get(3L)).as("of a confirmed order").isInstanceOf(Repeated.class);
+  }
+
+  @Test
+  void forgetsACallThatNoLongerWaits() {
+    waits(1, ONE);
+    confirms.await(Duration.ZERO);
+    assertThat(answers.get(1L)).isEqualTo(Unknown.BROKER);
+    assertThat(orders.waiting(ONE)).isZero();
   }
 
   @Test

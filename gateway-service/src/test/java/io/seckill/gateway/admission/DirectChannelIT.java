@@ -30,7 +30,12 @@ import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -238,12 +243,13 @@ class DirectChannelIT {
   }
 
   @Test
-  void publishesAgainForARepeatOnlyUntilTheOrderIsSettled() {
+  void publishesAgainForARepeatOnceASecondAndOnlyUntilTheOrderIsSettled() {
     TestSale sale = TestSale.unlimited(redis, 10);
     try (TestDirectLanes lanes = start()) {
       Calls calls = new Calls(redis, IN_BROKER, lanes.handOvers());
       lanes.awaitOpen(sale.partition());
       Admitted first = (Admitted) calls.one(attempt(sale, 1, "key-0001", 2));
+      String id = first.orderId().toString();
 
       List<Admission> repeats =
           calls.together(
@@ -255,19 +261,80 @@ class DirectChannelIT {
           .hasExactlyElementsOfTypes(
               Repeated.class, Repeated.class, Admitted.class, Repeated.class);
       eventually().until(() -> outbox.inPrivateQueues() == 0);
-      String id = first.orderId().toString();
-      eventually().until(() -> broker.deliveries().get(id) == 3);
+      assertThat(broker.deliveries().get(id)).as("its confirm answers the repeats").isEqualTo(1);
+
+      sale.writeRecord(1, id, sale.record(1, id).replaceFirst("\\|Q\\|.*", "|Q|1"));
+      Calls elsewhere = new Calls(redis, IN_BROKER, lanes.handOvers());
+      assertThat(
+              elsewhere.together(attempt(sale, 1, "key-0001", 2), attempt(sale, 1, "key-0001", 2)))
+          .hasOnlyElementsOfType(Repeated.class);
+      assertThat(
+              new Calls(redis, IN_BROKER, lanes.handOvers()).one(attempt(sale, 1, "key-0001", 2)))
+          .as("within a second, where the order is not known")
+          .isEqualTo(Unknown.BROKER);
+      eventually().until(() -> outbox.inPrivateQueues() == 0);
+      eventually().until(() -> broker.deliveries().get(id) == 2);
       assertThat(broker.orders().stream().filter(order -> idOf(order).equals(id)))
           .extracting(order -> new String(order.getBody(), UTF_8))
           .as("the same message every time")
-          .hasSize(3)
+          .hasSize(2)
           .containsOnly(new String(broker.orders().get(0).getBody(), UTF_8));
       assertThat(sale.counter("publishedOrders")).isEqualTo(2);
 
-      sale.writeRecord(1, id, sale.record(1, id).replace("|Q|", "|C|"));
-      assertThat(calls.one(attempt(sale, 1, "key-0001", 2))).isInstanceOf(Repeated.class);
+      sale.writeRecord(1, id, sale.record(1, id).replaceFirst("\\|Q\\|.*", "|C|1"));
+      assertThat(elsewhere.one(attempt(sale, 1, "key-0001", 2))).isInstanceOf(Repeated.class);
       assertThat(outbox.inPrivateQueues()).as("nothing is published for it").isZero();
-      assertThat(broker.deliveries().get(id)).isEqualTo(3);
+      assertThat(broker.deliveries().get(id)).isEqualTo(2);
+    }
+  }
+
+  /** Two gateways and a broker whose confirms take longer than a purchase may. */
+  @Test
+  void doesNotPublishMoreForACrowdThatRepeats() throws Exception {
+    TestSale sale = TestSale.unlimited(redis, 100);
+    PurchaseAttempt[] crowd =
+        LongStream.range(1, 11)
+            .mapToObj(user -> attempt(sale, user, "key-0001", 1))
+            .toArray(PurchaseAttempt[]::new);
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
+        TestDirectLanes lanes =
+            TestDirectLanes.start(database.url(), rabbit.via(proxy).url(), WINDOW);
+        TestDirectLanes others =
+            TestDirectLanes.start(database.url(), rabbit.via(proxy).url(), WINDOW)) {
+      lanes.awaitOpen(sale.partition());
+      others.awaitOpen(sale.partition());
+      List<Calls> gateways =
+          List.of(
+              new Calls(redis, IN_BROKER, lanes.handOvers()),
+              new Calls(redis, IN_BROKER, others.handOvers()));
+      proxy.delay(Duration.ofMillis(400));
+      long began = System.nanoTime();
+      assertThat(gateways.get(0).together(crowd)).containsOnly(Unknown.BROKER);
+
+      List<CompletableFuture<Void>> repeating =
+          IntStream.range(0, 4)
+              .mapToObj(
+                  i ->
+                      CompletableFuture.runAsync(
+                          () -> repeatUntilAccepted(gateways.get(i % 2), crowd)))
+              .toList();
+      repeating.forEach(one -> one.orTimeout(60, TimeUnit.SECONDS).join());
+
+      proxy.heal();
+      eventually().until(() -> outbox.inPrivateQueues() == 0);
+      int seconds = 1 + (int) Duration.ofNanos(System.nanoTime() - began).toSeconds();
+      assertThat(broker.deliveries().values())
+          .hasSize(crowd.length)
+          .allSatisfy(times -> assertThat(times).isLessThanOrEqualTo(1 + seconds));
+      assertThat(sale.counter("publishedOrders")).isEqualTo(crowd.length);
+      assertThat(sale.stock()).isEqualTo(90);
+    }
+  }
+
+  private static void repeatUntilAccepted(Calls gateway, PurchaseAttempt[] crowd) {
+    Instant latest = Instant.now().plusSeconds(30);
+    while (!gateway.together(crowd).stream().allMatch(Repeated.class::isInstance)) {
+      assertThat(Instant.now()).isBefore(latest);
     }
   }
 

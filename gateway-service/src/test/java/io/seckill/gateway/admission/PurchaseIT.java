@@ -148,7 +148,7 @@ class PurchaseIT {
     gateway.buy(sale.sku(), 7, "key-0001", 2);
 
     assertProblem(gateway.buy(sale.sku(), 7, "key-0002", 1), 409, "QUOTA_EXCEEDED");
-    assertProblem(gateway.buy(sale.sku(), 8, "key-0001", 2), 409, "SOLD_OUT");
+    assertProblem(gateway.buy(sale.sku(), 8, "key-0001", 2), 409, "TOO_FEW_LEFT");
     assertProblem(gateway.buy(sale.sku(), 7, "key-0001", 1), 422, "IDEMPOTENCY_KEY_REUSED");
     assertProblem(gateway.buy(1_033, 7, "key-0001", 1), 404, "UNKNOWN_SKU");
   }

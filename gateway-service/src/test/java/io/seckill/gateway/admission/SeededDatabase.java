@@ -49,8 +49,7 @@ final class SeededDatabase {
 
   /** Writes a strong sale with 100 units; replaces the row if it exists. */
   void strongSale(long sku, String state, long lastSeq) {
-    sale(sku, state, 1, lastSeq);
-    execute("UPDATE products SET decides = 'MYSQL' WHERE sku_id = " + sku);
+    sale(sku, state, 1, lastSeq, "MYSQL");
   }
 
   /** Writes an order of one unit as order-consumer would. */
@@ -68,17 +67,22 @@ final class SeededDatabase {
 
   /** Writes a sale; replaces the row if it exists. */
   void sale(long sku, String state, long epoch, long lastSeq) {
+    sale(sku, state, epoch, lastSeq, "REDIS");
+  }
+
+  private void sale(long sku, String state, long epoch, long lastSeq, String decides) {
     String sql =
         "REPLACE INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
-            + " limit_per_user, opens_at, closes_at, state, epoch, last_seq)"
+            + " limit_per_user, opens_at, closes_at, state, epoch, last_seq, decides)"
             + " VALUES (?, 'thing', 100, 100, 100, 'UNLIMITED', 0, UTC_TIMESTAMP(),"
-            + " UTC_TIMESTAMP() + INTERVAL 1 DAY, ?, ?, ?)";
+            + " UTC_TIMESTAMP() + INTERVAL 1 DAY, ?, ?, ?, ?)";
     try (Connection connection = database.connect();
         PreparedStatement statement = connection.prepareStatement(sql)) {
       statement.setLong(1, sku);
       statement.setString(2, state);
       statement.setLong(3, epoch);
       statement.setLong(4, lastSeq);
+      statement.setString(5, decides);
       statement.executeUpdate();
     } catch (SQLException e) {
       throw new AssertionError(e);

@@ -128,7 +128,7 @@ class StrongSaleIT {
     "QUANTITY, 400, INVALID_REQUEST",
     "QUOTA_EXCEEDED, 409, QUOTA_EXCEEDED",
     "SOLD_OUT, 409, SOLD_OUT",
-    "TOO_FEW_LEFT, 409, SOLD_OUT",
+    "TOO_FEW_LEFT, 409, TOO_FEW_LEFT",
     "IDEMPOTENCY_KEY_REUSED, 422, IDEMPOTENCY_KEY_REUSED",
     "BUSY, 503, BUSY",
     "UNKNOWN, 503, ADMISSION_UNAVAILABLE"
@@ -158,6 +158,29 @@ class StrongSaleIT {
 
     assertProblem(answer, 503, "ADMISSION_UNAVAILABLE");
     assertThat(answer.headers().firstValue("Idempotency-Key")).contains("key-0001");
+  }
+
+  /** Another gateway has passed the operator's calls on. */
+  @Test
+  void doesNotTakeASaleItHasNotReadYetForAnUnknownOne() throws Exception {
+    for (long sku = 3_001; sku <= 3_004; sku++) { // the products are read once a second
+      assertProblem(bought(sku), 404, "UNKNOWN_SKU");
+      database.strongSale(sku, "OPEN", 5);
+
+      assertThat(bought(sku).statusCode()).as("503 until it is known").isIn(503, 409);
+    }
+    eventually().until(() -> gateway.bean(ProductCache.class).lastRead(3_004) != null);
+    assertProblem(bought(3_004), 409, "SOLD_OUT");
+  }
+
+  /** The answer to a purchase, of which order-consumer says that it is sold out if asked. */
+  private static HttpResponse<String> bought(long sku) throws Exception {
+    CompletableFuture<HttpResponse<String>> bought = buy(gateway, sku, "key-0001");
+    eventually().until(() -> bought.isDone() || consumer.waiting() > 0);
+    if (!bought.isDone()) {
+      consumer.next().answer(200, outcome("SOLD_OUT"));
+    }
+    return bought.orTimeout(60, TimeUnit.SECONDS).join();
   }
 
   @Test

@@ -16,6 +16,7 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -48,24 +49,43 @@ class SkuPageIT {
   void listsWhatIsOnSaleAndWhatOfItIsGone() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
     long closed = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
-    // Other tests may have more sales than are listed.
+    long coming = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
     stage.update(
-        "UPDATE products SET opens_at = opens_at - INTERVAL 1 YEAR WHERE sku_id IN (?, ?)",
-        sku,
-        closed);
+        "UPDATE products SET opens_at = closes_at - INTERVAL 1 MINUTE WHERE sku_id = ?", coming);
     stage.gateway().operate("POST", GatewayStage.admin(closed) + "/close", null);
     stage.buy(sku, 2);
 
     eventually()
         .untilAsserted(
             () -> {
-              JsonNode skus =
-                  stage.gateway().send(stage.gateway().shop("/api/v1/skus")).json().path("skus");
-              assertThat(skus.valueStream().filter(one -> isSku(one, sku)))
+              List<JsonNode> skus = list("limit=2");
+              assertThat(skus.stream().filter(one -> isSku(one, sku)))
                   .singleElement()
                   .satisfies(one -> assertThat(one.path("soldOut").booleanValue()).isTrue());
-              assertThat(skus.valueStream()).noneMatch(one -> isSku(one, closed));
+              assertThat(skus).noneMatch(one -> isSku(one, closed)).doesNotHaveDuplicates();
+              assertThat(skus).filteredOn(one -> isSku(one, coming)).hasSize(1);
+              assertThat(list("when=NOW")).noneMatch(one -> isSku(one, coming));
+              assertThat(list("when=SOON"))
+                  .noneMatch(one -> isSku(one, sku))
+                  .anyMatch(one -> isSku(one, coming));
             });
+    for (String query : List.of("when=EVER", "limit=0", "limit=51", "cursor=x")) {
+      assertThat(stage.gateway().send(stage.gateway().shop("/api/v1/skus?" + query)).code())
+          .isEqualTo("INVALID_REQUEST");
+    }
+  }
+
+  /** All pages. */
+  private static List<JsonNode> list(String query) {
+    List<JsonNode> all = new ArrayList<>();
+    String cursor = "";
+    do {
+      String page = "/api/v1/skus?" + query + cursor;
+      JsonNode shown = stage.gateway().send(stage.gateway().shop(page)).json();
+      shown.path("skus").forEach(all::add);
+      cursor = shown.path("next").isNull() ? "" : "&cursor=" + shown.path("next").stringValue();
+    } while (!cursor.isEmpty());
+    return all;
   }
 
   private static boolean isSku(JsonNode listed, long sku) {
@@ -174,6 +194,34 @@ class SkuPageIT {
               GatewayStage.product(PurchasePolicy.UNLIMITED, 0, 10));
       assertThat(show(sku).text("state")).isEqualTo("NEW");
     }
+  }
+
+  @Test
+  void readsSalesThatEndedLongAgoOnlyWhenTheyAreAskedFor() {
+    ProductCache products = stage.gateway().bean(ProductCache.class);
+    long recent = endedDaysAgo(1);
+    long old = endedDaysAgo(40);
+
+    eventually().until(() -> products.lastRead(recent) != null);
+    assertThat(products.lastRead(old)).isNull();
+    assertThat(show(old).text("state")).isEqualTo("CLOSED");
+    assertThat(products.find(old).block()).isNotNull();
+    eventually("the next reads leave it out").until(() -> products.lastRead(old) == null);
+    assertThat(products.all()).noneMatch(product -> product.skuId() == old);
+  }
+
+  private static long endedDaysAgo(int days) {
+    long sku = stage.newSku();
+    stage
+        .mysql()
+        .sql(
+            "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+                + " limit_per_user, opens_at, closes_at, state, decides) VALUES (?, 'Old', 1, 0, 0,"
+                + " 'UNLIMITED', 0, UTC_TIMESTAMP() - INTERVAL ? DAY, UTC_TIMESTAMP() - INTERVAL ?"
+                + " DAY, 'CLOSED', 'MYSQL')")
+        .params(sku, days + 1, days)
+        .update();
+    return sku;
   }
 
   private static GatewayAnswer show(TestGateway gateway, long sku) {

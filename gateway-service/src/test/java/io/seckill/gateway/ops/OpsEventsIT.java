@@ -21,6 +21,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -53,6 +54,34 @@ class OpsEventsIT {
   }
 
   @Test
+  void listsEveryProductPageByPageRunningSalesFirst() {
+    for (int i = 0; i < 3; i++) {
+      stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    }
+    List<Long> listed = new ArrayList<>();
+    List<String> states = new ArrayList<>();
+    String cursor = "";
+    do {
+      JsonNode page = stage.gateway().adminGet("/admin/v1/skus?limit=2" + cursor).json();
+      for (JsonNode sku : page.path("skus")) {
+        listed.add(sku.path("skuId").longValue());
+        states.add(sku.path("state").stringValue());
+      }
+      cursor = page.path("next").isNull() ? "" : "&cursor=" + page.path("next").stringValue();
+    } while (!cursor.isEmpty());
+
+    List<Long> all = stage.mysql().sql("SELECT sku_id FROM products").query(Long.class).list();
+    assertThat(listed).doesNotHaveDuplicates().hasSameElementsAs(all);
+    assertThat(states)
+        .isSortedAccordingTo(
+            Comparator.comparing(List.of("OPEN", "PAUSED", "PREHEATED", "NEW", "CLOSED")::indexOf));
+    for (String query : List.of("limit=0", "limit=201", "cursor=OPEN-1", "cursor=GONE-1-1")) {
+      assertThat(stage.gateway().adminGet("/admin/v1/skus?" + query).code())
+          .isEqualTo("INVALID_REQUEST");
+    }
+  }
+
+  @Test
   void tellsWhatEveryGatewayFindsOfRedis() throws Exception {
     try (Watching watching = Watching.of(stage.gateway())) {
       eventually("a snapshot with this gateway's heartbeat")
@@ -81,8 +110,8 @@ class OpsEventsIT {
     OrderId id = OrderId.of(newest, Partition.ofSku(sku), OrderId.MYSQL_WORKER, 1);
 
     stage.update(
-        "UPDATE orders SET order_id = ?, admitted_at = admitted_at - INTERVAL 1 HOUR WHERE order_id"
-            + " = ?",
+        "UPDATE orders SET order_id = ?, admitted_at = admitted_at - INTERVAL 1 HOUR WHERE"
+            + " order_id = ?",
         id.value(),
         order.id().value());
 

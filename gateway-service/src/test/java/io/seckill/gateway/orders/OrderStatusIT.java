@@ -277,11 +277,15 @@ class OrderStatusIT {
     assertThat(stage.redis().exists(ordersKey(order))).isFalse();
   }
 
-  @Test
-  void answersForAnAliasWithTheOrderThatIsStored() {
+  @ParameterizedTest
+  @EnumSource(
+      value = OrderStatus.class,
+      names = {"CONFIRMED", "PAID", "CANCELLED", "EXPIRED", "REJECTED"})
+  void answersForAnAliasWithTheOrderThatIsStored(OrderStatus status) {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed alias = stage.buy(sku, 1);
-    Placed stored = stage.store(sku, alias.user(), 1, 1, "PAID", null);
+    String reason = status == OrderStatus.REJECTED ? "QUOTA_EXCEEDED" : null;
+    Placed stored = stage.store(sku, alias.user(), 1, 1, status.name(), reason);
     stage.update(
         "INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)",
         alias.id().value(),
@@ -289,12 +293,16 @@ class OrderStatusIT {
     AdmissionRecord seen = record(alias);
     write(alias, result(seen, OrderStatus.REJECTED, null, seen.changedAt() + 9, stored.id()));
 
+    GatewayAnswer repeated = gateway.buy(alias.user(), sku, 1, alias.key());
+    assertThat(repeated.status()).as(repeated.toString()).isEqualTo(202);
+    assertThat(repeated.text("status")).isEqualTo(status.name());
+    assertThat(repeated.text("orderId")).as("of the first answer").isEqualTo(alias.id().toString());
     GatewayAnswer hot = show(alias);
     stage.redis().del(ordersKey(alias));
     GatewayAnswer cold = show(alias);
 
     for (GatewayAnswer answer : new GatewayAnswer[] {hot, cold}) {
-      assertThat(answer.text("status")).as(answer.toString()).isEqualTo("PAID");
+      assertThat(answer.text("status")).as(answer.toString()).isEqualTo(status.name());
       assertThat(answer.text("orderId")).isEqualTo(stored.id().toString());
     }
   }

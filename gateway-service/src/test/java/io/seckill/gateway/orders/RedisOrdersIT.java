@@ -22,6 +22,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
@@ -74,6 +78,52 @@ class RedisOrdersIT {
           assertThat(noHint.orTimeout(60, TimeUnit.SECONDS).join().order().map(RedisOrder::skuId))
               .contains(SKU + 1);
         });
+  }
+
+  /** A purchase waits for one call, not for all reads of invented ids in all sales. */
+  @Test
+  void looksForInventedIdsInManyCalls(RedisServer server) throws IOException {
+    int skus = 100;
+    inABatch(
+        server,
+        redis ->
+            LongStream.range(0, skus)
+                .mapToObj(i -> order(redis, SKU + i * Partition.COUNT, 1 + (int) i, null))
+                .toList(),
+        (orders, ids) -> {
+          try (UnifiedJedis admin =
+              RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test")) {
+            long calls = count(admin, "cmdstat_evalsha");
+            long reads = count(admin, "cmdstat_hget");
+            var first = orders.read(ids.get(0), USER, SKU);
+            List<CompletableFuture<LookupResult<RedisOrder>>> invented =
+                IntStream.range(0, 14).mapToObj(i -> orders.read(invented(i), USER, null)).toList();
+            var real = orders.read(ids.get(skus - 1), USER, null);
+
+            assertThat(first.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
+            assertThat(invented)
+                .allSatisfy(
+                    one ->
+                        assertThat(one.orTimeout(60, TimeUnit.SECONDS).join())
+                            .isEqualTo(LookupResult.of(null)));
+            assertThat(real.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
+            reads = count(admin, "cmdstat_hget") - reads;
+            calls = count(admin, "cmdstat_evalsha") - calls;
+            assertThat(reads).as("reads of orders").isGreaterThanOrEqualTo(14L * skus);
+            assertThat(reads / calls).isLessThanOrEqualTo(RedisOrders.MOST_READS);
+            assertThat(calls).isGreaterThanOrEqualTo(reads / RedisOrders.MOST_READS);
+          }
+        });
+  }
+
+  private static OrderId invented(int i) {
+    return OrderId.of(System.currentTimeMillis(), Partition.ofSku(SKU), 2, i);
+  }
+
+  private static long count(UnifiedJedis redis, String command) {
+    String stats = (String) redis.eval("return redis.call('INFO', 'commandstats')");
+    Matcher calls = Pattern.compile(command + ":calls=(\\d+)").matcher(stats);
+    return calls.find() ? Long.parseLong(calls.group(1)) : 0;
   }
 
   /** Reads over a slow link: while the first order is read, the other reads form a batch. */

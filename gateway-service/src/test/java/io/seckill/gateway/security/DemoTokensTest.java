@@ -15,7 +15,7 @@ class DemoTokensTest {
   void givesTokensThatTheVerifierTakesForWhomTheyAreFor() {
     SecurityProperties settings = settings(TestTokens.SECRET, "");
     DemoTokens tokens = new DemoTokens(settings, ON, false, Clock.systemUTC());
-    try (TokenVerifier verifier = new TokenVerifier(settings, Clock.systemUTC())) {
+    try (TokenVerifier verifier = new TokenVerifier(settings, new WarmUpKey(), Clock.systemUTC())) {
       Identity shopper = verifier.verify(tokens.shopper(42).token());
       Identity operator = verifier.verify(tokens.operator().token());
 
@@ -50,6 +50,6 @@ class DemoTokensTest {
   }
 
   private static SecurityProperties settings(String secret, String jwkSetUri) {
-    return new SecurityProperties(secret, jwkSetUri, "", "");
+    return new SecurityProperties(secret, jwkSetUri, "*", "*");
   }
 }

@@ -1,7 +1,7 @@
 package io.seckill.gateway.security;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JWSAlgorithm;
@@ -19,6 +19,7 @@ import com.nimbusds.jose.jwk.RSAKey;
 import com.nimbusds.jose.jwk.gen.ECKeyGenerator;
 import com.nimbusds.jose.jwk.gen.RSAKeyGenerator;
 import com.sun.net.httpserver.HttpServer;
+import io.seckill.support.web.ProblemCode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -35,16 +36,24 @@ class IssuerKeysTest {
   private HttpServer issuer;
   private RSAKey rsa;
   private ECKey ec;
+  private final WarmUpKey warmUpKey = new WarmUpKey();
+  private SecurityProperties settings;
+  private volatile JWKSet published;
 
   @BeforeEach
   void publishKeys() throws IOException, JOSEException {
     rsa = new RSAKeyGenerator(2048).keyID("r1").generate();
     ec = new ECKeyGenerator(Curve.P_256).keyID("e1").generate();
-    byte[] set = new JWKSet(List.of(rsa, ec)).toString(true).getBytes(StandardCharsets.UTF_8);
-    issuer = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    published = new JWKSet(List.of(rsa, ec));
+    publish(0);
+  }
+
+  private void publish(int port) throws IOException {
+    issuer = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
     issuer.createContext(
         "/keys",
         exchange -> {
+          byte[] set = published.toString(true).getBytes(StandardCharsets.UTF_8);
           exchange.sendResponseHeaders(200, set.length);
           exchange.getResponseBody().write(set);
           exchange.close();
@@ -97,15 +106,76 @@ class IssuerKeysTest {
   }
 
   @Test
-  void doesNotStartWhenTheKeysCannotBeRead() {
-    issuer.stop(0);
+  void takesATokenWithoutKeyIdOfAnyKeyThatFits() throws JOSEException {
+    RSAKey second = new RSAKeyGenerator(2048).keyID("r2").generate();
+    published = new JWKSet(List.of(rsa, second, ec));
+    RSAKey stranger = new RSAKeyGenerator(2048).generate();
+    try (TokenVerifier verifier = verifier()) {
+      for (RSAKey key : List.of(rsa, second)) {
+        assertThat(verifier.verify(token(JWSAlgorithm.RS256, null, new RSASSASigner(key))))
+            .isNotNull();
+        assertThat(verifier.verify(token(JWSAlgorithm.PS256, null, new RSASSASigner(key))))
+            .isNotNull();
+      }
+      assertThat(verifier.verify(token(JWSAlgorithm.RS256, "r1", new RSASSASigner(second))))
+          .as("signed with another key than it names")
+          .isNull();
+      assertThat(verifier.verify(token(JWSAlgorithm.RS256, null, new RSASSASigner(stranger))))
+          .isNull();
+    }
+  }
 
-    assertThatThrownBy(this::verifier).hasMessageContaining("jwk-set-uri");
+  @Test
+  void startsWithoutItsIssuerAndReadsTheKeysLater() throws IOException, JOSEException {
+    int port = issuer.getAddress().getPort();
+    issuer.stop(0);
+    String token = token(JWSAlgorithm.RS256, "r1", new RSASSASigner(rsa));
+    try (TokenVerifier verifier = verifier()) {
+      assertThat(verifier.verify(token)).isNull();
+      assertThat(verifier.refusal()).isEqualTo(ProblemCode.UNAVAILABLE);
+
+      publish(port);
+
+      eventually().until(() -> verifier.verify(token) != null);
+      assertThat(verifier.refusal()).isEqualTo(ProblemCode.UNAUTHORIZED);
+    }
+  }
+
+  @Test
+  void takesTheTokensOfItsOwnWarmUpUntilThatEnds() {
+    try (TokenVerifier verifier = verifier()) {
+      WarmUpTokens tokens = new WarmUpTokens(settings, warmUpKey, Clock.systemUTC());
+
+      Identity first = verifier.verify(tokens.shopper(0));
+      Identity second = verifier.verify(tokens.shopper(1));
+      assertThat(first).isNotNull();
+      assertThat(first.isShopper()).isTrue();
+      assertThat(first.isOperator()).isFalse();
+      assertThat(second).isNotNull().isNotEqualTo(first);
+      assertThat(tokens.shopper(1_024)).as("signed before").isEqualTo(tokens.shopper(0));
+
+      String unused = tokens.shopper(2);
+      tokens.end();
+      assertThat(verifier.verify(unused)).isNull();
+    }
+  }
+
+  @Test
+  void takesNoTokenThatOnlyNamesTheKeyOfTheWarmUp() throws JOSEException {
+    try (TokenVerifier verifier = verifier()) {
+      String keyId = warmUpKey.pair().getKeyID();
+      byte[] publicKey = warmUpKey.pair().toPublicJWK().toString().getBytes(StandardCharsets.UTF_8);
+
+      assertThat(verifier.verify(token(JWSAlgorithm.RS256, keyId, new RSASSASigner(rsa)))).isNull();
+      assertThat(verifier.verify(token(JWSAlgorithm.HS256, keyId, new MACSigner(publicKey))))
+          .isNull();
+    }
   }
 
   private TokenVerifier verifier() {
     String uri = "http://127.0.0.1:" + issuer.getAddress().getPort() + "/keys";
-    return new TokenVerifier(new SecurityProperties("", uri, "", ""), Clock.systemUTC());
+    settings = new SecurityProperties("", uri, "*", "*");
+    return new TokenVerifier(settings, warmUpKey, Clock.systemUTC());
   }
 
   private static String token(JWSAlgorithm algorithm, @Nullable String keyId, JWSSigner signer)

@@ -1,13 +1,16 @@
 package io.seckill.gateway.security;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.gateway.testing.MovableClock;
 import io.seckill.gateway.testing.TestTokens;
 import java.time.Instant;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TokenVerifierTest {
@@ -15,7 +18,8 @@ class TokenVerifierTest {
   private static final long NOW_S = 1_800_000_000L;
 
   private final MovableClock clock = new MovableClock(Instant.ofEpochSecond(NOW_S));
-  private final TokenVerifier verifier = new TokenVerifier(secret(TestTokens.SECRET), clock);
+  private final TokenVerifier verifier =
+      new TokenVerifier(secret(TestTokens.SECRET), new WarmUpKey(), clock);
 
   @Test
   void namesTheShopperOfAGenuineToken() {
@@ -138,7 +142,7 @@ class TokenVerifierTest {
     assertThat(verifier.verify(good.substring(0, good.lastIndexOf('.') + 1))).isNull();
     assertThat(verifier.verify("..")).isNull();
     assertThat(verifier.verify("")).isNull();
-    assertThat(verifier.verify("a".repeat(5_000))).isNull();
+    assertThat(verifier.verify("a".repeat(20_000))).isNull();
     assertThat(
             verifier.verify(
                 TestTokens.signed("{\"alg\":\"HS256\"}", "{\"sub\":\"1\"}", "x".repeat(32))))
@@ -156,7 +160,9 @@ class TokenVerifierTest {
   void insistsOnIssuerAndAudienceWhenTheyAreConfigured() {
     TokenVerifier strict =
         new TokenVerifier(
-            new SecurityProperties(TestTokens.SECRET, "", "https://idp", "shop"), clock);
+            new SecurityProperties(TestTokens.SECRET, "", "https://idp", "shop"),
+            new WarmUpKey(),
+            clock);
     String rest = ",\"sub\":\"1\",\"exp\":1900000000}";
 
     assertThat(
@@ -168,6 +174,54 @@ class TokenVerifierTest {
     assertThat(strict.verify(TestTokens.signed("{\"iss\":\"other\",\"aud\":\"shop\"" + rest)))
         .isNull();
     assertThat(strict.verify(TestTokens.shopper(1))).isNull();
+  }
+
+  /** As identity providers issue them to a user with many roles. */
+  @ParameterizedTest
+  @ValueSource(ints = {4_097, 8_000, 12_000})
+  void takesLongTokens(int chars) {
+    String roles = "r".repeat(chars * 3 / 4);
+    String token =
+        TestTokens.signed("{\"sub\":\"7\",\"roles\":\"" + roles + "\",\"exp\":1900000000}");
+
+    assertThat(token).hasSizeGreaterThan(chars);
+    assertThat(verifier.verify(token)).isNotNull();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'', '', false",
+    "https://idp, '', false",
+    "'', shop, false",
+    "https://idp, shop, true",
+    "*, shop, true",
+    "https://idp, *, true",
+    "*, *, true"
+  })
+  void wantsToKnowWhoseTokensAKeySetIsFor(String issuer, String audience, boolean starts) {
+    ThrowingCallable start = () -> new SecurityProperties("", "https://idp/keys", issuer, audience);
+
+    if (starts) {
+      assertThatCode(start).doesNotThrowAnyException();
+    } else {
+      assertThatThrownBy(start)
+          .hasMessageContaining(
+              "seckill.security.issuer and seckill.security.audience must be set");
+    }
+  }
+
+  @Test
+  void acceptsAnyIssuerAndAudienceOnRequest() {
+    TokenVerifier any =
+        new TokenVerifier(
+            new SecurityProperties(TestTokens.SECRET, "", "*", "*"), new WarmUpKey(), clock);
+
+    assertThat(
+            any.verify(
+                TestTokens.signed(
+                    "{\"iss\":\"x\",\"aud\":\"y\",\"sub\":\"1\",\"exp\":1900000000}")))
+        .isNotNull();
+    assertThat(any.verify(TestTokens.shopper(1))).isNotNull();
   }
 
   @Test

@@ -7,9 +7,9 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.common.sale.Decider;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TestServers;
@@ -30,7 +30,10 @@ import redis.clients.jedis.UnifiedJedis;
 public final class GatewayStage {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(1_000);
-  private static final AtomicLong NEXT_USER = new AtomicLong(1);
+
+  /** Above 2^53, so that no answer can have a user's id as a number. */
+  private static final AtomicLong NEXT_USER = new AtomicLong((1L << 53) + 1);
+
   private static final AtomicInteger NEXT_KEY = new AtomicInteger(1_000);
 
   private static @Nullable GatewayStage shared;
@@ -150,12 +153,11 @@ public final class GatewayStage {
     return sku;
   }
 
-  /** A new strong sale, preheated and open, that the gateway knows of. */
+  /** A new strong sale, preheated and open; the gateway knows it as the operator is answered. */
   public long onStrongSale() {
     long sku = newStrongSale();
     expect(gateway.operate("POST", admin(sku) + "/preheat", null), 200);
     expect(gateway.operate("POST", admin(sku) + "/open", null), 200);
-    eventually().until(() -> gateway.bean(ProductCache.class).decides(sku) == Decider.MYSQL);
     return sku;
   }
 
@@ -223,6 +225,7 @@ public final class GatewayStage {
         status,
         reason,
         seq);
+    update(OrderTotalSql.count(order.sku()));
   }
 
   public static String admin(long sku) {

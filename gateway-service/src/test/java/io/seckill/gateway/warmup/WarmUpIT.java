@@ -121,21 +121,33 @@ class WarmUpIT {
   }
 
   @Test
-  void endsWhenOnlySomebodyElseCanSignTokens() throws IOException {
-    HttpServer issuer = issuer("{\"keys\":[]}");
+  void warmsUpWhereAnIssuerSignsTokensAndIsReadyWhenItsKeysAreRead() throws IOException {
+    HttpServer away = issuer(0, "{\"keys\":[]}");
+    int port = away.getAddress().getPort();
+    away.stop(0);
     try (TestGateway gateway =
         gateway(
             stage.redisDatabase(),
             BRIEF,
             UNHURRIED,
             "seckill.security.hs256-secret=",
-            "seckill.security.jwk-set-uri=http://127.0.0.1:" + issuer.getAddress().getPort())) {
-      eventually().until(() -> readiness(gateway).status() == 200);
+            "seckill.security.issuer=https://idp.example",
+            "seckill.security.audience=shop",
+            "seckill.security.jwk-set-uri=http://127.0.0.1:" + port)) {
+      eventually().until(() -> component(gateway, "warmUp").status() == 200);
+      assertThat(refusedByRedis(gateway)).isGreaterThan(200);
+      assertThat(component(gateway, "issuerKeys").status()).isEqualTo(503);
+      assertThat(gateway.buy(1, 1_001, 1, "key-without-issuer").status())
+          .as("it is not known whether the token is good")
+          .isEqualTo(503);
 
-      assertThat(purchases(gateway)).isEqualTo(300);
-      assertThat(refusedByRedis(gateway)).isZero();
-    } finally {
-      issuer.stop(0);
+      HttpServer issuer = issuer(port, "{\"keys\":[]}");
+      try {
+        eventually().until(() -> readiness(gateway).status() == 200);
+        assertThat(gateway.buy(1, 1_001, 1, "key-with-issuer").status()).isEqualTo(401);
+      } finally {
+        issuer.stop(0);
+      }
     }
   }
 
@@ -171,10 +183,10 @@ class WarmUpIT {
     return TestGateway.start(redis, stage.mysqlDatabase(), stage.consumer().url(), properties);
   }
 
-  private static HttpServer issuer(String keySet) throws IOException {
+  private static HttpServer issuer(int port, String keySet) throws IOException {
     byte[] body = keySet.getBytes(StandardCharsets.US_ASCII);
     HttpServer issuer =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
     issuer.createContext(
         "/",
         exchange -> {

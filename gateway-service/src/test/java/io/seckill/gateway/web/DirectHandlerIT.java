@@ -9,6 +9,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpMethod;
 import io.seckill.gateway.testing.RawConnection;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +18,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -123,6 +125,44 @@ class DirectHandlerIT {
     server.disposeNow();
   }
 
+  @Test
+  void endsConnectionsWhoseBodyStallsDuringAStopAndNoOthers() throws InterruptedException {
+    String length = "Content-Length: 20\r\n\r\n{\"quan";
+    List<RawConnection> stalled =
+        Stream.of(
+                "POST /direct HTTP/1.1\r\nHost: x\r\n" + length,
+                "POST /echo HTTP/1.1\r\nHost: x\r\n" + length,
+                "POST /direct HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{",
+                "GET /slow HTTP/1.1\r\nHost: x\r\n" + length)
+            .map(
+                text -> {
+                  RawConnection connection = connect();
+                  connection.send(text);
+                  return connection;
+                })
+            .toList();
+    try (RawConnection deciding = connect();
+        RawConnection slow = connect()) {
+      deciding.send(direct("hold"));
+      slow.send("POST /direct HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab");
+      eventually().until(() -> open.count() == 3);
+      CompletableFuture<Void> stopped = new CompletableFuture<>();
+
+      open.stop(() -> stopped.complete(null));
+
+      slow.send("cd");
+      assertThat(slow.answer()).contains("200 OK").endsWith("abcd directly");
+      assertThat(stalled).allSatisfy(one -> assertThat(one.answer()).doesNotContain("{"));
+      assertThat(stalled).as("has ended").allSatisfy(one -> assertThat(one.answer()).isEmpty());
+      assertThat(stopped).as("a request is decided").isNotDone();
+      route.release("late");
+      assertThat(deciding.answer()).contains("200 OK").endsWith("late");
+      assertThat(stopped).succeedsWithin(Duration.ofSeconds(60));
+    } finally {
+      stalled.forEach(RawConnection::close);
+    }
+  }
+
   private long used() {
     return allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory();
   }
@@ -214,7 +254,12 @@ class DirectHandlerIT {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "POST /direct HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+        "POST /direct HTTP/1.1\r\n"
+            + "Host: x\r\n"
+            + "Transfer-Encoding: chunked\r\n\r\n"
+            + "4\r\n"
+            + "body\r\n"
+            + "0\r\n\r\n",
         "POST /direct HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody",
         "POST /direct HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nContent-Length: 4\r\n\r\nbody",
         "POST /direct HTTP/1.0\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody",

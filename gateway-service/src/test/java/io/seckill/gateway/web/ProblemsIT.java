@@ -2,6 +2,7 @@ package io.seckill.gateway.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
@@ -98,10 +99,43 @@ class ProblemsIT {
     assertThat(answer.body()).doesNotContain("Exception").doesNotContain("org.spring");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "/, GET HEAD",
+    "/assets/1/shop.js, GET HEAD",
+    "/api/v1/skus, GET",
+    "/api/v1/skus/1001, GET",
+    "/api/v1/skus/1001/orders, POST",
+    "/api/v1/orders/12345, GET DELETE",
+    "/api/v1/orders/12345/payment, POST"
+  })
+  void namesTheMethodsThatAnAddressTakes(String path, String methods) {
+    GatewayAnswer refused = gateway.call(7, "PATCH", path, null);
+
+    assertThat(refused.status()).isEqualTo(405);
+    assertThat(refused.code()).isEqualTo("METHOD_NOT_ALLOWED");
+    assertThat(refused.header("Allow")).contains(methods.split(" "));
+    GatewayAnswer options = gateway.call(7, "OPTIONS", path, null);
+    assertThat(options.status()).isEqualTo(200);
+    assertThat(options.header("Allow")).contains(methods.split(" "));
+  }
+
   @Test
-  void namesTheMethodsThatAnAddressTakes() {
-    assertThat(gateway.call(7, "PATCH", "/api/v1/orders/12345", null).header("Allow"))
-        .contains("GET", "DELETE");
+  void changesNothingForACallerWhoDoesNotTakeTheAnswer() {
+    long sku = GatewayStage.shared().newSku();
+    String body = GatewayStage.product(PurchasePolicy.LIMITED, 5, 100);
+
+    GatewayAnswer answer =
+        gateway.send(
+            gateway
+                .admin("/admin/v1/skus/" + sku)
+                .header("Authorization", TestGateway.operator())
+                .header("Content-Type", "application/json")
+                .header("Accept", "text/html")
+                .PUT(BodyPublishers.ofString(body)));
+
+    assertThat(answer.status()).isEqualTo(406);
+    assertThat(gateway.adminGet("/admin/v1/skus/" + sku).code()).isEqualTo("UNKNOWN_SKU");
   }
 
   @Test

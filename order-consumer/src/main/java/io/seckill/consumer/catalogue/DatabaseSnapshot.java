@@ -11,6 +11,9 @@ import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleFallback;
 import io.seckill.consumer.catalogue.DatabasePart.PendingUnits;
+import io.seckill.consumer.orders.OrderFate;
+import io.seckill.consumer.orders.OrderTotalTable;
+import io.seckill.consumer.orders.OrderTotals;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -18,10 +21,15 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -57,7 +65,16 @@ public final class DatabaseSnapshot {
   public static final String COUNT_UNSETTLED_DEAD_LETTERS =
       "SELECT COUNT(*)" + UNSETTLED_DEAD_LETTERS.formatted("?");
 
-  private static final String OF_BUCKETS = " AND MOD(%s, :buckets) BETWEEN :from AND :to";
+  private static final int PAGE = 5_000;
+
+  /** Ids in one statement. */
+  private static final int CHUNK = 1_000;
+
+  private static final String COMPENSATIONS =
+      "SELECT order_id, user_id, stock_units, quota_units, created_at FROM compensation WHERE";
+
+  private static final long BEFORE_ALL = -1;
+  private static final long END = Long.MAX_VALUE;
 
   private final JdbcClient jdbc;
 
@@ -117,84 +134,173 @@ public final class DatabaseSnapshot {
         .single();
   }
 
-  /**
-   * Number of a SKU's orders in MySQL, and their units, whatever their status.
-   *
-   * @param orders rows, aliases included
-   * @param units sum of their quantities
-   */
-  record OrderCount(long orders, long units) {}
-
-  /** Counts the stored orders, and those among the dead letters, which may still be stored. */
-  OrderCount count(long sku, List<OrderMessage> deadLetters) {
+  /** All orders that MySQL has decided, and those among the dead letters, which may be stored. */
+  OrderTotals count(long sku, List<OrderMessage> deadLetters) {
     long deadUnits = deadLetters.stream().mapToLong(OrderMessage::quantity).sum();
-    return jdbc.sql(
-            """
-            SELECT COUNT(*), COALESCE(SUM(n), 0) FROM (
-              SELECT quantity AS n FROM orders WHERE sku_id = :sku
-              UNION ALL
-              SELECT o.quantity FROM orders o JOIN order_alias a ON a.stored_order_id = o.order_id
-              WHERE o.sku_id = :sku) admitted
-            """)
-        .param("sku", sku)
-        .query(
-            (row, n) ->
-                new OrderCount(row.getLong(1) + deadLetters.size(), row.getLong(2) + deadUnits))
-        .single();
+    return decided(sku).plus(new OrderTotals(deadLetters.size(), deadUnits));
+  }
+
+  /** All orders that MySQL has decided, aliases included. */
+  public OrderTotals decided(long sku) {
+    return OrderTotalTable.decided(jdbc, sku);
+  }
+
+  /** What became of a sale's orders, as the writers have counted it. */
+  public Map<OrderFate, OrderTotals> totals(long sku) {
+    return OrderTotalTable.read(jdbc, List.of(sku)).getOrDefault(sku, Map.of());
   }
 
   /**
-   * @param from first bucket
-   * @param to last bucket, included
+   * The payments of these orders.
+   *
+   * @param read makes a payment of its state and its amount in cents
    */
-  public DatabasePart part(ProductSnapshot sale, int buckets, int from, int to) {
-    Map<String, Object> range =
-        Map.of("sku", sale.skuId(), "buckets", buckets, "from", from, "to", to);
-    Map<OrderId, AdmissionRecord> orders = new HashMap<>();
-    read(
-        "SELECT o.order_id, " + ORDER_COLUMNS + " FROM orders o WHERE o.sku_id = :sku" + of("o"),
-        range,
-        row -> orders.put(new OrderId(row.getLong("order_id")), record(row, null)));
-    Map<OrderId, AdmissionRecord> aliases = new HashMap<>();
-    read(
-        "SELECT a.order_id, a.stored_order_id, "
-            + ORDER_COLUMNS
-            + " FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id"
-            + " WHERE o.sku_id = :sku"
-            + of("o"),
-        range,
-        row ->
-            aliases.put(
-                new OrderId(row.getLong("order_id")),
-                record(row, new OrderId(row.getLong("stored_order_id")))));
-    Map<Long, Long> quotas = new HashMap<>();
-    read(
-        "SELECT user_id, owned_count FROM user_quota q WHERE sku_id = :sku AND owned_count > 0"
-            + of("q"),
-        range,
-        row -> quotas.put(row.getLong(1), row.getLong(2)));
-    return new DatabasePart(orders, aliases, quotas, compensations(sale, range));
+  public <T> Map<OrderId, T> payments(
+      Collection<OrderId> orders, BiFunction<String, Long, T> read) {
+    Map<OrderId, T> payments = new HashMap<>();
+    for (List<OrderId> ids : chunks(orders)) {
+      read(
+          "SELECT order_id, state, amount_cents FROM payment WHERE order_id IN (:ids)",
+          Map.of("ids", values(ids)),
+          row ->
+              payments.put(
+                  new OrderId(row.getLong(1)), read.apply(row.getString(2), row.getLong(3))));
+    }
+    return payments;
   }
 
-  private Map<OrderId, PendingUnits> compensations(
-      ProductSnapshot sale, Map<String, Object> range) {
-    Map<String, Object> params = new HashMap<>(range);
-    params.put("epoch", sale.epoch());
+  /** Hands over a sale's orders with their aliases, some thousand at a time, in order of ids. */
+  public void orders(long sku, Consumer<Map<OrderId, AdmissionRecord>> each) {
+    boolean hasAliases = totals(sku).containsKey(OrderFate.ALIASES);
+    pages(
+        after -> {
+          TreeMap<OrderId, AdmissionRecord> page = new TreeMap<>();
+          read(
+              "SELECT o.order_id, "
+                  + ORDER_COLUMNS
+                  + " FROM orders o FORCE INDEX (ix_orders_sku) WHERE o.sku_id = :sku"
+                  + " AND o.order_id > :after ORDER BY o.order_id LIMIT :page",
+              Map.of("sku", sku, "after", after, "page", PAGE),
+              row -> page.put(new OrderId(row.getLong("order_id")), record(row, null)));
+          long last = page.size() == PAGE ? page.lastKey().value() : END;
+          if (hasAliases) {
+            page.putAll(aliases("a.stored_order_id", List.copyOf(page.keySet())));
+          }
+          each.accept(page);
+          return last;
+        });
+  }
+
+  /** Hands over a sale's quotas above 0, user to units, some thousand at a time. */
+  public void quotas(long sku, Consumer<Map<Long, Long>> each) {
+    pages(
+        after -> {
+          TreeMap<Long, Long> page = new TreeMap<>();
+          read(
+              "SELECT user_id, owned_count FROM user_quota WHERE sku_id = :sku"
+                  + " AND user_id > :after ORDER BY user_id LIMIT :page",
+              Map.of("sku", sku, "after", after, "page", PAGE),
+              row -> page.put(row.getLong(1), row.getLong(2)));
+          long last = page.size() == PAGE ? page.lastKey() : END;
+          page.values().removeIf(units -> units == 0);
+          each.accept(page);
+          return last;
+        });
+  }
+
+  /** Hands over the compensations of the sale's epoch, some thousand at a time. */
+  public void compensations(ProductSnapshot sale, Consumer<Map<OrderId, PendingUnits>> each) {
+    pages(
+        after -> {
+          TreeMap<OrderId, PendingUnits> page = new TreeMap<>();
+          read(
+              COMPENSATIONS
+                  + " sku_id = :sku AND epoch = :epoch AND order_id > :after"
+                  + " ORDER BY order_id LIMIT :page",
+              Map.of("sku", sale.skuId(), "epoch", sale.epoch(), "after", after, "page", PAGE),
+              row -> page.put(new OrderId(row.getLong(1)), pending(row)));
+          each.accept(page);
+          return page.size() == PAGE ? page.lastKey().value() : END;
+        });
+  }
+
+  /** Reads page after page, each from where the one before it ended. */
+  private static void pages(LongUnaryOperator readAfter) {
+    long after = BEFORE_ALL;
+    while (after != END) {
+      after = readAfter.applyAsLong(after);
+    }
+  }
+
+  /**
+   * What MySQL has of some orders and users of a sale.
+   *
+   * @param orders ids that may be those of orders, of aliases, or of neither
+   */
+  public DatabasePart part(
+      ProductSnapshot sale, Collection<OrderId> orders, Collection<Long> users) {
+    Map<OrderId, AdmissionRecord> stored = new HashMap<>();
+    Map<OrderId, AdmissionRecord> aliases = new HashMap<>();
     Map<OrderId, PendingUnits> compensations = new HashMap<>();
-    read(
-        "SELECT order_id, user_id, stock_units, quota_units, created_at FROM compensation g"
-            + " WHERE sku_id = :sku AND epoch = :epoch"
-            + of("g"),
-        params,
-        row ->
-            compensations.put(
-                new OrderId(row.getLong(1)),
-                new PendingUnits(
-                    row.getLong(2),
-                    row.getLong(3),
-                    row.getLong(4),
-                    time(row, "created_at").toEpochMilli())));
-    return compensations;
+    Map<Long, Long> quotas = new HashMap<>();
+    for (List<OrderId> ids : chunks(orders)) {
+      Map<String, Object> of = Map.of("sku", sale.skuId(), "ids", values(ids));
+      read(
+          "SELECT o.order_id, "
+              + ORDER_COLUMNS
+              + " FROM orders o WHERE o.order_id IN (:ids) AND o.sku_id = :sku",
+          of,
+          row -> stored.put(new OrderId(row.getLong("order_id")), record(row, null)));
+      aliases.putAll(aliases("a.order_id", ids));
+      read(
+          COMPENSATIONS + " order_id IN (:ids) AND epoch = :epoch",
+          Map.of("ids", values(ids), "epoch", sale.epoch()),
+          row -> compensations.put(new OrderId(row.getLong(1)), pending(row)));
+    }
+    for (List<Long> ids : chunks(users)) {
+      read(
+          "SELECT user_id, owned_count FROM user_quota WHERE sku_id = :sku"
+              + " AND user_id IN (:ids) AND owned_count > 0",
+          Map.of("sku", sale.skuId(), "ids", ids),
+          row -> quotas.put(row.getLong(1), row.getLong(2)));
+    }
+    return new DatabasePart(stored, aliases, quotas, compensations);
+  }
+
+  private Map<OrderId, AdmissionRecord> aliases(String column, List<OrderId> ids) {
+    Map<OrderId, AdmissionRecord> aliases = new HashMap<>();
+    if (!ids.isEmpty()) {
+      read(
+          "SELECT a.order_id, a.stored_order_id, "
+              + ORDER_COLUMNS
+              + " FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id WHERE "
+              + column
+              + " IN (:ids)",
+          Map.of("ids", values(ids)),
+          row ->
+              aliases.put(
+                  new OrderId(row.getLong("order_id")),
+                  record(row, new OrderId(row.getLong("stored_order_id")))));
+    }
+    return aliases;
+  }
+
+  private static PendingUnits pending(ResultSet row) throws SQLException {
+    return new PendingUnits(
+        row.getLong(2), row.getLong(3), row.getLong(4), time(row, "created_at").toEpochMilli());
+  }
+
+  private static <T> List<List<T>> chunks(Collection<T> all) {
+    List<T> items = List.copyOf(all);
+    List<List<T>> chunks = new ArrayList<>();
+    for (int from = 0; from < items.size(); from += CHUNK) {
+      chunks.add(items.subList(from, Math.min(items.size(), from + CHUNK)));
+    }
+    return chunks;
+  }
+
+  private static List<Long> values(Collection<OrderId> ids) {
+    return ids.stream().map(OrderId::value).toList();
   }
 
   /** Stock changes of this epoch, by id. */
@@ -241,10 +347,6 @@ public final class DatabaseSnapshot {
 
   private void read(String sql, Map<String, Object> params, RowCallbackHandler each) {
     jdbc.sql(sql).params(params).query(each);
-  }
-
-  private static String of(String table) {
-    return OF_BUCKETS.formatted(table + ".user_id");
   }
 
   private static AdmissionRecord record(ResultSet row, @Nullable OrderId stored)

@@ -7,9 +7,10 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.redis.RedisKeys;
 import java.nio.charset.StandardCharsets;
-import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -36,37 +37,55 @@ public class InFlightOrders {
   }
 
   /**
-   * @return order ids, in no particular order
+   * Returns whether there is none; ends at the first.
+   *
    * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer
    */
-  public Set<OrderId> of(long skuId) {
-    int partition = Partition.ofSku(skuId);
-    Set<OrderId> found = new HashSet<>();
-    collect(RedisKeys.outbox(partition), skuId, found);
-    for (String member : redis.zrange(RedisKeys.lanes(partition), 0, -1)) {
-      collect(RedisKeys.privateQueue(partition, member), skuId, found);
-    }
-    return found;
+  public boolean hasNone(long skuId) {
+    return !any(skuId, order -> true);
   }
 
-  private void collect(String list, long skuId, Set<OrderId> found) {
+  /**
+   * Removes those that are there from a set.
+   *
+   * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer
+   */
+  public void removeFrom(long skuId, Set<OrderId> orders) {
+    any(
+        skuId,
+        order -> {
+          orders.remove(order);
+          return orders.isEmpty();
+        });
+  }
+
+  private boolean any(long skuId, Predicate<OrderId> isEnough) {
+    int partition = Partition.ofSku(skuId);
+    return any(RedisKeys.outbox(partition), skuId, isEnough)
+        || redis.zrange(RedisKeys.lanes(partition), 0, -1).stream()
+            .anyMatch(member -> any(RedisKeys.privateQueue(partition, member), skuId, isEnough));
+  }
+
+  private boolean any(String list, long skuId, Predicate<OrderId> isEnough) {
     List<String> page;
     long from = 0;
     do {
       page = redis.lrange(list, from, from + PAGE - 1);
-      page.forEach(entry -> add(entry, skuId, found));
+      if (page.stream().flatMap(entry -> order(entry, skuId).stream()).anyMatch(isEnough)) {
+        return true;
+      }
       from += PAGE;
     } while (page.size() == PAGE);
+    return false;
   }
 
-  private static void add(String entry, long skuId, Set<OrderId> found) {
+  /** Empty for another SKU's, and for what the relay turns into a dead letter. */
+  private static Optional<OrderId> order(String entry, long skuId) {
     try {
       OrderMessage order = OrderMessageCodec.decode(entry.getBytes(StandardCharsets.UTF_8));
-      if (order.skuId() == skuId) {
-        found.add(order.orderId());
-      }
+      return order.skuId() == skuId ? Optional.of(order.orderId()) : Optional.empty();
     } catch (UnreadableMessageException e) {
-      // The relay turns it into a dead letter; it is not one of the orders searched for.
+      return Optional.empty();
     }
   }
 }

@@ -97,7 +97,7 @@ class OrdersInFlight {
    * @return false when orders are in flight, or the proof did not succeed in time
    */
   boolean isProvenNone(long skuId) {
-    return onTheWay.of(skuId).isEmpty() && barriers.pass(Partition.ofSku(skuId), BARRIER_TIMEOUT);
+    return onTheWay.hasNone(skuId) && barriers.pass(Partition.ofSku(skuId), BARRIER_TIMEOUT);
   }
 
   private long pendingCompensations(long skuId) {

@@ -38,7 +38,7 @@ record ProductEntry(
   private static final Instant LATEST = Instant.parse("2100-01-01T00:00:00Z");
 
   ProductEntry {
-    SingleLine.checked("name", name, MAX_NAME);
+    name = SingleLine.checked("name", name, MAX_NAME);
     RequestChecks.integer("priceCents", priceCents, 0, MAX_PRICE_CENTS);
     RequestChecks.integer("stock", stock, 0, MAX_STOCK);
   }

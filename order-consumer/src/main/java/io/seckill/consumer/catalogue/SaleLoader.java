@@ -5,11 +5,13 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.SaleFallback;
 import io.seckill.common.sale.SaleStates;
+import io.seckill.consumer.orders.Compensations;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -25,25 +27,26 @@ import redis.clients.jedis.UnifiedJedis;
 @Component
 public class SaleLoader {
 
-  private static final int BUCKETS_AT_ONCE = 4_096;
-
   private final DatabaseSnapshots snapshots;
   private final JdbcClient jdbc;
   private final UnifiedJedis redis;
   private final SaleStates states;
   private final TransactionOperations transactions;
+  private final Compensations compensations;
 
   SaleLoader(
       DatabaseSnapshots snapshots,
       JdbcClient jdbc,
       UnifiedJedis redis,
       SaleStates states,
-      TransactionOperations transactions) {
+      TransactionOperations transactions,
+      Compensations compensations) {
     this.snapshots = snapshots;
     this.jdbc = jdbc;
     this.redis = redis;
     this.states = states;
     this.transactions = transactions;
+    this.compensations = compensations;
   }
 
   /**
@@ -110,8 +113,10 @@ public class SaleLoader {
     Map<String, String> contained = contained(database, sale);
     beforeReplacing.run();
     long settled = sale.lastSeq() - dead.size();
-    return finish(sale, loading, stock, contained, settled)
-        .map(state -> new Loaded(state, stock, orders));
+    Optional<String> state = finish(sale, loading, stock, contained, settled);
+    // Those that were settled meanwhile had their units returned to the data that are replaced now.
+    compensations.deliverAgain(dead.stream().map(OrderMessage::orderId).toList());
+    return state.map(loaded -> new Loaded(loaded, stock, orders));
   }
 
   /** Writes quotas and orders as MySQL has them, and the orders that dead letters may become. */
@@ -121,39 +126,49 @@ public class SaleLoader {
       List<OrderMessage> dead,
       BucketWriter writer,
       Runnable beforeReplacing) {
-    Map<Long, Long> deadUnits =
-        dead.stream()
-            .collect(
-                Collectors.groupingBy(
-                    OrderMessage::userId, Collectors.summingLong(OrderMessage::quantity)));
-    int orders = 0;
-    for (int from = 0; from < sale.buckets(); from += BUCKETS_AT_ONCE) {
-      int to = Math.min(sale.buckets(), from + BUCKETS_AT_ONCE) - 1;
-      DatabasePart part = database.part(sale, sale.buckets(), from, to);
-      beforeReplacing.run();
-      part.orders().forEach(writer::order);
-      part.aliases().forEach(writer::order);
-      part.compensations()
-          .forEach(
+    AtomicInteger orders = new AtomicInteger();
+    database.orders(
+        sale.skuId(),
+        page -> {
+          beforeReplacing.run();
+          page.forEach(writer::order);
+          orders.addAndGet(
+              (int) page.values().stream().filter(order -> order.storedOrderId() == null).count());
+        });
+    database.compensations(
+        sale,
+        page -> {
+          beforeReplacing.run();
+          page.forEach(
               (id, units) -> writer.compensated(id, units.userId(), units.stock(), units.quota()));
-      if (sale.policy().keepsQuota()) {
-        part.quotas()
-            .forEach(
+        });
+    if (sale.policy().keepsQuota()) {
+      Map<Long, Long> deadUnits =
+          dead.stream()
+              .collect(
+                  Collectors.groupingBy(
+                      OrderMessage::userId, Collectors.summingLong(OrderMessage::quantity)));
+      database.quotas(
+          sale.skuId(),
+          page -> {
+            beforeReplacing.run();
+            page.forEach(
                 (user, units) ->
                     writer.quota(
                         user, units + Optional.ofNullable(deadUnits.remove(user)).orElse(0L)));
-      }
-      orders += part.orders().size();
-    }
-    if (sale.policy().keepsQuota()) {
+          });
       deadUnits.forEach(writer::quota);
     }
-    dead.forEach(order -> writer.order(order.orderId(), delayed(order)));
+    dead.forEach(order -> writer.order(order.orderId(), delayed(order, sale.epoch())));
     writer.flush();
-    return orders;
+    return orders.get();
   }
 
-  private static AdmissionRecord delayed(OrderMessage order) {
+  /**
+   * The record says that this epoch has taken the order's units, so that they return to it when the
+   * order is rejected.
+   */
+  private static AdmissionRecord delayed(OrderMessage order, long epoch) {
     AdmissionRecord queued = AdmissionRecord.queued(order);
     return new AdmissionRecord(
         queued.userId(),
@@ -161,7 +176,7 @@ public class SaleLoader {
         queued.quantity(),
         queued.seq(),
         queued.admittedAt(),
-        queued.epoch(),
+        epoch,
         OrderStatus.DELAYED,
         null,
         queued.changedAt(),

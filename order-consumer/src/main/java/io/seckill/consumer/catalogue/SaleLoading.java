@@ -5,6 +5,7 @@ import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleExpiry;
 import io.seckill.consumer.catalogue.SaleLoader.Replacing;
+import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.ArrayList;
@@ -57,7 +58,7 @@ final class SaleLoading {
    * @return number of buckets to clear: those of earlier epochs and of this one
    * @throws ProblemException 409 SALE_RUNNING, ORDERS_IN_FLIGHT, FOREIGN_KEY, PREHEAT_OVERTAKEN
    */
-  int begin(DatabaseSnapshot.OrderCount stored, Replacing replacing) {
+  int begin(OrderTotals stored, Replacing replacing) {
     List<String> args =
         new ArrayList<>(
             List.of(

@@ -47,7 +47,7 @@ class StockChangeController {
       if (delta == 0) {
         throw ProblemException.invalid("delta", "delta must not be 0.");
       }
-      SingleLine.checked("reason", reason, MAX_REASON);
+      reason = SingleLine.checked("reason", reason, MAX_REASON);
     }
   }
 

@@ -7,6 +7,7 @@ import io.seckill.consumer.consistency.SkuLedger.MySql;
 import io.seckill.consumer.consistency.SkuLedger.Orders;
 import io.seckill.consumer.consistency.SkuLedger.Queue;
 import io.seckill.consumer.consistency.SkuLedger.Units;
+import io.seckill.consumer.orders.OrderTotals;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

@@ -8,12 +8,14 @@ import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.RedisSale.Late;
 import io.seckill.consumer.consistency.RedisSale.WrongQuota;
 import io.seckill.consumer.orders.OrderResult;
+import io.seckill.consumer.orders.OrderTotals;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,9 +33,12 @@ import org.jspecify.annotations.Nullable;
  * neither; where Redis differs, it has lost data. Redis's counters should hold the orders that
  * MySQL had stored, or settled, and those in flight. Nothing here depends on when an order is
  * stored in between: its units move from one item to another. Fed bucket by bucket; the totals are
- * complete at the end. For one thread.
+ * complete at the end. Of a kind of finding at most {@value #MOST_FINDINGS} are kept: the next run
+ * finds the others. For one thread.
  */
 final class Comparison {
+
+  static final int MOST_FINDINGS = 10_000;
 
   /** The process that decided a younger result is still writing it to Redis. */
   private static final long NOTIFYING_MS = 2_000;
@@ -50,9 +55,11 @@ final class Comparison {
   private long orders;
   private long units;
   private long unsettled;
+  private boolean leavesOut;
 
   /**
    * @param databaseNow MySQL's clock, Unix ms
+   * @param decided all orders on which MySQL has decided, aliases included
    * @param changesInMySql stock changes of this epoch, by id
    * @param changesInRedis those that Redis's stock contains, with their units
    */
@@ -60,11 +67,14 @@ final class Comparison {
       ProductSnapshot sale,
       RedisSaleState seen,
       long databaseNow,
+      OrderTotals decided,
       Map<String, StoredChange> changesInMySql,
       Map<String, Long> changesInRedis) {
     this.sale = sale;
     this.seen = seen;
     this.databaseNow = databaseNow;
+    this.orders = decided.orders();
+    this.units = decided.units();
     this.stock = sale.stock() + changesUnderWay(changesInMySql, changesInRedis);
   }
 
@@ -97,9 +107,8 @@ final class Comparison {
     Map<Long, Long> wanted = new HashMap<>(database.quotas());
     redis.records().forEach((id, order) -> compare(id, order, stored.get(id), wanted));
     stored.forEach((id, order) -> findUnrecorded(id, order, redis));
-    stored.values().forEach(this::count);
     countCompensations(database, redis, wanted);
-    if (sale.policy().keepsQuota()) {
+    if (sale.policy().keepsQuota() && !leavesOut) {
       compareQuotas(wanted, redis);
     }
   }
@@ -107,21 +116,25 @@ final class Comparison {
   private void compare(
       OrderId id, AdmissionRecord order, @Nullable AdmissionRecord stored, Map<Long, Long> wanted) {
     if (stored == null) {
-      unknown.put(id, order);
+      if (unknown.size() < MOST_FINDINGS) {
+        unknown.put(id, order);
+      }
       wanted.merge(order.userId(), (long) order.quantity(), Long::sum);
       if (order.seq() <= seen.seq()) {
         stock -= order.quantity();
         unsettled++;
-        count(order);
+        orders++;
+        units += order.quantity();
       }
     } else if (stored.status().replaces(order.status()) && isNotified(stored.changedAt())) {
-      results.add(result(id, stored));
+      keep(results, result(id, stored));
     }
   }
 
-  private void count(AdmissionRecord order) {
-    orders++;
-    units += order.quantity();
+  private static <T> void keep(List<T> findings, T finding) {
+    if (findings.size() < MOST_FINDINGS) {
+      findings.add(finding);
+    }
   }
 
   private boolean isNotified(long decidedAt) {
@@ -140,8 +153,10 @@ final class Comparison {
 
   private void findUnrecorded(OrderId id, AdmissionRecord order, RedisPart redis) {
     String request = RedisSale.request(order);
-    if (!redis.records().containsKey(id)
-        || (request != null && !redis.requests().containsKey(request))) {
+    boolean isMissing =
+        !redis.records().containsKey(id)
+            || (request != null && !redis.requests().containsKey(request));
+    if (isMissing && unrecorded.size() < MOST_FINDINGS) {
       unrecorded.put(id, order);
     }
   }
@@ -155,7 +170,7 @@ final class Comparison {
                 stock -= pending.stock();
                 wanted.merge(pending.userId(), pending.quota(), Long::sum);
                 if (isNotified(pending.endedAt())) {
-                  undelivered.add(id);
+                  keep(undelivered, id);
                 }
               }
             });
@@ -179,9 +194,21 @@ final class Comparison {
       long should = Math.max(0, wanted.getOrDefault(user, 0L));
       if (!found.equals(should == 0 ? "" : Long.toString(should))
           && !(should == 0 && found.equals("0"))) {
-        quotas.add(new WrongQuota(user, found, should));
+        keep(quotas, new WrongQuota(user, found, should));
       }
     }
+  }
+
+  /** Says, before the first bucket, that MySQL has more than is compared. */
+  void leavesOut() {
+    leavesOut = true;
+  }
+
+  /** Whether there may be more findings than these. */
+  boolean isPartial() {
+    return leavesOut
+        || Stream.of(unknown.keySet(), results, unrecorded.keySet(), quotas, undelivered)
+            .anyMatch(findings -> findings.size() == MOST_FINDINGS);
   }
 
   ProductSnapshot sale() {
@@ -227,9 +254,9 @@ final class Comparison {
         Math.max(0, units - seen.number("admittedUnits")));
   }
 
-  /** The stock that Redis should have; null when it has that stock. */
+  /** The stock that Redis should have; null when it has that stock, or that is not known. */
   @Nullable Long wrongStock() {
     long should = Math.max(0, stock);
-    return Long.toString(should).equals(seen.stock()) ? null : should;
+    return leavesOut || Long.toString(should).equals(seen.stock()) ? null : should;
   }
 }

@@ -1,6 +1,7 @@
 package io.seckill.consumer.consistency;
 
 import io.seckill.common.sale.Decider;
+import io.seckill.consumer.orders.OrderTotals;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;

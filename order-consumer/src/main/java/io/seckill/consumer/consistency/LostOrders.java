@@ -58,7 +58,7 @@ class LostOrders {
       long skuId, Map<OrderId, AdmissionRecord> suspects, Duration atMost) {
     Map<OrderId, AdmissionRecord> left = new HashMap<>(suspects);
     if (!left.isEmpty()) {
-      onTheWay.of(skuId).forEach(left::remove);
+      onTheWay.removeFrom(skuId, left.keySet());
     }
     if (left.isEmpty()) {
       return Optional.of(left);
@@ -81,7 +81,7 @@ class LostOrders {
    * lost.
    */
   List<Repair> counters(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
-    if (seen.unpublished() <= 0 || !onTheWay.of(sale.skuId()).isEmpty()) {
+    if (seen.unpublished() <= 0 || !onTheWay.hasNone(sale.skuId())) {
       return List.of();
     }
     RedisSaleState now = sales.state(sale.skuId());

@@ -14,7 +14,6 @@ import io.seckill.consumer.storage.Barriers;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -54,7 +53,7 @@ class Rebuild {
 
   private static final Logger log = LoggerFactory.getLogger(Rebuild.class);
   private static final Duration POLL = Duration.ofMillis(100);
-  private static final int BUCKETS_AT_ONCE = 4_096;
+  private static final int BUCKETS_AT_ONCE = 1_024;
   private static final String CHANGED = "The sale has changed in MySQL meanwhile.";
   private static final String CHANGED_IN_REDIS = "Redis has changed meanwhile.";
 
@@ -209,7 +208,7 @@ class Rebuild {
   }
 
   private boolean awaitEmptyLists(long sku, long deadline) {
-    while (!onTheWay.of(sku).isEmpty()) {
+    while (!onTheWay.hasNone(sku)) {
       if (System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted()) {
         return false;
       }
@@ -231,26 +230,28 @@ class Rebuild {
     if (!barriers.pass(partition, left(deadline))) {
       return false;
     }
-    Map<OrderId, AdmissionRecord> missing = recordsOf(sale.skuId(), seen);
-    known.among(missing.keySet()).forEach(missing::remove);
-    if (missing.isEmpty()) {
-      return true;
-    }
-    requireHeld(lock);
-    List<Repair> found = lost.send(sale, missing, false);
-    repairs.addAll(found);
-    List<Repair> sent = found.stream().filter(repair -> !repair.kind().isOnlyReported()).toList();
-    return sent.isEmpty()
-        || (sent.stream().allMatch(Repair::made) && barriers.pass(partition, left(deadline)));
-  }
-
-  private Map<OrderId, AdmissionRecord> recordsOf(long sku, RedisSaleState seen) {
-    Map<OrderId, AdmissionRecord> records = new HashMap<>();
+    boolean hasSent = false;
     for (int from = 0; from < seen.bucketCount(); from += BUCKETS_AT_ONCE) {
       int to = Math.min(seen.bucketCount(), from + BUCKETS_AT_ONCE) - 1;
-      records.putAll(sales.part(sku, from, to).records());
+      Map<OrderId, AdmissionRecord> missing = sales.part(sale.skuId(), from, to).records();
+      known.among(missing.keySet()).forEach(missing::remove);
+      if (missing.isEmpty()) {
+        continue;
+      }
+      requireHeld(lock);
+      for (Repair repair : lost.send(sale, missing, false)) {
+        if (repairs.size() < Comparison.MOST_FINDINGS) {
+          repairs.add(repair);
+        }
+        if (!repair.kind().isOnlyReported()) {
+          hasSent = true;
+          if (!repair.made()) {
+            return false;
+          }
+        }
+      }
     }
-    return records;
+    return !hasSent || barriers.pass(partition, left(deadline));
   }
 
   private static Duration left(long deadline) {

@@ -9,6 +9,7 @@ import io.seckill.support.web.ProblemException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
@@ -100,6 +101,29 @@ public class Reconciler {
       return Optional.of(e.problem().text());
     } catch (UnreadableFieldException e) {
       return Optional.of(e.detail());
+    }
+  }
+
+  /**
+   * Compares Redis with MySQL and changes nothing.
+   *
+   * @return what differs, for operators; empty also when Redis need not have the sale
+   * @throws ProblemException as {@link #run}
+   * @throws JedisException when Redis is unavailable
+   */
+  public List<String> differences(long skuId) {
+    try {
+      Report report = run(skuId, new Order(true, false, Schedule.NAME));
+      return report.outcome() == Outcome.CLEAN || report.outcome() == Outcome.NOT_ON_SALE
+          ? List.of()
+          : List.of("Redis: " + report.detail() + " " + report.counts());
+    } catch (ProblemException e) {
+      if (e.problem().code() == ProblemCode.REFUSED) {
+        return List.of();
+      }
+      throw e;
+    } catch (UnreadableFieldException e) {
+      return List.of("Redis: " + e.detail());
     }
   }
 

@@ -5,6 +5,7 @@ import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.consistency.SkuLedger.Lists;
+import io.seckill.consumer.orders.OrderTotals;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -2,7 +2,9 @@ package io.seckill.consumer.consistency;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What Redis holds of the users of some buckets.
@@ -17,6 +19,20 @@ record RedisPart(
     Map<OrderId, AdmissionRecord> records,
     Map<OrderId, Units> compensated,
     Map<String, OrderId> requests) {
+
+  /** All orders with a record or a compensation. */
+  Set<OrderId> orders() {
+    Set<OrderId> orders = new HashSet<>(records.keySet());
+    orders.addAll(compensated.keySet());
+    return orders;
+  }
+
+  /** All users with a quota or a record. */
+  Set<Long> users() {
+    Set<Long> users = new HashSet<>(quotas.keySet());
+    records.values().forEach(order -> users.add(order.userId()));
+    return users;
+  }
 
   /** Units that a compensation has returned. */
   record Units(long stock, long quota) {

@@ -8,9 +8,13 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.RedisPart.Units;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -117,6 +121,32 @@ class RedisSale {
     } else {
       part.requests().put(field, OrderId.parse(value.split(":", 2)[0]));
     }
+  }
+
+  /**
+   * A field of one of a sale's buckets.
+   *
+   * @param name as {@link RedisKeys} forms it
+   */
+  record Field(int bucket, String name) {}
+
+  /** Returns those of these fields that do not exist. */
+  Set<Field> absent(long sku, Collection<Field> fields) {
+    Map<Field, Response<Boolean>> answers = new LinkedHashMap<>();
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (Field field : fields) {
+        answers.put(field, pipeline.hexists(RedisKeys.bucket(sku, field.bucket()), field.name()));
+      }
+      pipeline.sync();
+    }
+    Set<Field> absent = new LinkedHashSet<>();
+    answers.forEach(
+        (field, answer) -> {
+          if (!PipelineReplies.get(answer)) {
+            absent.add(field);
+          }
+        });
+    return absent;
   }
 
   private static void readEach(

@@ -1,6 +1,7 @@
 package io.seckill.consumer.consistency;
 
 import io.seckill.consumer.consistency.DatabaseSaleCounters.Item;
+import io.seckill.consumer.orders.OrderTotals;
 
 /**
  * The counters of one SKU in Redis.

@@ -18,7 +18,7 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
  * and when the host of that process stops responding. It keeps runs from doing the same work; their
  * writes are safe without it, because every write checks what it replaces.
  */
-final class RunLock implements AutoCloseable {
+public final class RunLock implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(RunLock.class);
 
@@ -47,7 +47,7 @@ final class RunLock implements AutoCloseable {
    * @return empty when another connection holds the lock
    * @throws DataAccessException when MySQL is unavailable
    */
-  static Optional<RunLock> take(DataSource dataSource, String name, Duration silence) {
+  public static Optional<RunLock> take(DataSource dataSource, String name, Duration silence) {
     Connection connection = DataSourceUtils.getConnection(dataSource);
     try {
       RunLock lock = new RunLock(connection, name, silence);
@@ -75,7 +75,7 @@ final class RunLock implements AutoCloseable {
    * Whether the connection that holds the lock is still alive; the query also restarts the idle
    * time. To be called right before a step that replaces what others may have written.
    */
-  boolean isHeld() {
+  public boolean isHeld() {
     try {
       return isOne("SELECT IS_USED_LOCK(" + LOCK + ") = CONNECTION_ID()");
     } catch (DataAccessException e) {

@@ -191,7 +191,10 @@ class SaleReconciliation {
   private static String detail(List<Repair> found) {
     return found.isEmpty()
         ? "Redis and MySQL agree."
-        : "%d differences, %d set right."
-            .formatted(found.size(), found.stream().filter(Repair::made).count());
+        : "%d differences, %d set right.%s"
+            .formatted(
+                found.size(),
+                found.stream().filter(Repair::made).count(),
+                found.size() < Comparison.MOST_FINDINGS ? "" : " There may be more: run again.");
   }
 }

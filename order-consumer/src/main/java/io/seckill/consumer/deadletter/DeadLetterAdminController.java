@@ -79,7 +79,7 @@ class DeadLetterAdminController {
   record Discard(String reason) {
 
     Discard {
-      SingleLine.checked("reason", reason, MAX_REASON);
+      reason = SingleLine.checked("reason", reason, MAX_REASON);
     }
   }
 

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A dead letter as operators see it.
  *
- * @param orderId as text; null, with skuId and userId, when the message was unreadable
+ * @param orderId as text, as userId, because both may be above 2^53; null, with skuId and userId,
+ *     when the message was unreadable
  * @param payloadBytes length of the whole message; null when an older version has truncated it
  * @param payload the beginning of the message as text: its first 4,096 bytes, which is all of every
  *     order; only when a single letter is shown
@@ -25,7 +26,7 @@ record DeadLetterRecord(
     long id,
     @Nullable String orderId,
     @Nullable Long skuId,
-    @Nullable Long userId,
+    @Nullable String userId,
     String reason,
     String detail,
     int attempts,
@@ -48,7 +49,7 @@ record DeadLetterRecord(
         row.getLong("id"),
         row.getString("order_id"),
         nullableLong(row, "sku_id"),
-        nullableLong(row, "user_id"),
+        row.getString("user_id"),
         row.getString("reason"),
         row.getString("detail"),
         row.getInt("attempts"),

@@ -2,6 +2,7 @@ package io.seckill.consumer.fallback;
 
 import io.seckill.common.sale.SaleFallback;
 import io.seckill.consumer.fallback.RedisLooks.Look;
+import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
@@ -45,9 +46,6 @@ class FallbackSales {
 
   /** A sale of Redis as MySQL has it. */
   record Expected(long skuId, long epoch, long lastSeq) {}
-
-  /** Orders of a sale in MySQL, aliases included, and their units. */
-  private record Decided(long orders, long units) {}
 
   /**
    * What is known of the admissions of Redis in an epoch.
@@ -94,7 +92,8 @@ class FallbackSales {
                     + " ORDER BY sku_id FOR UPDATE")
             .query(Long.class)
             .list();
-    skus.forEach(sku -> jdbc.sql(ENTER).params(decided(sku).orders(), sku).update());
+    skus.forEach(
+        sku -> jdbc.sql(ENTER).params(OrderTotalTable.decided(jdbc, sku).orders(), sku).update());
     return skus.size();
   }
 
@@ -128,25 +127,11 @@ class FallbackSales {
               look.filter(found -> found.epoch() == epoch),
               switchNanos,
               known.units(),
-              decided(skuId).units(),
+              OrderTotalTable.decided(jdbc, skuId).units(),
               isWhole && !known.isMoreUnknown() ? 0 : percent,
               sale.stock());
       jdbc.sql(ACTIVATE).params(reserve.units(), reserve.isAll(), skuId).update();
     }
-  }
-
-  private Decided decided(long skuId) {
-    return jdbc.sql(
-            """
-            SELECT COUNT(*) AS orders, COALESCE(SUM(n), 0) AS units FROM (
-              SELECT quantity AS n FROM orders WHERE sku_id = :sku
-              UNION ALL
-              SELECT o.quantity FROM orders o JOIN order_alias a ON a.stored_order_id = o.order_id
-              WHERE o.sku_id = :sku) decided
-            """)
-        .param("sku", skuId)
-        .query(Decided.class)
-        .single();
   }
 
   private KnownAdmissions known(long skuId, long epoch) {

@@ -23,7 +23,7 @@ record Heartbeat(
   private static final Set<Breaker> BREAKERS = EnumSet.allOf(Breaker.class);
 
   Heartbeat {
-    SingleLine.checked("name", name, MAX_NAME);
+    name = SingleLine.checked("name", name, MAX_NAME);
     Modes.parse(fallback);
     RequestChecks.integer("term", term, 0, Long.MAX_VALUE / 2);
     RequestChecks.oneOf("redis", redis, LOOKS);

@@ -8,7 +8,8 @@ import io.seckill.common.order.OrderId;
  * @param epoch of the sale to whose stock they return: for a rejected order the epoch of its
  *     message, for a cancelled or expired order {@code products.epoch} as read, under the row's
  *     lock, in the transaction that returns the stock in MySQL. Redis ignores an older epoch,
- *     because a later preheat has counted those units already
+ *     because a later loading has counted those units already, unless it counted the order as an
+ *     unsettled dead letter: then they move to its epoch
  * @param stockUnits 0 when the stock of Redis is known to be wrong and left to reconciliation
  * @param quotaUnits 0 when the SKU keeps no quota, or the quota of Redis is left to reconciliation
  */

@@ -98,6 +98,25 @@ class CompensationTable {
   }
 
   /**
+   * Has the units of these orders, confirmed by Redis or not, belong to a later epoch: its loading
+   * took the units of dead letters from stock and quota, whatever the reason for which an order is
+   * rejected.
+   */
+  void moveTo(long epoch, Collection<OrderId> orders) {
+    jdbc.sql(
+            """
+            UPDATE compensation c JOIN products p ON p.sku_id = c.sku_id
+            SET c.quota_units =
+                IF(p.policy = 'UNLIMITED', c.quota_units, GREATEST(c.quota_units, c.stock_units)),
+              c.epoch = :epoch, c.done_at = NULL
+            WHERE c.order_id IN (:orders) AND c.epoch < :epoch
+            """)
+        .param("epoch", epoch)
+        .param("orders", ids(orders))
+        .update();
+  }
+
+  /**
    * Results of the orders and aliases whose units are to be returned to Redis; none for an order
    * that has no row.
    */

@@ -9,6 +9,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -117,13 +118,29 @@ public class Compensations {
 
   private boolean deliverChunk(int part, List<Compensation> pending) {
     List<OrderId> settled = new ArrayList<>();
-    if (!breaker.run(part, () -> send(pending, settled))) {
+    Map<Long, List<OrderId>> ofLaterEpoch = new HashMap<>();
+    if (!breaker.run(part, () -> send(pending, settled, ofLaterEpoch))) {
       return false;
     }
     if (!settled.isEmpty()) {
       markDone(settled);
     }
-    return true;
+    return ofLaterEpoch.isEmpty() || deliverChunk(part, moved(ofLaterEpoch));
+  }
+
+  /** Empty when MySQL fails: the sweep tries again. */
+  private List<Compensation> moved(Map<Long, List<OrderId>> toEpoch) {
+    List<Compensation> moved = new ArrayList<>();
+    try {
+      toEpoch.forEach(
+          (epoch, orders) -> {
+            table.moveTo(epoch, orders);
+            moved.addAll(table.of(orders));
+          });
+    } catch (DataAccessException e) {
+      log.warn("compensations of dead letters are not delivered yet: {}", e.toString());
+    }
+    return moved;
   }
 
   private void markDone(List<OrderId> settled) {
@@ -135,7 +152,12 @@ public class Compensations {
     }
   }
 
-  private void send(List<Compensation> pending, List<OrderId> settled) {
+  /**
+   * @param settled gets the orders that need no further delivery
+   * @param ofLaterEpoch gets, by epoch, those whose units belong to it
+   */
+  private void send(
+      List<Compensation> pending, List<OrderId> settled, Map<Long, List<OrderId>> ofLaterEpoch) {
     List<Response<Object>> replies = new ArrayList<>(pending.size());
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (Compensation one : pending) {
@@ -145,7 +167,12 @@ public class Compensations {
     }
     for (int i = 0; i < pending.size(); i++) {
       Compensation one = pending.get(i);
-      if (isSettled(one, script.answer(replies.get(i), redis, keys(one), arguments(one)))) {
+      Object reply = script.answer(replies.get(i), redis, keys(one), arguments(one));
+      if (reply instanceof String epoch) {
+        ofLaterEpoch
+            .computeIfAbsent(Long.valueOf(epoch), later -> new ArrayList<>())
+            .add(one.orderId());
+      } else if (isSettled(one, reply)) {
         settled.add(one.orderId());
       }
     }

@@ -6,8 +6,10 @@ import io.seckill.common.order.OrderTrail;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.orders.Compensation;
 import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
+import io.seckill.consumer.orders.OrderTotalTable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -23,6 +25,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -32,11 +35,11 @@ import org.springframework.transaction.support.TransactionOperations;
  * ends them, in Redis by compensation after it. Redis is told nothing of orders of strong sales,
  * nor of a sale that MySQL decides in a fallback: at its end Redis gets all that MySQL has.
  *
- * <p>Locks are taken in the order of the batch store: orders, quota by (user, SKU), products by SKU
- * last. Payments are locked right after orders, as in a payment. The number of statements executed
- * while a product is locked does not grow with the number of orders. One statement selects rows by
- * their status and locks them, so of payment, cancel and expiry exactly one finds the order
- * CONFIRMED.
+ * <p>Locks are taken in the order of the batch store: orders, quota by (user, SKU), products by
+ * SKU, totals by SKU last. Payments are locked right after orders, as in a payment. The number of
+ * statements executed while a product is locked does not grow with the number of orders. One
+ * statement selects rows by their status and locks them, so of payment, cancel and expiry exactly
+ * one finds the order CONFIRMED.
  */
 @Component
 class Cancellations {
@@ -56,6 +59,7 @@ class Cancellations {
           + " WHERE sku_id = ?";
 
   private final JdbcClient jdbc;
+  private final JdbcOperations operations;
   private final TransactionOperations transactions;
   private final PaymentTable payments;
   private final Compensations compensations;
@@ -64,12 +68,14 @@ class Cancellations {
 
   Cancellations(
       JdbcClient jdbc,
+      JdbcOperations operations,
       TransactionOperations transactions,
       PaymentTable payments,
       Compensations compensations,
       OrderResults results,
       LifecycleMeters meters) {
     this.jdbc = jdbc;
+    this.operations = operations;
     this.transactions = transactions;
     this.payments = payments;
     this.compensations = compensations;
@@ -195,7 +201,14 @@ class Cancellations {
                         withQuota.contains(order.skuId()) ? order.quantity() : 0))
             .toList();
     compensations.record(recorded);
+    count(ended, OrderFate.valueOf(status.name()));
     return new Ended(ended, recorded);
+  }
+
+  private void count(List<EndedOrder> ended, OrderFate fate) {
+    OrderTotalTable.Addition totals = new OrderTotalTable.Addition();
+    ended.forEach(order -> totals.add(order.skuId(), fate, order.quantity()));
+    totals.write(operations);
   }
 
   /** The SKUs that keep a quota; read without a lock, because a sale's policy never changes. */

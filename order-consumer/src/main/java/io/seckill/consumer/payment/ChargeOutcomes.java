@@ -4,9 +4,11 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.common.payment.PaymentProvider;
+import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.OrderRow;
+import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.PaymentTable.BookedCharge;
 import java.util.ArrayList;
@@ -17,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
@@ -29,6 +32,7 @@ import org.springframework.transaction.support.TransactionOperations;
 class ChargeOutcomes {
 
   private final Orders orders;
+  private final JdbcOperations jdbc;
   private final PaymentTable payments;
   private final ChargeTable charges;
   private final UnexplainedCharges unexplained;
@@ -38,6 +42,7 @@ class ChargeOutcomes {
 
   ChargeOutcomes(
       Orders orders,
+      JdbcOperations jdbc,
       PaymentTable payments,
       ChargeTable charges,
       UnexplainedCharges unexplained,
@@ -45,6 +50,7 @@ class ChargeOutcomes {
       OrderResults results,
       LifecycleMeters meters) {
     this.orders = orders;
+    this.jdbc = jdbc;
     this.payments = payments;
     this.charges = charges;
     this.unexplained = unexplained;
@@ -134,6 +140,11 @@ class ChargeOutcomes {
     payments.charged(booked);
     payments.declined(declined);
     payments.ended(ended);
+    OrderTotalTable.Addition totals = new OrderTotalTable.Addition();
+    paid.stream()
+        .map(locked::get)
+        .forEach(order -> totals.add(order.skuId(), OrderFate.PAID, order.quantity()));
+    totals.write(jdbc);
     Map<OrderId, OrderRow> now = new HashMap<>(locked);
     now.putAll(orders.find(paid));
     return new Settled(now, paid, reasons);

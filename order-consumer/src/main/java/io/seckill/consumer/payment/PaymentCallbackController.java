@@ -5,7 +5,6 @@ import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
-import io.seckill.support.web.SingleLine;
 import io.seckill.support.web.StrictJson;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -29,7 +28,7 @@ class PaymentCallbackController {
   private static final Logger log = LoggerFactory.getLogger(PaymentCallbackController.class);
   private static final EnumSet<ChargeReport.Kind> TYPES = EnumSet.allOf(ChargeReport.Kind.class);
   private static final Pattern CURRENCY = Pattern.compile("[A-Z]{3}");
-  private static final int MAX_ID = 64;
+  private static final Pattern ID = Pattern.compile("[!-~]{1,64}");
 
   private final Optional<CallbackSignature> signatures;
   private final ChargeReports reports;
@@ -62,25 +61,28 @@ class PaymentCallbackController {
       @Nullable String currency) {
 
     Event {
-      checkId("eventId", eventId);
+      checkedId("eventId", eventId);
       RequestChecks.oneOf("type", type, TYPES);
       checkOrder(orderId);
-      checkId("chargeId", chargeId);
+      checkedId("chargeId", chargeId);
       RequestChecks.integer("amountCents", amountCents, 0, Long.MAX_VALUE);
       if (currency != null && !CURRENCY.matcher(currency).matches()) {
         throw ProblemException.invalid("currency", "currency must be an ISO 4217 code.");
       }
     }
 
-    private static void checkId(String field, String id) {
-      if (!SingleLine.checked(field, id, MAX_ID).chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-        throw ProblemException.invalid(field, field + " must be printable ASCII without spaces.");
+    private static String checkedId(String field, @Nullable String id) {
+      if (id == null || !ID.matcher(id).matches()) {
+        throw ProblemException.invalid(
+            field, field + " must be 1..64 printable ASCII characters without spaces.");
       }
+      return id;
     }
 
     private static void checkOrder(@Nullable String id) {
+      String text = checkedId("orderId", id);
       try {
-        OrderId.parse(SingleLine.checked("orderId", id, MAX_ID));
+        OrderId.parse(text);
       } catch (IllegalArgumentException e) {
         throw ProblemException.invalid("orderId", "orderId must be the id of an order.");
       }

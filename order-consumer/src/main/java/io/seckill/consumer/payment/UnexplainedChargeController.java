@@ -61,7 +61,7 @@ class UnexplainedChargeController {
   record Close(String reason) {
 
     Close {
-      SingleLine.checked("reason", reason, MAX_REASON);
+      reason = SingleLine.checked("reason", reason, MAX_REASON);
     }
   }
 

@@ -1,6 +1,8 @@
 package io.seckill.consumer.storage;
 
 import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.orders.OrderFate;
+import io.seckill.consumer.orders.OrderTotalTable;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -12,14 +14,20 @@ import org.springframework.jdbc.core.JdbcOperations;
 final class BatchTally {
 
   private final SortedMap<Long, Sku> skus = new TreeMap<>();
+  private final OrderTotalTable.Addition totals = new OrderTotalTable.Addition();
 
-  /** Adds an order that this transaction settles, with or without its units. */
-  void add(OrderMessage order, boolean takesStock) {
+  /**
+   * Adds an order that this transaction settles.
+   *
+   * @param fate CONFIRMED when it takes its units
+   */
+  void add(OrderMessage order, OrderFate fate) {
     Sku sku = skus.computeIfAbsent(order.skuId(), id -> new Sku());
     sku.orders++;
     sku.lastSeq = Math.max(sku.lastSeq, order.seq());
-    sku.units += takesStock ? order.quantity() : 0;
+    sku.units += fate == OrderFate.CONFIRMED ? order.quantity() : 0;
     sku.promised += order.quantity();
+    totals.add(order.skuId(), fate, order.quantity());
   }
 
   /** SKUs in ascending order, in which product rows are locked. */
@@ -28,17 +36,17 @@ final class BatchTally {
   }
 
   /**
-   * Takes the stock of each SKU.
+   * Takes the stock of each SKU, and counts the orders.
    *
-   * @return false as soon as one has too little; the transaction is incomplete then
+   * @return false when one has too little: the transaction is incomplete then
    */
   boolean take(JdbcOperations jdbc) {
+    boolean taken = true;
     for (Map.Entry<Long, Sku> entry : skus.entrySet()) {
-      if (!entry.getValue().take(jdbc, entry.getKey())) {
-        return false;
-      }
+      taken &= entry.getValue().take(jdbc, entry.getKey());
     }
-    return true;
+    totals.write(jdbc);
+    return taken;
   }
 
   Map<Long, Integer> settled() {

@@ -1,6 +1,7 @@
 package io.seckill.consumer.storage;
 
 import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.storage.OrderTable.NewOrder;
 import io.seckill.consumer.storage.QuotaTable.Raise;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ final class BulkPath {
     BatchTally tally = new BatchTally();
     for (OrderMessage order : orders) {
       outcomes.add(new StoreOutcome.Stored(order));
-      tally.add(order, true);
+      tally.add(order, OrderFate.CONFIRMED);
     }
     if (!tally.take(jdbc)) {
       return null;

@@ -6,6 +6,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.consumer.orders.Compensation;
 import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.SkuProgress;
 import io.seckill.consumer.storage.OrderTable.Buyer;
 import io.seckill.consumer.storage.OrderTable.NewOrder;
@@ -142,7 +143,7 @@ final class PerOrderPath {
   /** Keeps the first order of the request; returns the units of this one to stock and quota. */
   private void alias(OrderMessage order, OrderId stored) {
     newAliases.put(order.orderId(), stored);
-    tally.add(order, false);
+    tally.add(order, OrderFate.ALIASES);
     compensate(order, order.quantity(), quotaUnits(order));
     outcomes.add(new Alias(order, stored, true));
   }
@@ -152,7 +153,7 @@ final class PerOrderPath {
     SaleRules sale = SaleRules.of(rules, order);
     if (discarding) {
       rows.add(new NewOrder(order, sale, RejectReason.DISCARDED));
-      tally.add(order, false);
+      tally.add(order, OrderFate.REJECTED);
       compensate(order, order.quantity(), quotaUnits(order));
       outcomes.add(new Rejected(order, RejectReason.DISCARDED));
       return;
@@ -190,7 +191,7 @@ final class PerOrderPath {
 
   /** Redis had too low a quota count: its stock gets the units back, its quota stays raised. */
   private void quotaRefused(OrderMessage order) {
-    tally.add(order, false);
+    tally.add(order, OrderFate.REJECTED);
     compensate(order, order.quantity(), 0);
     outcomes.add(new Rejected(order, RejectReason.QUOTA_EXCEEDED));
   }
@@ -208,7 +209,7 @@ final class PerOrderPath {
       long stock = left.getOrDefault(order.skuId(), 0L);
       if (stock >= order.quantity()) {
         left.put(order.skuId(), stock - order.quantity());
-        tally.add(order, true);
+        tally.add(order, OrderFate.CONFIRMED);
         outcomes.add(new Stored(order));
       } else {
         refused.add(order);
@@ -225,7 +226,7 @@ final class PerOrderPath {
       QuotaTable.lower(jdbc, order.userId(), order.skuId(), quotaUnits);
       compensate(order, 0, quotaUnits);
     }
-    tally.add(order, false);
+    tally.add(order, OrderFate.REJECTED);
     outcomes.add(new Rejected(order, RejectReason.SOLD_OUT));
   }
 

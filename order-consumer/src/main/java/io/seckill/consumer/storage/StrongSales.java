@@ -5,6 +5,8 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.common.order.Partition;
+import io.seckill.consumer.orders.OrderFate;
+import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pause;
 import io.seckill.consumer.runtime.SqlFailure;
@@ -260,8 +262,14 @@ public final class StrongSales {
   private static boolean store(JdbcOperations jdbc, StrongSale sale, StrongBatch batch) {
     long sku = sale.rules().skuId();
     List<OrderMessage> orders = batch.admitted().stream().sorted(BY_USER).toList();
-    return BulkPath.insert(jdbc, orders, Map.of(sku, sale.rules()))
-        && ProductTable.takeStrong(jdbc, sku, batch.units(), orders.size(), sale.version());
+    OrderTotalTable.Addition totals = new OrderTotalTable.Addition();
+    orders.forEach(order -> totals.add(sku, OrderFate.CONFIRMED, order.quantity()));
+    if (!BulkPath.insert(jdbc, orders, Map.of(sku, sale.rules()))
+        || !ProductTable.takeStrong(jdbc, sku, batch.units(), orders.size(), sale.version())) {
+      return false;
+    }
+    totals.write(jdbc);
+    return true;
   }
 
   private static List<Long> users(List<StrongPurchase> purchases) {

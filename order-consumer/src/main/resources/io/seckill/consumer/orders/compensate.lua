@@ -7,6 +7,8 @@
 -- reply 1 compensated now
 --       2 compensated before: nothing changed
 --       3 the units are of an older epoch, and the stock was counted again since: nothing changed
+--       a text, the present epoch: as 3, but its loading counted the order as taken, as an unsettled dead
+--         letter, so its units belong to that epoch: nothing changed
 --       4 Redis does not have the sale any more: nothing changed, nothing left to compensate
 --      -1 Redis has an older epoch than the units, or unreadable data: nothing changed, retry later
 --
@@ -30,8 +32,6 @@ local f = redis.call('HMGET', KEYS[1], 'epoch', 'bucketCount', 'expiresAt')
 local current, buckets, expiresAt = tonumber(f[1] or ''), tonumber(f[2] or ''), tonumber(f[3] or '')
 if not current or not buckets or buckets < 1 or not expiresAt then
   return -1
-elseif current > epoch then
-  return 3
 elseif current < epoch then
   return -1
 end
@@ -40,6 +40,10 @@ local stockKey = prefix .. 'stock:' .. sku
 local bucketKey = prefix .. 'bucket:' .. sku .. ':' .. bucketOf(user, buckets)
 local compensated, quota = 'compensated:' .. id, user .. ':'
 local bucketKind = redis.call('TYPE', bucketKey).ok
+if current > epoch then
+  local record = bucketKind == 'hash' and redis.call('HGET', bucketKey, id)
+  return record and string.match(record, '^%d+|%d+|%d+|%d+|(%d+)|') == f[1] and f[1] or 3
+end
 if redis.call('TYPE', stockKey).ok ~= 'string' or (bucketKind ~= 'hash' and bucketKind ~= 'none')
   or not tonumber(redis.call('GET', stockKey)) then
   return -1

@@ -12,8 +12,8 @@ import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleFallback;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
-import io.seckill.consumer.catalogue.DatabaseSnapshot.OrderCount;
 import io.seckill.consumer.catalogue.SaleLoader.Replacing;
+import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
@@ -48,10 +48,10 @@ class SaleLoadingIT {
   @Test
   void stopsWhenALaterLoadingHasBegun() {
     SaleLoading overtaken = loading(4);
-    overtaken.begin(new OrderCount(0, 0), Replacing.AT_REST);
-    loading(5).begin(new OrderCount(0, 0), Replacing.AT_REST);
+    overtaken.begin(OrderTotals.NONE, Replacing.AT_REST);
+    loading(5).begin(OrderTotals.NONE, Replacing.AT_REST);
 
-    refusesAsOvertaken(() -> loading(4).begin(new OrderCount(0, 0), Replacing.AT_REST));
+    refusesAsOvertaken(() -> loading(4).begin(OrderTotals.NONE, Replacing.AT_REST));
     refusesAsOvertaken(() -> overtaken.clear(2));
     refusesAsOvertaken(
         () -> {
@@ -77,7 +77,7 @@ class SaleLoadingIT {
     redis.hset(RedisKeys.sku(sku), Map.of("state", state, "epoch", "1"));
 
     assertThatExceptionOfType(ProblemException.class)
-        .isThrownBy(() -> loading(2).begin(new OrderCount(0, 0), Replacing.ANYTHING))
+        .isThrownBy(() -> loading(2).begin(OrderTotals.NONE, Replacing.ANYTHING))
         .extracting(e -> e.problem().saleState())
         .isEqualTo(state);
     assertThat(redis.hget(RedisKeys.sku(sku), "epoch")).isEqualTo("1");
@@ -88,7 +88,7 @@ class SaleLoadingIT {
     SaleStates states = new SaleStates(redis);
     assertThat(states.stop(new PendingStop(sku, "CLOSED", 1_000, "olga"))).isTrue();
     SaleLoading loading = loading(4);
-    loading.begin(new OrderCount(0, 0), Replacing.ANYTHING);
+    loading.begin(OrderTotals.NONE, Replacing.ANYTHING);
 
     loading.finish(10, Map.of(), "OPEN");
 
@@ -102,7 +102,7 @@ class SaleLoadingIT {
     long gone = sku + 16_000;
     redis.sadd(set, Long.toString(gone));
     SaleLoading loading = loading(2);
-    loading.begin(new OrderCount(0, 0), Replacing.AT_REST);
+    loading.begin(OrderTotals.NONE, Replacing.AT_REST);
 
     loading.finish(10, Map.of(), "PREHEATED");
 

@@ -239,7 +239,7 @@ class LedgerIT {
   }
 
   @Test
-  void findsARowThatIsGone() {
+  void theDailyAuditProvesTheTotalsByTheRows() {
     SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
     OrderMessage order = sale.order(7, 3);
     sale.admit(order);
@@ -247,7 +247,36 @@ class LedgerIT {
     sale.publish(order);
     awaitUnits("confirmed", 3);
 
-    consumer.update("DELETE FROM orders WHERE order_id = ?", order.orderId().value());
+    JsonNode made = audit();
+    assertThat(made.at("/confirmed/units").longValue()).isEqualTo(3);
+    assertThat(made.path("stock").longValue()).isEqualTo(7);
+    assertThat(made.path("differences").toString()) // Redis has no record of these orders
+        .isEqualTo("[\"Redis: 1 differences, 0 set right. {RECORD_RESTORED=1}\"]");
+
+    consumer.update("DELETE FROM orders WHERE sku_id = ?", sku);
+    JsonNode found = audit();
+
+    assertThat(found.path("differences").toString())
+        .contains("order_total says 1 orders, 3 units CONFIRMED; its rows are 0, 0")
+        .contains("quotas are 3 units; 0 are sold");
+    JsonNode listed = consumer.api().get("/internal/v1/audits?limit=1&after=" + (sku - 1)).body();
+    assertThat(listed.at("/audits/0")).isEqualTo(found);
+  }
+
+  private JsonNode audit() {
+    return consumer.api().post(path() + "/audit", "{}").body();
+  }
+
+  @Test
+  void findsAnOrderThatIsNotCounted() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    OrderMessage order = sale.order(7, 3);
+    sale.admit(order);
+    sale.claim(1);
+    sale.publish(order);
+    awaitUnits("confirmed", 3);
+
+    consumer.update("DELETE FROM order_total WHERE sku_id = ?", sku);
 
     JsonNode ledger = readAfter(read());
     assertThat(ledger.at("/orders/difference").longValue()).isEqualTo(1);

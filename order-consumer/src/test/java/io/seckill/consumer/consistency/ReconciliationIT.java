@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** Differences between Redis and MySQL are found, proven and repaired. */
@@ -486,6 +487,59 @@ class ReconciliationIT {
         .isEqualTo(1);
     assertThat(sale.result(dead)).isEqualTo("D");
     awaitClean(sale);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"discarded", "above the quota", "alias"})
+  void returnsTheUnitsOfADeadLetterThatIsRejectedAfterARebuild(String how) { // I7
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage dead = sale.admit(1, 3);
+    OrderMessage late = sale.admit(1, 3); // a lane keeps it until after the rebuild
+    flood.publish(withPolicy(dead, PurchasePolicy.UNLIMITED));
+    String letter = "FROM dead_letter WHERE order_id = " + dead.orderId();
+    ledger.await("SELECT COUNT(*) " + letter, 1);
+    sale.forget();
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+    assertThat(sale.stock()).isEqualTo(97);
+    assertThat(sale.quota(1)).isEqualTo(3);
+
+    if (how.equals("discarded")) {
+      String path = "/internal/v1/dead-letters/" + ledger.number("SELECT id " + letter);
+      Answer discarded = consumer.api().post(path + "/discard", "{\"reason\":\"test\"}");
+      assertThat(discarded.status()).as(discarded.text()).isEqualTo(200);
+    } else {
+      flood.publish(how.equals("alias") ? ofRequest(late, dead.requestId()) : late);
+      ledger.awaitOrders(sale.sku, 1);
+      flood.publish(dead);
+    }
+
+    eventually().until(() -> sale.stock() == 100);
+    assertThat(sale.quota(1)).isZero();
+    ledger.await(
+        "SELECT COUNT(*) FROM compensation c JOIN products p ON p.sku_id = c.sku_id"
+            + " WHERE c.epoch = p.epoch AND done_at IS NOT NULL AND order_id = "
+            + dead.orderId(),
+        1);
+    awaitClean(sale);
+    assertThat(sale.stock()).isEqualTo(ledger.stock(sale.sku));
+    assertThat(sale.quota(1)).isEqualTo(how.equals("discarded") ? 0 : 3);
+    JsonNode equation = consumer.api().get("/internal/v1/skus/" + sale.sku + "/ledger").body();
+    assertThat(equation.path("balanced").booleanValue()).as(equation.toString()).isTrue();
+    ledger.check();
+  }
+
+  private static OrderMessage ofRequest(OrderMessage order, String requestId) {
+    return new OrderMessage(
+        order.orderId(),
+        order.userId(),
+        order.skuId(),
+        order.quantity(),
+        requestId,
+        order.policy(),
+        order.epoch(),
+        order.seq(),
+        order.admittedAt(),
+        null);
   }
 
   @Test

@@ -83,6 +83,23 @@ class CompensationScriptIT {
   }
 
   @Test
+  void saysWhichEpochTookTheUnitsOfAnOlderDeadLetter() {
+    redis.hset(
+        RedisKeys.bucket(SKU, 1),
+        Map.of(
+            "900", "5|2|17|1760000000123|3|RD|1760000000999",
+            "901", "5|2|18|1760000000123|2|D|",
+            "902", "no record",
+            "compensated:903", "2:2"));
+
+    assertThat(script.call(redis, keys(), arguments("900", 5, 2, 2, 2))).isEqualTo("3");
+    assertThat(give("901", 5, 2, 2, 2)).as("restored, never taken").isEqualTo(3);
+    assertThat(give("902", 5, 2, 2, 2)).isEqualTo(3);
+    assertThat(give("903", 5, 2, 2, 2)).isEqualTo(3);
+    assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("7");
+  }
+
+  @Test
   void waitsForTheEpochTheUnitsBelongTo() {
     assertThat(give("900", 5, 4, 2, 2)).isEqualTo(-1);
 

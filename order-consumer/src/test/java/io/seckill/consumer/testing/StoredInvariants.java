@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.testing.OrderTotalSql;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -98,5 +99,12 @@ public final class StoredInvariants {
   public void check() {
     checkNeverOversold();
     checkQuotas();
+    checkTotals();
+  }
+
+  /** The totals of every SKU are those of its rows. */
+  private void checkTotals() {
+    List<Map<String, Object>> wrong = sql.sql(OrderTotalSql.wrong("TRUE")).query().listOfRows();
+    assertThat(wrong).as("totals = rows").isEmpty();
   }
 }

@@ -3,6 +3,7 @@ package io.seckill.consumer.testing;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.testing.OrderTotalSql;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -52,6 +53,7 @@ public final class StoredOrderFixture {
         "request-" + number,
         policy.equals("ONE_PER_USER") ? userId : null,
         number);
+    consumer.update(OrderTotalSql.count(skuId));
     if (!policy.equals("UNLIMITED")) {
       consumer.update(
           "INSERT INTO user_quota (user_id, sku_id, owned_count, limit_units)"

@@ -20,7 +20,9 @@ public enum ProblemCode {
   NOT_OPEN(409, "The sale has not opened yet"),
   PAUSED(409, "The sale is paused"),
   CLOSED(409, "The sale is over"),
-  SOLD_OUT(409, "Not enough units are left"),
+  SOLD_OUT(409, "No unit is left"),
+  /** A purchase of fewer units may succeed. */
+  TOO_FEW_LEFT(409, "Fewer units are left than were asked for"),
   QUOTA_EXCEEDED(409, "The limit per user would be exceeded"),
   NOT_PAYABLE(409, "The order cannot be paid"),
   NOT_CANCELLABLE(409, "The order cannot be cancelled"),
@@ -43,10 +45,15 @@ public enum ProblemCode {
   /** A refusal that has no code of its own here. */
   REFUSED(409, "The request is refused"),
   PAYLOAD_TOO_LARGE(413, "The request body is too large"),
+  URI_TOO_LONG(414, "The request line is too long"),
   UNSUPPORTED_MEDIA_TYPE(415, "The body must be application/json"),
+  EXPECTATION_FAILED(417, "The expectation cannot be met"),
   IDEMPOTENCY_KEY_REUSED(422, "The idempotency key was used for another request"),
   TOO_MANY_REQUESTS(429, "Too many requests"),
+  HEADERS_TOO_LARGE(431, "The request headers are too large"),
   INTERNAL_ERROR(500, "The request could not be handled"),
+  NOT_IMPLEMENTED(501, "The transfer coding is not known"),
+  VERSION_NOT_SUPPORTED(505, "The version of HTTP is not supported"),
   /**
    * Not handled, because too many others are. For a purchase: this request was not sent to Redis
    * and took nothing. Whether an earlier one with the same key took units is not known here.

@@ -36,7 +36,7 @@ class ProblemTest {
         .isEqualTo(
             JSON.readTree(
                 """
-                {"type": "urn:seckill:problem:SOLD_OUT", "title": "Not enough units are left",
+                {"type": "urn:seckill:problem:SOLD_OUT", "title": "No unit is left",
                  "status": 409, "code": "SOLD_OUT"}
                 """));
   }

@@ -74,7 +74,7 @@ class ContainersIT {
 
     assertThat(buy(offer, 41, 2, 202).text("orderId")).as("order of the repeat").isEqualTo(order);
     refused(offer, 41, 1, "above-the-limit", "QUOTA_EXCEEDED");
-    refused(offer, 42, 2, "above-the-stock", "SOLD_OUT");
+    refused(offer, 42, 2, "above-the-stock", "TOO_FEW_LEFT");
     eventually().until(() -> pipeline.shop().order(41, order).text("status"), "CONFIRMED"::equals);
     assertThat(buy(offer, 41, 2, 202).text("orderId")).as("repeat when stored").isEqualTo(order);
     SaleAtRest sale =
@@ -96,7 +96,7 @@ class ContainersIT {
     assertThat(confirmed.text("status")).as("%s", confirmed).isEqualTo("CONFIRMED");
     assertThat(buy(offer, 51, 2, 201).text("orderId")).isEqualTo(confirmed.text("orderId"));
     refused(offer, 51, 1, "above-the-limit", "QUOTA_EXCEEDED");
-    refused(offer, 52, 2, "above-the-stock", "SOLD_OUT");
+    refused(offer, 52, 2, "above-the-stock", "TOO_FEW_LEFT");
     SaleAtRest sale = pipeline.sales().read(offer);
     Guarantee.strong().forEach(guarantee -> guarantee.judge(sale, purchases));
     judged(sale, 2);

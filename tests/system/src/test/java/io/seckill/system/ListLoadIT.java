@@ -4,6 +4,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.guarantee.SaleAtRest;
@@ -22,9 +23,12 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,7 +36,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A thousand shop pages ask for their shoppers' orders over and over while a sale runs. */
+/** Shoppers ask for their orders over and over while a sale runs. */
 @Tag("proof")
 @ExtendWith(TestServers.class)
 class ListLoadIT {
@@ -49,6 +53,9 @@ class ListLoadIT {
   private static final int LEAST_ANSWERED = 50;
 
   private static final long SKU = 1001;
+  private static final long ATTACKED = 1002;
+  private static final long BESIDE = 1003;
+  private static final long ATTACKER = 10_001;
   private static final SaleOffer OFFER = new SaleOffer(SKU, PurchasePolicy.LIMITED, 5, 10_000);
 
   @AutoClose private static final Pipeline pipeline = Pipeline.start("list-load");
@@ -96,6 +103,71 @@ class ListLoadIT {
     assertThat(whileLooking).as("purchases while lists were read").isGreaterThanOrEqualTo(10);
     SaleAtRest sale = atRest(buyer);
     Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
+  }
+
+  /**
+   * An hour of buying and cancelling at the allowed rate leaves so many fields in one bucket. Its
+   * user asks for the list of orders as often as the limit per user lets shops poll.
+   */
+  @Test
+  void oneUserWithALargeBucketStallsNobody() throws Exception {
+    pipeline.admin().sell(ATTACKED, PurchasePolicy.UNLIMITED, 0, 10_000);
+    pipeline.admin().sell(BESIDE, PurchasePolicy.UNLIMITED, 0, 10_000);
+    fillBucket(ATTACKER, 200_000);
+    byte[] list = new Requests(pipeline.tokens()).list(ATTACKER);
+    byte[][] bought = purchases(4_000);
+    int warmUp = 1_000;
+    load(warmUp, 100, n -> bought[n]);
+
+    CompletableFuture<LoadResult> attack =
+        CompletableFuture.supplyAsync(() -> load(20 * 20, 20, n -> list));
+    LoadResult others = load(bought.length - warmUp, 150, n -> bought[warmUp + n]);
+    LoadResult lists = attack.orTimeout(5, TimeUnit.MINUTES).join();
+
+    assertThat(others.broken()).isZero();
+    assertThat(others.byStatus()).containsOnlyKeys(202);
+    assertThat(lists.byStatus()).containsOnlyKeys(200);
+    HttpResponse<String> page =
+        http.send(
+            HttpRequest.newBuilder(
+                    URI.create(
+                        "http://127.0.0.1:" + pipeline.shopPort() + "/api/v1/orders?limit=8"))
+                .header("Authorization", "Bearer " + pipeline.tokens().shopper(ATTACKER))
+                .build(),
+            BodyHandlers.ofString());
+    assertThat(page.body()).contains("\"complete\":false");
+  }
+
+  private static byte[][] purchases(int count) {
+    Requests requests = new Requests(pipeline.tokens());
+    byte[][] purchases = new byte[count][];
+    for (int n = 0; n < count; n++) {
+      purchases[n] = requests.purchase(20_000L + n, BESIDE);
+    }
+    return purchases;
+  }
+
+  private static void fillBucket(long user, int fields) {
+    int buckets = Integer.parseInt(pipeline.redis().hget(RedisKeys.sku(ATTACKED), "bucketCount"));
+    String bucket = RedisKeys.bucket(ATTACKED, RedisKeys.bucketOf(user, buckets));
+    for (int from = 0; from < fields; from += 1_000) {
+      Map<String, String> some = new HashMap<>();
+      for (int i = from; i < from + 1_000; i++) {
+        some.put("compensated:" + i, "1:1");
+      }
+      pipeline.redis().hset(bucket, some);
+    }
+    assertThat(pipeline.redis().hlen(bucket)).isEqualTo(fields);
+  }
+
+  private static LoadResult load(int count, double perSecond, IntFunction<byte[]> request) {
+    try {
+      return Loader.run(
+          new LoadPlan(pipeline.shopPort(), 64, count, perSecond, n -> request.apply((int) n)),
+          answer -> {});
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private void buy(long user) {

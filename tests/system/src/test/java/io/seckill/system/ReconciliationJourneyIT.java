@@ -53,7 +53,7 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class ReconciliationJourneyIT {
 
-  private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "QUOTA_EXCEEDED");
+  private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "TOO_FEW_LEFT", "QUOTA_EXCEEDED");
 
   private static RedisServer redisServer;
   private static RabbitVhost vhost;

@@ -82,7 +82,7 @@ class StrongSaleJourneyIT {
     purchases.ended(paid, "PAID");
 
     String cancelled = confirmed(42, 2);
-    refused(43, 2, "SOLD_OUT");
+    refused(43, 2, "TOO_FEW_LEFT");
     assertThat(pipeline.shop().cancel(42, cancelled).text("status")).isEqualTo("CANCELLED");
     purchases.ended(cancelled, "CANCELLED");
     confirmed(44, 2);

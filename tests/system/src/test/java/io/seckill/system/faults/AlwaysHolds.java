@@ -4,6 +4,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.SaleReader;
 import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.testing.OrderTotalSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -128,6 +129,12 @@ final class AlwaysHolds implements AutoCloseable {
     long returned = number(mysql, units + " AND status NOT IN ('CONFIRMED', 'PAID')");
     check(stock >= 0 && stock == initial - owned, "I1", sku, initial + "-" + owned + "!=" + stock);
     check(waiting <= initial + returned, "I10", sku, waiting + " orders waited in Redis");
+    String totals = OrderTotalSql.wrong("sku_id = " + sku);
+    check(
+        number(mysql, "SELECT COUNT(*) FROM (" + totals + ") wrong") == 0,
+        "totals",
+        sku,
+        "a total in MySQL was not that of the rows");
     check(quotasOff(mysql, sale) == 0, "I2", sku, "a quota in MySQL was not what is owned");
   }
 

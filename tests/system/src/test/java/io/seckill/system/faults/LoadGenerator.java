@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 public final class LoadGenerator implements AutoCloseable {
 
   /** Final refusals; every other answer except a yes is retried. */
-  private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "QUOTA_EXCEEDED");
+  private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "TOO_FEW_LEFT", "QUOTA_EXCEEDED");
 
   /** Most latecomers that arrive after the planned shoppers: two minutes' worth. */
   static final int MOST_LATECOMERS = 2_400;

@@ -33,7 +33,8 @@ class GuaranteesTest {
   private static final String GOOD_LEDGER =
       """
       {"balanced":true,"unbalancedSince":null,"orders":{"admitted":3},
-       "units":{"stock":8,"confirmed":1,"paid":1,"outboxAndPrivateQueues":0,"broker":0}}""";
+       "units":{"stock":8,"confirmed":1,"paid":1,"outboxAndPrivateQueues":0,"broker":0}}\
+      """;
 
   @Test
   void aGoodHistoryPassesThemAll() {
@@ -160,6 +161,10 @@ class GuaranteesTest {
             new RefusalsAreTrue(),
             h -> h.refuse(8, "no-luck", "SOLD_OUT", ADMITTED_AT + 1),
             "when he was told SOLD_OUT"),
+        breaks(
+            new RefusalsAreTrue(),
+            h -> h.refuse(8, "no-luck", "TOO_FEW_LEFT", ADMITTED_AT + 1),
+            "when he was told TOO_FEW_LEFT"),
         breaks(
             new RefusalsAreTrue(),
             h -> h.refuse(1, "once-more", "QUOTA_EXCEEDED", ADMITTED_AT + 1),

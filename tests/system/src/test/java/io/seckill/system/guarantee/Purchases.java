@@ -110,7 +110,7 @@ public final class Purchases {
   /**
    * Records a refusal that a shopper accepted as final.
    *
-   * @param code SOLD_OUT or QUOTA_EXCEEDED
+   * @param code SOLD_OUT, TOO_FEW_LEFT or QUOTA_EXCEEDED
    * @param sentAtMs when the try that was refused was sent, ms since 1970
    * @param answeredAtMs when its answer was there
    */

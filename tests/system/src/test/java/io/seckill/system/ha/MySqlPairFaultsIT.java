@@ -120,7 +120,7 @@ class MySqlPairFaultsIT {
       int most = 0;
       for (int i = 0; System.nanoTime() < until; i++) {
         Order order = orders.get(i % orders.size());
-        lab.shops().get(i % 2).payAsync(order.userId(), order.id());
+        var unused = lab.shops().get(i % 2).payAsync(order.userId(), order.id());
         Thread.sleep(PAUSE.toMillis());
         if (i % 50 == 0) {
           most = Math.max(most, connections());

@@ -78,8 +78,12 @@ class OperationsPageIT {
     page.open(pipeline.tokens().operator());
     browser.press("#new-sku");
     browser.awaitShown("#confirm-yes");
-    page.fill("skuId", "3001").fill("name", "A kettle").fill("priceCents", "2500");
-    page.fill("stock", "100").confirm("put SKU 3001: A kettle, 100 units");
+    page.fill("skuId", "3001").fill("name", "A kettle").fill("stock", "100");
+    for (String price : List.of("", "2500", "25.0", "25.000", "-25.00", "1e2", "25,00 EUR")) {
+      page.fill("price", price).refuse("Price in USD, e.g. 499.00: this must be an amount");
+    }
+    page.fill("price", "25.00").fill("stock", "").refuse("Units: this must be a whole number");
+    page.fill("stock", "100").confirm("put SKU 3001: A kettle, 100 units at 25.00");
     browser.awaitShown("#sales-rows tr[data-key='3001']");
     page.choose(3001);
 
@@ -115,7 +119,7 @@ class OperationsPageIT {
     page.open(pipeline.tokens().operator());
     browser.press("#new-sku");
     browser.awaitShown("#confirm-yes");
-    page.fill("skuId", "3010").fill("name", "A window seat").fill("priceCents", "9900");
+    page.fill("skuId", "3010").fill("name", "A window seat").fill("price", "99.00");
     page.fill("stock", "20").pick("decides", "MYSQL");
     browser.screenshot("ops-new-sku");
     page.confirm("put SKU 3010: A window seat, 20 units");

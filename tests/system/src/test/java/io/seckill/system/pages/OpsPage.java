@@ -58,6 +58,13 @@ final class OpsPage {
     return this;
   }
 
+  /** Confirms what the page does not send, and waits for its reason. */
+  OpsPage refuse(String problem) {
+    browser.press("#confirm-yes");
+    browser.awaitText("#confirm-problem", problem);
+    return this;
+  }
+
   OpsPage act(String label, String auditLine) {
     return ask(label).confirm(auditLine);
   }

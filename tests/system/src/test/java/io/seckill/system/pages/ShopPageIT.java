@@ -16,6 +16,9 @@ import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -381,6 +384,29 @@ class ShopPageIT {
       keys(Keys.TAB);
     }
     throw new AssertionError("no way to #" + id + " by keyboard");
+  }
+
+  @Tag("proof")
+  @Test
+  void saysThatQueuedOrdersMayBeMissingFromTheList() {
+    onSale(2016, PurchasePolicy.UNLIMITED, 0, 100);
+    int buckets = Integer.parseInt(pipeline.redis().hget(RedisKeys.sku(2016), "bucketCount"));
+    String bucket = RedisKeys.bucket(2016, RedisKeys.bucketOf(116, buckets));
+    Map<String, String> many =
+        IntStream.range(0, 3_000)
+            .boxed()
+            .collect(Collectors.toMap(i -> "compensated:" + i, i -> "1:1"));
+    pipeline.redis().hset(bucket, many);
+    try {
+      page.openFresh(2016).signIn(116);
+
+      browser.awaitText("#orders-incomplete", "may be missing");
+    } finally {
+      pipeline.redis().del(bucket);
+    }
+    browser.reload();
+    browser.awaitText("#availability", "On sale");
+    eventually().until(() -> !browser.isShown("#orders-incomplete"));
   }
 
   private static void keys(CharSequence... keys) {

@@ -1,0 +1,64 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.sale.Decider;
+import io.seckill.gateway.admission.Admission.Aliased;
+import io.seckill.gateway.admission.Admission.Repeated;
+import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.gateway.orders.OrderStatuses;
+import io.seckill.support.web.PathIds;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/**
+ * Completes the outcomes that Redis alone cannot give, with MySQL. An unknown SKU may be a strong
+ * sale that is younger than the last read of the products: "there is no such SKU" is answered after
+ * a read that began later. Of an alias only MySQL has the order's status. Never blocks.
+ */
+@Component
+final class LateOutcomes {
+
+  private final ProductCache products;
+  private final OrderStatuses statuses;
+  private final Duration within;
+
+  LateOutcomes(ProductCache products, OrderStatuses statuses, AdmissionProperties settings) {
+    this.products = products;
+    this.statuses = statuses;
+    this.within = settings.answerWithin();
+  }
+
+  /**
+   * @param decided completed with the outcome, at once unless MySQL is needed
+   */
+  void complete(PurchaseAttempt attempt, Admission outcome, CompletableFuture<Admission> decided) {
+    if (outcome instanceof Aliased alias) {
+      var unused =
+          statuses
+              .statusOf(alias.orderId(), attempt.userId())
+              .thenAccept(status -> decided.complete(repeated(alias, status)));
+    } else if (outcome == Refusal.UNKNOWN_SKU && mayBeNew(attempt.skuId())) {
+      var unused =
+          products
+              .find(attempt.skuId())
+              .timeout(within)
+              .map(found -> found.decides() == Decider.MYSQL ? Unknown.PRODUCTS : outcome)
+              .defaultIfEmpty(outcome)
+              .onErrorReturn(Unknown.PRODUCTS)
+              .subscribe(decided::complete);
+    } else {
+      decided.complete(outcome);
+    }
+  }
+
+  private boolean mayBeNew(long skuId) {
+    return skuId != PathIds.NEVER_ON_SALE && products.lastRead(skuId) == null;
+  }
+
+  private static Admission repeated(Aliased alias, @Nullable OrderStatus status) {
+    return status == null ? Unknown.MYSQL : new Repeated(alias.orderId(), status, 0);
+  }
+}

@@ -1,0 +1,82 @@
+// The daily audits: read at sign-in and whenever dead letters are read again, not in a row; as CSV on request.
+
+import {$, make, show, write} from './dom.js';
+import {post, ask} from './actions.js';
+import {call} from './api.js';
+
+const PAGE = 20;
+const CSV_PAGE = 1000;
+const STATES = ['confirmed', 'paid', 'cancelled', 'expired', 'rejected'];
+let next = null;
+let day = null;
+let shown = [];
+
+export function listenToAudits(context) {
+  $('more-audits').addEventListener('click', () => readAudits(context, next));
+  $('audits-csv').addEventListener('click', () => download(context));
+}
+
+export async function readAudits(context, after) {
+  const answer = await page(context, PAGE, after);
+  if (answer.status !== 200) return;
+  ({day, next} = answer.json);
+  shown = after === null ? answer.json.audits : [...shown, ...answer.json.audits];
+  write($('audits-day'), day);
+  show($('more-audits'), next !== null);
+  show($('audits-csv'), shown.length > 0);
+  show($('no-audits'), shown.length === 0);
+  $('audits').replaceChildren(...shown.map((audit) => row(audit, context)));
+}
+
+function page(context, limit, after) {
+  const of = after === null ? '' : `&day=${day}&after=${after}`;
+  return call('GET', `admin/v1/audits?limit=${limit}${of}`, {token: context.token()});
+}
+
+function row(audit, context) {
+  const cell = (text, className = '') => make('td', {textContent: String(text), className});
+  const orders = (totals) => (totals.orders === totals.units ? totals.orders : `${totals.orders} (${totals.units} units)`);
+  const found = audit.differences.length === 0 ? cell('None') : make('td', {}, make('strong', {textContent: audit.differences.join(' · ')}));
+  const again = make('button', {type: 'button', textContent: 'Audit again…'});
+  again.addEventListener('click', () => askToAudit(audit, context));
+  return make('tr', {'data-audit': audit.skuId, 'data-differences': audit.differences.length}, cell(audit.skuId), cell(audit.state), cell(audit.stock, 'n'),
+    ...STATES.map((state) => cell(orders(audit[state]), 'n')), cell(cents(audit.chargedCents), 'n'), cell(cents(audit.refundedCents), 'n'),
+    cell(audit.repairs, 'n'), found, make('td', {}, again));
+}
+
+function cents(amount) {
+  return (amount / 100).toFixed(2);
+}
+
+function askToAudit(audit, context) {
+  ask(context, {
+    title: `Audit SKU ${audit.skuId} again?`,
+    text: 'Counts its orders, quotas and payments and compares Redis with MySQL; changes nothing else. The new audit replaces the one of the day.',
+    yes: 'Audit',
+    run: () => post(context, `admin/v1/skus/${audit.skuId}/audit`),
+    done: () => `audit SKU ${audit.skuId}`,
+    what: `audit SKU ${audit.skuId}`,
+  });
+}
+
+/** All audits of the day that is shown. */
+async function download(context) {
+  const lines = [['day', 'sku', 'state', 'units', 'stock', ...STATES.flatMap((state) => [`${state}_orders`, `${state}_units`]),
+    'charged_cents', 'refunded_cents', 'refunds_due', 'repairs', 'differences'].join(',')];
+  for (let after = 0; after !== null;) {
+    const answer = await page(context, CSV_PAGE, after);
+    if (answer.status !== 200) return;
+    answer.json.audits.forEach((audit) => lines.push(line(audit)));
+    after = answer.json.next;
+  }
+  const link = make('a', {href: URL.createObjectURL(new Blob([`${lines.join('\r\n')}\r\n`], {type: 'text/csv'})), download: `audit-${day}.csv`});
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/** Differences are the only free text: quoted, and never the beginning of a formula. */
+function line(audit) {
+  const text = audit.differences.join('; ').replaceAll('"', '""');
+  return [audit.day, audit.skuId, audit.state, audit.units, audit.stock, ...STATES.flatMap((state) => [audit[state].orders, audit[state].units]),
+    audit.chargedCents, audit.refundedCents, audit.refundsDue, audit.repairs, `"${text}"`].join(',');
+}

@@ -1,0 +1,18 @@
+// What an operator types as a number: read strictly, because an empty field is not 0.
+
+/** @type {{read: (text: string) => number | null, expects: string}} */
+export const WHOLE = {
+  read: (text) => (/^-?[0-9]{1,15}$/.test(text) ? Number(text) : null),
+  expects: 'a whole number',
+};
+
+/** The only way to enter and to show an amount; two decimals, so that nobody takes units for cents. */
+export const MONEY = {
+  read: (text) => (/^[0-9]{1,12}[.,][0-9]{2}$/.test(text) ? Number(text.replace(/[.,]/, '')) : null),
+  expects: 'an amount with two decimals, such as 499.00',
+};
+
+/** The text that MONEY reads as these cents. */
+export function amount(cents) {
+  return (cents / 100).toFixed(2);
+}

@@ -1,0 +1,68 @@
+package io.seckill.gateway.catalogue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.ProductRow;
+import io.seckill.testing.Bounded;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+class ProductCacheTest {
+
+  private static final Duration SOON = Duration.ofSeconds(60);
+
+  private final HangingDatabase mysql = new HangingDatabase();
+  private final ProductCache products = new ProductCache(JdbcClient.create(mysql));
+
+  @AfterEach
+  void stop() {
+    mysql.answer.countDown();
+    products.stop();
+  }
+
+  @Test
+  void keepsABoundedNumberOfRequestsWaitingWhileMySqlHangs() {
+    products.start();
+    Bounded.await(mysql.asked);
+
+    List<CompletableFuture<ProductRow>> flood =
+        LongStream.rangeClosed(1, 5 * ProductCache.MOST_WAITING)
+            .mapToObj(sku -> products.find(sku).toFuture())
+            .toList();
+
+    assertThat(flood.stream().filter(one -> !one.isDone())).hasSize(ProductCache.MOST_WAITING);
+    assertThatThrownBy(() -> products.readAgain().block(SOON)).isInstanceOf(ProblemException.class);
+
+    mysql.answer.countDown();
+    assertThat(flood).allSatisfy(one -> assertThat(one).failsWithin(SOON));
+  }
+
+  /** Hangs until it is told to fail. */
+  private static final class HangingDatabase extends AbstractDataSource {
+    private final CountDownLatch asked = new CountDownLatch(1);
+    private final CountDownLatch answer = new CountDownLatch(1);
+
+    @Override
+    public Connection getConnection() throws SQLException {
+      asked.countDown();
+      Bounded.await(answer);
+      throw new SQLException("gone");
+    }
+
+    @Override
+    public Connection getConnection(String user, String password) throws SQLException {
+      return getConnection();
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package io.seckill.consumer.audit;
+
+import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProblemException;
+import java.time.LocalDate;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Daily audits on the internal port. */
+@RestController
+@RequestMapping("/internal/v1")
+class AuditController {
+
+  private static final int DEFAULT_LIMIT = 50;
+  private static final int MAX_LIMIT = 1_000;
+
+  private final DailyAudit audits;
+  private final AuditTable table;
+  private final AuditLog log;
+
+  AuditController(DailyAudit audits, AuditTable table, AuditLog log) {
+    this.audits = audits;
+    this.table = table;
+    this.log = log;
+  }
+
+  /**
+   * @param next value of {@code after} for the next page; null on the last page
+   */
+  record Page(LocalDate day, List<SaleAudit> audits, @Nullable Long next) {}
+
+  @GetMapping("/audits")
+  Page list(
+      @RequestParam(required = false) @Nullable String day,
+      @RequestParam(required = false) @Nullable String limit,
+      @RequestParam(required = false) @Nullable String after) {
+    LocalDate of = day == null ? audits.today() : day(day);
+    int size = PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT);
+    List<SaleAudit> page = table.of(of, after == null ? 0 : PathIds.number("after", after), size);
+    return new Page(of, page, page.size() == size ? page.get(size - 1).skuId() : null);
+  }
+
+  private static LocalDate day(String text) {
+    try {
+      return LocalDate.parse(text);
+    } catch (DateTimeParseException e) {
+      throw ProblemException.invalid("day", "must be a day, as in 2026-11-25");
+    }
+  }
+
+  @PostMapping("/skus/{sku}/audit")
+  SaleAudit run(@PathVariable String sku, Operator operator) {
+    long skuId = PathIds.sku(sku);
+    return log.audited(
+        operator,
+        "audit",
+        "sku=" + skuId,
+        () -> audits.audit(skuId),
+        made -> "differences=" + made.differences().size());
+  }
+}

@@ -1,0 +1,140 @@
+package io.seckill.consumer.audit;
+
+import io.seckill.consumer.orders.OrderTotals;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** The table {@code daily_audit}, and the sales that are due for it. */
+@Component
+class AuditTable {
+
+  /** Most characters of the differences; the number of them is stored in full. */
+  private static final int MAX_DETAIL = 2_000;
+
+  /** A sale is audited until this long after its closing time. */
+  private static final int DAYS_AFTER_CLOSING = 7;
+
+  private static final String DUE =
+      " FROM products p WHERE p.state <> 'NEW' AND p.opens_at <= :due"
+          + " AND p.closes_at > :due - INTERVAL "
+          + DAYS_AFTER_CLOSING
+          + " DAY AND NOT EXISTS (SELECT 1 FROM daily_audit a"
+          + " WHERE a.day = DATE(:due) AND a.sku_id = p.sku_id)";
+
+  private final JdbcClient jdbc;
+
+  AuditTable(JdbcClient jdbc) {
+    this.jdbc = jdbc;
+  }
+
+  /** Sales without an audit of the day that began with this time. */
+  List<Long> due(Instant due) {
+    return jdbc.sql("SELECT p.sku_id" + DUE + " ORDER BY p.sku_id")
+        .param("due", utc(due))
+        .query(Long.class)
+        .list();
+  }
+
+  /** How many sales are due, and how many differences the audits of that day have found. */
+  record Standing(long due, long differences) {}
+
+  Standing standing(Instant due) {
+    return new Standing(
+        jdbc.sql("SELECT COUNT(*)" + DUE).param("due", utc(due)).query(Long.class).single(),
+        jdbc.sql("SELECT COALESCE(SUM(differences), 0) FROM daily_audit WHERE day = DATE(:due)")
+            .param("due", utc(due))
+            .query(Long.class)
+            .single());
+  }
+
+  /** Repairs of a sale's data in Redis made on a day. */
+  long repairs(long sku, LocalDate day) {
+    return jdbc.sql(
+            "SELECT COUNT(*) FROM reconciliation r JOIN repair x ON x.reconciliation_id = r.id"
+                + " WHERE r.sku_id = ? AND x.made AND r.started_at >= ?"
+                + " AND r.started_at < ? + INTERVAL 1 DAY")
+        .params(sku, day.toString(), day.toString())
+        .query(Long.class)
+        .single();
+  }
+
+  /** Replaces the audit of the same sale and day. */
+  void keep(SaleAudit audit) {
+    jdbc.sql(
+            "REPLACE INTO daily_audit VALUES"
+                + " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .params(
+            audit.day().toString(),
+            audit.skuId(),
+            audit.state(),
+            audit.units(),
+            audit.stock(),
+            audit.confirmed().orders(),
+            audit.confirmed().units(),
+            audit.paid().orders(),
+            audit.paid().units(),
+            audit.cancelled().orders(),
+            audit.cancelled().units(),
+            audit.expired().orders(),
+            audit.expired().units(),
+            audit.rejected().orders(),
+            audit.rejected().units(),
+            audit.chargedCents(),
+            audit.refundedCents(),
+            audit.refundsDue(),
+            audit.repairs(),
+            audit.differences().size(),
+            cut(String.join("\n", audit.differences())),
+            utc(audit.madeAt()))
+        .update();
+  }
+
+  private static String cut(String text) {
+    return text.length() <= MAX_DETAIL ? text : text.substring(0, MAX_DETAIL);
+  }
+
+  /** Audits of a day in the order of SKUs. */
+  List<SaleAudit> of(LocalDate day, long afterSku, int limit) {
+    return jdbc.sql(
+            "SELECT * FROM daily_audit WHERE day = ? AND sku_id > ? ORDER BY sku_id LIMIT ?")
+        .params(day.toString(), afterSku, limit)
+        .query((row, number) -> read(row))
+        .list();
+  }
+
+  private static SaleAudit read(ResultSet row) throws SQLException {
+    String detail = row.getString("detail");
+    return new SaleAudit(
+        row.getObject("day", LocalDate.class),
+        row.getLong("sku_id"),
+        row.getString("state"),
+        row.getLong("units"),
+        row.getLong("stock"),
+        totals(row, "confirmed"),
+        totals(row, "paid"),
+        totals(row, "cancelled"),
+        totals(row, "expired"),
+        totals(row, "rejected"),
+        row.getLong("charged_cents"),
+        row.getLong("refunded_cents"),
+        row.getLong("refunds_due"),
+        row.getLong("repairs"),
+        detail.isEmpty() ? List.of() : List.of(detail.split("\n")),
+        row.getObject("made_at", LocalDateTime.class).toInstant(ZoneOffset.UTC));
+  }
+
+  private static OrderTotals totals(ResultSet row, String state) throws SQLException {
+    return new OrderTotals(row.getLong(state + "_orders"), row.getLong(state + "_units"));
+  }
+
+  private static String utc(Instant time) {
+    return LocalDateTime.ofInstant(time, ZoneOffset.UTC).toString();
+  }
+}

@@ -1,0 +1,163 @@
+package io.seckill.consumer.audit;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.audit.AuditTable.Standing;
+import io.seckill.consumer.audit.SaleCount.Payment;
+import io.seckill.consumer.catalogue.DatabaseSnapshot;
+import io.seckill.consumer.catalogue.DatabaseSnapshots;
+import io.seckill.consumer.catalogue.ProductSnapshot;
+import io.seckill.consumer.consistency.Reconciler;
+import io.seckill.consumer.consistency.RunLock;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Audits every sale once a day, in one of several processes. Each audit is stored when it is made,
+ * so a run that was cut off goes on with the sales that are left.
+ */
+@Component
+class DailyAudit {
+
+  private static final Logger log = LoggerFactory.getLogger(DailyAudit.class);
+
+  /** Longer than the audit of one large sale takes between two looks at the lock. */
+  private static final Duration LOCK_SILENCE = Duration.ofMinutes(10);
+
+  private final DatabaseSnapshots snapshots;
+  private final AuditTable table;
+  private final Reconciler reconciler;
+  private final ConnectionPools pools;
+  private final LocalTime at;
+  private final Clock clock;
+  private volatile Standing standing = new Standing(0, 0);
+
+  DailyAudit(
+      DatabaseSnapshots snapshots,
+      AuditTable table,
+      Reconciler reconciler,
+      ConnectionPools pools,
+      AuditProperties properties,
+      Clock clock,
+      MeterRegistry meters) {
+    this.snapshots = snapshots;
+    this.table = table;
+    this.reconciler = reconciler;
+    this.pools = pools;
+    this.at = properties.at();
+    this.clock = clock;
+    Gauge.builder("seckill.consumer.audit.due", () -> standing.due())
+        .description("Sales whose daily audit is due and has not been made")
+        .register(meters);
+    Gauge.builder("seckill.consumer.audit.differences", () -> standing.differences())
+        .description("Differences that the audits of the last day have found")
+        .register(meters);
+  }
+
+  /** Makes the audits that are due, unless another process does. */
+  void round() {
+    Instant due = due(clock.instant());
+    List<Long> sales = table.due(due);
+    if (!sales.isEmpty()) {
+      try (RunLock lock =
+          RunLock.take(pools.reconciliation(), "daily-audit", LOCK_SILENCE).orElse(null)) {
+        for (long sku : sales) {
+          if (lock == null || !lock.isHeld() || Thread.currentThread().isInterrupted()) {
+            break;
+          }
+          auditOrWait(sku, day(due));
+        }
+      }
+    }
+    standing = table.standing(due);
+  }
+
+  /** A sale that cannot be compared now stays due. */
+  private void auditOrWait(long sku, LocalDate day) {
+    try {
+      audit(sku, day);
+    } catch (ProblemException | JedisException e) {
+      log.info("sku {}: cannot be audited now: {}", sku, e.toString());
+    }
+  }
+
+  /** The latest time at which the audits of a day became due. */
+  private Instant due(Instant now) {
+    Instant today = LocalDate.ofInstant(now, ZoneOffset.UTC).atTime(at).toInstant(ZoneOffset.UTC);
+    return today.isAfter(now) ? today.minus(Duration.ofDays(1)) : today;
+  }
+
+  private static LocalDate day(Instant due) {
+    return LocalDate.ofInstant(due, ZoneOffset.UTC);
+  }
+
+  /** The day whose audits are due, or made. */
+  LocalDate today() {
+    return day(due(clock.instant()));
+  }
+
+  /**
+   * Audits a sale now, and replaces its audit of the day.
+   *
+   * @throws ProblemException 404 UNKNOWN_SKU
+   */
+  SaleAudit audit(long sku) {
+    return audit(sku, today()).orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
+  }
+
+  private Optional<SaleAudit> audit(long sku, LocalDate day) {
+    List<String> inRedis = reconciler.differences(sku);
+    Optional<SaleAudit> made =
+        snapshots.read(mysql -> mysql.sale(sku).map(sale -> count(sale, mysql, day, inRedis)));
+    made.ifPresent(
+        audit -> {
+          table.keep(audit);
+          audit.differences().forEach(found -> log.error("sku {}: audit: {}", sku, found));
+        });
+    return made;
+  }
+
+  private SaleAudit count(
+      ProductSnapshot sale, DatabaseSnapshot mysql, LocalDate day, List<String> inRedis) {
+    SaleCount count = new SaleCount();
+    mysql.orders(
+        sale.skuId(), page -> count.add(page, mysql.payments(page.keySet(), Payment::new)));
+    if (sale.policy().keepsQuota()) {
+      mysql.quotas(sale.skuId(), count::addQuotas);
+    }
+    List<String> differences = new ArrayList<>(count.differences(sale, mysql.totals(sale.skuId())));
+    differences.addAll(inRedis);
+    return new SaleAudit(
+        day,
+        sale.skuId(),
+        sale.state(),
+        sale.initialStock(),
+        sale.stock(),
+        count.of(OrderStatus.CONFIRMED),
+        count.of(OrderStatus.PAID),
+        count.of(OrderStatus.CANCELLED),
+        count.of(OrderStatus.EXPIRED),
+        count.of(OrderStatus.REJECTED),
+        count.chargedCents(),
+        count.refundedCents(),
+        count.refundsDue(),
+        table.repairs(sale.skuId(), day),
+        differences,
+        clock.instant());
+  }
+}

@@ -1,0 +1,82 @@
+package io.seckill.consumer.orders;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * The statements on {@code order_total}: the orders of each SKU by what became of them. Every
+ * transaction that decides an order adds to it, after the product rows, as its last lock; nobody
+ * else writes there. So the sums cost the same after ten orders and after ten million.
+ */
+public final class OrderTotalTable {
+
+  private static final String ROW = "(?,?,?,?)";
+
+  private OrderTotalTable() {}
+
+  /** What one transaction adds. */
+  public static final class Addition {
+
+    private final SortedMap<Long, Map<OrderFate, OrderTotals>> skus = new TreeMap<>();
+
+    public void add(long sku, OrderFate fate, long units) {
+      skus.computeIfAbsent(sku, id -> new EnumMap<>(OrderFate.class))
+          .merge(fate, new OrderTotals(1, units), OrderTotals::plus);
+    }
+
+    /** Adds in the order of SKUs, as every writer does. */
+    public void write(JdbcOperations jdbc) {
+      List<Object> values = new ArrayList<>();
+      skus.forEach(
+          (sku, fates) ->
+              fates.forEach(
+                  (fate, totals) ->
+                      values.addAll(List.of(sku, fate.name(), totals.orders(), totals.units()))));
+      if (!values.isEmpty()) {
+        jdbc.update(
+            "INSERT INTO order_total (sku_id, fate, orders, units) VALUES "
+                + String.join(",", Collections.nCopies(values.size() / 4, ROW))
+                + " ON DUPLICATE KEY UPDATE orders = orders + VALUES(orders),"
+                + " units = units + VALUES(units)",
+            values.toArray());
+      }
+    }
+  }
+
+  /**
+   * @return by SKU and fate; what never happened is absent
+   */
+  public static Map<Long, Map<OrderFate, OrderTotals>> read(
+      JdbcClient jdbc, Collection<Long> skus) {
+    Map<Long, Map<OrderFate, OrderTotals>> found = new HashMap<>();
+    jdbc.sql("SELECT sku_id, fate, orders, units FROM order_total WHERE sku_id IN (:skus)")
+        .param("skus", skus)
+        .query(
+            row -> {
+              found
+                  .computeIfAbsent(row.getLong(1), sku -> new EnumMap<>(OrderFate.class))
+                  .put(
+                      OrderFate.valueOf(row.getString(2)),
+                      new OrderTotals(row.getLong(3), row.getLong(4)));
+            });
+    return found;
+  }
+
+  /** All orders on which MySQL has decided, aliases included. */
+  public static OrderTotals decided(JdbcClient jdbc, long sku) {
+    Map<OrderFate, OrderTotals> fates = read(jdbc, List.of(sku)).getOrDefault(sku, Map.of());
+    return fates
+        .getOrDefault(OrderFate.CONFIRMED, OrderTotals.NONE)
+        .plus(fates.getOrDefault(OrderFate.REJECTED, OrderTotals.NONE))
+        .plus(fates.getOrDefault(OrderFate.ALIASES, OrderTotals.NONE));
+  }
+}

@@ -1,0 +1,136 @@
+package io.seckill.consumer.audit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleFallback;
+import io.seckill.consumer.audit.SaleCount.Payment;
+import io.seckill.consumer.catalogue.ProductSnapshot;
+import io.seckill.consumer.orders.OrderFate;
+import io.seckill.consumer.orders.OrderTotals;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class SaleCountTest {
+
+  private static final OrderId ALIAS = new OrderId(90);
+
+  /** Ten units: 2 confirmed, 3 paid and charged, 1 cancelled and refunded, 1 rejected, an alias. */
+  private static final class Sale {
+    private final Map<OrderId, AdmissionRecord> orders = new TreeMap<>();
+    private final Map<OrderId, Payment> payments = new TreeMap<>();
+    private final Map<OrderFate, OrderTotals> totals = new EnumMap<>(OrderFate.class);
+    private final Map<Long, Long> quotas = new TreeMap<>(Map.of(1L, 2L, 2L, 3L));
+    private long stock = 5;
+
+    Sale() {
+      orders.put(new OrderId(1), order(2, OrderStatus.CONFIRMED, null));
+      orders.put(new OrderId(2), order(3, OrderStatus.PAID, null));
+      orders.put(new OrderId(3), order(1, OrderStatus.CANCELLED, null));
+      orders.put(new OrderId(4), order(1, OrderStatus.REJECTED, null));
+      orders.put(ALIAS, order(2, OrderStatus.REJECTED, new OrderId(1)));
+      payments.put(new OrderId(2), new Payment("CHARGED", 300));
+      payments.put(new OrderId(3), new Payment("REFUNDED", 100));
+      totals.put(OrderFate.CONFIRMED, new OrderTotals(3, 6));
+      totals.put(OrderFate.PAID, new OrderTotals(1, 3));
+      totals.put(OrderFate.CANCELLED, new OrderTotals(1, 1));
+      totals.put(OrderFate.REJECTED, new OrderTotals(1, 1));
+      totals.put(OrderFate.ALIASES, new OrderTotals(1, 2));
+    }
+
+    SaleCount count() {
+      SaleCount count = new SaleCount();
+      orders.forEach((id, order) -> count.add(Map.of(id, order), payments)); // page by page
+      count.addQuotas(quotas);
+      return count;
+    }
+
+    List<String> differences() {
+      return count().differences(snapshot(), totals);
+    }
+
+    private ProductSnapshot snapshot() {
+      return new ProductSnapshot(
+          7,
+          "OPEN",
+          1,
+          PurchasePolicy.LIMITED,
+          5,
+          Decider.REDIS,
+          SaleFallback.NO,
+          Instant.EPOCH,
+          Instant.EPOCH,
+          1,
+          stock,
+          10,
+          5,
+          5,
+          false,
+          5,
+          Duration.ZERO);
+    }
+  }
+
+  private static AdmissionRecord order(int quantity, OrderStatus status, OrderId stored) {
+    return new AdmissionRecord(1, "key", quantity, 1, 0, 1, status, null, 0, stored);
+  }
+
+  @Test
+  void findsNothingInASaleThatAgrees() {
+    Sale sale = new Sale();
+
+    assertThat(sale.differences()).isEmpty();
+    assertThat(sale.count().chargedCents()).isEqualTo(300);
+    assertThat(sale.count().refundedCents()).isEqualTo(100);
+    assertThat(sale.count().refundsDue()).isZero();
+  }
+
+  static Stream<Arguments> wrongSales() {
+    return Stream.of(
+        wrong(s -> s.stock = 6, "stock is 6; 10 units less 5 sold are 5"),
+        wrong(s -> s.quotas.put(1L, 1L), "quotas are 4 units; 5 are sold"),
+        wrong(
+            s -> s.totals.remove(OrderFate.CANCELLED),
+            "order_total says 0 orders, 0 units CANCELLED; its rows are 1, 1"),
+        wrong(
+            s -> s.totals.put(OrderFate.PAID, new OrderTotals(1, 2)),
+            "order_total says 1 orders, 2 units PAID; its rows are 1, 3"),
+        wrong(
+            s -> s.orders.remove(ALIAS),
+            "order_total says 1 orders, 2 units ALIASES; its rows are 0, 2"),
+        wrong(s -> s.payments.remove(new OrderId(2)), "1 PAID orders without a charge: [2]"),
+        wrong(
+            s -> s.payments.put(new OrderId(2), new Payment("REFUND_DUE", 300)),
+            "1 PAID orders without a charge: [2]"),
+        wrong(
+            s -> s.payments.put(new OrderId(3), new Payment("CHARGED", 100)),
+            "1 charges kept for orders not PAID: [3]"));
+  }
+
+  private static Arguments wrong(Consumer<Sale> change, String difference) {
+    return Arguments.of(change, difference);
+  }
+
+  @ParameterizedTest
+  @MethodSource("wrongSales")
+  void findsEachContradiction(Consumer<Sale> change, String difference) {
+    Sale sale = new Sale();
+    change.accept(sale);
+
+    assertThat(sale.differences()).containsExactly(difference);
+  }
+}
