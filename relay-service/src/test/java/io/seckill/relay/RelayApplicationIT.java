@@ -9,10 +9,8 @@ import io.seckill.relay.lane.TestBroker;
 import io.seckill.relay.lane.TestOutbox;
 import io.seckill.relay.lane.TestRelay;
 import io.seckill.testing.Ports;
-import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.net.URI;
@@ -24,7 +22,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -39,20 +36,11 @@ class RelayApplicationIT {
   private static final int SIGTERM_EXIT = 143;
 
   private final HttpClient http = HttpClient.newHttpClient();
-  private RedisDatabase redis;
-  private RabbitVhost rabbit;
-  private TestOutbox outbox;
-  private TestBroker broker;
-  private int port;
-
-  @BeforeEach
-  void connect(RedisServer redisServer, RabbitServer rabbitServer) throws Exception {
-    redis = redisServer.newDatabase();
-    rabbit = rabbitServer.newVhost();
-    outbox = new TestOutbox(redis.url());
-    broker = TestBroker.consuming(rabbit.url());
-    port = Ports.free();
-  }
+  private final RedisDatabase redis = TestServers.redis().newDatabase();
+  private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
+  private final TestOutbox outbox = new TestOutbox(redis.url());
+  private final TestBroker broker = TestBroker.consuming(rabbit.url());
+  private final int port = Ports.free();
 
   @AfterEach
   void disconnect() {

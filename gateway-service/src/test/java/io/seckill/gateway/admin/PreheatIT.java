@@ -15,7 +15,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,16 +25,9 @@ import redis.clients.jedis.UnifiedJedis;
 @ExtendWith(TestServers.class)
 class PreheatIT {
 
-  private static GatewayStage stage;
-  private static TestGateway gateway;
-  private static UnifiedJedis redis;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-    gateway = stage.gateway();
-    redis = stage.redis();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
+  private static final TestGateway gateway = stage.gateway();
+  private static final UnifiedJedis redis = stage.redis();
 
   @Test
   void loadsRulesAndStockUnderTheNewEpoch() {
@@ -84,42 +76,6 @@ class PreheatIT {
     assertThat(redis.pexpireTime(RedisKeys.stock(sku))).isEqualTo(end);
     assertThat(redis.pexpireTime(RedisKeys.bucket(sku, bucket))).isEqualTo(end);
     assertThat(redis.pexpireTime(RedisKeys.skus(Partition.ofSku(sku)))).isGreaterThanOrEqualTo(end);
-  }
-
-  @Test
-  void knowsNothingOfAProductThatMySqlDoesNotKnow() {
-    assertThat(preheat(stage.newSku()).code()).isEqualTo("UNKNOWN_SKU");
-  }
-
-  @Test
-  void refusesToOverwriteARunningSale() {
-    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-
-    GatewayAnswer open = preheat(sku);
-    gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null);
-    GatewayAnswer paused = preheat(sku);
-
-    assertThat(open.status()).isEqualTo(409);
-    assertThat(open.code()).isEqualTo("SALE_RUNNING");
-    assertThat(open.text("saleState")).isEqualTo("OPEN");
-    assertThat(paused.code()).isEqualTo("SALE_RUNNING");
-    assertThat(redis.hget(RedisKeys.sku(sku), "epoch")).isEqualTo("1");
-  }
-
-  @Test
-  void refusesWhileOrdersAreInFlightAndChangesNothing() {
-    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    gateway.buy(stage.newUser(), sku, 3, "key-in-flight");
-    close(sku);
-    Map<String, String> before = redis.hgetAll(RedisKeys.sku(sku));
-
-    GatewayAnswer answer = preheat(sku);
-
-    assertThat(answer.status()).isEqualTo(409);
-    assertThat(answer.code()).isEqualTo("ORDERS_IN_FLIGHT");
-    assertThat(redis.hgetAll(RedisKeys.sku(sku))).isEqualTo(before);
-    assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("97");
-    assertThat(epochInMySql(sku)).isEqualTo(1);
   }
 
   @Test
@@ -175,11 +131,8 @@ class PreheatIT {
         .param("base", orderId(sku, 0).value())
         .param("sku", sku)
         .update();
-    stage
-        .mysql()
-        .sql(
-            "INSERT INTO user_quota SELECT user_id, sku_id, 1, 1 FROM orders WHERE sku_id = " + sku)
-        .update();
+    stage.update(
+        "INSERT INTO user_quota SELECT user_id, sku_id, 1, 1 FROM orders WHERE sku_id = " + sku);
     settled(sku, 10_000, 10_000);
 
     assertThat(preheat(sku).status()).isEqualTo(200);
@@ -244,18 +197,6 @@ class PreheatIT {
     assertThat(preheat(sku).status()).isEqualTo(200);
   }
 
-  @Test
-  void worksAfterRedisHasForgottenTheScripts() { // facts.md 8, fault 3
-    long sku = product(PurchasePolicy.LIMITED, 5, 100);
-    preheat(sku);
-    redis.scriptFlush();
-
-    assertThat(preheat(sku).status()).isEqualTo(200);
-    redis.scriptFlush();
-    open(sku);
-    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("OPEN");
-  }
-
   private static long product(PurchasePolicy policy, int limit, long stock) {
     long sku = stage.newSku();
     GatewayAnswer answer =
@@ -291,16 +232,8 @@ class PreheatIT {
     return RedisKeys.bucketOf(user, buckets);
   }
 
-  private static long epochInMySql(long sku) {
-    return stage
-        .mysql()
-        .sql("SELECT epoch FROM products WHERE sku_id = " + sku)
-        .query(Long.class)
-        .single();
-  }
-
   private static void setEpochInMySql(long sku, long epoch) {
-    stage.mysql().sql("UPDATE products SET epoch = ? WHERE sku_id = ?").params(epoch, sku).update();
+    stage.update("UPDATE products SET epoch = ? WHERE sku_id = ?", epoch, sku);
   }
 
   private static OrderId orderId(long sku, int sequence) {
@@ -311,35 +244,36 @@ class PreheatIT {
   private static OrderId store(
       long sku, long user, String key, int quantity, int seq, String status, String reason) {
     OrderId id = OrderId.of(System.currentTimeMillis(), Partition.ofSku(sku), 200, seq);
-    stage
-        .mysql()
-        .sql(
-            """
-            INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
-                status, reason, epoch, seq, admitted_at)
-            VALUES (?, ?, ?, ?, 100, ?, ?, ?, 1, ?, UTC_TIMESTAMP(3))
-            """)
-        .params(id.value(), user, sku, quantity, key, status, reason, seq)
-        .update();
+    stage.update(
+        """
+        INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
+            status, reason, epoch, seq, admitted_at)
+        VALUES (?, ?, ?, ?, 100, ?, ?, ?, 1, ?, UTC_TIMESTAMP(3))
+        """,
+        id.value(),
+        user,
+        sku,
+        quantity,
+        key,
+        status,
+        reason,
+        seq);
     return id;
   }
 
   private static void own(long sku, long user, int units, int limit) {
-    stage
-        .mysql()
-        .sql("INSERT INTO user_quota VALUES (?, ?, ?, ?)")
-        .params(user, sku, units, limit)
-        .update();
+    stage.update("INSERT INTO user_quota VALUES (?, ?, ?, ?)", user, sku, units, limit);
   }
 
   /** Writes the stock and the number of settled orders; in Redis, as many are admitted. */
   private static void settled(long sku, long stock, int orders) {
-    stage
-        .mysql()
-        .sql("UPDATE products SET stock = ?, last_seq = ?, settled = ? WHERE sku_id = ?")
-        .params(stock, orders, orders, sku)
-        .update();
-    stage.mysql().sql(OrderTotalSql.count(sku)).update();
+    stage.update(
+        "UPDATE products SET stock = ?, last_seq = ?, settled = ? WHERE sku_id = ?",
+        stock,
+        orders,
+        orders,
+        sku);
+    stage.update(OrderTotalSql.count(sku));
     redis.hset(RedisKeys.sku(sku), "seq", Integer.toString(orders));
     redis.hset(RedisKeys.sku(sku), "settled", Integer.toString(orders));
   }

@@ -26,7 +26,6 @@ import java.sql.SQLException;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -44,22 +43,13 @@ class UnsafeRedisIT {
 
   private static final AtomicLong SKU = new AtomicLong(1_000);
 
-  private static RedisServer server;
-  private static RedisDatabase database;
-  private static MySqlDatabase mysql;
-  private static UnifiedJedis redis;
-  private static ConsumerProcess consumer;
-  private static TestGateway gateway;
-
-  @BeforeAll
-  static void start() {
-    server = RedisServer.start();
-    database = server.newDatabase();
-    mysql = TestServers.mysql().newDatabase();
-    redis = RedisClients.open(RedisSettings.single(database.url()), "test");
-    consumer = consumer("false");
-    gateway = TestGateway.start(database, mysql, consumer.url());
-  }
+  private static final RedisServer server = RedisServer.start();
+  private static final RedisDatabase database = server.newDatabase();
+  private static final MySqlDatabase mysql = TestServers.mysql().newDatabase();
+  private static final UnifiedJedis redis =
+      RedisClients.open(RedisSettings.single(database.url()), "test");
+  private static final ConsumerProcess consumer = consumer("false");
+  private static final TestGateway gateway = TestGateway.start(database, mysql, consumer.url());
 
   private static ConsumerProcess consumer(String allowUnsafeRedis) {
     return ConsumerProcess.start(

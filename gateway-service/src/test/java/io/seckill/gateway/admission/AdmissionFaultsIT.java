@@ -228,12 +228,7 @@ class AdmissionFaultsIT {
   }
 
   private double refusals() {
-    return gateway
-        .bean(MeterRegistry.class)
-        .get("seckill.redis.errors")
-        .tag("kind", "reply")
-        .counter()
-        .count();
+    return gateway.counter("seckill.redis.errors", "kind", "reply");
   }
 
   @Test
@@ -294,8 +289,7 @@ class AdmissionFaultsIT {
     database.sale(sale.sku(), "OPEN", 1, 50);
 
     eventually().until(() -> gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode() == 503);
-    assertThat(gateway.bean(MeterRegistry.class).get("seckill.quarantined.skus").gauge().value())
-        .isEqualTo(1);
+    assertThat(gateway.gauge("seckill.quarantined.skus")).isEqualTo(1);
   }
 
   @Test
@@ -425,11 +419,6 @@ class AdmissionFaultsIT {
   }
 
   private double transitions(String to) {
-    return gateway
-        .bean(MeterRegistry.class)
-        .get("seckill.breaker.transitions")
-        .tag("to", to)
-        .counter()
-        .count();
+    return gateway.counter("seckill.breaker.transitions", "to", to);
   }
 }

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -37,18 +37,13 @@ import redis.clients.jedis.UnifiedJedis;
 class AdmitCallIT {
 
   private static final String KEY = "key-0001";
-  private static UnifiedJedis redis;
+  @AutoClose private static UnifiedJedis redis;
   private static Calls calls;
 
   @BeforeAll
   static void connect(RedisServer server) {
     redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
     calls = new Calls(redis);
-  }
-
-  @AfterAll
-  static void disconnect() {
-    redis.close();
   }
 
   @BeforeEach

@@ -37,8 +37,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
@@ -51,31 +50,17 @@ class DirectChannelIT {
   private static final Durability IN_BROKER =
       new Durability(Durability.Store.BROKER, 0, Duration.ofMillis(300));
 
-  private RedisServer redisServer;
-  private RabbitServer rabbitServer;
-  private RedisDatabase database;
-  private UnifiedJedis redis;
-  private TestOutbox outbox;
-  private RabbitVhost rabbit;
-  private TestBroker broker;
+  private final RedisServer redisServer = TestServers.redis();
+  private final RabbitServer rabbitServer = TestServers.rabbit();
+  private final RedisDatabase database = redisServer.newDatabase();
 
-  @BeforeEach
-  void connect(RedisServer sharedRedis, RabbitServer sharedRabbit) throws Exception {
-    redisServer = sharedRedis;
-    rabbitServer = sharedRabbit;
-    database = redisServer.newDatabase();
-    redis = RedisClients.open(RedisSettings.single(database.url()), "test");
-    outbox = new TestOutbox(database.url());
-    rabbit = rabbitServer.newVhost();
-    broker = TestBroker.consuming(rabbit.url());
-  }
+  @AutoClose
+  private final UnifiedJedis redis =
+      RedisClients.open(RedisSettings.single(database.url()), "test");
 
-  @AfterEach
-  void disconnect() {
-    outbox.close();
-    redis.close();
-    broker.close();
-  }
+  @AutoClose private final TestOutbox outbox = new TestOutbox(database.url());
+  private final RabbitVhost rabbit = rabbitServer.newVhost();
+  @AutoClose private final TestBroker broker = TestBroker.consuming(rabbit.url());
 
   @Test
   void publishesWhatWasAdmittedWithoutTheOutbox() {

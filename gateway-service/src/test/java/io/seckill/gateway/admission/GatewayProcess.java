@@ -2,6 +2,7 @@ package io.seckill.gateway.admission;
 
 import static io.seckill.testing.Eventually.eventually;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.gateway.GatewayApplication;
 import io.seckill.gateway.testing.TestTokens;
 import java.io.IOException;
@@ -80,6 +81,16 @@ final class GatewayProcess implements AutoCloseable {
 
   <T> T bean(Class<T> type) {
     return context.getBean(type);
+  }
+
+  /** Returns the gauge of this name and these tags, given as names and values in turn. */
+  double gauge(String name, String... tags) {
+    return bean(MeterRegistry.class).get(name).tags(tags).gauge().value();
+  }
+
+  /** As {@link #gauge}, of a counter. */
+  double counter(String name, String... tags) {
+    return bean(MeterRegistry.class).get(name).tags(tags).counter().count();
   }
 
   /** Sends a purchase as a shopper does. */

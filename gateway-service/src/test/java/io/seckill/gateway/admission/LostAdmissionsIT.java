@@ -3,7 +3,6 @@ package io.seckill.gateway.admission;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
@@ -172,6 +171,6 @@ class LostAdmissionsIT {
   }
 
   private double quarantinedSkus() {
-    return gateway.bean(MeterRegistry.class).get("seckill.quarantined.skus").gauge().value();
+    return gateway.gauge("seckill.quarantined.skus");
   }
 }

@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Comparator;
@@ -127,16 +126,10 @@ final class SeededDatabase {
 
   /** Whether a connection waits for the table products, see {@link #lockProducts}. */
   boolean isWaitedFor() {
-    String sql =
-        "SELECT COUNT(*) FROM information_schema.processlist"
-            + " WHERE db = DATABASE() AND state LIKE 'Waiting for table%'";
-    try (Connection connection = database.connect();
-        Statement statement = connection.createStatement();
-        ResultSet found = statement.executeQuery(sql)) {
-      return found.next() && found.getInt(1) > 0;
-    } catch (SQLException e) {
-      throw new AssertionError(e);
-    }
+    return database.number(
+            "SELECT COUNT(*) FROM information_schema.processlist"
+                + " WHERE db = DATABASE() AND state LIKE 'Waiting for table%'")
+        > 0;
   }
 
   private void execute(String sql) {

@@ -280,11 +280,7 @@ class StrongSaleIT {
               "redis://127.0.0.1:" + link.port() + "/0", database, consumerUrl(consumer))) {
         CompletableFuture<HttpResponse<String>> stream =
             CompletableFuture.supplyAsync(() -> get(own, "/api/v1/orders/" + id + "/events"));
-        eventually()
-            .until(
-                () ->
-                    own.bean(MeterRegistry.class).get("seckill.order.streams").gauge().value()
-                        == 1);
+        eventually().until(() -> own.gauge("seckill.order.streams") == 1);
         database.pay(id);
 
         assertThat(stream.orTimeout(60, TimeUnit.SECONDS).join().body())
@@ -307,14 +303,7 @@ class StrongSaleIT {
     try (GatewayProcess early =
         GatewayProcess.startHeld(server.newDatabase().url(), own, PATIENT, consumerUrl(consumer))) {
       assertProblem(early.buy(STRONG, USER, "key-0001", 1), 503, "ADMISSION_UNAVAILABLE");
-      assertThat(
-              early
-                  .bean(MeterRegistry.class)
-                  .get("seckill.unknown")
-                  .tag("cause", "products")
-                  .counter()
-                  .count())
-          .isEqualTo(1);
+      assertThat(early.counter("seckill.unknown", "cause", "products")).isEqualTo(1);
 
       lock.close();
       eventually().until(() -> early.bean(ProductCache.class).lastRead().isPresent());

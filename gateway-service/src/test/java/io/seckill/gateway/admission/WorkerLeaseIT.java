@@ -14,6 +14,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.gateway.testing.MovableClock;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -21,14 +22,11 @@ import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -41,18 +39,11 @@ class WorkerLeaseIT {
   private static final int PARTITION = 3;
   private static final Duration LEASE = Duration.ofSeconds(10);
 
-  private final MovableClock clock = new MovableClock();
-  private UnifiedJedis redis;
+  private final MovableClock clock = new MovableClock(Instant.now());
 
-  @BeforeEach
-  void connect(RedisServer server) {
-    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
-  }
-
-  @AfterEach
-  void disconnect() {
-    redis.close();
-  }
+  @AutoClose
+  private final UnifiedJedis redis =
+      RedisClients.open(RedisSettings.single(TestServers.redis().newDatabase().url()), "test");
 
   @Test
   void makesNoIdsBeforeItHoldsANumber() {
@@ -313,25 +304,6 @@ class WorkerLeaseIT {
       if (other != worker) {
         redis.hset(RedisKeys.workers(PARTITION), Integer.toString(other), "other|99999999999999|1");
       }
-    }
-  }
-
-  private static final class MovableClock extends Clock {
-    private Instant now = Instant.now();
-
-    @Override
-    public Instant instant() {
-      return now;
-    }
-
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      return this;
     }
   }
 }

@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.assertj.core.api.Condition;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
@@ -29,12 +28,7 @@ import tools.jackson.databind.JsonNode;
 @ExtendWith(TestServers.class)
 class SkuPageIT {
 
-  private static GatewayStage stage;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
 
   @Test
   void showsAProductAndItsSaleToAnyone() {
@@ -56,11 +50,8 @@ class SkuPageIT {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
     long closed = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
     long coming = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
-    stage
-        .mysql()
-        .sql("UPDATE products SET opens_at = closes_at - INTERVAL 1 MINUTE WHERE sku_id = ?")
-        .param(coming)
-        .update();
+    stage.update(
+        "UPDATE products SET opens_at = closes_at - INTERVAL 1 MINUTE WHERE sku_id = ?", coming);
     stage.gateway().operate("POST", GatewayStage.admin(closed) + "/close", null);
     stage.buy(sku, 2);
 

@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
@@ -32,12 +31,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ExtendWith(TestServers.class)
 class OpsEventsIT {
 
-  private static GatewayStage stage;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
 
   @Test
   void tellsOfSalesLedgersLanesAndServices() throws Exception {
@@ -115,18 +109,16 @@ class OpsEventsIT {
     long newest = System.currentTimeMillis() + Duration.ofDays(1).toMillis();
     OrderId id = OrderId.of(newest, Partition.ofSku(sku), OrderId.MYSQL_WORKER, 1);
 
-    stage
-        .mysql()
-        .sql(
-            "UPDATE orders SET order_id = ?, admitted_at = admitted_at - INTERVAL 1 HOUR WHERE"
-                + " order_id = ?")
-        .params(id.value(), order.id().value())
-        .update();
+    stage.update(
+        "UPDATE orders SET order_id = ?, admitted_at = admitted_at - INTERVAL 1 HOUR WHERE"
+            + " order_id = ?",
+        id.value(),
+        order.id().value());
 
     SalesTable.ClickToRow measured = stage.gateway().bean(SalesTable.class).clickToRow();
     assertThat(measured).isNotNull();
     assertThat(Duration.ofMillis((long) measured.p99Ms())).isLessThan(Duration.ofMinutes(30));
-    stage.mysql().sql("DELETE FROM orders WHERE order_id = ?").param(id.value()).update();
+    stage.update("DELETE FROM orders WHERE order_id = ?", id.value());
   }
 
   @Test

@@ -11,7 +11,6 @@ import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.util.List;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,14 +21,8 @@ import tools.jackson.databind.JsonNode;
 @ExtendWith(TestServers.class)
 class OrderActionsIT {
 
-  private static GatewayStage stage;
-  private static TestGateway gateway;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-    gateway = stage.gateway();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
+  private static final TestGateway gateway = stage.gateway();
 
   @Test
   void paysAConfirmedOrderOnceHoweverOftenAsked() {
@@ -81,11 +74,10 @@ class OrderActionsIT {
   void paysTheStoredOrderWhenAskedByItsAlias() {
     Placed stored = confirmed();
     Placed alias = stage.buy(stored.user(), stored.sku(), 1);
-    stage
-        .mysql()
-        .sql("INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)")
-        .params(alias.id().value(), stored.id().value())
-        .update();
+    stage.update(
+        "INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)",
+        alias.id().value(),
+        stored.id().value());
     stage.redis().del(RedisKeys.sku(stored.sku())); // Redis has lost the sale
 
     GatewayAnswer answer = pay(alias);
@@ -140,11 +132,7 @@ class OrderActionsIT {
   private static Placed confirmed() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed order = stage.store(sku, stage.newUser(), 1, 1, "CONFIRMED", null);
-    stage
-        .mysql()
-        .sql("INSERT INTO user_quota VALUES (?, ?, 1, 5)")
-        .params(order.user(), sku)
-        .update();
+    stage.update("INSERT INTO user_quota VALUES (?, ?, 1, 5)", order.user(), sku);
     return order;
   }
 

@@ -20,21 +20,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(TestServers.class)
 class OrderEventsIT {
 
-  private static GatewayStage stage;
-  private static TestGateway gateway;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-    gateway = stage.gateway();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
+  private static final TestGateway gateway = stage.gateway();
 
   /** A stream that is being read. */
   private record Listening(

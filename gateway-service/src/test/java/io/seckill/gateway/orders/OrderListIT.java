@@ -22,7 +22,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,14 +34,8 @@ class OrderListIT {
 
   private static final String LIST = "/api/v1/orders?limit=100";
 
-  private static GatewayStage stage;
-  private static TestGateway gateway;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-    gateway = stage.gateway();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
+  private static final TestGateway gateway = stage.gateway();
 
   @Test
   void showsWaitingOrdersOfEveryPolicyAndPartitionWithTheStoredOnes() {

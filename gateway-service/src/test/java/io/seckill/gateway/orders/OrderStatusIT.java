@@ -3,7 +3,6 @@ package io.seckill.gateway.orders;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -287,11 +286,10 @@ class OrderStatusIT {
     Placed alias = stage.buy(sku, 1);
     String reason = status == OrderStatus.REJECTED ? "QUOTA_EXCEEDED" : null;
     Placed stored = stage.store(sku, alias.user(), 1, 1, status.name(), reason);
-    stage
-        .mysql()
-        .sql("INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)")
-        .params(alias.id().value(), stored.id().value())
-        .update();
+    stage.update(
+        "INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)",
+        alias.id().value(),
+        stored.id().value());
     AdmissionRecord seen = record(alias);
     write(alias, result(seen, OrderStatus.REJECTED, null, seen.changedAt() + 9, stored.id()));
 
@@ -437,25 +435,21 @@ class OrderStatusIT {
             record.seq(),
             record.admittedAt(),
             null);
-    stage
-        .mysql()
-        .sql(
-            """
-            INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, reason,
-                detail, attempts, first_failed_at, last_failed_at)
-            VALUES (?, ?, ?, ?, UNHEX(SHA2(?, 256)), 'TEST', 'test', 5, UTC_TIMESTAMP(3),
-                UTC_TIMESTAMP(3))
-            """)
-        .params(
-            order.id().value(),
-            sku,
-            order.user(),
-            OrderMessageCodec.encode(message).getBytes(StandardCharsets.UTF_8),
-            order.id().toString())
-        .update();
+    stage.update(
+        """
+        INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, reason,
+            detail, attempts, first_failed_at, last_failed_at)
+        VALUES (?, ?, ?, ?, UNHEX(SHA2(?, 256)), 'TEST', 'test', 5, UTC_TIMESTAMP(3),
+            UTC_TIMESTAMP(3))
+        """,
+        order.id().value(),
+        sku,
+        order.user(),
+        OrderMessageCodec.encode(message).getBytes(StandardCharsets.UTF_8),
+        order.id().toString());
   }
 
   private static double lookups() {
-    return gateway.bean(MeterRegistry.class).get("seckill.order.lookups").counter().count();
+    return gateway.counter("seckill.order.lookups");
   }
 }

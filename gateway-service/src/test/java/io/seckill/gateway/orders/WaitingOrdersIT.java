@@ -12,7 +12,6 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.Bounded;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.util.HashMap;
 import java.util.List;
@@ -20,7 +19,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -39,19 +38,15 @@ class WaitingOrdersIT {
    */
   private static final long SKU = 16_000 + PARTITION;
 
-  private UnifiedJedis redis;
+  @AutoClose
+  private final UnifiedJedis redis =
+      RedisClients.open(RedisSettings.single(TestServers.redis().newDatabase().url()), "test");
 
   @BeforeEach
-  void connect(RedisServer server) {
-    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
+  void connect() {
     for (int gone = 0; gone < 100; gone++) {
       redis.sadd(RedisKeys.skus(PARTITION), Integer.toString(16 * gone + PARTITION));
     }
-  }
-
-  @AfterEach
-  void disconnect() {
-    redis.close();
   }
 
   @Test

@@ -3,7 +3,6 @@ package io.seckill.gateway.security;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.testing.GatewayAnswer;
@@ -15,19 +14,13 @@ import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(TestServers.class)
 class ShopperLimitsIT {
 
-  private static GatewayStage stage;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
 
   @Test
   void countEveryRequestOfAUserWhateverItAsks() {
@@ -104,8 +97,7 @@ class ShopperLimitsIT {
           IntStream.range(0, 150)
               .mapToObj(i -> own.get(order.user(), invented(i)).status())
               .toList();
-      double lookedUp =
-          own.bean(MeterRegistry.class).get("seckill.order.lookups").counter().count();
+      double lookedUp = own.counter("seckill.order.lookups");
       long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start) + 1;
 
       assertThat(answers).containsOnly(404, 429);
@@ -121,7 +113,7 @@ class ShopperLimitsIT {
   }
 
   private static double counts(TestGateway gateway) {
-    return gateway.bean(MeterRegistry.class).get("seckill.gateways").gauge().value();
+    return gateway.gauge("seckill.gateways");
   }
 
   /** Of ten requests. */

@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.seckill.gateway.testing.MovableClock;
 import io.seckill.gateway.testing.TestTokens;
-import java.time.Clock;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +17,7 @@ class TokenVerifierTest {
 
   private static final long NOW_S = 1_800_000_000L;
 
-  private final MovableClock clock = new MovableClock();
+  private final MovableClock clock = new MovableClock(Instant.ofEpochSecond(NOW_S));
   private final TokenVerifier verifier =
       new TokenVerifier(secret(TestTokens.SECRET), new WarmUpKey(), clock);
 
@@ -241,24 +239,5 @@ class TokenVerifierTest {
 
   private static SecurityProperties secret(String secret) {
     return new SecurityProperties(secret, "", "", "");
-  }
-
-  private static final class MovableClock extends Clock {
-    private Instant now = Instant.ofEpochSecond(NOW_S);
-
-    @Override
-    public Instant instant() {
-      return now;
-    }
-
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      return this;
-    }
   }
 }

@@ -98,6 +98,21 @@ public final class GatewayStage {
     return mysql;
   }
 
+  /** Executes a statement of MySQL with these parameters. */
+  public void update(String statement, @Nullable Object... params) {
+    mysql.sql(statement).params(params).update();
+  }
+
+  /** Returns the number that a query of MySQL has as its only row. */
+  public long number(String query, Object... params) {
+    return mysql.sql(query).params(params).query(Long.class).single();
+  }
+
+  /** Returns the text that a query of MySQL has as its only row. */
+  public String text(String query, Object... params) {
+    return mysql.sql(query).params(params).query(String.class).single();
+  }
+
   /** A SKU id that no other test uses. */
   public long newSku() {
     return NEXT_SKU.incrementAndGet();
@@ -188,32 +203,29 @@ public final class GatewayStage {
    * Makes MySQL say that it stores orders up to this sequence, and waits until the gateway knows.
    */
   public void storedUpTo(long sku, long seq) {
-    mysql.sql("UPDATE products SET last_seq = ? WHERE sku_id = ?").params(seq, sku).update();
+    update("UPDATE products SET last_seq = ? WHERE sku_id = ?", seq, sku);
     ProductCache products = gateway.bean(ProductCache.class);
     eventually()
         .until(() -> products.mayHaveStored(sku, seq) && !products.mayHaveStored(sku, seq + 1));
   }
 
   private void store(Placed order, int quantity, String status, @Nullable String reason, long seq) {
-    mysql
-        .sql(
-            """
-            INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
-                status, reason, epoch, seq, admitted_at, created_at, updated_at)
-            VALUES (?, ?, ?, ?, 1999, ?, ?, ?, 1, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(6),
-                UTC_TIMESTAMP(6))
-            """)
-        .params(
-            order.id().value(),
-            order.user(),
-            order.sku(),
-            quantity,
-            order.key(),
-            status,
-            reason,
-            seq)
-        .update();
-    mysql.sql(OrderTotalSql.count(order.sku())).update();
+    update(
+        """
+        INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
+            status, reason, epoch, seq, admitted_at, created_at, updated_at)
+        VALUES (?, ?, ?, ?, 1999, ?, ?, ?, 1, ?, UTC_TIMESTAMP(3), UTC_TIMESTAMP(6),
+            UTC_TIMESTAMP(6))
+        """,
+        order.id().value(),
+        order.user(),
+        order.sku(),
+        quantity,
+        order.key(),
+        status,
+        reason,
+        seq);
+    update(OrderTotalSql.count(order.sku()));
   }
 
   public static String admin(long sku) {

@@ -1,5 +1,6 @@
 package io.seckill.gateway.testing;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.gateway.GatewayApplication;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RedisDatabase;
@@ -75,6 +76,16 @@ public final class TestGateway implements AutoCloseable {
 
   public <T> T bean(String name, Class<T> type) {
     return context.getBean(name, type);
+  }
+
+  /** Returns the gauge of this name and these tags, given as names and values in turn. */
+  public double gauge(String name, String... tags) {
+    return bean(MeterRegistry.class).get(name).tags(tags).gauge().value();
+  }
+
+  /** As {@link #gauge}, of a counter. */
+  public double counter(String name, String... tags) {
+    return bean(MeterRegistry.class).get(name).tags(tags).counter().count();
   }
 
   /** A request on the shopper port. */

@@ -23,7 +23,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
@@ -39,12 +38,7 @@ class WarmUpIT {
   private static final String BRIEF = "seckill.warm-up.requests=300";
   private static final String UNHURRIED = "seckill.warm-up.at-most=2m";
 
-  private static GatewayStage stage;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
 
   @Test
   void isNotReadyUntilItHasEndedAndSellsMeanwhile() {
@@ -228,16 +222,11 @@ class WarmUpIT {
   }
 
   private static double count(TestGateway gateway, String counter) {
-    return gateway.bean(MeterRegistry.class).get(counter).counter().count();
+    return gateway.counter(counter);
   }
 
   private static double refusedByRedis(TestGateway gateway) {
-    return gateway
-        .bean(MeterRegistry.class)
-        .get("seckill.refused")
-        .tag("reason", "unknown_sku")
-        .counter()
-        .count();
+    return gateway.counter("seckill.refused", "reason", "unknown_sku");
   }
 
   /** Threads of the warm-up's client. */

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -26,12 +25,7 @@ class DirectAnswersIT {
 
   private static final String TOKEN = "Authorization: ";
 
-  private static GatewayStage stage;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
 
   @Test
   void giveTheSameBytes() {

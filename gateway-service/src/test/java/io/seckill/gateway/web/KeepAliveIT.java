@@ -7,7 +7,6 @@ import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -24,14 +23,8 @@ class KeepAliveIT {
   /** Most purchases or lists that may be answered 503: one in twenty. */
   private static final int BUSY_SHARE = 20;
 
-  private static GatewayStage stage;
-  private static TestGateway gateway;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-    gateway = stage.gateway();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
+  private static final TestGateway gateway = stage.gateway();
 
   @Test
   void answersEveryStatusPoll() {

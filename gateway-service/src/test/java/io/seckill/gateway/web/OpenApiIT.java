@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.web.reactive.result.method.annotation.RequestMappingHandlerMapping;
@@ -40,18 +39,10 @@ class OpenApiIT {
   /** Largest integer that is exact as a double. */
   private static final double MAX_EXACT = (1L << 53) - 1;
 
-  private static GatewayStage stage;
-  private static TestGateway gateway;
-  private static JsonNode shopper;
-  private static JsonNode admin;
-
-  @BeforeAll
-  static void read() {
-    stage = GatewayStage.shared();
-    gateway = stage.gateway();
-    shopper = parse(gateway.send(gateway.shop("/api/v1/openapi.yaml")));
-    admin = parse(gateway.adminGet("/admin/v1/openapi.yaml"));
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
+  private static final TestGateway gateway = stage.gateway();
+  private static final JsonNode shopper = parse(gateway.send(gateway.shop("/api/v1/openapi.yaml")));
+  private static final JsonNode admin = parse(gateway.adminGet("/admin/v1/openapi.yaml"));
 
   /** A request with its answer, and the described operation of which it is an example. */
   private record Example(
@@ -232,11 +223,7 @@ class OpenApiIT {
     Placed confirmed = stage.store(sku, stage.newUser(), 1, 1, "CONFIRMED", null);
     Placed rejected = stage.store(sku, confirmed.user(), 1, 2, "REJECTED", "SOLD_OUT");
     Placed other = stage.store(sku, confirmed.user(), 1, 3, "CONFIRMED", null);
-    stage
-        .mysql()
-        .sql("INSERT INTO user_quota VALUES (?, ?, 2, 5)")
-        .params(confirmed.user(), sku)
-        .update();
+    stage.update("INSERT INTO user_quota VALUES (?, ?, 2, 5)", confirmed.user(), sku);
     String list = "/api/v1/orders";
     String one = list + "/{id}";
     String pay = one + "/payment";
@@ -377,13 +364,10 @@ class OpenApiIT {
             400,
             gateway.operate("POST", letters + "/1/discard", "{}")));
     String charges = "/admin/v1/unexplained-charges";
-    stage
-        .mysql()
-        .sql(
-            "INSERT INTO unexplained_charge (report_hash, reason, kind, charge_id, order_id,"
-                + " amount_cents, detail) VALUES (UNHEX(SHA2(UUID(), 256)), 'SECOND_CHARGE',"
-                + " 'CHARGED', 'ch-1', 4711, 9900, '')")
-        .update();
+    stage.update(
+        "INSERT INTO unexplained_charge (report_hash, reason, kind, charge_id, order_id,"
+            + " amount_cents, detail) VALUES (UNHEX(SHA2(UUID(), 256)), 'SECOND_CHARGE',"
+            + " 'CHARGED', 'ch-1', 4711, 9900, '')");
     GatewayAnswer open = gateway.adminGet(charges + "?state=OPEN&limit=1");
     String close = charges + "/" + open.json().at("/charges/0/id").longValue() + "/close";
     String done = "{\"reason\":\"a test\"}";

@@ -10,7 +10,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -25,7 +25,7 @@ class PagesIT {
       Pattern.compile("(?:href|src)=\"((?:ops/)?assets/[^\"]+)\"");
 
   private static TestGateway gateway;
-  private static TestGateway demo;
+  @AutoClose private static TestGateway demo;
 
   @BeforeAll
   static void start() {
@@ -41,11 +41,6 @@ class PagesIT {
             "seckill.admin.address=127.0.0.1",
             "seckill.security.issuer=demo-shop",
             "seckill.security.audience=seckill");
-  }
-
-  @AfterAll
-  static void stop() {
-    demo.close();
   }
 
   @Test

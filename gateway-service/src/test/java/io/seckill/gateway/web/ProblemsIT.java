@@ -10,7 +10,6 @@ import io.seckill.gateway.testing.TestTokens;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,12 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(TestServers.class)
 class ProblemsIT {
 
-  private static TestGateway gateway;
-
-  @BeforeAll
-  static void start() {
-    gateway = GatewayStage.shared().gateway();
-  }
+  private static final TestGateway gateway = GatewayStage.shared().gateway();
 
   @Test
   void saysWhatIsWrongAsAProblemWithACodeAndTheCallersCorrelationId() {

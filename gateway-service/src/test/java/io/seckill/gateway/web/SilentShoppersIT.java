@@ -1,5 +1,6 @@
 package io.seckill.gateway.web;
 
+import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -17,9 +18,6 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
 class SilentShoppersIT {
-
-  /** Far above the expected time: reached only by an event that never happens. */
-  private static final Duration SOON = Duration.ofMinutes(2);
 
   private static final Duration IDLE = Duration.ofSeconds(3);
 

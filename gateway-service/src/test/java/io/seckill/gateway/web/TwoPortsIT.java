@@ -13,7 +13,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,14 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(TestServers.class)
 class TwoPortsIT {
 
-  private static GatewayStage stage;
-  private static TestGateway gateway;
-
-  @BeforeAll
-  static void start() {
-    stage = GatewayStage.shared();
-    gateway = stage.gateway();
-  }
+  private static final GatewayStage stage = GatewayStage.shared();
+  private static final TestGateway gateway = stage.gateway();
 
   @ParameterizedTest
   @ValueSource(

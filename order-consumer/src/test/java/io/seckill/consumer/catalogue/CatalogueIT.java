@@ -77,10 +77,10 @@ class CatalogueIT {
     Answer edited = api.put(path, Sales.product("ONE_PER_USER", 1, 70).replace("9900", "100"));
 
     assertThat(edited.status()).isEqualTo(200);
-    assertThat(edited.body().path("stock").longValue()).isEqualTo(70);
-    assertThat(edited.body().path("initialStock").longValue()).isEqualTo(70);
-    assertThat(edited.body().path("policy").stringValue()).isEqualTo("ONE_PER_USER");
-    assertThat(edited.body().path("priceCents").longValue()).isEqualTo(100);
+    assertThat(edited.number("stock")).isEqualTo(70);
+    assertThat(edited.number("initialStock")).isEqualTo(70);
+    assertThat(edited.text("policy")).isEqualTo("ONE_PER_USER");
+    assertThat(edited.number("priceCents")).isEqualTo(100);
   }
 
   @Test
@@ -131,8 +131,8 @@ class CatalogueIT {
     Answer later = api.put(path, same.replace("2036", "2037").replace("Phone", "Téléphone 電話"));
 
     assertThat(later.status()).isEqualTo(200);
-    assertThat(later.body().path("name").stringValue()).isEqualTo("Téléphone 電話");
-    assertThat(later.body().path("closesAt").stringValue()).isEqualTo("2037-01-01T00:00:00.123Z");
+    assertThat(later.text("name")).isEqualTo("Téléphone 電話");
+    assertThat(later.text("closesAt")).isEqualTo("2037-01-01T00:00:00.123Z");
   }
 
   @Test
@@ -145,13 +145,10 @@ class CatalogueIT {
         List.of(
             () -> {
               for (int i = 0; i < rounds; i++) {
-                consumer
-                    .sql()
-                    .sql(
-                        "UPDATE products SET stock = stock - 1, settled = settled + 1,"
-                            + " last_seq = last_seq + 1 WHERE sku_id = ? AND stock >= 1")
-                    .param(sku)
-                    .update();
+                consumer.update(
+                    "UPDATE products SET stock = stock - 1, settled = settled + 1,"
+                        + " last_seq = last_seq + 1 WHERE sku_id = ? AND stock >= 1",
+                    sku);
               }
             },
             () -> {
@@ -164,10 +161,10 @@ class CatalogueIT {
             }));
 
     Answer row = api.get(path);
-    assertThat(row.body().path("stock").longValue()).isEqualTo(1000 - rounds);
-    assertThat(row.body().path("settled").longValue()).isEqualTo(rounds);
-    assertThat(row.body().path("lastSeq").longValue()).isEqualTo(rounds);
-    assertThat(row.body().path("name").stringValue()).isEqualTo("P" + (rounds - 1));
+    assertThat(row.number("stock")).isEqualTo(1000 - rounds);
+    assertThat(row.number("settled")).isEqualTo(rounds);
+    assertThat(row.number("lastSeq")).isEqualTo(rounds);
+    assertThat(row.text("name")).isEqualTo("P" + (rounds - 1));
   }
 
   /** facts.md 39: MariaDB reports itself to MySQL's driver as version 5.5.5. */
@@ -179,7 +176,7 @@ class CatalogueIT {
             .unwrap(SessionFactoryImplementor.class)
             .getJdbcServices()
             .getDialect();
-    String version = consumer.sql().sql("SELECT VERSION()").query(String.class).single();
+    String version = consumer.text("SELECT VERSION()");
 
     assertThat(dialect.getClass())
         .isEqualTo(version.contains("MariaDB") ? MariaDBDialect.class : MySQLDialect.class);
@@ -202,16 +199,16 @@ class CatalogueIT {
   @Test
   void preheatRaisesTheEpochAndSettlesTheSequence() {
     api.put(path, Sales.product("LIMITED", 2, 500));
-    consumer.sql().sql("UPDATE products SET last_seq = 7 WHERE sku_id = ?").param(sku).update();
+    consumer.update("UPDATE products SET last_seq = 7 WHERE sku_id = ?", sku);
 
     Answer first = api.post(path + "/preheat", "{}");
     Answer again = api.post(path + "/preheat", "{}");
 
     assertThat(first.status()).isEqualTo(200);
-    assertThat(first.body().path("state").stringValue()).isEqualTo("PREHEATED");
-    assertThat(first.body().path("epoch").longValue()).isEqualTo(1);
-    assertThat(first.body().path("settled").longValue()).isEqualTo(7);
-    assertThat(again.body().path("epoch").longValue()).isEqualTo(2);
+    assertThat(first.text("state")).isEqualTo("PREHEATED");
+    assertThat(first.number("epoch")).isEqualTo(1);
+    assertThat(first.number("settled")).isEqualTo(7);
+    assertThat(again.number("epoch")).isEqualTo(2);
   }
 
   @ParameterizedTest
@@ -255,26 +252,22 @@ class CatalogueIT {
   @Test
   void preheatIsRefusedWhileUnitsAreOwedToRedisOrADeadLetterIsOpen() {
     closedSale();
-    consumer
-        .sql()
-        .sql(
-            "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units)"
-                + " VALUES (?, ?, 1, 99, 1, 1)")
-        .params(sku, sku)
-        .update();
+    consumer.update(
+        "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units)"
+            + " VALUES (?, ?, 1, 99, 1, 1)",
+        sku,
+        sku);
     assertThat(api.post(path + "/preheat", "{}").code()).isEqualTo("ORDERS_IN_FLIGHT");
-    consumer.sql().sql("DELETE FROM compensation WHERE sku_id = ?").param(sku).update();
+    consumer.update("DELETE FROM compensation WHERE sku_id = ?", sku);
 
-    consumer
-        .sql()
-        .sql(
-            "INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, reason,"
-                + " detail, attempts, first_failed_at, last_failed_at)"
-                + " VALUES (1, ?, 1, 'x', UNHEX(SHA2(?, 256)), 'r', 'd', 1, NOW(3), NOW(3))")
-        .params(sku, "dead " + sku)
-        .update();
+    consumer.update(
+        "INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, reason,"
+            + " detail, attempts, first_failed_at, last_failed_at)"
+            + " VALUES (1, ?, 1, 'x', UNHEX(SHA2(?, 256)), 'r', 'd', 1, NOW(3), NOW(3))",
+        sku,
+        "dead " + sku);
     assertThat(api.post(path + "/preheat", "{}").code()).isEqualTo("ORDERS_IN_FLIGHT");
-    consumer.sql().sql("DELETE FROM dead_letter WHERE sku_id = ?").param(sku).update();
+    consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
 
     assertThat(api.post(path + "/preheat", "{}").status()).isEqualTo(200);
   }
@@ -291,12 +284,12 @@ class CatalogueIT {
     for (String step : List.of("OPEN", "OPEN", "PAUSED", "PAUSED", "OPEN", "CLOSED", "CLOSED")) {
       Answer moved = state(step);
       assertThat(moved.status()).isEqualTo(200);
-      assertThat(moved.body().path("state").stringValue()).isEqualTo(step);
+      assertThat(moved.text("state")).isEqualTo(step);
     }
     Answer refused = state("OPEN");
     assertThat(refused.status()).isEqualTo(409);
     assertThat(refused.code()).isEqualTo("ILLEGAL_TRANSITION");
-    assertThat(refused.body().path("saleState").stringValue()).isEqualTo("CLOSED");
+    assertThat(refused.text("saleState")).isEqualTo("CLOSED");
   }
 
   @Test
@@ -316,19 +309,10 @@ class CatalogueIT {
   }
 
   private void settledInMySql(long settled) {
-    consumer
-        .sql()
-        .sql("UPDATE products SET settled = ? WHERE sku_id = ?")
-        .params(settled, sku)
-        .update();
+    consumer.update("UPDATE products SET settled = ? WHERE sku_id = ?", settled, sku);
   }
 
   private String column(String expression) {
-    return consumer
-        .sql()
-        .sql("SELECT " + expression + " FROM products WHERE sku_id = ?")
-        .param(sku)
-        .query(String.class)
-        .single();
+    return consumer.product(sku, expression);
   }
 }

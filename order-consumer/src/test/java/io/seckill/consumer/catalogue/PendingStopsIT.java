@@ -11,8 +11,6 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,23 +20,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(TestServers.class)
 class PendingStopsIT {
 
-  private static final AtomicLong NEXT_SKU = new AtomicLong(1001);
+  private static final AtomicLong NEXT_SKU = new AtomicLong(1_101);
 
-  private static TestConsumer consumer;
-  private static SaleStates states;
+  private static final TestConsumer consumer = TestConsumer.shared();
+  private static final SaleStates states = new SaleStates(consumer.redis());
 
   private final long sku = NEXT_SKU.getAndIncrement();
-
-  @BeforeAll
-  static void start() {
-    consumer = TestConsumer.start();
-    states = new SaleStates(consumer.redis());
-  }
-
-  @AfterAll
-  static void stop() {
-    consumer.close();
-  }
 
   @ParameterizedTest
   @ValueSource(strings = {"PAUSED", "CLOSED"})
@@ -74,8 +61,8 @@ class PendingStopsIT {
 
     Answer opened = move("OPEN");
 
-    assertThat(opened.body().path("state").stringValue()).isEqualTo("OPEN");
-    assertThat(opened.body().path("stateVersion").longValue()).isEqualTo(before + 2);
+    assertThat(opened.text("state")).isEqualTo("OPEN");
+    assertThat(opened.number("stateVersion")).isEqualTo(before + 2);
     assertThat(states.pendingStop(sku)).isEmpty();
     assertThat(redis("state")).as("until the gateway opens the sale in Redis").isEqualTo("PAUSED");
   }
@@ -104,11 +91,10 @@ class PendingStopsIT {
   void aStopThatOnlyMySqlHasReachesRedis(String state) {
     sale();
 
-    consumer
-        .sql()
-        .sql("UPDATE products SET state = ?, state_version = state_version + 1 WHERE sku_id = ?")
-        .params(state, sku)
-        .update();
+    consumer.update(
+        "UPDATE products SET state = ?, state_version = state_version + 1 WHERE sku_id = ?",
+        state,
+        sku);
 
     eventually().until(() -> redis("state").equals(state));
   }
@@ -119,7 +105,7 @@ class PendingStopsIT {
     move("PAUSED");
     consumer.redis().hset(RedisKeys.sku(sku), "stateVersion", "70");
 
-    assertThat(move("OPEN").body().path("stateVersion").longValue()).isEqualTo(71);
+    assertThat(move("OPEN").number("stateVersion")).isEqualTo(71);
   }
 
   private void sale() {
@@ -141,11 +127,6 @@ class PendingStopsIT {
   }
 
   private String mysql(String column) {
-    return consumer
-        .sql()
-        .sql("SELECT " + column + " FROM products WHERE sku_id = ?")
-        .param(sku)
-        .query(String.class)
-        .single();
+    return consumer.product(sku, column);
   }
 }

@@ -20,16 +20,12 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,24 +38,12 @@ class SaleLoadingIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(5001);
 
-  private static TestConsumer consumer;
-  private static InternalApi api;
-  private static UnifiedJedis redis;
+  private static final TestConsumer consumer = TestConsumer.shared();
+  private static final InternalApi api = consumer.api();
+  private static final UnifiedJedis redis = consumer.redis();
 
   private final long sku = NEXT_SKU.getAndIncrement();
   private final String path = "/internal/v1/skus/" + sku;
-
-  @BeforeAll
-  static void start() {
-    consumer = TestConsumer.start();
-    api = consumer.api();
-    redis = consumer.redis();
-  }
-
-  @AfterAll
-  static void stop() {
-    consumer.close();
-  }
 
   @Test
   void stopsWhenALaterLoadingHasBegun() {
@@ -179,23 +163,17 @@ class SaleLoadingIT {
     Answer preheated = api.post(path + "/preheat", "");
     assertThat(preheated.status()).as(preheated.text()).isEqualTo(200);
     assertThat(redis.hget(RedisKeys.sku(sku), "closesAt"))
-        .isEqualTo(
-            Long.toString(
-                Instant.parse(preheated.body().path("closesAt").stringValue()).toEpochMilli()));
+        .isEqualTo(Long.toString(Instant.parse(preheated.text("closesAt")).toEpochMilli()));
   }
 
   @Test
-  void opensNothingInRedisWhenMySqlsHalfFails() throws SQLException { // MySQL is written first
+  void opensNothingInRedisWhenMySqlsHalfFails() { // MySQL is written first
     api.put(path, Sales.product("LIMITED", 5, 100));
     assertThat(api.post(path + "/preheat", "").status()).isEqualTo(200);
-    try (Connection holder = consumer.database().connect();
-        Statement statement = holder.createStatement()) {
-      holder.setAutoCommit(false);
-      statement.execute("SELECT * FROM products WHERE sku_id = " + sku + " FOR UPDATE");
-
+    try (RowLock held = consumer.lockProduct(sku)) {
       assertThat(api.post(path + "/open", "").status()).isEqualTo(503);
       assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("PREHEATED");
-      holder.rollback();
+      held.release();
     }
     assertThat(api.post(path + "/open", "").body().path("state").stringValue()).isEqualTo("OPEN");
     assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("OPEN");
@@ -227,6 +205,6 @@ class SaleLoadingIT {
   }
 
   private static void execute(String sql, Object... params) {
-    consumer.sql().sql(sql).params(params).update();
+    consumer.update(sql, params);
   }
 }

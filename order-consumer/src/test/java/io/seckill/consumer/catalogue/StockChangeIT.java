@@ -11,11 +11,9 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.RedisServer;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -99,7 +97,7 @@ class StockChangeIT {
     Answer taken = change("change-1", TAKE);
     Answer again = change("change-1", TAKE);
 
-    assertThat(taken.body().path("state").stringValue()).isEqualTo("DONE");
+    assertThat(taken.text("state")).isEqualTo("DONE");
     assertThat(again.text()).isEqualTo(taken.text());
     assertStock(50, 50);
   }
@@ -114,7 +112,7 @@ class StockChangeIT {
     Answer again = change("change-1", TAKE);
 
     assertThat(refused.status()).isEqualTo(200);
-    assertThat(refused.body().path("state").stringValue()).isEqualTo("REFUSED");
+    assertThat(refused.text("state")).isEqualTo("REFUSED");
     assertThat(again.text()).isEqualTo(refused.text());
     assertThat(orders.stockInMySql(sku)).isEqualTo(40);
     assertThat(orders.product(sku, "initial_stock")).isEqualTo("100");
@@ -208,7 +206,7 @@ class StockChangeIT {
     toRedis.heal();
     Answer repeated = change("change-1", body);
 
-    assertThat(repeated.body().path("state").stringValue()).isEqualTo("DONE");
+    assertThat(repeated.text("state")).isEqualTo("DONE");
     long expected = body.equals(ADD) ? 150 : 50;
     assertStock(expected, expected);
   }
@@ -218,10 +216,12 @@ class StockChangeIT {
    * time-out.
    */
   @Test
-  void aWithdrawalThatStopsHalfWayIsFinishedByTheSweep() throws Exception {
+  void aWithdrawalThatStopsHalfWayIsFinishedByTheSweep() {
     open(100);
-    whileProductIsLocked(
-        () -> assertThat(change("change-1", TAKE).code()).isEqualTo("UNAVAILABLE"));
+    try (RowLock held = consumer.lockProduct(sku)) {
+      assertThat(change("change-1", TAKE).code()).isEqualTo("UNAVAILABLE");
+      held.release();
+    }
     assertThat(orders.stockInMySql(sku)).isEqualTo(100);
     assertThat(orders.stockInRedis(sku)).isEqualTo(50);
 
@@ -232,9 +232,12 @@ class StockChangeIT {
   }
 
   @Test
-  void aPreheatBetweenTheHalvesOfAWithdrawalIsNotUndoneByIt() throws Exception {
+  void aPreheatBetweenTheHalvesOfAWithdrawalIsNotUndoneByIt() {
     open(100);
-    whileProductIsLocked(() -> change("change-1", TAKE));
+    try (RowLock held = consumer.lockProduct(sku)) {
+      change("change-1", TAKE);
+      held.release();
+    }
     preheatTo(2, 100);
 
     sweep();
@@ -261,11 +264,7 @@ class StockChangeIT {
   @ValueSource(strings = {ADD, TAKE})
   void aChangeWaitsForAPreheatThatIsOnItsWayToRedis(String body) {
     new Sales(consumer).openInMySql(sku, "LIMITED", 5, 100);
-    consumer
-        .sql()
-        .sql("UPDATE products SET state = 'PREHEATED' WHERE sku_id = ?")
-        .param(sku)
-        .update();
+    consumer.update("UPDATE products SET state = 'PREHEATED' WHERE sku_id = ?", sku);
 
     waitsForTheSaleInRedis(body);
   }
@@ -291,13 +290,9 @@ class StockChangeIT {
   @Test
   void anAdditionAfterTheSaleNeedsNoRedis() {
     new Sales(consumer).openInMySql(sku, "LIMITED", 5, 100);
-    consumer
-        .sql()
-        .sql("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?")
-        .param(sku)
-        .update();
+    consumer.update("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?", sku);
 
-    assertThat(change("change-1", ADD).body().path("state").stringValue()).isEqualTo("DONE");
+    assertThat(change("change-1", ADD).text("state")).isEqualTo("DONE");
     assertThat(orders.stockInMySql(sku)).isEqualTo(150);
   }
 
@@ -305,8 +300,8 @@ class StockChangeIT {
   void aProductThatWasNeverPreheatedChangesInMySqlAlone() {
     api.put("/internal/v1/skus/" + sku, Sales.product("LIMITED", 5, 100));
 
-    assertThat(change("change-1", ADD).body().path("state").stringValue()).isEqualTo("DONE");
-    assertThat(change("change-2", TAKE).body().path("stock").longValue()).isEqualTo(100);
+    assertThat(change("change-1", ADD).text("state")).isEqualTo("DONE");
+    assertThat(change("change-2", TAKE).number("stock")).isEqualTo(100);
     assertThat(change("change-3", "{\"delta\":-101,\"reason\":\"too many\"}").text())
         .contains("REFUSED");
     assertThat(consumer.redis().exists(RedisKeys.stock(sku))).isFalse();
@@ -321,7 +316,7 @@ class StockChangeIT {
 
     Answer refused = change("change-1", TAKE);
 
-    assertThat(refused.body().path("state").stringValue()).isEqualTo("REFUSED");
+    assertThat(refused.text("state")).isEqualTo("REFUSED");
     assertThat(orders.stockInMySql(sku)).isEqualTo(20);
     assertThat(orders.stockInRedis(sku)).isEqualTo(100);
     assertThat(orders.product(sku, "initial_stock")).isEqualTo("100");
@@ -334,22 +329,6 @@ class StockChangeIT {
     assertThat(change("change-1", "{\"delta\":1000000000,\"reason\":\"x\"}").text())
         .contains("REFUSED");
     assertStock(100, 100);
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "{\"reason\":\"x\"}",
-        "{\"delta\":0,\"reason\":\"x\"}",
-        "{\"delta\":1.5,\"reason\":\"x\"}",
-        "{\"delta\":\"5\",\"reason\":\"x\"}",
-        "{\"delta\":1000000001,\"reason\":\"x\"}",
-        "{\"delta\":-9223372036854775808,\"reason\":\"x\"}"
-      })
-  void aDeltaOutOfBoundsIsNamed(String body) {
-    open(100);
-
-    assertThat(change("change-1", body).field()).isEqualTo("delta");
   }
 
   @Test
@@ -383,39 +362,22 @@ class StockChangeIT {
                 () -> api.post("/internal/v1/skus/" + sku + "/preheat", ""),
                 answer -> answer.status() == 200);
     assertThat(row.body().path("epoch").intValue()).as(row.text()).isEqualTo(epoch);
-    assertThat(row.body().path("stock").longValue()).isEqualTo(stock);
+    assertThat(row.number("stock")).isEqualTo(stock);
   }
 
   private Answer change(String key, String body) {
     return api.with("Idempotency-Key", key).post("/internal/v1/skus/" + sku + "/stock", body);
   }
 
-  private void whileProductIsLocked(Runnable work) throws SQLException {
-    try (Connection holder = consumer.database().connect();
-        Statement statement = holder.createStatement()) {
-      holder.setAutoCommit(false);
-      statement.execute("SELECT * FROM products WHERE sku_id = " + sku + " FOR UPDATE");
-      work.run();
-      holder.rollback();
-    }
-  }
-
   private void sweep() {
-    consumer
-        .sql()
-        .sql("UPDATE stock_change SET updated_at = NOW(6) - INTERVAL 1 HOUR WHERE sku_id = ?")
-        .param(sku)
-        .update();
+    consumer.update(
+        "UPDATE stock_change SET updated_at = NOW(6) - INTERVAL 1 HOUR WHERE sku_id = ?", sku);
     consumer.bean(StockChanges.class).sweep();
   }
 
   private String state(String changeId) {
-    return consumer
-        .sql()
-        .sql("SELECT state FROM stock_change WHERE sku_id = ? AND change_id = ?")
-        .params(sku, changeId)
-        .query(String.class)
-        .single();
+    return consumer.text(
+        "SELECT state FROM stock_change WHERE sku_id = ? AND change_id = ?", sku, changeId);
   }
 
   private void assertStock(long inMySql, long inRedis) {

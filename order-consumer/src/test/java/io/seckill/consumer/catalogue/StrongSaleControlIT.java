@@ -13,10 +13,7 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,29 +26,15 @@ class StrongSaleControlIT {
   private static final AtomicLong NEXT_SKU = new AtomicLong(12_001);
   private static final String PRODUCT = Sales.strongProduct("LIMITED", 2, 100);
 
-  private static ConsumerAlone alone;
-  private static TestConsumer consumer;
-  private static InternalApi api;
+  private static final TestConsumer consumer = ConsumerAlone.shared().consumer();
+  private static final InternalApi api = consumer.api();
 
   private final long sku = NEXT_SKU.getAndIncrement();
   private final String path = "/internal/v1/skus/" + sku;
 
-  @BeforeAll
-  static void start() {
-    // The tests call the sweep themselves.
-    alone = ConsumerAlone.start(Map.of("pause.stockChangeSweeper", "10m"));
-    consumer = alone.consumer();
-    api = consumer.api();
-  }
-
-  @AfterAll
-  static void stop() {
-    alone.close();
-  }
-
   @Test
   void isRunFromItsPreheatToItsCloseWithoutRedis() {
-    assertThat(put(PRODUCT).body().path("decides").stringValue()).isEqualTo("MYSQL");
+    assertThat(put(PRODUCT).text("decides")).isEqualTo("MYSQL");
 
     assertChanged(version(), api.post(path + "/preheat", "{}"), "PREHEATED");
     assertThat(column("epoch")).isEqualTo("1");
@@ -98,10 +81,10 @@ class StrongSaleControlIT {
     Answer preheated = api.post(path + "/preheat", "{}");
 
     assertChanged(version, preheated, "PREHEATED");
-    assertThat(preheated.body().path("epoch").longValue()).isEqualTo(2);
-    assertThat(preheated.body().path("stock").longValue()).isEqualTo(98);
-    assertThat(preheated.body().path("lastSeq").longValue()).isEqualTo(1);
-    assertThat(preheated.body().path("settled").longValue()).isEqualTo(1);
+    assertThat(preheated.number("epoch")).isEqualTo(2);
+    assertThat(preheated.number("stock")).isEqualTo(98);
+    assertThat(preheated.number("lastSeq")).isEqualTo(1);
+    assertThat(preheated.number("settled")).isEqualTo(1);
     assertThat(new StoredInvariants(consumer.sql()).status(sold)).isEqualTo("CONFIRMED");
   }
 
@@ -142,8 +125,8 @@ class StrongSaleControlIT {
 
     Answer refused = stock("change-1", -99);
 
-    assertThat(refused.body().path("state").stringValue()).isEqualTo("REFUSED");
-    assertThat(refused.body().path("stock").longValue()).isEqualTo(98);
+    assertThat(refused.text("state")).isEqualTo("REFUSED");
+    assertThat(refused.number("stock")).isEqualTo(98);
     assertThat(version()).isEqualTo(version);
     assertThat(stock("change-1", -99).text()).isEqualTo(refused.text());
   }
@@ -152,18 +135,16 @@ class StrongSaleControlIT {
   @CsvSource({"50, 150", "-50, 50"})
   void theSweepMakesAChangeThatACrashLeft(long delta, long stock) {
     open();
-    consumer
-        .sql()
-        .sql(
-            "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, updated_at)"
-                + " VALUES (?, 'change-1', ?, 'a crash', 'tester', 1, NOW(6) - INTERVAL 1 MINUTE)")
-        .params(sku, delta)
-        .update();
+    consumer.update(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, updated_at)"
+            + " VALUES (?, 'change-1', ?, 'a crash', 'tester', 1, NOW(6) - INTERVAL 1 MINUTE)",
+        sku,
+        delta);
 
     consumer.bean(StockChanges.class).sweep();
 
     assertThat(column("stock")).isEqualTo(Long.toString(stock));
-    assertThat(stock("change-1", delta).body().path("state").stringValue()).isEqualTo("DONE");
+    assertThat(stock("change-1", delta).text("state")).isEqualTo("DONE");
   }
 
   @Test
@@ -174,8 +155,8 @@ class StrongSaleControlIT {
     Answer edited = put(PRODUCT.replace("2036-01-01", "2037-01-01"));
 
     assertThat(edited.status()).isEqualTo(200);
-    assertThat(edited.body().path("closesAt").stringValue()).startsWith("2037-01-01");
-    assertThat(edited.body().path("stateVersion").longValue()).isEqualTo(version + 1);
+    assertThat(edited.text("closesAt")).startsWith("2037-01-01");
+    assertThat(edited.number("stateVersion")).isEqualTo(version + 1);
   }
 
   @Test
@@ -185,7 +166,7 @@ class StrongSaleControlIT {
     assertThat(put(Sales.product("LIMITED", 2, 100)).body().path("decides").stringValue())
         .as("PUT replaces, and says REDIS with nothing")
         .isEqualTo("REDIS");
-    assertThat(put(PRODUCT).body().path("decides").stringValue()).isEqualTo("MYSQL");
+    assertThat(put(PRODUCT).text("decides")).isEqualTo("MYSQL");
     assertThat(put(PRODUCT.replace("MYSQL", "RABBITMQ")).field()).isEqualTo("decides");
   }
 
@@ -228,8 +209,8 @@ class StrongSaleControlIT {
   }
 
   private static void assertChanged(long before, Answer answer, String state) {
-    assertThat(answer.body().path("state").stringValue()).as(answer.text()).isEqualTo(state);
-    assertThat(answer.body().path("stateVersion").longValue())
+    assertThat(answer.text("state")).as(answer.text()).isEqualTo(state);
+    assertThat(answer.number("stateVersion"))
         .as("purchases decided before this change notice it")
         .isEqualTo(before + 1);
   }
@@ -239,11 +220,6 @@ class StrongSaleControlIT {
   }
 
   private String column(String name) {
-    return consumer
-        .sql()
-        .sql("SELECT " + name + " FROM products WHERE sku_id = ?")
-        .param(sku)
-        .query(String.class)
-        .single();
+    return consumer.product(sku, name);
   }
 }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
@@ -15,18 +14,14 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.TestConsumer;
-import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.dao.DataAccessException;
@@ -45,26 +40,16 @@ class LedgerIT {
    */
   private static final AtomicLong NEXT_SKU = new AtomicLong(16_000);
 
-  private static TestConsumer consumer;
-  private static OrderFlood flood;
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of(
+              "pause.ledgerRefresh", "1m",
+              "pause.deadLetterDrainer", "100ms"));
+
+  @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
 
   private final long sku = NEXT_SKU.getAndIncrement();
-
-  @BeforeAll
-  static void start() {
-    consumer =
-        TestConsumer.start(
-            Map.of(
-                "pause.ledgerRefresh", "1m",
-                "pause.deadLetterDrainer", "100ms"));
-    flood = new OrderFlood(consumer.vhost());
-  }
-
-  @AfterAll
-  static void stop() {
-    flood.close();
-    consumer.close();
-  }
 
   @Test
   void followsAnOrderFromTheShelfToItsPayment() {
@@ -199,13 +184,10 @@ class LedgerIT {
   void knowsSinceWhenASaleIsOffThatIsOverAndNotReadByItselfAnyMore() {
     SaleInFlight.open(sku, 10, consumer, flood);
     consumer.redis().incrBy(RedisKeys.stock(sku), 2);
-    consumer
-        .sql()
-        .sql(
-            "UPDATE products SET state = 'CLOSED', opens_at = NOW() - INTERVAL 3 HOUR,"
-                + " closes_at = NOW() - INTERVAL 2 HOUR WHERE sku_id = ?")
-        .param(sku)
-        .update();
+    consumer.update(
+        "UPDATE products SET state = 'CLOSED', opens_at = NOW() - INTERVAL 3 HOUR,"
+            + " closes_at = NOW() - INTERVAL 2 HOUR WHERE sku_id = ?",
+        sku);
     JsonNode first = read();
 
     consumer.bean(Ledgers.class).refresh();
@@ -272,13 +254,11 @@ class LedgerIT {
     SaleInFlight.open(sku, 10, consumer, flood);
     SaleInFlight.open(other, 10, consumer, flood);
     for (String change : List.of("a", "b")) { // their sum fits no long
-      consumer
-          .sql()
-          .sql(
-              "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
-                  + " VALUES (?, ?, 9000000000000000000, '', '', 1, 'DONE')")
-          .params(unreadable, change)
-          .update();
+      consumer.update(
+          "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+              + " VALUES (?, ?, 9000000000000000000, '', '', 1, 'DONE')",
+          unreadable,
+          change);
     }
 
     consumer.bean(Ledgers.class).refresh();
@@ -294,7 +274,7 @@ class LedgerIT {
         .contains(readable);
     eventually().untilAsserted(() -> assertThat(ageSeconds(unreadable)).isGreaterThan(0.1));
     assertThat(ageSeconds(unreadable)).isGreaterThan(ageSeconds(readable));
-    consumer.sql().sql("DELETE FROM stock_change WHERE sku_id = ?").param(unreadable).update();
+    consumer.update("DELETE FROM stock_change WHERE sku_id = ?", unreadable);
   }
 
   @Test
@@ -323,7 +303,7 @@ class LedgerIT {
     assertThat(made.path("differences").toString()) // Redis has no record of these orders
         .isEqualTo("[\"Redis: 1 differences, 0 set right. {RECORD_RESTORED=1}\"]");
 
-    consumer.sql().sql("DELETE FROM orders WHERE sku_id = ?").param(sku).update();
+    consumer.update("DELETE FROM orders WHERE sku_id = ?", sku);
     JsonNode found = audit();
 
     assertThat(found.path("differences").toString())
@@ -346,7 +326,7 @@ class LedgerIT {
     sale.publish(order);
     awaitUnits("confirmed", 3);
 
-    consumer.sql().sql("DELETE FROM order_total WHERE sku_id = ?").param(sku).update();
+    consumer.update("DELETE FROM order_total WHERE sku_id = ?", sku);
 
     JsonNode ledger = readAfter(read());
     assertThat(ledger.at("/orders/difference").longValue()).isEqualTo(1);
@@ -356,10 +336,8 @@ class LedgerIT {
   @Test
   void findsAnOrderThatTheBrokerHasLost() throws Exception {
     TestConsumer idle = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
-    ConnectionFactory factory = new ConnectionFactory();
-    factory.setUri(idle.vhost().url());
     try (OrderFlood its = new OrderFlood(idle.vhost());
-        Connection broker = factory.newConnection();
+        Connection broker = idle.vhost().connect();
         Channel channel = broker.createChannel()) {
       SaleInFlight sale = SaleInFlight.open(sku, 10, idle, its);
       OrderMessage order = sale.order(7, 3);
@@ -385,30 +363,24 @@ class LedgerIT {
   }
 
   @Test
-  void seesWhatAnotherConsumerHoldsUnacked() throws SQLException {
+  void seesWhatAnotherConsumerHoldsUnacked() {
     SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
     OrderMessage order = sale.order(7, 3);
     sale.admit(order);
     sale.claim(1);
-    MySqlDatabase database = consumer.database();
     try (TestConsumer spare = consumer.another(Map.of("pause.ledgerRefresh", "1m"));
-        java.sql.Connection holder =
-            DriverManager.getConnection(
-                database.jdbcUrl(), database.username(), database.password());
-        Statement statement = holder.createStatement()) {
-      holder.setAutoCommit(false);
-      statement.execute("SELECT stock FROM products WHERE sku_id = " + sku + " FOR UPDATE");
+        RowLock held = consumer.lockProduct(sku)) {
       sale.publish(order); // storing it waits for the lock
 
       eventually()
           .untilAsserted(
               () -> {
-                JsonNode held = spare.api().get(path() + "/ledger").body();
-                assertThat(held.at("/queue/unacked").longValue()).as("%s", held).isEqualTo(1);
-                assertThat(held.at("/units/broker").longValue()).isEqualTo(3);
-                assertThat(held.path("balanced").booleanValue()).as("%s", held).isTrue();
+                JsonNode seen = spare.api().get(path() + "/ledger").body();
+                assertThat(seen.at("/queue/unacked").longValue()).as("%s", seen).isEqualTo(1);
+                assertThat(seen.at("/units/broker").longValue()).isEqualTo(3);
+                assertThat(seen.path("balanced").booleanValue()).as("%s", seen).isTrue();
               });
-      holder.rollback();
+      held.release();
     }
     awaitUnits("confirmed", 3);
   }

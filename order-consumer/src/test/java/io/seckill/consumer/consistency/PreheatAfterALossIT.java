@@ -84,12 +84,12 @@ class PreheatAfterALossIT {
     Answer done =
         eventually().until(() -> preheat(consumer, sale), answer -> answer.status() == 200);
 
-    assertThat(done.body().path("stock").longValue()).isEqualTo(90);
-    assertThat(done.body().path("epoch").longValue()).as("refusals raise no epoch").isEqualTo(2);
-    assertThat(done.body().path("lastSeq").longValue())
+    assertThat(done.number("stock")).isEqualTo(90);
+    assertThat(done.number("epoch")).as("refusals raise no epoch").isEqualTo(2);
+    assertThat(done.number("lastSeq"))
         .as("above every sequence number admitted by Redis")
         .isGreaterThanOrEqualTo(100)
-        .isEqualTo(done.body().path("settled").longValue());
+        .isEqualTo(done.number("settled"));
   }
 
   private static void refuses(TestConsumer consumer, AdmittedSale sale) {

@@ -11,17 +11,14 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,31 +30,22 @@ class RebuildIT {
 
   private static final AtomicLong SKUS = new AtomicLong(7_500);
 
-  private static TestConsumer consumer;
-  private static StoredInvariants ledger;
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of(
+              "seckill.reconciliation.barrier-timeout", "20s",
+              "pause.deadLetterDrainer", "50ms"));
+
+  private static final StoredInvariants ledger = new StoredInvariants(consumer.sql());
 
   private final AdmittedSale sale =
       new AdmittedSale(consumer, SKUS.incrementAndGet(), PurchasePolicy.LIMITED, 5, 100);
   private final String path = "/internal/v1/skus/" + sale.sku;
 
-  @BeforeAll
-  static void start() {
-    consumer =
-        TestConsumer.start(
-            Map.of(
-                "seckill.reconciliation.barrier-timeout", "20s",
-                "pause.deadLetterDrainer", "50ms"));
-    ledger = new StoredInvariants(consumer.sql());
-  }
-
-  @AfterAll
-  static void stop() {
-    consumer.close();
-  }
-
   @ParameterizedTest
   @ValueSource(strings = {"PAUSED", "CLOSED"})
-  void keepsTheStopOfAnOperatorWhoWasFasterThanTheLoading(String state) throws SQLException {
+  void keepsTheStopOfAnOperatorWhoWasFasterThanTheLoading(String state) {
     String report =
         whileLoading(() -> consumer.api().post(path + "/state", "{\"state\":\"" + state + "\"}"));
 
@@ -66,7 +54,7 @@ class RebuildIT {
   }
 
   @Test
-  void loadsTheSaleAgainWhenItsClosingTimeMovesMeanwhile() throws SQLException {
+  void loadsTheSaleAgainWhenItsClosingTimeMovesMeanwhile() {
     String later = "2037-01-01T00:00:00Z";
     String product = Sales.product("LIMITED", 5, 100).replace("2036-01-01T00:00:00.123Z", later);
 
@@ -117,16 +105,14 @@ class RebuildIT {
    * Makes the change after the load has read the sale from MySQL; a table lock keeps it from
    * finishing.
    */
-  private String whileLoading(Runnable change) throws SQLException {
+  private String whileLoading(Runnable change) {
     sale.forget();
     CompletableFuture<String> outcome;
-    try (Connection holder = consumer.database().connect();
-        Statement statement = holder.createStatement()) {
-      statement.execute("LOCK TABLES stock_change WRITE");
+    try (RowLock held = consumer.lock("LOCK TABLES stock_change WRITE")) {
       outcome = CompletableFuture.supplyAsync(this::reconcile);
       eventually().until(() -> sale.field("loading").equals("2"));
       change.run();
-      statement.execute("UNLOCK TABLES");
+      held.release();
     }
     return outcome.orTimeout(5, TimeUnit.MINUTES).join();
   }
@@ -149,7 +135,7 @@ class RebuildIT {
         ledger.number(
             "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-%d'))"
                 .formatted(sale.sku));
-    consumer.sql().sql("KILL " + connection).update();
+    consumer.update("KILL " + connection);
   }
 
   private String reconcile() {

@@ -3,7 +3,6 @@ package io.seckill.consumer.consistency;
 import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -15,10 +14,9 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
-import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,8 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,30 +36,18 @@ import tools.jackson.databind.JsonNode;
 @ExtendWith(TestServers.class)
 class ReconciliationIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final AtomicLong SKUS = new AtomicLong(7_000);
 
-  private static TestConsumer consumer;
-  private static OrderFlood flood;
-  private static StoredInvariants ledger;
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of(
+              "seckill.reconciliation.barrier-timeout", "20s",
+              "pause.deadLetterDrainer", "50ms",
+              "pause.compensationSweeper", "100ms"));
 
-  @BeforeAll
-  static void start() {
-    consumer =
-        TestConsumer.start(
-            Map.of(
-                "seckill.reconciliation.barrier-timeout", "20s",
-                "pause.deadLetterDrainer", "50ms",
-                "pause.compensationSweeper", "100ms"));
-    flood = new OrderFlood(consumer.vhost());
-    ledger = new StoredInvariants(consumer.sql());
-  }
-
-  @AfterAll
-  static void stop() {
-    flood.close();
-    consumer.close();
-  }
+  @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
+  private static final StoredInvariants ledger = new StoredInvariants(consumer.sql());
 
   @Test
   void sendsAnOrderAgainThatIsNowhere() {
@@ -296,11 +281,9 @@ class ReconciliationIT {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage order = cancelledWithoutCompensation(sale);
     sale.setQuota(1, "x"); // unreadable: a compensation cannot be applied
-    consumer
-        .sql()
-        .sql("UPDATE compensation SET created_at = NOW(6) - INTERVAL 1 MINUTE WHERE order_id = ?")
-        .param(order.orderId().value())
-        .update();
+    consumer.update(
+        "UPDATE compensation SET created_at = NOW(6) - INTERVAL 1 MINUTE WHERE order_id = ?",
+        order.orderId().value());
 
     Answer report = reconcile(sale, false);
 
@@ -346,11 +329,7 @@ class ReconciliationIT {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     sale.forget();
     double lost = lostSales();
-    consumer
-        .sql()
-        .sql("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?")
-        .param(sale.sku)
-        .update();
+    consumer.update("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?", sale.sku);
 
     assertThat(lostSales()).isEqualTo(lost - 1);
     assertThat(outcome(reconcile(sale, false))).isEqualTo("NOT_ON_SALE");
@@ -358,18 +337,13 @@ class ReconciliationIT {
   }
 
   private static double notInMySql() {
-    return consumer
-        .bean(MeterRegistry.class)
-        .get("seckill.consumer.findings")
-        .tag("kind", "ORDER_NOT_IN_MYSQL")
-        .counter()
-        .count();
+    return consumer.counter("seckill.consumer.findings", "kind", "ORDER_NOT_IN_MYSQL");
   }
 
   /** Returns the gauge after the next round of the schedule. */
   private static double lostSales() {
     consumer.bean(Schedule.class).round();
-    return consumer.bean(MeterRegistry.class).get("seckill.consumer.sales.lost").gauge().value();
+    return consumer.gauge("seckill.consumer.sales.lost");
   }
 
   @Test
@@ -380,11 +354,8 @@ class ReconciliationIT {
     ledger.await("SELECT COUNT(*) FROM dead_letter WHERE order_id = " + dead.orderId(), 1);
     sale.forget();
     // As after an operator's replay between barrier and snapshot, before the order is stored.
-    consumer
-        .sql()
-        .sql("UPDATE dead_letter SET state = 'REPLAYED' WHERE order_id = ?")
-        .param(dead.orderId().value())
-        .update();
+    consumer.update(
+        "UPDATE dead_letter SET state = 'REPLAYED' WHERE order_id = ?", dead.orderId().value());
 
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
 
@@ -400,11 +371,7 @@ class ReconciliationIT {
   @Test
   void stopsASaleThatMySqlDoesNotCallOpen() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
-    consumer
-        .sql()
-        .sql("UPDATE products SET state = 'CLOSED' WHERE sku_id = ?")
-        .param(sale.sku)
-        .update();
+    consumer.update("UPDATE products SET state = 'CLOSED' WHERE sku_id = ?", sale.sku);
 
     reconcile(sale, false); // unless the sweep of pending stops was faster
 
@@ -624,8 +591,7 @@ class ReconciliationIT {
     assertThat(sale.result(counted)).isEqualTo("C");
     assertThat(sale.field("seq")).isEqualTo(Long.toString(ledger.settled(sale.sku)));
     String ledgerPath = "/internal/v1/skus/" + sale.sku + "/ledger";
-    await() // the answer may be a ledger that was read shortly before
-        .atMost(PATIENCE)
+    eventually() // the answer may be a ledger that was read shortly before
         .untilAsserted(
             () -> {
               JsonNode equation = consumer.api().get(ledgerPath).body();
@@ -669,14 +635,10 @@ class ReconciliationIT {
     OrderMessage second = sale.admit(2, 1);
     try (TestConsumer impatient =
             consumer.another(Map.of("seckill.reconciliation.barrier-timeout", "1s"));
-        Connection lock = consumer.database().connect()) {
-      lock.setAutoCommit(false);
-      try (Statement statement = lock.createStatement()) {
-        statement.execute("SELECT 1 FROM products WHERE sku_id = " + sale.sku + " FOR UPDATE");
-        flood.publish(first, second);
-        sale.setField("seq", "1"); // as if Redis had restarted without the second order
-      }
-      consumer.sql().sql("UPDATE redis_server SET replication_id = 'another'").update();
+        RowLock lock = consumer.lockProduct(sale.sku)) {
+      flood.publish(first, second);
+      sale.setField("seq", "1"); // as if Redis had restarted without the second order
+      consumer.update("UPDATE redis_server SET replication_id = 'another'");
       Answer report = impatient.api().post(path(sale), "{\"dryRun\":false}");
       assertThat(outcome(report)).isEqualTo("UNPROVEN");
       lock.commit();
@@ -790,7 +752,7 @@ class ReconciliationIT {
     long holder =
         ledger.number(
             "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-all'))");
-    consumer.sql().sql("KILL " + holder).update();
+    consumer.update("KILL " + holder);
   }
 
   @ParameterizedTest
@@ -858,11 +820,7 @@ class ReconciliationIT {
   }
 
   private static double leader(TestConsumer process) {
-    return process
-        .bean(MeterRegistry.class)
-        .get("seckill.consumer.reconciliation.leader")
-        .gauge()
-        .value();
+    return process.gauge("seckill.consumer.reconciliation.leader");
   }
 
   private static String path(AdmittedSale sale) {
@@ -950,11 +908,7 @@ class ReconciliationIT {
   }
 
   private static Answer cancel(OrderMessage order) {
-    return consumer
-        .api()
-        .post(
-            "/internal/v1/orders/" + order.orderId() + "/cancel",
-            "{\"userId\":" + order.userId() + "}");
+    return consumer.api().cancel(order.orderId(), order.userId());
   }
 
   private static OrderMessage withPolicy(OrderMessage order, PurchasePolicy policy) {

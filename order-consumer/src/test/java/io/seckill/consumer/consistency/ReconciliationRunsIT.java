@@ -1,5 +1,6 @@
 package io.seckill.consumer.consistency;
 
+import static io.seckill.testing.Eventually.SOON;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,7 +9,6 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +24,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Reconciliation runs hold connections while they wait. */
 @ExtendWith(TestServers.class)
 class ReconciliationRunsIT {
-
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   /** Barrier messages are not consumed, so that runs wait. */
   private static final Map<String, String> WAITING =
@@ -70,7 +68,7 @@ class ReconciliationRunsIT {
 
   private static boolean isRunning(TestConsumer consumer, AdmittedSale sale) throws SQLException {
     DataSource connections = consumer.bean(DataSource.class);
-    Optional<RunLock> lock = RunLock.take(connections, "reconcile-" + sale.sku, PATIENCE);
+    Optional<RunLock> lock = RunLock.take(connections, "reconcile-" + sale.sku, SOON);
     lock.ifPresent(RunLock::close);
     return lock.isEmpty();
   }

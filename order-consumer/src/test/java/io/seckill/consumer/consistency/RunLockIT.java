@@ -6,11 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.Rows;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -78,11 +77,8 @@ class RunLockIT {
   }
 
   private static long waitTimeout(HikariDataSource pool) throws SQLException {
-    try (Connection connection = pool.getConnection();
-        Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery("SELECT @@SESSION.wait_timeout")) {
-      row.next();
-      return row.getLong(1);
+    try (Connection connection = pool.getConnection()) {
+      return Rows.number(connection, "SELECT @@SESSION.wait_timeout");
     }
   }
 }

@@ -3,7 +3,6 @@ package io.seckill.consumer.consistency;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.testing.ConsumerAlone;
 import io.seckill.consumer.testing.InternalApi;
@@ -15,8 +14,7 @@ import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,26 +30,16 @@ class StrongSaleLedgerIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(14_001);
 
-  private static ConsumerAlone alone;
-  private static TestConsumer consumer;
-  private static InternalApi api;
-  private static StoredOrderFixture orders;
+  @AutoClose
+  private static final ConsumerAlone alone =
+      ConsumerAlone.start(Map.of("pause.ledgerRefresh", "10m"));
+
+  private static final TestConsumer consumer = alone.consumer();
+  private static final InternalApi api = consumer.api();
+  private static final StoredOrderFixture orders = new StoredOrderFixture(consumer);
 
   private final long sku = NEXT_SKU.getAndIncrement();
   private final String path = "/internal/v1/skus/" + sku;
-
-  @BeforeAll
-  static void start() {
-    alone = ConsumerAlone.start(Map.of("pause.ledgerRefresh", "10m"));
-    consumer = alone.consumer();
-    api = consumer.api();
-    orders = new StoredOrderFixture(consumer);
-  }
-
-  @AfterAll
-  static void stop() {
-    alone.close();
-  }
 
   @BeforeEach
   void open() {
@@ -163,7 +151,7 @@ class StrongSaleLedgerIT {
 
     assertThat(refused.status()).as(refused.text()).isEqualTo(409);
     assertThat(refused.code()).isEqualTo("REFUSED");
-    assertThat(refused.body().path("detail").stringValue()).contains("MySQL alone decides");
+    assertThat(refused.text("detail")).contains("MySQL alone decides");
     assertThat(api.get(path + "/reconciliation").body().path("reconciliations").size()).isZero();
   }
 
@@ -210,10 +198,10 @@ class StrongSaleLedgerIT {
   }
 
   private static double gauge(String name, String... tags) {
-    return consumer.bean(MeterRegistry.class).get(name).tags(tags).gauge().value();
+    return consumer.gauge(name, tags);
   }
 
   private static void change(String sql, long id) {
-    assertThat(consumer.sql().sql(sql).param(id).update()).isEqualTo(1);
+    assertThat(consumer.update(sql, id)).isEqualTo(1);
   }
 }

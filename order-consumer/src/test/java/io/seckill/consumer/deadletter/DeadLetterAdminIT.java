@@ -8,7 +8,6 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
@@ -70,9 +69,7 @@ class DeadLetterAdminIT {
     flood = new OrderFlood(consumer.vhost());
     orders = new StoredOrderFixture(consumer);
     admissions = new AdmissionFixture(consumer.redis());
-    ConnectionFactory factory = new ConnectionFactory();
-    factory.setUri(consumer.vhost().url());
-    broker = factory.newConnection();
+    broker = consumer.vhost().connect();
   }
 
   @AfterAll
@@ -95,8 +92,8 @@ class DeadLetterAdminIT {
     Answer again = post(letter, "/replay", "");
 
     assertThat(replayed.status()).as(replayed.text()).isEqualTo(200);
-    assertThat(replayed.body().path("state").stringValue()).isEqualTo("REPLAYED");
-    assertThat(replayed.body().path("resolvedBy").stringValue()).isEqualTo("tester");
+    assertThat(replayed.text("state")).isEqualTo("REPLAYED");
+    assertThat(replayed.text("resolvedBy")).isEqualTo("tester");
     assertThat(again.body()).isEqualTo(replayed.body());
     awaitStatus(order, "CONFIRMED");
     assertThat(orders.stockInMySql(sku)).isEqualTo(8);
@@ -118,13 +115,11 @@ class DeadLetterAdminIT {
     OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
     flood.publish(order);
     long letter = awaitLetter(order);
-    consumer
-        .sql()
-        .sql(
-            "UPDATE dead_letter SET last_failed_at = last_failed_at + INTERVAL ? HOUR"
-                + " WHERE id = ?")
-        .params(clockAheadHours, letter)
-        .update();
+    consumer.update(
+        "UPDATE dead_letter SET last_failed_at = last_failed_at + INTERVAL ? HOUR"
+            + " WHERE id = ?",
+        clockAheadHours,
+        letter);
 
     assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
 
@@ -132,7 +127,7 @@ class DeadLetterAdminIT {
         .untilAsserted(
             () -> {
               Answer shown = api.get(DEAD_LETTERS + "/" + letter);
-              assertThat(shown.body().path("state").stringValue()).isEqualTo("OPEN");
+              assertThat(shown.text("state")).isEqualTo("OPEN");
               assertThat(shown.body().path("attempts").intValue()).isEqualTo(2);
             });
   }
@@ -149,9 +144,8 @@ class DeadLetterAdminIT {
     Answer again = post(letter, "/discard", "{\"reason\":\"other words\"}");
 
     assertThat(discarded.status()).as(discarded.text()).isEqualTo(200);
-    assertThat(discarded.body().path("state").stringValue()).isEqualTo("DISCARDED");
-    assertThat(discarded.body().path("resolvedReason").stringValue())
-        .isEqualTo("shopper was refunded");
+    assertThat(discarded.text("state")).isEqualTo("DISCARDED");
+    assertThat(discarded.text("resolvedReason")).isEqualTo("shopper was refunded");
     assertThat(again.body()).isEqualTo(discarded.body());
     assertThat(orders.status(order.orderId())).isEqualTo("REJECTED");
     assertThat(column(order, "reason")).isEqualTo("DISCARDED");
@@ -199,7 +193,7 @@ class DeadLetterAdminIT {
 
     Answer discarded = post(letter, "/discard", REASON);
 
-    assertThat(discarded.body().path("state").stringValue()).isEqualTo("DISCARDED");
+    assertThat(discarded.text("state")).isEqualTo("DISCARDED");
     assertThat(post(letter, "/discard", REASON).body()).isEqualTo(discarded.body());
     assertThat(
             consumer
@@ -242,8 +236,7 @@ class DeadLetterAdminIT {
     flood.publish(order);
     awaitStatus(order, "CONFIRMED");
 
-    assertThat(post(letter, "/discard", REASON).body().path("state").stringValue())
-        .isEqualTo("DISCARDED");
+    assertThat(post(letter, "/discard", REASON).text("state")).isEqualTo("DISCARDED");
 
     assertThat(orders.status(order.orderId())).isEqualTo("CONFIRMED");
     assertThat(orders.stockInMySql(sku)).isEqualTo(8);
@@ -263,8 +256,7 @@ class DeadLetterAdminIT {
     assertThat(shown.path("orderId").isNull()).isTrue();
     assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
     awaitLetter("id = " + letter + " AND state = 'OPEN' AND attempts = 2");
-    assertThat(post(letter, "/discard", REASON).body().path("state").stringValue())
-        .isEqualTo("DISCARDED");
+    assertThat(post(letter, "/discard", REASON).text("state")).isEqualTo("DISCARDED");
   }
 
   @ParameterizedTest(name = "{0}")
@@ -534,7 +526,7 @@ class DeadLetterAdminIT {
   }
 
   private static void sql(String statement) {
-    consumer.sql().sql(statement).update();
+    consumer.update(statement);
   }
 
   private static long awaitLetter(byte[] body) {
@@ -572,12 +564,7 @@ class DeadLetterAdminIT {
   }
 
   private static String column(OrderMessage order, String column) {
-    return consumer
-        .sql()
-        .sql("SELECT " + column + " FROM orders WHERE order_id = ?")
-        .param(order.orderId().value())
-        .query(String.class)
-        .optional()
-        .orElse("");
+    return consumer.textOr(
+        "", "SELECT " + column + " FROM orders WHERE order_id = ?", order.orderId().value());
   }
 }

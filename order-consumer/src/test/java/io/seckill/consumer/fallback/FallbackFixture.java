@@ -119,7 +119,7 @@ final class FallbackFixture {
   long enter() {
     Answer answer = api.post(FALLBACK + "/enter", "{}");
     assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-    return answer.body().path("term").longValue();
+    return answer.number("term");
   }
 
   Answer leave() {
@@ -169,7 +169,7 @@ final class FallbackFixture {
 
   /** Gives all sales back to Redis. */
   void comeBack() {
-    consumer.sql().sql("DELETE FROM gateway_node").update();
+    consumer.update("DELETE FROM gateway_node");
     eventually()
         .untilAsserted(
             () -> {
@@ -180,12 +180,7 @@ final class FallbackFixture {
   }
 
   String product(long sku, String column) {
-    return consumer
-        .sql()
-        .sql("SELECT " + column + " FROM products WHERE sku_id = ?")
-        .param(sku)
-        .query(String.class)
-        .single();
+    return consumer.product(sku, column);
   }
 
   long number(long sku, String column) {

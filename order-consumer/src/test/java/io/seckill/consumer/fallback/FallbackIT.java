@@ -4,7 +4,6 @@ import static io.seckill.consumer.fallback.FallbackFixture.admitted;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
@@ -23,9 +22,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -43,35 +41,23 @@ class FallbackIT {
   private static final AtomicLong NEXT_SKU = new AtomicLong(31_000);
   private static final int GATEWAY = 1;
 
-  private static TestConsumer consumer;
-  private static FallbackFixture fallback;
-  private static StoredInvariants ledger;
-  private static OrderFlood broker;
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of(
+              "seckill.fallback", "automatic",
+              "seckill.reconciliation.barrier-timeout", "20s",
+              "pause.fallbackControlSweeper", "50ms",
+              "pause.fallbackLookSweeper", "100ms"));
+
+  private static final FallbackFixture fallback = new FallbackFixture(consumer);
+  private static final StoredInvariants ledger = new StoredInvariants(consumer.sql());
+  @AutoClose private static final OrderFlood broker = new OrderFlood(consumer.vhost());
 
   private final AdmittedSale sale =
       new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.LIMITED, 5, 20);
   private final long sku = sale.sku;
   private final String path = "/internal/v1/skus/" + sku;
-
-  @BeforeAll
-  static void start() {
-    consumer =
-        TestConsumer.start(
-            Map.of(
-                "seckill.fallback", "automatic",
-                "seckill.reconciliation.barrier-timeout", "20s",
-                "pause.fallbackControlSweeper", "50ms",
-                "pause.fallbackLookSweeper", "100ms"));
-    fallback = new FallbackFixture(consumer);
-    ledger = new StoredInvariants(consumer.sql());
-    broker = new OrderFlood(consumer.vhost());
-  }
-
-  @AfterAll
-  static void stop() {
-    broker.close();
-    consumer.close();
-  }
 
   @BeforeEach
   void nothingIsReservedForOthers() {
@@ -173,10 +159,9 @@ class FallbackIT {
     assertThat(fallback.number(sku, "reserved_units")).isEqualTo(4);
   }
 
-  @ParameterizedTest
-  @CsvSource({"100, 20", "30, 9", "0, 4"}) // of 16 that are unsold, and 4 that were admitted
-  void whatAGatewayDoesNotTellIsAShareOfWhatWasUnsold(int percent, long reserved) {
-    execute("UPDATE fallback SET reserve_percent = " + percent);
+  @Test
+  void whatAGatewayDoesNotTellIsAShareOfWhatWasUnsold() {
+    execute("UPDATE fallback SET reserve_percent = 30");
     sale.admit(7, 4);
     awaitLook(4);
     fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
@@ -184,7 +169,9 @@ class FallbackIT {
     fallback.enter();
     fallback.awaitState("MYSQL");
 
-    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(reserved);
+    assertThat(fallback.number(sku, "reserved_units"))
+        .as("30 % of 16 that are unsold, and 4 that were admitted")
+        .isEqualTo(9);
   }
 
   @Test
@@ -312,17 +299,6 @@ class FallbackIT {
     execute("UPDATE products SET last_seq = 0 WHERE sku_id = " + sku);
 
     eventually().until(() -> ledger.number(unknown) == 0);
-  }
-
-  @Test
-  void oneGatewayWithoutRedisChangesNothing() {
-    fallback.beat(2, 0, "USABLE", 5_000); // first: the other one alone would be all
-    fallback.beat(1, 0, "UNUSABLE", 5_000);
-
-    tick();
-
-    assertThat(fallback.state()).isEqualTo("REDIS");
-    assertThat(fallback.product(sku, "decides")).isEqualTo("REDIS");
   }
 
   @Test
@@ -632,7 +608,7 @@ class FallbackIT {
   }
 
   @Test
-  void settingsHaveBounds() {
+  void gatewaysGetTheSettings() {
     String settings = FallbackFixture.FALLBACK + "/settings";
     String good = "{\"failurePercent\":60,\"failuresPerSecond\":4,\"reservePercent\":0}";
 
@@ -640,18 +616,6 @@ class FallbackIT {
         .isEqualTo(60);
     assertThat(fallback.beat(GATEWAY, 0, "USABLE", 0).path("failuresPerSecond").intValue())
         .isEqualTo(4);
-    for (String bad :
-        new String[] {
-          good.replace("60", "0"),
-          good.replace("60", "101"),
-          good.replace("4", "0"),
-          good.replace("4", "100001"),
-          good.replace(":0", ":-1"),
-          good.replace(":0", ":101"),
-          good.replace(":0", ":null")
-        }) {
-      assertThat(consumer.api().put(settings, bad).status()).as(bad).isEqualTo(400);
-    }
     execute("UPDATE fallback SET failure_percent = 50, failures_per_second = 3");
   }
 
@@ -735,14 +699,14 @@ class FallbackIT {
   }
 
   private static double gauge(String name) {
-    return consumer.bean(MeterRegistry.class).get(name).gauge().value();
+    return consumer.gauge(name);
   }
 
   private static double counter(String name) {
-    return consumer.bean(MeterRegistry.class).get(name).counter().count();
+    return consumer.counter(name);
   }
 
   private static void execute(String sql) {
-    consumer.sql().sql(sql).update();
+    consumer.update(sql);
   }
 }

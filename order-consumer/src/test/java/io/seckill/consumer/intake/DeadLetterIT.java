@@ -8,10 +8,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.MessageProperties;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
@@ -22,15 +20,14 @@ import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -44,33 +41,19 @@ class DeadLetterIT {
           "seckill.intake.max-attempts", "3",
           "pause.deadLetterDrainer", "100ms");
 
-  private TestConsumer consumer;
-  private OrderFlood flood;
-  private StoredInvariants database;
-  private AdmissionFixture redis;
-
-  @BeforeEach
-  void open() {
-    consumer = TestConsumer.start(SETTINGS);
-    flood = new OrderFlood(consumer.vhost());
-    database = new StoredInvariants(consumer.sql());
-    redis = new AdmissionFixture(consumer.redis());
-    new Sales(consumer).open(SKU, "LIMITED", 5, 1_000);
-  }
-
-  @AfterEach
-  void close() {
-    flood.close();
-    consumer.close();
-  }
+  @AutoClose private static final TestConsumer consumer = TestConsumer.start(SETTINGS);
+  @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
+  private static final StoredInvariants database = new StoredInvariants(consumer.sql());
+  private static final AdmissionFixture redis = new AdmissionFixture(consumer.redis());
 
   @Test
   void keepsAnOrderThatFailsTooOftenAndTakesItsReplayThroughAllGuards() throws Exception {
+    new Sales(consumer).open(SKU, "LIMITED", 5, 1_000);
     List<OrderMessage> orders =
         rangeClosed(1, 30).mapToObj(user -> OrderFlood.order(SKU, LIMITED, user, 1)).toList();
     OrderMessage poison = orders.get(12);
     redis.admit(orders);
-    asRoot(
+    consumer.asRoot(
         "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW IF NEW.user_id = 13 THEN"
             + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF");
 
@@ -78,19 +61,22 @@ class DeadLetterIT {
 
     database.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'FAILED_TOO_OFTEN'", 1);
     database.awaitOrders(SKU, 29);
-    assertThat(database.number("SELECT attempts FROM dead_letter")).isEqualTo(3);
-    assertThat(database.number("SELECT order_id FROM dead_letter"))
+    assertThat(database.number("SELECT attempts FROM dead_letter WHERE sku_id = " + SKU))
+        .isEqualTo(3);
+    assertThat(database.number("SELECT order_id FROM dead_letter WHERE sku_id = " + SKU))
         .isEqualTo(poison.orderId().value());
     eventually().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("D"));
-    assertThat(database.number("SELECT LOCATE('poisoned', detail) > 0 FROM dead_letter"))
+    assertThat(
+            database.number(
+                "SELECT LOCATE('poisoned', detail) > 0 FROM dead_letter WHERE sku_id = " + SKU))
         .isEqualTo(1);
 
-    consumer.sql().sql("UPDATE dead_letter SET state = 'REPLAYED'").update();
+    consumer.update("UPDATE dead_letter SET state = 'REPLAYED' WHERE sku_id = ?", SKU);
     replay(poison, 3);
-    database.await("SELECT attempts FROM dead_letter WHERE state = 'OPEN'", 6);
+    database.await("SELECT attempts FROM dead_letter WHERE state = 'OPEN' AND sku_id = " + SKU, 6);
 
-    asRoot("DROP TRIGGER poison");
-    consumer.sql().sql("UPDATE dead_letter SET state = 'REPLAYED'").update();
+    consumer.asRoot("DROP TRIGGER poison");
+    consumer.update("UPDATE dead_letter SET state = 'REPLAYED' WHERE sku_id = ?", SKU);
     replay(poison, 6);
     database.awaitOrders(SKU, 30);
     eventually().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("C"));
@@ -101,7 +87,7 @@ class DeadLetterIT {
   @Test
   void keepsADeadLetterOnceHoweverOftenItComes() throws Exception {
     for (int i = 0; i < 5; i++) {
-      publishDead("not an order");
+      publishDead(consumer, "not an order");
     }
 
     database.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'DROPPED_BY_BROKER'", 1);
@@ -110,17 +96,12 @@ class DeadLetterIT {
             () ->
                 assertThat(consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total())
                     .isZero());
-    assertThat(database.number("SELECT COUNT(*) FROM dead_letter")).isEqualTo(1);
+    assertThat(database.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id IS NULL")).isOne();
     assertThat(droppedByBroker()).as("dead letters that no consumer has published").isEqualTo(5);
   }
 
-  private double droppedByBroker() {
-    return consumer
-        .bean(MeterRegistry.class)
-        .get("seckill.consumer.dead.letters")
-        .tag("reason", "DROPPED_BY_BROKER")
-        .counter()
-        .count();
+  private static double droppedByBroker() {
+    return consumer.counter("seckill.consumer.dead.letters", "reason", "DROPPED_BY_BROKER");
   }
 
   /**
@@ -129,25 +110,27 @@ class DeadLetterIT {
    */
   @Test
   void takesNoDeadLetterWhileMySqlIsReadOnly() throws Exception { // fault 28
+    TestConsumer own = TestConsumer.start(SETTINGS);
     TestServers.mysql().setReadOnly(true);
     try {
       for (int i = 0; i < 3; i++) {
-        publishDead("not an order " + i);
+        publishDead(own, "not an order " + i);
       }
       await()
           .atMost(Duration.ofMinutes(2))
           .during(Duration.ofSeconds(1)) // ten polls of the queue
-          .until(() -> consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() == 3);
-      consumer.close();
-      assertThat(deliveriesOfDeadLetters()).hasSize(3).allMatch(count -> count == 0);
+          .until(() -> own.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() == 3);
+      own.close();
+      assertThat(deliveriesOfDeadLetters(own.vhost())).hasSize(3).allMatch(count -> count == 0);
     } finally {
       TestServers.mysql().setReadOnly(false);
     }
-    consumer = consumer.another(SETTINGS);
-    new StoredInvariants(consumer.sql()).await("SELECT COUNT(*) FROM dead_letter", 3);
+    try (TestConsumer next = own.another(SETTINGS)) {
+      new StoredInvariants(next.sql()).await("SELECT COUNT(*) FROM dead_letter", 3);
+    }
   }
 
-  private void publishDead(String body) throws Exception {
+  private static void publishDead(TestConsumer consumer, String body) throws Exception {
     try (Connection connection = consumer.bean(BrokerConnections.class).open("test");
         Channel channel = connection.createChannel()) {
       channel.confirmSelect();
@@ -161,11 +144,9 @@ class DeadLetterIT {
   }
 
   /** How often each dead letter was delivered and returned to the queue. */
-  private List<Long> deliveriesOfDeadLetters() throws Exception {
-    ConnectionFactory factory = new ConnectionFactory();
-    factory.setUri(consumer.vhost().url());
+  private static List<Long> deliveriesOfDeadLetters(RabbitVhost vhost) throws Exception {
     List<Long> counts = new ArrayList<>();
-    try (Connection connection = factory.newConnection("test");
+    try (Connection connection = vhost.connect();
         Channel channel = connection.createChannel()) {
       GetResponse letter;
       while ((letter = channel.basicGet(BrokerTopology.DEAD_QUEUE, false)) != null) {
@@ -177,16 +158,8 @@ class DeadLetterIT {
     return counts;
   }
 
-  private void replay(OrderMessage order, int attempts) {
+  private static void replay(OrderMessage order, int attempts) {
     flood.publishRaw(
         SKU, OrderMessageCodec.encode(order), Map.of(DeadLetterHeaders.ATTEMPTS, attempts));
-  }
-
-  private void asRoot(String sql) throws Exception {
-    try (java.sql.Connection root = TestServers.mysql().rootConnection();
-        Statement statement = root.createStatement()) {
-      statement.execute("USE " + consumer.database().name());
-      statement.execute(sql);
-    }
   }
 }

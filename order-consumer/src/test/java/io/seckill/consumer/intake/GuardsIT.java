@@ -19,19 +19,14 @@ import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
-import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -44,26 +39,12 @@ class GuardsIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(2000);
 
-  private static TestConsumer consumer;
-  private static OrderFlood flood;
-  private static StoredInvariants database;
-  private static AdmissionFixture redis;
+  private static final TestConsumer consumer = TestConsumer.shared();
+  @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
+  private static final StoredInvariants database = new StoredInvariants(consumer.sql());
+  private static final AdmissionFixture redis = new AdmissionFixture(consumer.redis());
 
   private final long sku = NEXT_SKU.incrementAndGet();
-
-  @BeforeAll
-  static void start() {
-    consumer = TestConsumer.start();
-    flood = new OrderFlood(consumer.vhost());
-    database = new StoredInvariants(consumer.sql());
-    redis = new AdmissionFixture(consumer.redis());
-  }
-
-  @AfterAll
-  static void stop() {
-    flood.close();
-    consumer.close();
-  }
 
   @AfterEach
   void theLedgerIsSound() {
@@ -137,25 +118,6 @@ class GuardsIT {
     assertThat(database.stock(sku)).isEqualTo(100);
   }
 
-  /**
-   * facts.md 28: the affected rows of a raise (2) and a refusal (0) add up to those of two inserts.
-   */
-  @Test
-  void refusesOneUserWhileAnotherIsRaised() {
-    sale(LIMITED, 3, 100);
-    flood.publish(OrderFlood.order(sku, LIMITED, 1, 1), OrderFlood.order(sku, LIMITED, 2, 3));
-    database.awaitOrders(sku, 2);
-    OrderMessage raise = OrderFlood.order(sku, LIMITED, 1, 1);
-    OrderMessage refusal = OrderFlood.order(sku, LIMITED, 2, 1);
-
-    flood.publish(raise, refusal);
-
-    database.awaitOrders(sku, 4);
-    assertThat(database.status(raise)).isEqualTo("CONFIRMED");
-    assertThat(database.status(refusal)).isEqualTo("REJECTED QUOTA_EXCEEDED");
-    assertThat(database.stock(sku)).isEqualTo(95);
-  }
-
   @Test
   void letsAUserBuyASkuOfOnePerUserOnce() {
     sale(ONE_PER_USER, 1, 100);
@@ -175,34 +137,6 @@ class GuardsIT {
     assertThat(
             database.number("SELECT COUNT(DISTINCT single_buyer) FROM orders WHERE sku_id=" + sku))
         .isEqualTo(20);
-  }
-
-  @Test
-  void storesAnIdOnceHoweverManyBringIt() throws Exception {
-    sale(LIMITED, 5, 100);
-    OrderMessage order = OrderFlood.order(sku, LIMITED, 9, 2);
-    ExecutorService threads = Executors.newFixedThreadPool(10);
-    List<Future<?>> publishing = new ArrayList<>();
-    for (int t = 0; t < 10; t++) {
-      publishing.add(
-          threads.submit(
-              () -> {
-                try (OrderFlood one = new OrderFlood(consumer.vhost())) {
-                  range(0, 5).forEach(i -> one.publish(order));
-                }
-              }));
-    }
-    for (Future<?> one : publishing) {
-      Bounded.get(one);
-    }
-    threads.shutdown();
-
-    database.awaitOrders(sku, 1);
-    awaitQuiet();
-    assertThat(database.status(order)).isEqualTo("CONFIRMED");
-    assertThat(database.stock(sku)).isEqualTo(98);
-    assertThat(database.settled(sku)).isEqualTo(1);
-    assertThat(database.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku)).isZero();
   }
 
   @Test
@@ -259,19 +193,6 @@ class GuardsIT {
     awaitQuiet();
     assertThat(redis.stock(sku)).as("compensated once").isEqualTo(98);
     assertThat(database.settled(sku)).isEqualTo(2);
-  }
-
-  @Test
-  void findsTheSecondIdOfARequestInTheSameBatch() {
-    sale(ONE_PER_USER, 1, 100);
-    OrderMessage first = OrderFlood.order(sku, ONE_PER_USER, 9, 1);
-    OrderMessage second = again(first);
-
-    flood.publish(first, second);
-
-    database.await("SELECT COUNT(*) FROM order_alias WHERE order_id = " + second.orderId(), 1);
-    assertThat(database.status(first)).isEqualTo("CONFIRMED");
-    assertThat(database.status(second)).isEqualTo("none");
   }
 
   @Test

@@ -1,13 +1,13 @@
 package io.seckill.consumer.intake;
 
 import static io.seckill.common.order.PurchasePolicy.LIMITED;
+import static io.seckill.testing.Eventually.SOON;
 import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.IntStream.range;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.storage.DatabaseUnavailableException;
@@ -21,9 +21,6 @@ import io.seckill.testing.Ports;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -31,9 +28,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -45,15 +41,18 @@ class IntakeFaultsIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong();
   private static final String QUEUE = BrokerTopology.orderQueue(0);
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   /** Each publishes a hundred orders and resets one link at random. */
   private static final int ROUNDS = Boolean.getBoolean("seckill.proof") ? 60 : 20;
 
-  private static TestConsumer observer;
-  private static OrderFlood flood;
-  private static StoredInvariants database;
-  private static AdmissionFixture redis;
+  @AutoClose
+  private static final TestConsumer observer =
+      TestConsumer.start(
+          Map.of("seckill.intake.enabled", "false", "pause.compensationSweeper", "5m"));
+
+  @AutoClose private static final OrderFlood flood = new OrderFlood(observer.vhost());
+  private static final StoredInvariants database = new StoredInvariants(observer.sql());
+  private static final AdmissionFixture redis = new AdmissionFixture(observer.redis());
 
   /** All SKUs are of partition 0, so that their orders are in one queue. */
   private final long sku = NEXT_SKU.addAndGet(16);
@@ -61,22 +60,6 @@ class IntakeFaultsIT {
   private TcpProxy toMySql;
   private TcpProxy toBroker;
   private TcpProxy toRedis;
-
-  @BeforeAll
-  static void look() {
-    observer =
-        TestConsumer.start(
-            Map.of("seckill.intake.enabled", "false", "pause.compensationSweeper", "5m"));
-    flood = new OrderFlood(observer.vhost());
-    database = new StoredInvariants(observer.sql());
-    redis = new AdmissionFixture(observer.redis());
-  }
-
-  @AfterAll
-  static void lookAway() {
-    flood.close();
-    observer.close();
-  }
 
   @BeforeEach
   void open() throws IOException {
@@ -112,7 +95,7 @@ class IntakeFaultsIT {
       double before = deliveries(consumer);
       await("no try in a loop")
           .during(Duration.ofSeconds(2))
-          .atMost(PATIENCE)
+          .atMost(SOON)
           .failFast(() -> deliveries(consumer) - before >= 2 * 300)
           .until(() -> state(consumer) == 3);
 
@@ -139,13 +122,7 @@ class IntakeFaultsIT {
 
       gate.store(orders(1, 1));
 
-      assertThat(
-              consumer
-                  .bean(MeterRegistry.class)
-                  .get("seckill.breaker.state")
-                  .tags("breaker", "mysql", "state", "closed")
-                  .gauge()
-                  .value())
+      assertThat(consumer.gauge("seckill.breaker.state", "breaker", "mysql", "state", "closed"))
           .isEqualTo(1);
     }
   }
@@ -191,8 +168,7 @@ class IntakeFaultsIT {
       flood.publish(orders);
       database.awaitOrders(sku, 50);
       eventually().untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 5));
-      await()
-          .atMost(PATIENCE)
+      eventually()
           .during(Duration.ofSeconds(1))
           .until(() -> counter(consumer, "seckill.consumer.payment.delays.missed") >= 1);
       assertThat(observer.vhost().queueDepth(QUEUE).total()).isEqualTo(50);
@@ -243,7 +219,7 @@ class IntakeFaultsIT {
   @Test
   void keepsAFailedOrderAtTheBrokerWhileThoseBehindItAreAcked() throws Exception { // fault 25
     List<OrderMessage> orders = orders(1, 30);
-    asRoot(
+    observer.asRoot(
         "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW"
             + " IF NEW.user_id = 13 AND NEW.sku_id = %d THEN".formatted(sku)
             + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF");
@@ -251,8 +227,7 @@ class IntakeFaultsIT {
       eventually().until(() -> state(failing) == 2);
       flood.publish(orders);
       database.awaitOrders(sku, 29);
-      await()
-          .atMost(PATIENCE)
+      eventually()
           .during(Duration.ofMillis(500)) // longer than the broker's counters lag
           .until(() -> observer.vhost().queueDepth(QUEUE).total() <= 1);
 
@@ -260,7 +235,7 @@ class IntakeFaultsIT {
           .as("orders still at the broker")
           .isEqualTo(1);
     } finally {
-      asRoot("DROP TRIGGER poison");
+      observer.asRoot("DROP TRIGGER poison");
     }
     try (TestConsumer next = consumer()) {
       database.awaitOrders(sku, 30);
@@ -421,26 +396,13 @@ class IntakeFaultsIT {
     return OrderFlood.order(sku, LIMITED, user, quantity);
   }
 
-  private static void asRoot(String sql) throws SQLException {
-    try (Connection root = TestServers.mysql().rootConnection();
-        Statement statement = root.createStatement()) {
-      statement.execute("USE " + observer.database().name());
-      statement.execute(sql);
-    }
-  }
-
   private void awaitQuiet() {
     eventually()
         .untilAsserted(() -> assertThat(observer.vhost().queueDepth(QUEUE).total()).isZero());
   }
 
   private static double state(TestConsumer consumer) {
-    return consumer
-        .bean(MeterRegistry.class)
-        .get("seckill.consumer.intake.state")
-        .tag("queue", QUEUE)
-        .gauge()
-        .value();
+    return consumer.gauge("seckill.consumer.intake.state", "queue", QUEUE);
   }
 
   private static double stored(TestConsumer consumer) {
@@ -456,6 +418,6 @@ class IntakeFaultsIT {
   }
 
   private static double counter(TestConsumer consumer, String name) {
-    return consumer.bean(MeterRegistry.class).get(name).counter().count();
+    return consumer.counter(name);
   }
 }

@@ -16,8 +16,7 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.context.SmartLifecycle;
@@ -25,20 +24,8 @@ import org.springframework.context.SmartLifecycle;
 @ExtendWith(TestServers.class)
 class StoreFromQueueIT {
 
-  private static TestConsumer consumer;
-  private static OrderFlood flood;
-
-  @BeforeAll
-  static void start() {
-    consumer = TestConsumer.start();
-    flood = new OrderFlood(consumer.vhost());
-  }
-
-  @AfterAll
-  static void stop() {
-    flood.close();
-    consumer.close();
-  }
+  @AutoClose private static final TestConsumer consumer = TestConsumer.start();
+  @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
 
   @Test
   void storesEveryOrderOnceAndAcksIt() {
@@ -110,6 +97,6 @@ class StoreFromQueueIT {
   }
 
   private static long count(String sql) {
-    return consumer.sql().sql(sql).query(Long.class).single();
+    return consumer.number(sql);
   }
 }

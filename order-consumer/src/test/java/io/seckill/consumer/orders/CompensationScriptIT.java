@@ -11,7 +11,7 @@ import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -24,11 +24,13 @@ class CompensationScriptIT {
   private static final long EXPIRES = 4_000_000_000_000L;
 
   private final LuaScript script = LuaScript.from(Compensations.class, "compensate.lua");
-  private UnifiedJedis redis;
+
+  @AutoClose
+  private final UnifiedJedis redis =
+      RedisClients.open(RedisSettings.single(TestServers.redis().newDatabase().url()), "test");
 
   @BeforeEach
-  void saleOfEpochThree(RedisServer server) {
-    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
+  void saleOfEpochThree() {
     preheat(redis, "7");
   }
 
@@ -37,11 +39,6 @@ class CompensationScriptIT {
         RedisKeys.sku(SKU),
         Map.of("epoch", "3", "bucketCount", "4", "expiresAt", Long.toString(EXPIRES)));
     redis.set(RedisKeys.stock(SKU), stock);
-  }
-
-  @AfterEach
-  void close() {
-    redis.close();
   }
 
   @Test

@@ -19,7 +19,6 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.testing.OrderFlood;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.time.Clock;
 import java.time.Instant;
@@ -27,7 +26,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -40,20 +39,18 @@ class OrderResultsIT {
   private static final long NOW = 1_790_000_100_000L;
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private UnifiedJedis redis;
+
+  @AutoClose
+  private final UnifiedJedis redis =
+      RedisClients.open(RedisSettings.single(TestServers.redis().newDatabase().url()), "test");
+
   private OrderResults results;
 
   @BeforeEach
-  void open(RedisServer server) {
-    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
+  void open() {
     redis.hset(RedisKeys.sku(SKU), Map.of("epoch", "1", "bucketCount", "4", "settled", "10"));
     Clock clock = Clock.fixed(Instant.ofEpochMilli(NOW), ZoneOffset.UTC);
     results = new OrderResults(redis, new RedisCallGuard(redis, meters), clock, meters);
-  }
-
-  @AfterEach
-  void close() {
-    redis.close();
   }
 
   @Test

@@ -70,13 +70,7 @@ class CancellationUnderLoadIT {
     long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
     while (count(consumer, "TRUE") < ORDERS && System.nanoTime() < deadline) {
       for (OrderId id : waiting(consumer, "DESC", 5)) {
-        long user =
-            consumer
-                .sql()
-                .sql("SELECT user_id FROM orders WHERE order_id = ?")
-                .param(id.value())
-                .query(Long.class)
-                .single();
+        long user = consumer.number("SELECT user_id FROM orders WHERE order_id = ?", id.value());
         String action = id.value() % 2 == 0 ? "/payment" : "/cancel";
         int status =
             consumer
@@ -135,6 +129,6 @@ class CancellationUnderLoadIT {
   }
 
   private static long number(TestConsumer consumer, String sql) {
-    return consumer.sql().sql(sql).query(Long.class).single();
+    return consumer.number(sql);
   }
 }

@@ -18,8 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -43,35 +42,25 @@ class ChargeReportsIT {
   private static final String ROWS = "/internal/v1/unexplained-charges";
   private static final int PRICE = 9_900;
 
-  private static TestConsumer consumer;
-  private static InternalApi api;
-  private static StoredOrderFixture orders;
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of(
+              "seckill.payment.callback-secret", SECRET,
+              // The tests call the sweeps themselves.
+              "pause.expirySweeper", "10m",
+              "pause.paymentSweeper", "10m",
+              "pause.chargeReportSweeper", "10m",
+              "pause.pendingWorkSweeper", "10m"));
+
+  private static final InternalApi api = consumer.api();
+  private static final StoredOrderFixture orders = new StoredOrderFixture(consumer);
 
   private final long sku = NEXT_SKU.getAndIncrement();
 
-  @BeforeAll
-  static void start() {
-    consumer =
-        TestConsumer.start(
-            Map.of(
-                "seckill.payment.callback-secret", SECRET,
-                // The tests call the sweeps themselves.
-                "pause.expirySweeper", "10m",
-                "pause.paymentSweeper", "10m",
-                "pause.chargeReportSweeper", "10m",
-                "pause.pendingWorkSweeper", "10m"));
-    api = consumer.api();
-    orders = new StoredOrderFixture(consumer);
-  }
-
-  @AfterAll
-  static void stop() {
-    consumer.close();
-  }
-
   @BeforeEach
   void noRows() {
-    consumer.sql().sql("DELETE FROM unexplained_charge").update();
+    consumer.update("DELETE FROM unexplained_charge");
   }
 
   /** What decides the sale of the order. */
@@ -316,13 +305,13 @@ class ChargeReportsIT {
     Answer closed = close(row, "refunded by hand");
     Answer again = close(row, "something else");
 
-    assertThat(first.body().path("next").longValue()).isEqualTo(row);
-    assertThat(closed.body().path("state").stringValue()).isEqualTo("CLOSED");
-    assertThat(closed.body().path("closedBy").stringValue()).isEqualTo("tester");
-    assertThat(closed.body().path("closedReason").stringValue()).isEqualTo("refunded by hand");
-    assertThat(closed.body().path("orderId").stringValue()).isEqualTo(id.toString());
-    assertThat(closed.body().path("orderStatus").stringValue()).isEqualTo("PAID");
-    assertThat(closed.body().path("paymentState").stringValue()).isEqualTo("CHARGED");
+    assertThat(first.number("next")).isEqualTo(row);
+    assertThat(closed.text("state")).isEqualTo("CLOSED");
+    assertThat(closed.text("closedBy")).isEqualTo("tester");
+    assertThat(closed.text("closedReason")).isEqualTo("refunded by hand");
+    assertThat(closed.text("orderId")).isEqualTo(id.toString());
+    assertThat(closed.text("orderStatus")).isEqualTo("PAID");
+    assertThat(closed.text("paymentState")).isEqualTo("CHARGED");
     assertThat(again.body()).isEqualTo(closed.body());
     assertThat(list("OPEN")).singleElement().matches(r -> r.path("id").longValue() > row);
     assertThat(api.get(ROWS + "?state=OPEN&after=" + row).body().path("charges").size())
@@ -399,30 +388,24 @@ class ChargeReportsIT {
 
   @Test
   void pendingWorkIsCountedWithItsAge() {
-    consumer.sql().sql("DELETE FROM compensation").update();
+    consumer.update("DELETE FROM compensation");
     consumer.bean(Expiry.class).sweep();
-    consumer.sql().sql("DELETE FROM payment WHERE state = 'REFUND_DUE'").update();
+    consumer.update("DELETE FROM payment WHERE state = 'REFUND_DUE'");
     OrderId overdue = order(SoldBy.REDIS, "CONFIRMED");
     orders.age(overdue, 1_800 + 50);
     report(overdue, "CHARGED c 6000");
     age("unexplained_charge", "received_at", "order_id", overdue, 300);
     OrderId ended = order(SoldBy.STRONG_SALE, "EXPIRED");
-    consumer
-        .sql()
-        .sql(
-            "INSERT INTO payment (order_id, amount_cents, state, check_at)"
-                + " VALUES (?, 9900, 'REFUND_DUE', NOW(6))")
-        .param(ended.value())
-        .update();
+    consumer.update(
+        "INSERT INTO payment (order_id, amount_cents, state, check_at)"
+            + " VALUES (?, 9900, 'REFUND_DUE', NOW(6))",
+        ended.value());
     age("payment", "updated_at", "order_id", ended, 100);
     consumer.bean(PaymentTable.class).claim(ended);
-    consumer
-        .sql()
-        .sql(
-            "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
-                + " created_at) VALUES (?, 999999, 7, 1, 1, 0, NOW(6) - INTERVAL 200 SECOND)")
-        .param(ended.value())
-        .update();
+    consumer.update(
+        "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
+            + " created_at) VALUES (?, 999999, 7, 1, 1, 0, NOW(6) - INTERVAL 200 SECOND)",
+        ended.value());
 
     PendingWork work = consumer.bean(PendingWork.class);
     work.read();
@@ -438,7 +421,7 @@ class ChargeReportsIT {
               assertThat(work.now().get(kind).number()).as("%s %s", kind, answer).isEqualTo(1);
               assertThat(work.now().get(kind).oldestSeconds()).isBetween(age, age + 60);
             });
-    consumer.sql().sql("DELETE FROM compensation WHERE order_id = ?").param(ended.value()).update();
+    consumer.update("DELETE FROM compensation WHERE order_id = ?", ended.value());
   }
 
   /** The gauges read no table as a whole. */
@@ -484,11 +467,8 @@ class ChargeReportsIT {
     OrderId id =
         soldBy == SoldBy.STRONG_SALE ? orders.strong(own, 7, 1) : orders.confirmed(own, 7, 1);
     if (soldBy == SoldBy.FALLBACK) {
-      consumer
-          .sql()
-          .sql("UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE' WHERE sku_id = ?")
-          .param(own)
-          .update();
+      consumer.update(
+          "UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE' WHERE sku_id = ?", own);
     }
     switch (status) {
       case "CONFIRMED" -> {}
@@ -499,13 +479,8 @@ class ChargeReportsIT {
         consumer.bean(Expiry.class).expire(List.of(id));
       }
       case "REJECTED" ->
-          consumer
-              .sql()
-              .sql("UPDATE orders SET status = 'REJECTED' WHERE order_id = ?")
-              .param(id.value())
-              .update();
-      case "NOT_STORED" ->
-          consumer.sql().sql("DELETE FROM orders WHERE order_id = ?").param(id.value()).update();
+          consumer.update("UPDATE orders SET status = 'REJECTED' WHERE order_id = ?", id.value());
+      case "NOT_STORED" -> consumer.update("DELETE FROM orders WHERE order_id = ?", id.value());
       default -> throw new IllegalArgumentException(status);
     }
     assertThat(status(id)).isEqualTo(status);
@@ -522,19 +497,15 @@ class ChargeReportsIT {
   }
 
   private static void move(long from, long to) {
-    consumer
-        .sql()
-        .sql("UPDATE orders SET order_id = ? WHERE order_id = ?")
-        .params(to, from)
-        .update();
+    consumer.update("UPDATE orders SET order_id = ? WHERE order_id = ?", to, from);
   }
 
   private static Answer pay(OrderId id) {
-    return api.post("/internal/v1/orders/" + id + "/payment", "{\"userId\":7}");
+    return api.pay(id, 7);
   }
 
   private static Answer cancel(OrderId id) {
-    return api.post("/internal/v1/orders/" + id + "/cancel", "{\"userId\":7}");
+    return api.cancel(id, 7);
   }
 
   private static Answer close(long row, String reason) {
@@ -616,27 +587,19 @@ class ChargeReportsIT {
   }
 
   private static String text(String sql, OrderId id, String otherwise) {
-    return consumer
-        .sql()
-        .sql(sql)
-        .param(id.value())
-        .query(String.class)
-        .optional()
-        .orElse(otherwise);
+    return consumer.textOr(otherwise, sql, id.value());
   }
 
   private static void age(String table, String column, String key, OrderId id, int seconds) {
-    consumer
-        .sql()
-        .sql(
-            "UPDATE "
-                + table
-                + " SET "
-                + column
-                + " = NOW(6) - INTERVAL ? SECOND WHERE "
-                + key
-                + " = ?")
-        .params(seconds, id.value())
-        .update();
+    consumer.update(
+        "UPDATE "
+            + table
+            + " SET "
+            + column
+            + " = NOW(6) - INTERVAL ? SECOND WHERE "
+            + key
+            + " = ?",
+        seconds,
+        id.value());
   }
 }

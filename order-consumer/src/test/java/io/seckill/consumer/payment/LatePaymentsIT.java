@@ -14,8 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -31,32 +30,22 @@ class LatePaymentsIT {
   private static final long TIMEOUT_SECONDS = 1_800;
   private static final String SECRET = "secret-of-the-provider-0123456789abcdef";
 
-  private static TestConsumer consumer;
-  private static StoredOrderFixture orders;
-  private static LateProvider provider;
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of(
+              "seckill.demo.enabled", "false",
+              "seckill.payment.callback-secret", SECRET,
+              // The tests call the sweep themselves.
+              "pause.expirySweeper", "10m",
+              "pause.paymentSweeper", "10m"),
+          LateProvider.class);
+
+  private static final StoredOrderFixture orders = new StoredOrderFixture(consumer);
+  private static final LateProvider provider = consumer.bean(LateProvider.class);
 
   private final long sku = NEXT_SKU.getAndIncrement();
   private OrderId id;
-
-  @BeforeAll
-  static void start() {
-    consumer =
-        TestConsumer.start(
-            Map.of(
-                "seckill.demo.enabled", "false",
-                "seckill.payment.callback-secret", SECRET,
-                // The tests call the sweep themselves.
-                "pause.expirySweeper", "10m",
-                "pause.paymentSweeper", "10m"),
-            LateProvider.class);
-    orders = new StoredOrderFixture(consumer);
-    provider = consumer.bean(LateProvider.class);
-  }
-
-  @AfterAll
-  static void stop() {
-    consumer.close();
-  }
 
   @BeforeEach
   void order() {
@@ -134,7 +123,7 @@ class LatePaymentsIT {
     provider.answer(Next.NO_ANSWER);
     pay();
     provider.book(id);
-    consumer.api().post("/internal/v1/orders/" + id + "/cancel", "{\"userId\":7}");
+    consumer.api().cancel(id, 7);
 
     consumer.bean(Payments.class).sweep();
 
@@ -150,7 +139,7 @@ class LatePaymentsIT {
     lookAgain();
     provider.book(id);
     provider.setUnavailable(true);
-    assertThat(callback("evt-" + id).body().path("status").stringValue()).isEqualTo("EXPIRED");
+    assertThat(callback("evt-" + id).text("status")).isEqualTo("EXPIRED");
     assertThat(payment()).isEqualTo("REFUND_DUE");
     lookAgain();
     assertThat(payment()).isEqualTo("REFUND_DUE");
@@ -196,7 +185,7 @@ class LatePaymentsIT {
   }
 
   private Answer pay() {
-    return consumer.api().post("/internal/v1/orders/" + id + "/payment", "{\"userId\":7}");
+    return consumer.api().pay(id, 7);
   }
 
   private Answer callback(String eventId) {
@@ -229,22 +218,18 @@ class LatePaymentsIT {
   }
 
   private static void makeDue(OrderId order, String since) {
-    consumer
-        .sql()
-        .sql(
-            "UPDATE payment SET check_at = NOW(6) - INTERVAL "
-                + since
-                + " WHERE order_id = ? AND check_at IS NOT NULL")
-        .param(order.value())
-        .update();
+    consumer.update(
+        "UPDATE payment SET check_at = NOW(6) - INTERVAL "
+            + since
+            + " WHERE order_id = ? AND check_at IS NOT NULL",
+        order.value());
   }
 
   private void ageCharge(Duration age) {
-    consumer
-        .sql()
-        .sql("UPDATE payment SET asked_at = asked_at - INTERVAL ? SECOND WHERE order_id = ?")
-        .params(age.toSeconds(), id.value())
-        .update();
+    consumer.update(
+        "UPDATE payment SET asked_at = asked_at - INTERVAL ? SECOND WHERE order_id = ?",
+        age.toSeconds(),
+        id.value());
   }
 
   private void assertNeverLookedAtAgain() {
@@ -254,11 +239,6 @@ class LatePaymentsIT {
   }
 
   private String payment() {
-    return consumer
-        .sql()
-        .sql("SELECT state FROM payment WHERE order_id = ?")
-        .param(id.value())
-        .query(String.class)
-        .single();
+    return consumer.text("SELECT state FROM payment WHERE order_id = ?", id.value());
   }
 }

@@ -15,10 +15,8 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,9 +28,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -45,35 +42,24 @@ class PaymentBatchesIT {
   private static final AtomicLong NEXT_SKU = new AtomicLong(8001);
   private static final long USER = 7;
 
-  private static TestConsumer consumer;
-  private static StoredOrderFixture orders;
-  private static Payments payments;
-  private static FussyProvider provider;
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of(
+              "seckill.demo.enabled", "false",
+              // The test holds a lock while requests arrive.
+              "spring.datasource.hikari.connection-init-sql",
+                  "SET SESSION innodb_lock_wait_timeout = 60, time_zone = '+00:00'",
+              "pause.expirySweeper", "10m",
+              "pause.paymentSweeper", "10m"),
+          FussyProvider.class);
+
+  private static final StoredOrderFixture orders = new StoredOrderFixture(consumer);
+  private static final Payments payments = consumer.bean(Payments.class);
+  private static final FussyProvider provider = consumer.bean(FussyProvider.class);
 
   private final ExecutorService shoppers = Executors.newCachedThreadPool();
   private final long sku = NEXT_SKU.getAndIncrement();
-
-  @BeforeAll
-  static void start() {
-    consumer =
-        TestConsumer.start(
-            Map.of(
-                "seckill.demo.enabled", "false",
-                // The test holds a lock while requests arrive.
-                "spring.datasource.hikari.connection-init-sql",
-                    "SET SESSION innodb_lock_wait_timeout = 60, time_zone = '+00:00'",
-                "pause.expirySweeper", "10m",
-                "pause.paymentSweeper", "10m"),
-            FussyProvider.class);
-    orders = new StoredOrderFixture(consumer);
-    payments = consumer.bean(Payments.class);
-    provider = consumer.bean(FussyProvider.class);
-  }
-
-  @AfterAll
-  static void stop() {
-    consumer.close();
-  }
 
   @BeforeEach
   void open() {
@@ -99,8 +85,7 @@ class PaymentBatchesIT {
     double paidBefore = counted("seckill.consumer.orders.ended", "PAID");
     long transactions = transactions();
     List<Future<Answer>> answers = new ArrayList<>();
-    try (Connection holder = consumer.database().connect()) {
-      lock(holder, "orders", first);
+    try (RowLock held = lock("orders", first)) {
       Future<Answer> leader = pay(first);
       eventually().until(() -> provider.charged.contains(first) && waits("orders"));
 
@@ -112,7 +97,7 @@ class PaymentBatchesIT {
       payments.settle(paidMeanwhile, "by-callback");
       assertThat(consumer.bean(Cancellations.class).expire(List.of(expired), Duration.ZERO))
           .isEqualTo(1);
-      holder.rollback();
+      held.release();
 
       assertThat(Bounded.get(leader).status()).isEqualTo(200);
     }
@@ -153,17 +138,16 @@ class PaymentBatchesIT {
   }
 
   @Test
-  void aBatchDoesNotWaitForAnOrderThatAnotherTransactionHolds() throws SQLException {
+  void aBatchDoesNotWaitForAnOrderThatAnotherTransactionHolds() {
     OrderId held = confirmed();
     OrderId free = confirmed();
-    try (Connection holder = consumer.database().connect()) {
-      lock(holder, "orders", held);
+    try (RowLock lock = lock("orders", held)) {
 
       Map<Outcome, OrderRow> settled = payments.settle(Set.of(charged(held), charged(free)));
 
       assertThat(settled).containsOnlyKeys(charged(free));
       assertThat(orders.status(held)).isEqualTo("CONFIRMED");
-      holder.rollback();
+      lock.release();
     }
     assertThat(payments.settle(Set.of(charged(held)))).containsOnlyKeys(charged(held));
     assertThat(orders.status(held)).isEqualTo("PAID");
@@ -175,8 +159,7 @@ class PaymentBatchesIT {
     payments.begin(
         Set.of(new Payments.Attempt(ids.get(0), USER), new Payments.Attempt(ids.get(1), USER)));
     Set<Outcome> batch = Set.of(charged(ids.get(0)), charged(ids.get(1)));
-    try (Connection holder = consumer.database().connect()) {
-      lock(holder, "payment", ids.get(1));
+    try (RowLock held = lock("payment", ids.get(1))) {
       Future<?> lost = shoppers.submit(() -> payments.settle(batch));
       eventually().until(() -> waits("payment"));
       kill("payment");
@@ -184,7 +167,7 @@ class PaymentBatchesIT {
       assertThatThrownBy(lost::get).hasCauseInstanceOf(DataAccessException.class);
       assertThat(ids).extracting(orders::status).containsOnly("CONFIRMED");
       assertThat(ids).extracting(PaymentBatchesIT::payment).containsOnly("STARTED");
-      holder.rollback();
+      held.release();
     }
     assertThat(payments.settle(batch)).hasSize(2);
     assertThat(ids).extracting(orders::status).containsOnly("PAID");
@@ -200,11 +183,7 @@ class PaymentBatchesIT {
   }
 
   private Future<Answer> pay(OrderId id) {
-    return shoppers.submit(
-        () ->
-            consumer
-                .api()
-                .post("/internal/v1/orders/" + id + "/payment", "{\"userId\":" + USER + "}"));
+    return shoppers.submit(() -> consumer.api().pay(id, USER));
   }
 
   private static List<Integer> statuses(List<Future<Answer>> answers) throws Exception {
@@ -215,12 +194,9 @@ class PaymentBatchesIT {
     return statuses;
   }
 
-  private static void lock(Connection holder, String table, OrderId id) throws SQLException {
-    holder.setAutoCommit(false);
-    try (Statement statement = holder.createStatement()) {
-      statement.execute(
-          "SELECT * FROM " + table + " WHERE order_id = " + id.value() + " FOR UPDATE");
-    }
+  private static RowLock lock(String table, OrderId id) {
+    return consumer.lock(
+        "SELECT * FROM " + table + " WHERE order_id = " + id.value() + " FOR UPDATE");
   }
 
   /** Whether a settling transaction waits at this table. */
@@ -229,7 +205,7 @@ class PaymentBatchesIT {
   }
 
   private static void kill(String table) {
-    consumer.sql().sql("KILL " + settlingAt(table).orElseThrow()).update();
+    consumer.update("KILL " + settlingAt(table).orElseThrow());
   }
 
   private static Optional<Long> settlingAt(String table) {
@@ -245,11 +221,7 @@ class PaymentBatchesIT {
   }
 
   private static double waiting() {
-    return consumer
-        .bean(MeterRegistry.class)
-        .get("seckill.consumer.payments.waiting")
-        .gauge()
-        .value();
+    return consumer.gauge("seckill.consumer.payments.waiting");
   }
 
   private static long transactions() {
@@ -261,17 +233,11 @@ class PaymentBatchesIT {
   }
 
   private static double counted(String counter, String status) {
-    return consumer.bean(MeterRegistry.class).get(counter).tag("status", status).counter().count();
+    return consumer.counter(counter, "status", status);
   }
 
   private static String payment(OrderId id) {
-    return consumer
-        .sql()
-        .sql("SELECT state FROM payment WHERE order_id = ?")
-        .param(id.value())
-        .query(String.class)
-        .optional()
-        .orElse("NONE");
+    return consumer.textOr("NONE", "SELECT state FROM payment WHERE order_id = ?", id.value());
   }
 
   /** Charges every order but those that the test names. */

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.MessageProperties;
 import io.seckill.common.order.OrderId;
@@ -33,9 +32,7 @@ class PaymentDelayTopologyIT {
   @BeforeEach
   void connect(RabbitServer rabbit) throws Exception {
     vhost = rabbit.newVhost();
-    ConnectionFactory factory = new ConnectionFactory();
-    factory.setUri(vhost.url());
-    connection = factory.newConnection();
+    connection = vhost.connect();
     channel = connection.createChannel();
     channel.confirmSelect();
   }

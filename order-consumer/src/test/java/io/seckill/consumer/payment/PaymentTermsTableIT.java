@@ -21,6 +21,6 @@ class PaymentTermsTableIT {
   }
 
   private static long timeoutMs(TestConsumer consumer) {
-    return consumer.sql().sql("SELECT timeout_ms FROM payment_terms").query(Long.class).single();
+    return consumer.number("SELECT timeout_ms FROM payment_terms");
   }
 }

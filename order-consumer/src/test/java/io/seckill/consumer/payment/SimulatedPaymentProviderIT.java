@@ -6,8 +6,7 @@ import io.seckill.testing.PaymentProviderContract;
 import io.seckill.testing.TestServers;
 import java.util.Map;
 import java.util.OptionalLong;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(TestServers.class)
@@ -15,19 +14,10 @@ class SimulatedPaymentProviderIT extends PaymentProviderContract {
 
   private static final long DECLINED_FROM = 500_000;
 
-  private static TestConsumer consumer;
-
-  @BeforeAll
-  static void start() {
-    consumer =
-        TestConsumer.start(
-            Map.of("seckill.payment.simulated-decline-from-cents", "" + DECLINED_FROM));
-  }
-
-  @AfterAll
-  static void stop() {
-    consumer.close();
-  }
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of("seckill.payment.simulated-decline-from-cents", "" + DECLINED_FROM));
 
   @Override
   protected PaymentProvider provider() {

@@ -14,9 +14,7 @@ import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -31,29 +29,10 @@ class StrongOrdersIT {
   private static final AtomicLong NEXT_SKU = new AtomicLong(13_001);
   private static final long TIMEOUT_SECONDS = 1_800;
 
-  private static ConsumerAlone alone;
-  private static TestConsumer consumer;
-  private static StoredOrderFixture orders;
+  private static final TestConsumer consumer = ConsumerAlone.shared().consumer();
+  private static final StoredOrderFixture orders = new StoredOrderFixture(consumer);
 
   private final long sku = NEXT_SKU.getAndIncrement();
-
-  @BeforeAll
-  static void start() {
-    alone =
-        ConsumerAlone.start(
-            Map.of(
-                // The tests call the sweeps themselves.
-                "pause.expirySweeper", "10m",
-                "pause.paymentSweeper", "10m",
-                "pause.paidResultsSweeper", "10m"));
-    consumer = alone.consumer();
-    orders = new StoredOrderFixture(consumer);
-  }
-
-  @AfterAll
-  static void stop() {
-    alone.close();
-  }
 
   @AfterEach
   void nothingIsOwedToRedis() {
@@ -102,11 +81,9 @@ class StrongOrdersIT {
     open("LIMITED");
     OrderId id = orders.strong(sku, 7, 2);
     call(id, "payment");
-    consumer
-        .sql()
-        .sql("UPDATE payment SET updated_at = NOW(6) - INTERVAL 10 SECOND WHERE order_id = ?")
-        .param(id.value())
-        .update();
+    consumer.update(
+        "UPDATE payment SET updated_at = NOW(6) - INTERVAL 10 SECOND WHERE order_id = ?",
+        id.value());
 
     consumer.bean(PaidResults.class).sweep();
 
@@ -141,13 +118,7 @@ class StrongOrdersIT {
 
     consumer.bean(Payments.class).sweep();
 
-    assertThat(
-            consumer
-                .sql()
-                .sql("SELECT state FROM simulated_charge WHERE order_id = ?")
-                .param(id.value())
-                .query(String.class)
-                .single())
+    assertThat(consumer.text("SELECT state FROM simulated_charge WHERE order_id = ?", id.value()))
         .isEqualTo("REFUNDED");
   }
 

@@ -11,11 +11,10 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Rows;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -78,8 +77,8 @@ class ConnectionPoolsIT {
   void letsMySqlEndTransactionsThatStandStill() throws SQLException {
     try (TestConsumer consumer = TestConsumer.start()) {
       try (Connection connection = consumer.bean(DataSource.class).getConnection()) {
-        assertThat(number(connection, "SELECT @@SESSION.wait_timeout")).isEqualTo(15);
-        assertThat(number(connection, "SELECT @@SESSION.net_read_timeout")).isEqualTo(10);
+        assertThat(Rows.number(connection, "SELECT @@SESSION.wait_timeout")).isEqualTo(15);
+        assertThat(Rows.number(connection, "SELECT @@SESSION.net_read_timeout")).isEqualTo(10);
       }
     }
   }
@@ -91,14 +90,6 @@ class ConnectionPoolsIT {
   }
 
   private static long count(Connection connection) throws SQLException {
-    return number(connection, "SELECT COUNT(*) FROM orders WHERE sku_id = " + SKU);
-  }
-
-  private static long number(Connection connection, String query) throws SQLException {
-    try (Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery(query)) {
-      row.next();
-      return row.getLong(1);
-    }
+    return Rows.number(connection, "SELECT COUNT(*) FROM orders WHERE sku_id = " + SKU);
   }
 }

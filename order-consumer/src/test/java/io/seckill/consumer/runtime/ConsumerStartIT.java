@@ -1,6 +1,7 @@
 package io.seckill.consumer.runtime;
 
 import static io.seckill.common.order.PurchasePolicy.LIMITED;
+import static io.seckill.testing.Eventually.SOON;
 import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.LongStream.rangeClosed;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -26,13 +27,11 @@ import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -41,23 +40,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class ConsumerStartIT {
 
   private static final long SKU = 17;
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String READINESS = "/actuator/health/readiness";
 
-  private static MySqlServer mysql;
+  @AutoClose private static final MySqlServer mysql = MySqlServer.start();
 
   private final int port = Ports.free();
   private final InternalApi api = new InternalApi("http://127.0.0.1:" + port, TestConsumer.TOKEN);
-
-  @BeforeAll
-  static void open() {
-    mysql = MySqlServer.start();
-  }
-
-  @AfterAll
-  static void close() {
-    mysql.close();
-  }
 
   @Test
   void comesUpWithoutMySqlAndTakesOrdersOnceItIsThere() throws Exception {
@@ -83,7 +71,7 @@ class ConsumerStartIT {
 
     mysql.restart();
 
-    try (TestConsumer consumer = start.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+    try (TestConsumer consumer = start.get(SOON.toSeconds(), TimeUnit.SECONDS)) {
       StoredInvariants ledger = new StoredInvariants(consumer.sql());
       ledger.awaitOrders(SKU, 50);
       ledger.check();
@@ -101,7 +89,7 @@ class ConsumerStartIT {
     awaitWaiting();
     mysql.setReadOnly(false);
 
-    try (TestConsumer consumer = start.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+    try (TestConsumer consumer = start.get(SOON.toSeconds(), TimeUnit.SECONDS)) {
       assertThat(new StoredInvariants(consumer.sql()).stock(SKU)).isEqualTo(1_000);
     }
   }
@@ -146,7 +134,7 @@ class ConsumerStartIT {
 
       thread.interrupt();
 
-      assertThatThrownBy(() -> start.get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+      assertThatThrownBy(() -> start.get(SOON.toSeconds(), TimeUnit.SECONDS))
           .hasStackTraceContaining("interrupted while waiting for MySQL");
       assertThatThrownBy(() -> api.get(READINESS)).isInstanceOf(UncheckedIOException.class);
     } finally {

@@ -10,7 +10,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import org.flywaydb.core.Flyway;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,7 +26,7 @@ class SqlFailureIT {
       "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
           + " status, single_buyer, epoch, seq, admitted_at) VALUES ";
 
-  private static Connection connection;
+  @AutoClose private static Connection connection;
 
   @BeforeAll
   static void migrate(MySqlServer mysql) throws SQLException {
@@ -37,11 +37,6 @@ class SqlFailureIT {
         .migrate();
     connection = database.connect();
     connection.setAutoCommit(false);
-  }
-
-  @AfterAll
-  static void close() throws SQLException {
-    connection.close();
   }
 
   @BeforeEach

@@ -2,6 +2,7 @@ package io.seckill.consumer.storage;
 
 import static io.seckill.common.order.PurchasePolicy.LIMITED;
 import static io.seckill.common.order.PurchasePolicy.UNLIMITED;
+import static io.seckill.testing.Eventually.SOON;
 import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.LongStream.rangeClosed;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -10,15 +11,13 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
-import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -27,98 +26,91 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class BarrierIT {
 
-  private static final long SKU = 41;
-  private static final int PARTITION = Partition.ofSku(SKU);
-  private static final Duration LONG = Duration.ofMinutes(2);
+  /** All SKUs are of one partition. */
+  private static final AtomicLong NEXT_SKU = new AtomicLong(41);
+
+  private static final int PARTITION = Partition.ofSku(NEXT_SKU.get());
   private static final Duration SHORT = Duration.ofSeconds(1);
 
-  private TestConsumer consumer;
-  private OrderFlood flood;
-  private StoredInvariants ledger;
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of(
+              "seckill.intake.max-attempts", "100",
+              "pause.deadLetterDrainer", "50ms"));
+
+  @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
+
+  private final long sku = NEXT_SKU.getAndAdd(Partition.COUNT);
 
   @BeforeEach
   void open() {
-    consumer =
-        TestConsumer.start(
-            Map.of(
-                "seckill.intake.max-attempts", "100",
-                "pause.deadLetterDrainer", "50ms"));
-    flood = new OrderFlood(consumer.vhost());
-    ledger = new StoredInvariants(consumer.sql());
-    new Sales(consumer).open(SKU, "LIMITED", 5, 10_000);
-  }
-
-  @AfterEach
-  void close() {
-    flood.close();
-    consumer.close();
+    new Sales(consumer).open(sku, "LIMITED", 5, 10_000);
   }
 
   @Test
   void passesWhenEverythingPublishedBeforeIsStored() {
     flood.publish(orders(5_000));
 
-    assertThat(barriers().pass(PARTITION, LONG)).isTrue();
+    assertThat(barriers().pass(PARTITION, SOON)).isTrue();
 
-    assertThat(ledger.number("SELECT COUNT(*) FROM orders")).isEqualTo(5_000);
+    assertThat(stored(consumer)).isEqualTo(5_000);
   }
 
   @Test
   void passesWhenEveryDeadLetterBeforeItIsARow() {
     List<OrderMessage> unfit =
-        rangeClosed(1, 250).mapToObj(user -> OrderFlood.order(SKU, UNLIMITED, user, 1)).toList();
+        rangeClosed(1, 250).mapToObj(user -> OrderFlood.order(sku, UNLIMITED, user, 1)).toList();
     flood.publish(unfit);
 
-    assertThat(barriers().pass(PARTITION, LONG)).isTrue();
+    assertThat(barriers().pass(PARTITION, SOON)).isTrue();
 
-    assertThat(ledger.number("SELECT COUNT(*) FROM dead_letter")).isEqualTo(250);
+    assertThat(consumer.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = ?", sku))
+        .isEqualTo(250);
   }
 
   @Test
   void waitsForAnOrderThatIsTriedAgainAndAgain() throws Exception {
-    asRoot(
+    consumer.asRoot(
         "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW IF NEW.user_id = 13 THEN"
             + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF");
     flood.publish(orders(30));
 
     assertThat(barriers().pass(PARTITION, SHORT)).isFalse();
-    eventually().until(() -> ledger.number("SELECT COUNT(*) FROM orders") == 29);
+    eventually().until(() -> stored(consumer) == 29);
 
-    asRoot("DROP TRIGGER poison");
-    assertThat(barriers().pass(PARTITION, LONG)).isTrue();
-    assertThat(ledger.number("SELECT COUNT(*) FROM orders")).isEqualTo(30);
+    consumer.asRoot("DROP TRIGGER poison");
+    assertThat(barriers().pass(PARTITION, SOON)).isTrue();
+    assertThat(stored(consumer)).isEqualTo(30);
   }
 
   @Test
-  void outlivesTheProcessThatRaisedItAndTheOneThatHadItInHand() {
-    consumer.close();
-    try (TestConsumer idle = consumer.another(Map.of("seckill.intake.enabled", "false"))) {
-      flood.publish(orders(100));
+  void outlivesTheProcessThatRaisedIt() {
+    TestConsumer idle = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
+    try (idle;
+        OrderFlood its = new OrderFlood(idle.vhost())) {
+      new Sales(idle).open(sku, "LIMITED", 5, 10_000);
+      its.publish(orders(100));
       assertThat(idle.bean(Barriers.class).pass(PARTITION, SHORT)).isFalse();
     }
 
-    try (TestConsumer next = consumer.another(Map.of("pause.deadLetterDrainer", "50ms"))) {
-      StoredInvariants seen = new StoredInvariants(next.sql());
+    try (TestConsumer next = idle.another(Map.of())) {
       eventually()
           .until(
-              () -> seen.number("SELECT COUNT(*) FROM barrier WHERE passed_at IS NOT NULL") == 1);
-      assertThat(seen.number("SELECT COUNT(*) FROM orders")).isEqualTo(100);
+              () -> next.number("SELECT COUNT(*) FROM barrier WHERE passed_at IS NOT NULL") == 1);
+      assertThat(stored(next)).isEqualTo(100);
     }
+  }
+
+  private long stored(TestConsumer in) {
+    return in.number("SELECT COUNT(*) FROM orders WHERE sku_id = ?", sku);
   }
 
   private Barriers barriers() {
     return consumer.bean(Barriers.class);
   }
 
-  private static List<OrderMessage> orders(int count) {
-    return rangeClosed(1, count).mapToObj(user -> OrderFlood.order(SKU, LIMITED, user, 1)).toList();
-  }
-
-  private void asRoot(String sql) throws Exception {
-    try (Connection root = TestServers.mysql().rootConnection();
-        Statement statement = root.createStatement()) {
-      statement.execute("USE " + consumer.database().name());
-      statement.execute(sql);
-    }
+  private List<OrderMessage> orders(int count) {
+    return rangeClosed(1, count).mapToObj(user -> OrderFlood.order(sku, LIMITED, user, 1)).toList();
   }
 }

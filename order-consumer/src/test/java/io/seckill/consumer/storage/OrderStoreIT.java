@@ -3,6 +3,7 @@ package io.seckill.consumer.storage;
 import static io.seckill.common.order.PurchasePolicy.LIMITED;
 import static io.seckill.common.order.PurchasePolicy.ONE_PER_USER;
 import static io.seckill.common.order.PurchasePolicy.UNLIMITED;
+import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.IntStream.range;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,7 +13,6 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.zaxxer.hikari.HikariDataSource;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
@@ -30,6 +30,7 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -45,9 +46,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,23 +65,14 @@ class OrderStoreIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(100);
 
-  private static TestConsumer consumer;
-  private static OrderStore store;
-  private static StoredInvariants database;
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
+
+  private static final OrderStore store = consumer.bean(OrderStore.class);
+  private static final StoredInvariants database = new StoredInvariants(consumer.sql());
 
   private final long sku = NEXT_SKU.incrementAndGet();
-
-  @BeforeAll
-  static void start() {
-    consumer = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
-    store = consumer.bean(OrderStore.class);
-    database = new StoredInvariants(consumer.sql());
-  }
-
-  @AfterAll
-  static void stop() {
-    consumer.close();
-  }
 
   @AfterEach
   void theLedgerIsSound() {
@@ -175,7 +166,7 @@ class OrderStoreIT {
   void keepsTheOnePlaceEvenWhenTheQuotaRowIsGone() throws Exception {
     sale(ONE_PER_USER, 1, 100);
     store.store(List.of(OrderFlood.order(sku, ONE_PER_USER, 1, 1)));
-    consumer.sql().sql("DELETE FROM user_quota WHERE sku_id = ?").param(sku).update();
+    consumer.update("DELETE FROM user_quota WHERE sku_id = ?", sku);
     OrderMessage second = OrderFlood.order(sku, ONE_PER_USER, 1, 1);
 
     assertThat(store.store(List.of(second)).outcomes())
@@ -306,18 +297,13 @@ class OrderStoreIT {
     List<OrderMessage> orders = range(1, 11).mapToObj(user -> order(user, 1)).toList();
     Future<StoredBatch> storing;
     ExecutorService thread = Executors.newSingleThreadExecutor();
-    try (Connection holder = consumer.database().connect();
-        Statement sql = holder.createStatement()) {
-      holder.setAutoCommit(false);
-      sql.executeUpdate("UPDATE products SET name = 'held' WHERE sku_id = " + sku);
+    try (RowLock held = consumer.lock("UPDATE products SET name = 'held' WHERE sku_id = " + sku)) {
       storing = thread.submit(() -> store.store(orders));
-      org.awaitility.Awaitility.await()
-          .atMost(java.time.Duration.ofSeconds(20))
-          .until(() -> lockRetries() >= 1);
+      eventually().until(() -> lockRetries() >= 1);
       assertThat(database.number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku))
           .as("half a batch")
           .isZero();
-      holder.rollback();
+      held.release();
     }
     StoredBatch batch = Bounded.get(storing);
     thread.shutdown();
@@ -435,7 +421,7 @@ class OrderStoreIT {
   }
 
   private static double splits() {
-    return consumer.bean(MeterRegistry.class).get("seckill.consumer.splits").counter().count();
+    return consumer.counter("seckill.consumer.splits");
   }
 
   private static JdbcOperations on(Connection connection) {
@@ -466,10 +452,6 @@ class OrderStoreIT {
   }
 
   private static double lockRetries() {
-    return consumer
-        .bean(MeterRegistry.class)
-        .get("seckill.consumer.lock.retries")
-        .counter()
-        .count();
+    return consumer.counter("seckill.consumer.lock.retries");
   }
 }

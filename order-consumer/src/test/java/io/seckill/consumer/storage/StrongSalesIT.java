@@ -3,7 +3,6 @@ package io.seckill.consumer.storage;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
@@ -17,10 +16,8 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,14 +30,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** Purchases of strong sales, decided by a real MySQL. */
 @ExtendWith(TestServers.class)
@@ -49,20 +42,13 @@ class StrongSalesIT {
   private static final AtomicLong NEXT_SKU = new AtomicLong(22_000);
   private static final String TAKE = "UPDATE products SET stock = stock -%";
 
-  private static TestConsumer consumer;
-  private static StrongSales strong;
-  private static StoredInvariants database;
-  private static ExecutorService threads;
+  private static final TestConsumer consumer =
+      TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
+  private static final StrongSales strong = consumer.bean(StrongSales.class);
+  private static final StoredInvariants database = new StoredInvariants(consumer.sql());
+  private static final ExecutorService threads = Executors.newCachedThreadPool();
 
   private final long sku = NEXT_SKU.incrementAndGet();
-
-  @BeforeAll
-  static void start() {
-    consumer = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
-    strong = consumer.bean(StrongSales.class);
-    database = new StoredInvariants(consumer.sql());
-    threads = Executors.newCachedThreadPool();
-  }
 
   @AfterAll
   static void stop() {
@@ -91,106 +77,32 @@ class StrongSalesIT {
         .as("a block of ids is used for five seconds at most")
         .isBetween(before - 5_000, after + 5_000);
     assertThat(
-            consumer
-                .sql()
-                .sql(
-                    "SELECT CONCAT_WS(' ', status, user_id, quantity, unit_price_cents, request_id,"
-                        + " epoch, seq) FROM orders WHERE order_id = ?")
-                .param(id.value())
-                .query(String.class)
-                .single())
+            consumer.text(
+                "SELECT CONCAT_WS(' ', status, user_id, quantity, unit_price_cents, request_id,"
+                    + " epoch, seq) FROM orders WHERE order_id = ?",
+                id.value()))
         .isEqualTo("CONFIRMED 7 2 9900 key-00000001 1 1");
     assertThat(database.stock(sku)).isEqualTo(98);
     assertThat(database.settled(sku)).isEqualTo(1);
     assertThat(database.number("SELECT last_seq FROM products WHERE sku_id = " + sku)).isOne();
   }
 
-  @ParameterizedTest
-  @CsvSource({
-    "PREHEATED, 0, NOT_OPEN",
-    "PAUSED, 0, PAUSED",
-    "CLOSED, 0, CLOSED",
-    "OPEN, -1, CLOSED", // its closing time has passed
-    "OPEN, 1, NOT_OPEN", // its opening time has not come
-    "NEW, 0, UNKNOWN_SKU"
-  })
-  void refusesWhileTheSaleIsNotOpen(String state, int timesFromNow, Outcome refused) {
-    open("LIMITED", 3, 100);
-    update("UPDATE products SET state = '" + state + "' WHERE sku_id = " + sku);
-    if (timesFromNow != 0) {
-      update(
-          ("UPDATE products SET opens_at = UTC_TIMESTAMP() + INTERVAL %d DAY,"
-                  + " closes_at = UTC_TIMESTAMP() + INTERVAL %d DAY WHERE sku_id = %d")
-              .formatted(timesFromNow < 0 ? -2 : 1, timesFromNow < 0 ? -1 : 2, sku));
-    }
-
-    assertThat(decide(buy(7, "key-00000001", 1))).isEqualTo(StrongDecision.of(refused));
-
-    assertNothingStored(100);
-  }
-
   @Test
   void refusesWhatIsNotAStrongSale() {
     new Sales(consumer).openInMySql(sku, "LIMITED", 3, 100);
+    long never = NEXT_SKU.incrementAndGet(); // was preheated
+    consumer.api().put("/internal/v1/skus/" + never, Sales.strongProduct("LIMITED", 3, 100));
 
     List<StrongDecision> decisions =
         strong.decide(
-            List.of(buy(7, "key-00000001", 1), new StrongPurchase(9_999_999, 7, "x", 1, null)));
+            List.of(
+                buy(7, "key-00000001", 1),
+                new StrongPurchase(9_999_999, 7, "x", 1, null),
+                new StrongPurchase(never, 7, "x", 1, null)));
 
-    assertThat(outcomes(decisions)).containsExactly(Outcome.BUSY, Outcome.UNKNOWN_SKU);
+    assertThat(outcomes(decisions))
+        .containsExactly(Outcome.BUSY, Outcome.UNKNOWN_SKU, Outcome.UNKNOWN_SKU);
     assertNothingStored(100);
-  }
-
-  @Test
-  void laterPurchasesSeeWhatEarlierOnesTake() {
-    open("LIMITED", 3, 5);
-
-    assertThat(
-            outcomes(
-                strong.decide(
-                    List.of(
-                        buy(1, "key-00000001", 2),
-                        buy(1, "key-00000002", 2), // of 3
-                        buy(2, "key-00000001", 3),
-                        buy(3, "key-00000001", 1),
-                        buy(2, "key-00000001", 3),
-                        buy(2, "key-00000001", 2)))))
-        .containsExactly(
-            Outcome.CONFIRMED,
-            Outcome.QUOTA_EXCEEDED,
-            Outcome.CONFIRMED,
-            Outcome.SOLD_OUT,
-            Outcome.REPEATED,
-            Outcome.IDEMPOTENCY_KEY_REUSED);
-    assertThat(database.stock(sku)).isZero();
-  }
-
-  @Test
-  void refusesMoreThanOneOrderMayHaveOrThanIsLeft() {
-    open("UNLIMITED", 0, 101);
-
-    assertThat(outcomes(strong.decide(List.of(buy(1, "key-00000001", 101)))))
-        .containsExactly(Outcome.QUANTITY);
-    assertThat(
-            outcomes(
-                strong.decide(List.of(buy(1, "key-00000001", 100), buy(1, "key-00000002", 2)))))
-        .containsExactly(Outcome.CONFIRMED, Outcome.TOO_FEW_LEFT);
-    assertThat(database.stock(sku)).isOne();
-  }
-
-  @Test
-  void oneUnitPerUser() {
-    open("ONE_PER_USER", 1, 10);
-
-    assertThat(
-            outcomes(
-                strong.decide(
-                    List.of(
-                        buy(1, "key-00000001", 2),
-                        buy(1, "key-00000002", 1),
-                        buy(1, "key-00000003", 1)))))
-        .containsExactly(Outcome.QUOTA_EXCEEDED, Outcome.CONFIRMED, Outcome.QUOTA_EXCEEDED);
-    assertThat(decide(buy(1, "key-00000004", 1)).outcome()).isEqualTo(Outcome.QUOTA_EXCEEDED);
   }
 
   @Test
@@ -204,7 +116,7 @@ class StrongSalesIT {
     assertThat(decide(buy(7, "key-00000001", 1)).outcome())
         .isEqualTo(Outcome.IDEMPOTENCY_KEY_REUSED);
 
-    consumer.api().post("/internal/v1/orders/" + id + "/cancel", "{\"userId\":7}");
+    consumer.api().cancel(id, 7);
     consumer.api().post("/internal/v1/skus/" + sku + "/state", "{\"state\":\"CLOSED\"}");
     assertThat(decide(buy(7, "key-00000001", 2)))
         .isEqualTo(StrongDecision.repeated(id, OrderStatus.CANCELLED));
@@ -287,10 +199,10 @@ class StrongSalesIT {
   /** Changes the product after a purchase has read it and before that takes the stock. */
   private StrongDecision decidedAcross(String change) throws Exception {
     CompletableFuture<StrongDecision> decision;
-    try (RowLock row = new RowLock()) {
+    try (RowLock row = consumer.lockProduct(sku)) {
       decision = begin(buy(7, "key-00000001", 1));
       awaitTakes(1);
-      row.commit(change);
+      commit(row, change);
     }
     return Bounded.get(decision);
   }
@@ -300,13 +212,14 @@ class StrongSalesIT {
   void isBusyAfterFourConflicts() throws Exception {
     open("LIMITED", 2, 100);
     double before = conflicts();
-    RowLock row = new RowLock();
+    RowLock row = consumer.lockProduct(sku);
     CompletableFuture<StrongDecision> decision = begin(buy(7, "key-00000001", 1));
     for (int conflicts = 1; conflicts <= 4; conflicts++) {
       awaitTakes(1);
-      CompletableFuture<RowLock> next = CompletableFuture.supplyAsync(RowLock::new, threads);
-      awaitStatements(1, "SELECT sku_id FROM products%FOR UPDATE");
-      row.commit("state_version = state_version + 1");
+      CompletableFuture<RowLock> next =
+          CompletableFuture.supplyAsync(() -> consumer.lockProduct(sku), threads);
+      awaitStatements(1, "SELECT * FROM products%FOR UPDATE");
+      commit(row, "state_version = state_version + 1");
       row.close();
       row = Bounded.get(next);
     }
@@ -321,12 +234,12 @@ class StrongSalesIT {
   void isUnknownWhenMySqlFailsAndARepeatFindsOut() throws Exception {
     open("LIMITED", 2, 100);
     CompletableFuture<StrongDecision> decision;
-    try (RowLock row = new RowLock()) {
+    try (RowLock row = consumer.lockProduct(sku)) {
       decision = begin(buy(7, "key-00000001", 1));
       awaitTakes(1);
       update("KILL " + statements(TAKE).get(0));
       assertThat(Bounded.get(decision)).isEqualTo(StrongDecision.of(Outcome.UNKNOWN));
-      row.commit("stock = stock");
+      commit(row, "stock = stock");
     }
     assertNothingStored(100);
 
@@ -339,7 +252,7 @@ class StrongSalesIT {
     long otherPartition = NEXT_SKU.incrementAndGet();
     new Sales(consumer).openStrong(otherPartition, "LIMITED", 2, 100);
     List<CompletableFuture<StrongDecision>> waiting = new ArrayList<>();
-    try (RowLock row = new RowLock()) {
+    try (RowLock row = consumer.lockProduct(sku)) {
       for (int batch = 1; batch <= StrongSales.BATCHES_OF_PARTITION; batch++) {
         waiting.add(begin(buy(batch, "key-00000001", 1)));
       }
@@ -348,7 +261,7 @@ class StrongSalesIT {
       assertThat(decide(buy(99, "key-00000001", 1))).isEqualTo(StrongDecision.of(Outcome.BUSY));
       assertThat(decide(new StrongPurchase(otherPartition, 99, "key-00000001", 1, null)).outcome())
           .isEqualTo(Outcome.CONFIRMED);
-      row.commit("stock = stock");
+      commit(row, "stock = stock");
     }
     for (CompletableFuture<StrongDecision> decision : waiting) {
       assertThat(Bounded.get(decision).outcome()).isEqualTo(Outcome.CONFIRMED);
@@ -424,15 +337,16 @@ class StrongSalesIT {
   }
 
   private static double conflicts() {
-    return consumer
-        .bean(MeterRegistry.class)
-        .get("seckill.consumer.strong.conflicts")
-        .counter()
-        .count();
+    return consumer.counter("seckill.consumer.strong.conflicts");
   }
 
   private static void update(String statement) {
-    consumer.sql().sql(statement).update();
+    consumer.update(statement);
+  }
+
+  private void commit(RowLock row, String change) {
+    row.execute("UPDATE products SET " + change + " WHERE sku_id = " + sku);
+    row.commit();
   }
 
   private static void awaitTakes(int batches) {
@@ -451,39 +365,5 @@ class StrongSalesIT {
         .param(like)
         .query(Long.class)
         .list();
-  }
-
-  /** Keeps all takes of the sale's stock waiting. */
-  private final class RowLock implements AutoCloseable {
-
-    private final Connection connection;
-
-    RowLock() {
-      try {
-        connection = consumer.bean(DataSource.class).getConnection();
-        connection.setAutoCommit(false);
-        execute("SELECT sku_id FROM products WHERE sku_id = " + sku + " FOR UPDATE");
-      } catch (SQLException e) {
-        throw new IllegalStateException(e);
-      }
-    }
-
-    private void execute(String sql) throws SQLException {
-      try (Statement statement = connection.createStatement()) {
-        statement.execute(sql);
-      }
-    }
-
-    void commit(String change) throws SQLException {
-      execute("UPDATE products SET " + change + " WHERE sku_id = " + sku);
-      connection.commit();
-    }
-
-    @Override
-    public void close() throws SQLException {
-      connection.rollback();
-      connection.setAutoCommit(true);
-      connection.close();
-    }
   }
 }

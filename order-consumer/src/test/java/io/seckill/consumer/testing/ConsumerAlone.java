@@ -8,12 +8,15 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The service with MySQL alone: Redis receives nothing and the broker is cut off. A request that
  * waits for Redis fails the test, because it outlasts the patience of {@link InternalApi}.
  */
 public final class ConsumerAlone implements AutoCloseable {
+
+  private static @Nullable ConsumerAlone shared;
 
   private final TcpProxy toRedis;
   private final TcpProxy toBroker;
@@ -43,6 +46,24 @@ public final class ConsumerAlone implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /**
+   * The isolated service, started once per test JVM and stopped with it: for tests that look at
+   * SKUs of their own only, and call the sweeps themselves.
+   */
+  public static synchronized ConsumerAlone shared() {
+    if (shared == null) {
+      shared =
+          start(
+              Map.of(
+                  "pause.stockChangeSweeper", "10m",
+                  "pause.expirySweeper", "10m",
+                  "pause.paymentSweeper", "10m",
+                  "pause.paidResultsSweeper", "10m"));
+      Runtime.getRuntime().addShutdownHook(new Thread(shared::close, "stop-consumer-alone"));
+    }
+    return shared;
   }
 
   public TestConsumer consumer() {

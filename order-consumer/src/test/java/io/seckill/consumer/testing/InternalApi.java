@@ -57,6 +57,16 @@ public final class InternalApi {
       return body.path("code").asString("");
     }
 
+    /** A member of the body that must be a string. */
+    public String text(String member) {
+      return body.path(member).stringValue();
+    }
+
+    /** A member of the body that must be a number. */
+    public long number(String member) {
+      return body.path(member).longValue();
+    }
+
     /** The field that a problem response names, "" if none. */
     public String field() {
       return body.path("field").asString("");
@@ -90,6 +100,16 @@ public final class InternalApi {
 
   public Answer post(String path) {
     return post(path, "");
+  }
+
+  /** Pays an order for its user. */
+  public Answer pay(Object orderId, long user) {
+    return post("/internal/v1/orders/" + orderId + "/payment", "{\"userId\":" + user + "}");
+  }
+
+  /** Cancels an order for its user. */
+  public Answer cancel(Object orderId, long user) {
+    return post("/internal/v1/orders/" + orderId + "/cancel", "{\"userId\":" + user + "}");
   }
 
   /** Sends a request with any method and any body. */

@@ -3,7 +3,6 @@ package io.seckill.consumer.testing;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -32,17 +31,12 @@ public final class OrderFlood implements AutoCloseable {
 
   public OrderFlood(RabbitVhost vhost) {
     try {
-      ConnectionFactory factory = new ConnectionFactory();
-      factory.setUri(vhost.url());
-      factory.setAutomaticRecoveryEnabled(false);
-      this.connection = factory.newConnection("order flood");
+      this.connection = vhost.connect();
       this.channel = connection.createChannel();
       BrokerTopology.declare(channel);
       channel.confirmSelect();
-    } catch (IOException | TimeoutException e) {
+    } catch (IOException e) {
       throw new IllegalStateException(e);
-    } catch (Exception e) {
-      throw new IllegalArgumentException("not an AMQP url", e);
     }
   }
 

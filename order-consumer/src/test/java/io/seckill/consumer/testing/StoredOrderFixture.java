@@ -42,39 +42,32 @@ public final class StoredOrderFixture {
             (int) (skuId % 16),
             worker,
             number % 1024);
-    consumer
-        .sql()
-        .sql(
-            "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
-                + " status, single_buyer, epoch, seq, admitted_at)"
-                + " VALUES (?, ?, ?, ?, 9900, ?, 'CONFIRMED', ?, 1, ?, NOW(3))")
-        .params(
-            id.value(),
-            userId,
-            skuId,
-            quantity,
-            "request-" + number,
-            policy.equals("ONE_PER_USER") ? userId : null,
-            number)
-        .update();
-    consumer.sql().sql(OrderTotalSql.count(skuId)).update();
+    consumer.update(
+        "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
+            + " status, single_buyer, epoch, seq, admitted_at)"
+            + " VALUES (?, ?, ?, ?, 9900, ?, 'CONFIRMED', ?, 1, ?, NOW(3))",
+        id.value(),
+        userId,
+        skuId,
+        quantity,
+        "request-" + number,
+        policy.equals("ONE_PER_USER") ? userId : null,
+        number);
+    consumer.update(OrderTotalSql.count(skuId));
     if (!policy.equals("UNLIMITED")) {
-      consumer
-          .sql()
-          .sql(
-              "INSERT INTO user_quota (user_id, sku_id, owned_count, limit_units)"
-                  + " SELECT ?, sku_id, ?, limit_per_user FROM products WHERE sku_id = ?"
-                  + " ON DUPLICATE KEY UPDATE owned_count = owned_count + VALUES(owned_count)")
-          .params(userId, quantity, skuId)
-          .update();
+      consumer.update(
+          "INSERT INTO user_quota (user_id, sku_id, owned_count, limit_units)"
+              + " SELECT ?, sku_id, ?, limit_per_user FROM products WHERE sku_id = ?"
+              + " ON DUPLICATE KEY UPDATE owned_count = owned_count + VALUES(owned_count)",
+          userId,
+          quantity,
+          skuId);
     }
-    consumer
-        .sql()
-        .sql(
-            "UPDATE products SET stock = stock - ?, last_seq = last_seq + 1, settled = settled + 1"
-                + " WHERE sku_id = ?")
-        .params(quantity, skuId)
-        .update();
+    consumer.update(
+        "UPDATE products SET stock = stock - ?, last_seq = last_seq + 1, settled = settled + 1"
+            + " WHERE sku_id = ?",
+        quantity,
+        skuId);
     return id;
   }
 
@@ -90,20 +83,14 @@ public final class StoredOrderFixture {
 
   /** Moves the order's creation time back by this many seconds. */
   public void age(OrderId id, long seconds) {
-    consumer
-        .sql()
-        .sql("UPDATE orders SET created_at = created_at - INTERVAL ? SECOND WHERE order_id = ?")
-        .params(seconds, id.value())
-        .update();
+    consumer.update(
+        "UPDATE orders SET created_at = created_at - INTERVAL ? SECOND WHERE order_id = ?",
+        seconds,
+        id.value());
   }
 
   public String status(OrderId id) {
-    return consumer
-        .sql()
-        .sql("SELECT status FROM orders WHERE order_id = ?")
-        .param(id.value())
-        .query(String.class)
-        .single();
+    return consumer.text("SELECT status FROM orders WHERE order_id = ?", id.value());
   }
 
   /** The status letter in Redis. */
@@ -114,12 +101,7 @@ public final class StoredOrderFixture {
 
   /** The value of a column of the products table. */
   public String product(long skuId, String column) {
-    return consumer
-        .sql()
-        .sql("SELECT " + column + " FROM products WHERE sku_id = ?")
-        .param(skuId)
-        .query(String.class)
-        .single();
+    return consumer.product(skuId, column);
   }
 
   public long stockInMySql(long skuId) {
@@ -148,10 +130,6 @@ public final class StoredOrderFixture {
 
   /** The number of compensations that Redis has not confirmed. */
   public long pendingCompensations() {
-    return consumer
-        .sql()
-        .sql("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL")
-        .query(Long.class)
-        .single();
+    return consumer.number("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL");
   }
 }

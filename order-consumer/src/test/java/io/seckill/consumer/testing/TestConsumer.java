@@ -1,5 +1,6 @@
 package io.seckill.consumer.testing;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.consumer.ConsumerApplication;
@@ -7,11 +8,16 @@ import io.seckill.consumer.runtime.SweeperPauses;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -23,6 +29,8 @@ public final class TestConsumer implements AutoCloseable {
 
   /** The token of the internal port in every test. */
   public static final String TOKEN = "token-of-the-tests-0123456789";
+
+  private static @Nullable TestConsumer shared;
 
   private final RedisDatabase redisDatabase;
   private final RabbitVhost vhost;
@@ -46,6 +54,18 @@ public final class TestConsumer implements AutoCloseable {
   /** Starts the service on a new database, vhost and Redis database of the shared servers. */
   public static TestConsumer start() {
     return start(Map.of());
+  }
+
+  /**
+   * The service with the settings of {@link #start()}, started once per test JVM and stopped with
+   * it: for tests that look at SKUs of their own only.
+   */
+  public static synchronized TestConsumer shared() {
+    if (shared == null) {
+      shared = start();
+      Runtime.getRuntime().addShutdownHook(new Thread(shared::close, "stop-consumer"));
+    }
+    return shared;
   }
 
   /** As {@link #start()}, with settings that depend on the Redis database it gets. */
@@ -141,6 +161,63 @@ public final class TestConsumer implements AutoCloseable {
   /** MySQL, through the service's connection pool. */
   public JdbcClient sql() {
     return context.getBean(JdbcClient.class);
+  }
+
+  /** Executes a statement of MySQL with these parameters; returns the number of changed rows. */
+  public int update(String statement, Object... params) {
+    return sql().sql(statement).params(params).update();
+  }
+
+  /** Returns the number that a query of MySQL has as its only row. */
+  public long number(String query, Object... params) {
+    return sql().sql(query).params(params).query(Long.class).single();
+  }
+
+  /** Returns the text that a query of MySQL has as its only row. */
+  public String text(String query, Object... params) {
+    return sql().sql(query).params(params).query(String.class).single();
+  }
+
+  /** As {@link #text}; without a row it returns the first argument. */
+  public String textOr(String otherwise, String query, Object... params) {
+    return sql().sql(query).params(params).query(String.class).optional().orElse(otherwise);
+  }
+
+  /** Returns a column of the product's row, or an expression of columns. */
+  public String product(long skuId, String column) {
+    return text("SELECT " + column + " FROM products WHERE sku_id = ?", skuId);
+  }
+
+  /** Locks rows or tables of the service's database. */
+  public RowLock lock(String statement) {
+    return database.lock(statement);
+  }
+
+  public RowLock lockProduct(long skuId) {
+    return lock("SELECT * FROM products WHERE sku_id = " + skuId + " FOR UPDATE");
+  }
+
+  /** Executes statements in the service's database as a user who may do anything. */
+  public void asRoot(String... statements) {
+    try (Connection root = TestServers.mysql().rootConnection();
+        Statement statement = root.createStatement()) {
+      statement.execute("USE " + database.name());
+      for (String one : statements) {
+        statement.execute(one);
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Returns the gauge of this name and these tags, given as names and values in turn. */
+  public double gauge(String name, String... tags) {
+    return bean(MeterRegistry.class).get(name).tags(tags).gauge().value();
+  }
+
+  /** As {@link #gauge}, of a counter. */
+  public double counter(String name, String... tags) {
+    return bean(MeterRegistry.class).get(name).tags(tags).counter().count();
   }
 
   /** A Redis client of the test, not the service's. */

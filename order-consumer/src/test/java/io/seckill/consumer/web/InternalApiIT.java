@@ -13,8 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,19 +27,8 @@ class InternalApiIT {
   private static final String PATH = "/internal/v1/skus/77";
   private static final String GOOD = Sales.product("LIMITED", 2, 500).strip();
 
-  private static TestConsumer consumer;
-  private static InternalApi api;
-
-  @BeforeAll
-  static void start() {
-    consumer = TestConsumer.start();
-    api = consumer.api();
-  }
-
-  @AfterAll
-  static void stop() {
-    consumer.close();
-  }
+  @AutoClose private static final TestConsumer consumer = TestConsumer.start();
+  private static final InternalApi api = consumer.api();
 
   @ParameterizedTest
   @ValueSource(
@@ -204,7 +192,6 @@ class InternalApiIT {
   }
 
   private static void assertNothingStored() {
-    assertThat(consumer.sql().sql("SELECT COUNT(*) FROM products").query(Long.class).single())
-        .isZero();
+    assertThat(consumer.number("SELECT COUNT(*) FROM products")).isZero();
   }
 }

@@ -11,16 +11,13 @@ import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -32,28 +29,11 @@ class BrokerFailureIT {
 
   private static final Duration CONFIRM_TIMEOUT = Duration.ofMillis(1_500);
 
-  private static RabbitServer rabbitServer;
+  @AutoClose private static final RabbitServer rabbitServer = RabbitServer.start();
 
-  private RedisDatabase redis;
-  private RabbitVhost rabbit;
-  private TestOutbox outbox;
-
-  @BeforeAll
-  static void startBroker() {
-    rabbitServer = RabbitServer.start();
-  }
-
-  @AfterAll
-  static void stopBroker() {
-    rabbitServer.close();
-  }
-
-  @BeforeEach
-  void connect(RedisServer redisServer) {
-    redis = redisServer.newDatabase();
-    rabbit = rabbitServer.newVhost();
-    outbox = new TestOutbox(redis.url());
-  }
+  private final RedisDatabase redis = TestServers.redis().newDatabase();
+  private final RabbitVhost rabbit = rabbitServer.newVhost();
+  private final TestOutbox outbox = new TestOutbox(redis.url());
 
   @AfterEach
   void disconnect() {

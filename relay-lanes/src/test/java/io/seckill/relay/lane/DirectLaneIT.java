@@ -10,7 +10,6 @@ import io.seckill.relay.lane.HandOver.Reservation;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
@@ -30,18 +29,14 @@ class DirectLaneIT {
   private static final long SKU = 1600;
   private static final int WINDOW = 512;
 
-  private RabbitServer rabbitServer;
-  private RedisDatabase redis;
-  private RabbitVhost rabbit;
-  private TestOutbox outbox;
+  private final RabbitServer rabbitServer = TestServers.rabbit();
+  private final RedisDatabase redis = TestServers.redis().newDatabase();
+  private final RabbitVhost rabbit = rabbitServer.newVhost();
+  private final TestOutbox outbox = new TestOutbox(redis.url());
   private TestBroker broker;
 
   @BeforeEach
-  void connect(RedisServer redisServer, RabbitServer sharedRabbit) throws Exception {
-    rabbitServer = sharedRabbit;
-    redis = redisServer.newDatabase();
-    rabbit = rabbitServer.newVhost();
-    outbox = new TestOutbox(redis.url());
+  void connect() throws Exception {
     outbox.preheat(SKU);
     broker = TestBroker.consuming(rabbit.url());
   }

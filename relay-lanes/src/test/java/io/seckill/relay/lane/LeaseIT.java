@@ -21,7 +21,6 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -34,22 +33,12 @@ class LeaseIT {
   private static final long SKU = 1600;
   private static final String GHOST = "ghost:0:00112233";
 
-  private RedisServer redisServer;
-  private RabbitServer rabbitServer;
-  private RedisDatabase redis;
-  private RabbitVhost rabbit;
-  private TestOutbox outbox;
-  private TestBroker broker;
-
-  @BeforeEach
-  void connect(RedisServer sharedRedis, RabbitServer sharedRabbit) throws Exception {
-    redisServer = sharedRedis;
-    rabbitServer = sharedRabbit;
-    redis = redisServer.newDatabase();
-    rabbit = rabbitServer.newVhost();
-    outbox = new TestOutbox(redis.url());
-    broker = TestBroker.consuming(rabbit.url());
-  }
+  private final RedisServer redisServer = TestServers.redis();
+  private final RabbitServer rabbitServer = TestServers.rabbit();
+  private final RedisDatabase redis = redisServer.newDatabase();
+  private final RabbitVhost rabbit = rabbitServer.newVhost();
+  private final TestOutbox outbox = new TestOutbox(redis.url());
+  private final TestBroker broker = TestBroker.consuming(rabbit.url());
 
   @AfterEach
   void disconnect() {

@@ -4,7 +4,6 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
@@ -13,7 +12,6 @@ import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.CommandArguments;
@@ -26,20 +24,11 @@ class RedisFailureIT {
 
   private static final long SKU = 1600;
 
-  private RedisServer redisServer;
-  private RedisDatabase redis;
-  private RabbitVhost rabbit;
-  private TestOutbox outbox;
-  private TestBroker broker;
-
-  @BeforeEach
-  void connect(RabbitServer rabbitServer) throws Exception {
-    redisServer = RedisServer.start("appendonly yes", "appendfsync always");
-    redis = redisServer.newDatabase();
-    rabbit = rabbitServer.newVhost();
-    outbox = new TestOutbox(redis.url());
-    broker = TestBroker.consuming(rabbit.url());
-  }
+  private final RedisServer redisServer = RedisServer.start("appendonly yes", "appendfsync always");
+  private final RedisDatabase redis = redisServer.newDatabase();
+  private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
+  private final TestOutbox outbox = new TestOutbox(redis.url());
+  private final TestBroker broker = TestBroker.consuming(rabbit.url());
 
   @AfterEach
   void disconnect() {

@@ -12,10 +12,8 @@ import io.seckill.common.order.RecordedMessages;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.relay.publish.OutboundOrder;
-import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -23,25 +21,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(TestServers.class)
 class RelayLaneIT {
 
-  private RedisDatabase redis;
-  private RabbitVhost rabbit;
-  private TestOutbox outbox;
-  private TestBroker broker;
-
-  @BeforeEach
-  void connect(RedisServer redisServer, RabbitServer rabbitServer) throws Exception {
-    redis = redisServer.newDatabase();
-    rabbit = rabbitServer.newVhost();
-    outbox = new TestOutbox(redis.url());
-    broker = TestBroker.consuming(rabbit.url());
-  }
+  private final RedisDatabase redis = TestServers.redis().newDatabase();
+  private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
+  private final TestOutbox outbox = new TestOutbox(redis.url());
+  private final TestBroker broker = TestBroker.consuming(rabbit.url());
 
   @AfterEach
   void disconnect() {

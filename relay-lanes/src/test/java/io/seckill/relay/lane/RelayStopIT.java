@@ -8,12 +8,10 @@ import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.resps.Tuple;
@@ -23,20 +21,11 @@ class RelayStopIT {
 
   private static final long SKU = 1600;
 
-  private RabbitServer rabbitServer;
-  private RedisDatabase redis;
-  private RabbitVhost rabbit;
-  private TestOutbox outbox;
-  private TestBroker broker;
-
-  @BeforeEach
-  void connect(RedisServer redisServer, RabbitServer sharedRabbit) throws Exception {
-    rabbitServer = sharedRabbit;
-    redis = redisServer.newDatabase();
-    rabbit = rabbitServer.newVhost();
-    outbox = new TestOutbox(redis.url());
-    broker = TestBroker.consuming(rabbit.url());
-  }
+  private final RabbitServer rabbitServer = TestServers.rabbit();
+  private final RedisDatabase redis = TestServers.redis().newDatabase();
+  private final RabbitVhost rabbit = rabbitServer.newVhost();
+  private final TestOutbox outbox = new TestOutbox(redis.url());
+  private final TestBroker broker = TestBroker.consuming(rabbit.url());
 
   @AfterEach
   void disconnect() {

@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -43,8 +43,10 @@ class RelayTlsIT {
   private static int amqpsPort;
   private static int redissPort;
 
-  private RabbitVhost rabbit;
-  private TestOutbox outbox;
+  private final RabbitVhost rabbit = rabbitServer.newVhost();
+
+  @AutoClose
+  private final TestOutbox outbox = new TestOutbox("redis://127.0.0.1:" + redisServer.port());
 
   @BeforeAll
   static void startServers() {
@@ -65,14 +67,7 @@ class RelayTlsIT {
 
   @BeforeEach
   void connect() {
-    rabbit = rabbitServer.newVhost();
-    outbox = new TestOutbox("redis://127.0.0.1:" + redisServer.port());
     outbox.redis().flushAll();
-  }
-
-  @AfterEach
-  void disconnect() {
-    outbox.close();
   }
 
   @Test

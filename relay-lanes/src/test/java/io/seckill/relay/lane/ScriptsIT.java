@@ -10,7 +10,6 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.recovery.LaneLeaseRenewer;
 import io.seckill.relay.recovery.LeaseFencedException;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -18,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -33,20 +32,16 @@ class ScriptsIT {
   private static final long SKU = 1600;
   private static final Duration AT_ONCE = Duration.ZERO;
 
-  private TestOutbox outbox;
   private long deadOrders;
-  private PrivateQueue queue;
+
+  @AutoClose
+  private final TestOutbox outbox = new TestOutbox(TestServers.redis().newDatabase().url());
+
+  private final PrivateQueue queue = new PrivateQueue(outbox.redis(), 0, OWN);
 
   @BeforeEach
-  void connect(RedisServer redis) {
-    outbox = new TestOutbox(redis.newDatabase().url());
-    queue = new PrivateQueue(outbox.redis(), 0, OWN);
+  void connect() {
     lease(OWN, System.currentTimeMillis() + 60_000);
-  }
-
-  @AfterEach
-  void disconnect() {
-    outbox.close();
   }
 
   @Test

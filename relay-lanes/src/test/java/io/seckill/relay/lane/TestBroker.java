@@ -6,10 +6,13 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.Delivery;
 import io.seckill.common.broker.BrokerTopology;
 import java.io.IOException;
+import java.net.URISyntaxException;
+import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 
 /** Consumes the messages of the order queues and the dead-letter queue, and counts them. */
 public final class TestBroker implements AutoCloseable {
@@ -20,34 +23,42 @@ public final class TestBroker implements AutoCloseable {
   private final List<Delivery> deadLetters = new ArrayList<>();
   private final Map<String, Integer> deliveries = new LinkedHashMap<>();
 
-  private TestBroker(String url) throws Exception {
+  private TestBroker(String url) {
     ConnectionFactory factory = new ConnectionFactory();
-    factory.setUri(url);
     factory.setAutomaticRecoveryEnabled(false);
-    connection = factory.newConnection("test");
-    channel = connection.createChannel();
-    BrokerTopology.declare(channel);
+    try {
+      factory.setUri(url);
+      connection = factory.newConnection("test");
+      channel = connection.createChannel();
+      BrokerTopology.declare(channel);
+    } catch (IOException | TimeoutException | URISyntaxException | GeneralSecurityException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** Declares the topology and consumes from all queues. */
-  public static TestBroker consuming(String url) throws Exception {
+  public static TestBroker consuming(String url) {
     TestBroker broker = new TestBroker(url);
     broker.consume();
     return broker;
   }
 
   /** Declares the topology; consumes nothing until {@link #consume()}. */
-  public static TestBroker watching(String url) throws Exception {
+  public static TestBroker watching(String url) {
     return new TestBroker(url);
   }
 
-  public void consume() throws IOException {
-    for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
+  public void consume() {
+    try {
+      for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
+        channel.basicConsume(
+            BrokerTopology.orderQueue(i), true, (tag, order) -> received(order), tag -> {});
+      }
       channel.basicConsume(
-          BrokerTopology.orderQueue(i), true, (tag, order) -> received(order), tag -> {});
+          BrokerTopology.DEAD_QUEUE, true, (tag, dead) -> receivedDead(dead), tag -> {});
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
     }
-    channel.basicConsume(
-        BrokerTopology.DEAD_QUEUE, true, (tag, deadLetter) -> receivedDead(deadLetter), tag -> {});
   }
 
   private synchronized void received(Delivery order) {

@@ -64,30 +64,13 @@ public final class TestOutbox implements AutoCloseable {
 
   /** Puts orders of these SKUs, in turn, into their outboxes; returns their ids in that order. */
   public List<String> admit(int orders, long... skus) {
-    return admit("", orders, skus);
-  }
-
-  /** As {@link #admit(int, long...)}, but under keys that no relay reads. */
-  void admitAside(int orders, long... skus) {
-    admit(":aside", orders, skus);
-  }
-
-  /** Moves all orders of {@link #admitAside} of a partition into its outbox at once. */
-  void admitWhatIsAside() {
-    for (int p = 0; p < Partition.COUNT; p++) {
-      redis.rename(RedisKeys.outbox(p) + ":aside", RedisKeys.outbox(p));
-    }
-  }
-
-  private List<String> admit(String suffix, int orders, long... skus) {
     List<String> admitted = new ArrayList<>(orders);
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (int i = 0; i < orders; i++) {
         OrderMessage message = message(skus[i % skus.length]);
         admitted.add(message.orderId().toString());
         pipeline.lpush(
-            RedisKeys.outbox(Partition.ofSku(message.skuId())) + suffix,
-            OrderMessageCodec.encode(message));
+            RedisKeys.outbox(Partition.ofSku(message.skuId())), OrderMessageCodec.encode(message));
       }
     }
     return admitted;

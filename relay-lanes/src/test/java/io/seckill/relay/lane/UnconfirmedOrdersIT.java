@@ -7,12 +7,10 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -22,18 +20,10 @@ class UnconfirmedOrdersIT {
 
   private static final long SKU = 1600;
 
-  private RabbitServer rabbitServer;
-  private RedisDatabase redis;
-  private RabbitVhost rabbit;
-  private TestOutbox outbox;
-
-  @BeforeEach
-  void connect(RedisServer redisServer, RabbitServer rabbitServer) {
-    this.rabbitServer = rabbitServer;
-    redis = redisServer.newDatabase();
-    rabbit = rabbitServer.newVhost();
-    outbox = new TestOutbox(redis.url());
-  }
+  private final RabbitServer rabbitServer = TestServers.rabbit();
+  private final RedisDatabase redis = TestServers.redis().newDatabase();
+  private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
+  private final TestOutbox outbox = new TestOutbox(redis.url());
 
   @AfterEach
   void disconnect() {

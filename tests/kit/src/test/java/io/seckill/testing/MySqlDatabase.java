@@ -3,6 +3,7 @@ package io.seckill.testing;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.List;
 
 /** One database of a MySQL server and the user who owns it. */
 public record MySqlDatabase(String host, int port, String name, String username, String password) {
@@ -18,6 +19,33 @@ public record MySqlDatabase(String host, int port, String name, String username,
   /** A new connection as the owner; the caller closes it. */
   public Connection connect() throws SQLException {
     return DriverManager.getConnection(jdbcUrl(), username, password);
+  }
+
+  /** Returns what the reader makes of each row of a query, over a new connection. */
+  public <T> List<T> rows(String query, Rows.Reader<T> reader, Object... params) {
+    try (Connection connection = connect()) {
+      return Rows.of(connection, query, reader, params);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Returns the number that a query has in its only row, over a new connection. */
+  public long number(String query, Object... params) {
+    try (Connection connection = connect()) {
+      return Rows.number(connection, query, params);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Locks what a statement selects, changes or names, over a new connection. */
+  public RowLock lock(String statement) {
+    try {
+      return new RowLock(connect(), statement);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** The same database on another server of a {@link MySqlPair}. */

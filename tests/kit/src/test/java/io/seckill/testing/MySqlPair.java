@@ -141,7 +141,8 @@ public final class MySqlPair implements AutoCloseable {
     standby.execute(
         """
         CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=%d, MASTER_USER='root', MASTER_PASSWORD='%s',
-          MASTER_CONNECT_RETRY=1, MASTER_USE_GTID=slave_pos, MASTER_DEMOTE_TO_SLAVE=1"""
+          MASTER_CONNECT_RETRY=1, MASTER_USE_GTID=slave_pos, MASTER_DEMOTE_TO_SLAVE=1\
+        """
             .formatted(primary().host(), primary().port(), MySqlServer.ROOT_PASSWORD));
     standby.execute("START SLAVE");
     primary().execute("SET GLOBAL rpl_semi_sync_master_enabled = ON");

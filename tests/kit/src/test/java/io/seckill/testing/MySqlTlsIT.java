@@ -10,7 +10,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,7 +27,7 @@ class MySqlTlsIT {
 
   private static TestAuthority ours;
   private static TestAuthority another;
-  private static MySqlServer server;
+  @AutoClose private static MySqlServer server;
   private static MySqlDatabase database;
 
   @BeforeAll
@@ -41,11 +41,6 @@ class MySqlTlsIT {
             "ssl-key=" + certificate.key(),
             "ssl-ca=" + ours.certificate());
     database = server.newDatabase();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.seckill.testing;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -36,14 +37,28 @@ class NothingLeftBehindIT {
     eventually().untilAsserted(() -> assertThat(processesOf(directory)).isEmpty());
   }
 
+  /** A process that is frozen takes no signal to end. */
   @Test
-  void leavesNothingOfAServerThatIsClosed() {
+  void leavesNothingOfAFrozenServerThatIsKilledOrClosed() {
     RedisServer redis = RedisServer.start();
     int port = redis.port();
+    redis.freeze();
+    redis.kill();
+    assertThat(answers(port)).isFalse();
+    redis.restart();
+    assertThat(redis.port()).isEqualTo(port);
+    redis.freeze();
     redis.close();
-
     assertThat(answers(port)).isFalse();
     assertThat(redis.isRunning()).isFalse();
+  }
+
+  @Test
+  void saysWhatTheServerSaidWhenItCannotStart() {
+    assertThatThrownBy(() -> RedisServer.start("no-such-setting 1"))
+        .isInstanceOf(ServerStartException.class)
+        .hasMessageContaining("ended while starting")
+        .hasMessageContaining("no-such-setting");
   }
 
   private static Process startServersInAnotherJvm() throws IOException {

@@ -115,11 +115,6 @@ public final class RabbitCluster implements AutoCloseable {
     return node(queue(vhost, queue).leader());
   }
 
-  /** The nodes that have a copy of a quorum queue, also those that do not run. */
-  public Set<RabbitServer> members(String vhost, String queue) {
-    return queue(vhost, queue).members().stream().map(this::node).collect(Collectors.toSet());
-  }
-
   private QueueMembers queue(String vhost, String queue) {
     return answering().management().quorumQueues().stream()
         .filter(one -> one.vhost().equals(vhost) && one.queue().equals(queue))

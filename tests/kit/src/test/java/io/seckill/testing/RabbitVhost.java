@@ -1,6 +1,12 @@
 package io.seckill.testing;
 
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.security.GeneralSecurityException;
 import java.util.Set;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
@@ -38,6 +44,18 @@ public final class RabbitVhost {
   /** The same vhost with a URL that leads through a proxy. */
   public RabbitVhost via(TcpProxy proxy) {
     return new RabbitVhost(server, name, RabbitServer.url(proxy.host(), proxy.port(), name));
+  }
+
+  /** Connects as the administrator, without automatic recovery. */
+  public Connection connect() throws IOException {
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setAutomaticRecoveryEnabled(false);
+    try {
+      factory.setUri(url);
+      return factory.newConnection("test");
+    } catch (URISyntaxException | GeneralSecurityException | TimeoutException e) {
+      throw new IOException("no connection to " + url, e);
+    }
   }
 
   /** Counters of one queue, at most about 250 ms old. A queue that does not exist has zeros. */

@@ -165,19 +165,6 @@ public final class RedisReplicaSet implements AutoCloseable {
   }
 
   /**
-   * Makes Sentinel promote a replica although the primary answers (SENTINEL FAILOVER), and waits as
-   * {@link #awaitFailover}. The old primary takes writes until it is demoted, and loses them.
-   *
-   * @return the new primary
-   */
-  public RedisServer promoteReplica() {
-    RedisServer old = primary();
-    RedisServer sentinel = sentinels.stream().filter(RedisServer::isUp).findFirst().orElseThrow();
-    awaitTrue(sentinel, jedis -> jedis.sentinelFailover(NAME).equals("OK")); // else INPROG
-    return awaitFailover(old);
-  }
-
-  /**
    * Waits until two Sentinels or more name another primary than this one, and it accepts writes:
    * with min-replicas-to-write, it has good replicas.
    *

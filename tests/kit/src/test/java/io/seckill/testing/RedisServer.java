@@ -6,8 +6,6 @@ import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import redis.clients.jedis.Jedis;
@@ -36,17 +34,6 @@ public final class RedisServer extends TestServer {
    */
   public static RedisServer start(String... lines) {
     return started(new RedisServer(Backend.current().redis(List.of(lines)), false));
-  }
-
-  /**
-   * As {@link #start(String...)}, with the users of an ACL file.
-   *
-   * @param aclFile read at once; later changes to the file have no effect
-   */
-  public static RedisServer start(Path aclFile, String... lines) {
-    List<String> all = new ArrayList<>(AclFile.asConfiguration(aclFile));
-    all.addAll(List.of(lines));
-    return start(all.toArray(String[]::new));
   }
 
   /** Starts a Redis Sentinel, as a child process. */

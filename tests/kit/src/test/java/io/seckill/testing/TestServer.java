@@ -1,6 +1,7 @@
 package io.seckill.testing;
 
-import static org.awaitility.Awaitility.await;
+import static io.seckill.testing.Eventually.SOON;
+import static io.seckill.testing.Eventually.eventually;
 
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -26,9 +27,6 @@ import org.awaitility.core.TerminalFailureException;
  */
 public abstract sealed class TestServer implements AutoCloseable
     permits RedisServer, RabbitServer, MySqlServer {
-
-  /** Far above the 10 s a loaded machine needs: only a server that never answers reaches it. */
-  private static final Duration READY_WITHIN = Duration.ofMinutes(2);
 
   private final String name;
   private final Machine machine;
@@ -150,7 +148,7 @@ public abstract sealed class TestServer implements AutoCloseable
     } catch (TerminalFailureException e) {
       throw failed("ended while starting", e);
     } catch (ConditionTimeoutException e) {
-      throw failed("did not answer within " + READY_WITHIN.toSeconds() + " s", e);
+      throw failed("did not answer within " + SOON.toSeconds() + " s", e);
     }
   }
 
@@ -178,8 +176,7 @@ public abstract sealed class TestServer implements AutoCloseable
 
   private void awaitFirstAnswer() {
     machine.launch();
-    await()
-        .atMost(READY_WITHIN)
+    eventually()
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(50))
         .ignoreExceptions()

@@ -2,7 +2,6 @@ package io.seckill.system;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.guarantee.Guarantee;
@@ -20,7 +19,6 @@ import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisServer;
 import java.nio.file.Files;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,8 +31,6 @@ import org.junit.jupiter.api.Test;
  */
 @NeedsContainers
 class ContainersIT {
-
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private static RedisServer redis;
   private static RabbitServer rabbit;
@@ -92,8 +88,7 @@ class ContainersIT {
   void decidesAStrongSaleInMySql() throws SQLException {
     SaleOffer offer = new SaleOffer(8_202, PurchasePolicy.LIMITED, 2, 3).strong();
     pipeline.admin().sellStrong(offer.skuId(), offer.policy(), offer.limit(), offer.stock());
-    await() // the gateway reads strong sales from MySQL, in intervals
-        .atMost(PATIENCE)
+    eventually() // the gateway reads strong sales from MySQL, in intervals
         .until(() -> pipeline.shop().page(offer.skuId()).json().path("onSale").asBoolean());
 
     Answer confirmed = buy(offer, 51, 2, 201);

@@ -29,8 +29,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -59,20 +58,10 @@ class ListLoadIT {
   private static final long ATTACKER = 10_001;
   private static final SaleOffer OFFER = new SaleOffer(SKU, PurchasePolicy.LIMITED, 5, 10_000);
 
-  private static Pipeline pipeline;
+  @AutoClose private static final Pipeline pipeline = Pipeline.start("list-load");
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final Purchases purchases = new Purchases();
-
-  @BeforeAll
-  static void startEverything() {
-    pipeline = Pipeline.start("list-load");
-  }
-
-  @AfterAll
-  static void stopEverything() {
-    pipeline.close();
-  }
 
   @Test
   void leavesPurchasesProductPagesReadinessAndOperatorsAlone() throws Exception {

@@ -4,7 +4,6 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
@@ -234,10 +233,8 @@ class ReconciliationJourneyIT {
 
   /** Purges the SKU's order queue directly at the broker; returns the number of messages. */
   private static int purge(long sku) throws Exception {
-    ConnectionFactory factory = new ConnectionFactory();
-    factory.setUri(vhost.url());
     int queue = Integer.parseInt(BrokerTopology.routingKey(Partition.ofSku(sku)));
-    try (Connection connection = factory.newConnection("test");
+    try (Connection connection = vhost.connect();
         var channel = connection.createChannel()) {
       return channel.queuePurge(BrokerTopology.orderQueue(queue)).getMessageCount();
     }

@@ -9,12 +9,10 @@ import io.seckill.system.guarantee.Repaired;
 import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleCounters;
 import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.testing.Rows;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -43,7 +41,7 @@ public final class SaleReader {
   /** Orders of a SKU that reached MySQL, aliases included. */
   public long settledOrders(long skuId) throws SQLException {
     try (Connection mysql = connect()) {
-      return number(mysql, "SELECT COUNT(*) FROM orders WHERE sku_id = ?", skuId);
+      return Rows.number(mysql, "SELECT COUNT(*) FROM orders WHERE sku_id = ?", skuId);
     }
   }
 
@@ -56,14 +54,14 @@ public final class SaleReader {
   /** Highest sequence number of a SKU's admissions that MySQL has. */
   public long storedSeq(long skuId) throws SQLException {
     try (Connection mysql = connect()) {
-      return number(mysql, "SELECT last_seq FROM products WHERE sku_id = ?", skuId);
+      return Rows.number(mysql, "SELECT last_seq FROM products WHERE sku_id = ?", skuId);
     }
   }
 
   /** The sale's epoch; a rebuild begins a new one. */
   public long epoch(long skuId) {
     try (Connection mysql = connect()) {
-      return number(mysql, "SELECT epoch FROM products WHERE sku_id = ?", skuId);
+      return Rows.number(mysql, "SELECT epoch FROM products WHERE sku_id = ?", skuId);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
@@ -79,7 +77,7 @@ public final class SaleReader {
       Map<String, String> bought = inBuckets(skuId);
       return new SaleAtRest(
           offer,
-          number(mysql, "SELECT stock FROM products WHERE sku_id = ?", skuId),
+          Rows.number(mysql, "SELECT stock FROM products WHERE sku_id = ?", skuId),
           orders(mysql, skuId),
           aliases(mysql, skuId),
           charges(mysql, skuId),
@@ -104,7 +102,7 @@ public final class SaleReader {
     try (Connection mysql = connect()) {
       return new SaleAtRest(
           offer,
-          number(mysql, "SELECT stock FROM products WHERE sku_id = ?", skuId),
+          Rows.number(mysql, "SELECT stock FROM products WHERE sku_id = ?", skuId),
           orders(mysql, skuId),
           aliases(mysql, skuId),
           charges(mysql, skuId),
@@ -149,14 +147,14 @@ public final class SaleReader {
     return new SaleCounters(
         Long.parseLong(sale.getOrDefault("admittedOrders", "0")),
         Long.parseLong(sale.getOrDefault("publishedOrders", "0")),
-        number(mysql, "SELECT settled FROM products WHERE sku_id = ?", skuId),
-        number(
+        Rows.number(mysql, "SELECT settled FROM products WHERE sku_id = ?", skuId),
+        Rows.number(
             mysql,
             "SELECT COUNT(*) FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id"
                 + " WHERE o.sku_id = ?",
             skuId),
         Long.parseLong(sale.getOrDefault("seq", "0")),
-        number(mysql, "SELECT last_seq FROM products WHERE sku_id = ?", skuId));
+        Rows.number(mysql, "SELECT last_seq FROM products WHERE sku_id = ?", skuId));
   }
 
   /** All fields of a sale's buckets; each field is in one bucket. */
@@ -192,17 +190,12 @@ public final class SaleReader {
 
   private static Map<String, Boolean> compensations(Connection mysql, long skuId)
       throws SQLException {
-    String sql = "SELECT order_id, done_at IS NOT NULL FROM compensation WHERE sku_id = ?";
-    try (PreparedStatement select = mysql.prepareStatement(sql)) {
-      select.setLong(1, skuId);
-      Map<String, Boolean> compensations = new HashMap<>();
-      try (ResultSet rows = select.executeQuery()) {
-        while (rows.next()) {
-          compensations.put(rows.getString(1), rows.getBoolean(2));
-        }
-      }
-      return compensations;
-    }
+    return map(
+        mysql,
+        "SELECT order_id, done_at IS NOT NULL FROM compensation WHERE sku_id = ?",
+        skuId,
+        row -> row.getString(1),
+        row -> row.getBoolean(2));
   }
 
   private Connection connect() throws SQLException {
@@ -215,58 +208,38 @@ public final class SaleReader {
             + " unit_price_cents,"
             + " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', admitted_at) DIV 1000"
             + " FROM orders WHERE sku_id = ?";
-    try (PreparedStatement select = mysql.prepareStatement(sql)) {
-      select.setLong(1, skuId);
-      List<OrderHistoryRow> orders = new ArrayList<>();
-      try (ResultSet rows = select.executeQuery()) {
-        while (rows.next()) {
-          orders.add(
-              new OrderHistoryRow(
-                  rows.getString(1),
-                  rows.getLong(2),
-                  rows.getString(3),
-                  rows.getInt(4),
-                  rows.getString(5),
-                  rows.getString(6),
-                  rows.getLong(7),
-                  rows.getLong(8)));
-        }
-      }
-      return orders;
-    }
+    return Rows.of(
+        mysql,
+        sql,
+        row ->
+            new OrderHistoryRow(
+                row.getString(1),
+                row.getLong(2),
+                row.getString(3),
+                row.getInt(4),
+                row.getString(5),
+                row.getString(6),
+                row.getLong(7),
+                row.getLong(8)),
+        skuId);
   }
 
   private static Set<String> aliases(Connection mysql, long skuId) throws SQLException {
     String sql =
         "SELECT a.order_id FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id"
             + " WHERE o.sku_id = ?";
-    try (PreparedStatement select = mysql.prepareStatement(sql)) {
-      select.setLong(1, skuId);
-      try (ResultSet rows = select.executeQuery()) {
-        Set<String> ids = new HashSet<>();
-        while (rows.next()) {
-          ids.add(rows.getString(1));
-        }
-        return ids;
-      }
-    }
+    return new HashSet<>(Rows.of(mysql, sql, row -> row.getString(1), skuId));
   }
 
   private static Map<String, Long> charges(Connection mysql, long skuId) throws SQLException {
-    String sql =
+    return map(
+        mysql,
         "SELECT c.order_id, c.amount_cents FROM simulated_charge c"
             + " JOIN orders o ON o.order_id = c.order_id"
-            + " WHERE c.state = 'CHARGED' AND o.sku_id = ?";
-    try (PreparedStatement select = mysql.prepareStatement(sql)) {
-      select.setLong(1, skuId);
-      try (ResultSet rows = select.executeQuery()) {
-        Map<String, Long> charges = new HashMap<>();
-        while (rows.next()) {
-          charges.put(rows.getString(1), rows.getLong(2));
-        }
-        return charges;
-      }
-    }
+            + " WHERE c.state = 'CHARGED' AND o.sku_id = ?",
+        skuId,
+        row -> row.getString(1),
+        row -> row.getLong(2));
   }
 
   private static List<Repaired> repairs(Connection mysql, long skuId) throws SQLException {
@@ -274,48 +247,28 @@ public final class SaleReader {
         "SELECT p.kind, p.subject, p.found, p.wanted FROM repair p"
             + " JOIN reconciliation r ON r.id = p.reconciliation_id"
             + " WHERE p.made AND r.sku_id = ? ORDER BY p.id";
-    try (PreparedStatement select = mysql.prepareStatement(sql)) {
-      select.setLong(1, skuId);
-      try (ResultSet rows = select.executeQuery()) {
-        List<Repaired> repairs = new ArrayList<>();
-        while (rows.next()) {
-          repairs.add(
-              new Repaired(
-                  rows.getString(1), rows.getString(2), rows.getString(3), rows.getString(4)));
-        }
-        return repairs;
-      }
-    }
+    return Rows.of(
+        mysql,
+        sql,
+        row -> new Repaired(row.getString(1), row.getString(2), row.getString(3), row.getString(4)),
+        skuId);
   }
 
   private static Map<Long, Long> mysqlQuota(Connection mysql, long skuId) throws SQLException {
-    String sql = "SELECT user_id, owned_count FROM user_quota WHERE sku_id = ?";
-    try (PreparedStatement select = mysql.prepareStatement(sql)) {
-      select.setLong(1, skuId);
-      Map<Long, Long> quota = new HashMap<>();
-      try (ResultSet rows = select.executeQuery()) {
-        while (rows.next()) {
-          quota.put(rows.getLong(1), rows.getLong(2));
-        }
-      }
-      return quota;
-    }
+    return map(
+        mysql,
+        "SELECT user_id, owned_count FROM user_quota WHERE sku_id = ?",
+        skuId,
+        row -> row.getLong(1),
+        row -> row.getLong(2));
   }
 
-  private static long number(Connection mysql, String sql, long skuId) throws SQLException {
-    return Long.parseLong(text(mysql, sql, skuId));
-  }
-
-  private static String text(Connection mysql, String sql, long skuId) throws SQLException {
-    try (PreparedStatement select = mysql.prepareStatement(sql)) {
-      select.setLong(1, skuId);
-      try (ResultSet rows = select.executeQuery()) {
-        if (!rows.next()) {
-          throw new IllegalStateException("MySQL has no SKU " + skuId);
-        }
-        return rows.getString(1);
-      }
-    }
+  private static <K, V> Map<K, V> map(
+      Connection mysql, String sql, long skuId, Rows.Reader<K> key, Rows.Reader<V> value)
+      throws SQLException {
+    Map<K, V> map = new HashMap<>();
+    Rows.of(mysql, sql, row -> map.put(key.read(row), value.read(row)), skuId);
+    return map;
   }
 
   private static Map<Long, Long> redisQuota(Map<String, String> fields) {

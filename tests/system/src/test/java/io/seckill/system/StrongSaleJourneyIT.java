@@ -2,7 +2,6 @@ package io.seckill.system;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
@@ -16,7 +15,6 @@ import io.seckill.system.shop.Answer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -30,7 +28,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class StrongSaleJourneyIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final long SKU = 8_101;
 
   private static RedisServer redis;
@@ -115,8 +112,7 @@ class StrongSaleJourneyIT {
   }
 
   private static void assertBalanced() {
-    await() // for a reading that is younger than the last order
-        .atMost(PATIENCE)
+    eventually() // for a reading that is younger than the last order
         .untilAsserted(
             () -> {
               Answer ledger = pipeline.admin().ledger(SKU);

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,7 +34,7 @@ class BrokerTlsIT {
 
   private static TestAuthority ours;
   private static TestAuthority another;
-  private static RabbitServer server;
+  @AutoClose private static RabbitServer server;
   private static int tlsPort;
 
   @BeforeAll
@@ -44,11 +44,6 @@ class BrokerTlsIT {
     ServerCertificate certificate = ours.issueFor("IP:127.0.0.1");
     tlsPort = Ports.free();
     server = RabbitServer.start(certificate.forRabbit(tlsPort));
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
   }
 
   @Test

@@ -7,12 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.MessageProperties;
 import io.seckill.common.order.Partition;
 import io.seckill.testing.RabbitServer;
-import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.util.Map;
@@ -29,10 +27,7 @@ class BrokerTopologyIT {
 
   @BeforeEach
   void connect(RabbitServer rabbit) throws Exception {
-    RabbitVhost vhost = rabbit.newVhost();
-    ConnectionFactory factory = new ConnectionFactory();
-    factory.setUri(vhost.url());
-    connection = factory.newConnection("broker-topology-it");
+    connection = rabbit.newVhost().connect();
   }
 
   @AfterEach

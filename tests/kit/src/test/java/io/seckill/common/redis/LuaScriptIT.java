@@ -3,10 +3,9 @@ package io.seckill.common.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -23,17 +22,15 @@ class LuaScriptIT {
   private static final List<String> KEY = List.of("seckill:{0}:list");
 
   private final LuaScript append = LuaScript.from(LuaScriptIT.class, "append.lua");
-  private UnifiedJedis redis;
+
+  @AutoClose
+  private final UnifiedJedis redis =
+      RedisClients.open(
+          RedisSettings.single(TestServers.redis().newDatabase().url()), "lua-script-it");
 
   @BeforeEach
-  void connect(RedisServer server) {
-    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "lua-script-it");
+  void connect() {
     redis.scriptFlush(KEY.get(0));
-  }
-
-  @AfterEach
-  void disconnect() {
-    redis.close();
   }
 
   @Test

@@ -16,7 +16,6 @@ import java.nio.file.Path;
 import java.util.List;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,14 +32,8 @@ class RedisTlsIT {
 
   @TempDir private static Path directory;
 
-  private static TestAuthority ours;
-  private static TestAuthority another;
-
-  @BeforeAll
-  static void makeAuthorities() {
-    ours = TestAuthority.create(directory, "ours");
-    another = TestAuthority.create(directory, "another");
-  }
+  private static final TestAuthority ours = TestAuthority.create(directory, "ours");
+  private static final TestAuthority another = TestAuthority.create(directory, "another");
 
   @Test
   void talksToAServerOfATrustedAuthority() {

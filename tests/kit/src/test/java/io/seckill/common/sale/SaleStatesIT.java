@@ -7,10 +7,9 @@ import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.SaleStates.Followed;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -23,19 +22,16 @@ class SaleStatesIT {
   private static final PendingStop PAUSE = new PendingStop(SKU, "PAUSED", 1_000, "anna|x");
   private static final PendingStop CLOSE = new PendingStop(SKU, "CLOSED", 2_000, "ben");
 
-  private UnifiedJedis redis;
-  private SaleStates states;
+  @AutoClose
+  private final UnifiedJedis redis =
+      RedisClients.open(
+          RedisSettings.single(TestServers.redis().newDatabase().url()), "sale-states-it");
+
+  private final SaleStates states = new SaleStates(redis);
 
   @BeforeEach
-  void connect(RedisServer server) {
-    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "sale-states-it");
-    states = new SaleStates(redis);
+  void connect() {
     redis.hset(RedisKeys.sku(SKU), Map.of("state", "OPEN", "epoch", "3"));
-  }
-
-  @AfterEach
-  void disconnect() {
-    redis.close();
   }
 
   @Test

@@ -3,13 +3,10 @@ package io.seckill.system.faults;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
 import io.seckill.common.broker.BrokerTopology;
 import java.io.IOException;
-import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
-import java.security.GeneralSecurityException;
 import java.util.concurrent.TimeoutException;
 
 /** The test's own connection to the broker, apart from relays and consumers; for one thread. */
@@ -20,15 +17,8 @@ final class BrokerClient implements AutoCloseable {
   private final Connection connection;
   private final Channel channel;
 
-  BrokerClient(LabServers servers) throws IOException, TimeoutException {
-    ConnectionFactory factory = new ConnectionFactory();
-    factory.setAutomaticRecoveryEnabled(false);
-    try {
-      factory.setUri(servers.vhost().url());
-    } catch (URISyntaxException | GeneralSecurityException e) {
-      throw new IllegalArgumentException(e);
-    }
-    connection = factory.newConnection("fault-test");
+  BrokerClient(LabServers servers) throws IOException {
+    connection = servers.vhost().connect();
     channel = connection.createChannel();
     channel.confirmSelect();
   }

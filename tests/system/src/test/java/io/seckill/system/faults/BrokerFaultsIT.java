@@ -6,14 +6,10 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
 import io.seckill.system.agent.inside.PointAction;
 import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -221,12 +217,10 @@ class BrokerFaultsIT {
   @Tag("proof")
   @Test
   @DisplayName("31: orders given back more often than the delivery limit")
-  void deliveryLimit() throws SQLException {
+  void deliveryLimit() {
     double before = droppedByBroker();
     try (FaultRun run = lab.run("31 delivery limit reached");
-        Connection session = lab.database().connect();
-        Statement statement = session.createStatement()) {
-      statement.execute("LOCK TABLES products WRITE, orders WRITE");
+        RowLock held = lab.database().lock("LOCK TABLES products WRITE, orders WRITE")) {
       lab.servers().vhost().setPolicy("limit", ORDER_QUEUES, "{\"delivery-limit\":2}");
       try {
         run.begin(200);
@@ -241,7 +235,7 @@ class BrokerFaultsIT {
       } finally {
         lab.servers().vhost().clearPolicy("limit");
       }
-      statement.execute("UNLOCK TABLES");
+      held.release();
       Signals.await("dead deadLetters in MySQL, and counted", () -> droppedByBroker() > before);
       run.load().lastCall();
       Signals.await(
@@ -251,7 +245,12 @@ class BrokerFaultsIT {
                   && run.waitingInRedis() == 0
                   && run.inBroker() == 0
                   && lab.servers().vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total() == 0);
-      List<Long> deadLetters = droppedDeadLetters(statement);
+      List<Long> deadLetters =
+          lab.database()
+              .rows(
+                  "SELECT id FROM dead_letter"
+                      + " WHERE reason = 'DROPPED_BY_BROKER' AND state = 'OPEN'",
+                  row -> row.getLong(1));
       assertThat(deadLetters).as("orders that the broker dropped").isNotEmpty();
       for (long letter : deadLetters) {
         assertThat(lab.admin().replay(letter).status()).isEqualTo(200);
@@ -267,19 +266,6 @@ class BrokerFaultsIT {
             consumer ->
                 consumer.sum("seckill_consumer_dead_letters_total", "reason=\"DROPPED_BY_BROKER\""))
         .sum();
-  }
-
-  private static List<Long> droppedDeadLetters(Statement statement) throws SQLException {
-    List<Long> deadLetters = new ArrayList<>();
-    try (ResultSet rows =
-        statement.executeQuery(
-            "SELECT id FROM dead_letter"
-                + " WHERE reason = 'DROPPED_BY_BROKER' AND state = 'OPEN'")) {
-      while (rows.next()) {
-        deadLetters.add(rows.getLong(1));
-      }
-    }
-    return deadLetters;
   }
 
   /** Applies to channels opened from now on, so the consumers' connections are reset. */

@@ -1,5 +1,6 @@
 package io.seckill.system.faults;
 
+import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -13,12 +14,11 @@ import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.Rows;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -39,8 +39,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Faults of consumers, and of the messages they receive. */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class ConsumerFaultsIT {
-
-  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   /** The bound that docs/operations.md promises. */
   private static final Duration FROM_FREEZE_TO_DRAINED = Duration.ofSeconds(60);
@@ -143,7 +141,9 @@ class ConsumerFaultsIT {
         consumer.restart(RECONCILING_SOON); // it lowers the excessive quotas in Redis
       }
       run.judge(Explained.NOTHING.withRejections("QUOTA_EXCEEDED").withRepairs("QUOTA_SET"));
-      assertThat(number(REJECTED + sale.skuId())).as("orders over quota").isPositive();
+      assertThat(lab.database().number(REJECTED + sale.skuId()))
+          .as("orders over quota")
+          .isPositive();
     }
   }
 
@@ -158,7 +158,7 @@ class ConsumerFaultsIT {
     try (FaultRun run = lab.run("23 consumer frozen in mid-transaction").begin(100)) {
       ServiceInstance consumer = lab.activeConsumer();
       consumer.agent().arm(Failpoints.BEFORE_COMMIT, PointAction.PAUSE, 1);
-      consumer.agent().awaitReached(Failpoints.BEFORE_COMMIT, LIMIT);
+      consumer.agent().awaitReached(Failpoints.BEFORE_COMMIT, SOON);
       consumer.freeze();
       run.fault(consumer.name() + " frozen with an open transaction");
       run.load().awaitAccepted(run.load().accepted() + 500);
@@ -198,7 +198,8 @@ class ConsumerFaultsIT {
       assertPaused(paused, "while-mysql-lacks-it");
       lab.consumers().forEach(ServiceInstance::restart);
       lab.consumers().forEach(ServiceInstance::awaitStarted);
-      Signals.await("MySQL to have the stop", () -> number(PAUSED + paused.skuId()) == 1);
+      Signals.await(
+          "MySQL to have the stop", () -> lab.database().number(PAUSED + paused.skuId()) == 1);
       assertPaused(paused, "when-mysql-has-it");
       Signals.await(
           "the sale to be resumed", () -> lab.admin().resume(paused.skuId()).status() == 200);
@@ -221,7 +222,7 @@ class ConsumerFaultsIT {
     try (FaultRun run = lab.run("24 bad messages in a batch").begin(100);
         BrokerClient broker = new BrokerClient(lab.servers())) {
       long before = deadLetters();
-      long versionsBefore = number(OF_ANOTHER_VERSION);
+      long versionsBefore = lab.database().number(OF_ANOTHER_VERSION);
       SaleOffer sale = run.sale(3);
       List<String> bad = CraftedMessages.bad(sale);
       broker.publish(
@@ -234,7 +235,7 @@ class ConsumerFaultsIT {
       Signals.await("the dead letters", () -> deadLetters() >= before + bad.size());
       run.judge();
       assertThat(deadLetters()).as("dead letters").isEqualTo(before + bad.size());
-      assertThat(number(OF_ANOTHER_VERSION)).isEqualTo(versionsBefore + 1);
+      assertThat(lab.database().number(OF_ANOTHER_VERSION)).isEqualTo(versionsBefore + 1);
     }
   }
 
@@ -276,7 +277,7 @@ class ConsumerFaultsIT {
       ServiceInstance consumer = lab.activeConsumer();
       for (String point : List.of(Failpoints.BEFORE_STORE, Failpoints.COMMITTED_NOT_ACKED)) {
         consumer.agent().arm(point, PointAction.THROW, 1);
-        consumer.agent().awaitReached(point, LIMIT);
+        consumer.agent().awaitReached(point, SOON);
         run.fault(consumer.name() + " threw at " + point);
         run.load().awaitAccepted(run.load().accepted() + 200);
       }
@@ -293,7 +294,7 @@ class ConsumerFaultsIT {
       for (String point :
           List.of(Failpoints.BEFORE_STORE, Failpoints.COMMITTED_NOT_ACKED, Failpoints.BEFORE_ACK)) {
         consumer.agent().arm(point, PointAction.ERROR, 1);
-        consumer.agent().awaitReached(point, LIMIT);
+        consumer.agent().awaitReached(point, SOON);
         run.fault(consumer.name() + " met an Error at " + point);
         run.load().awaitAccepted(run.load().accepted() + 100);
       }
@@ -382,7 +383,7 @@ class ConsumerFaultsIT {
   private Set<Long> losesACommit(ServiceInstance consumer, TcpProxy link, Runnable loss)
       throws SQLException {
     consumer.agent().arm(Failpoints.BEFORE_COMMIT, PointAction.PAUSE, 1);
-    consumer.agent().awaitReached(Failpoints.BEFORE_COMMIT, LIMIT);
+    consumer.agent().awaitReached(Failpoints.BEFORE_COMMIT, SOON);
     loss.run();
     Set<Long> open = uncommitted();
     assertThat(open).as("orders in open transactions").isNotEmpty();
@@ -408,33 +409,17 @@ class ConsumerFaultsIT {
   }
 
   private Set<Long> orders(int isolation) throws SQLException {
-    Set<Long> ids = new HashSet<>();
-    try (Connection mysql = lab.database().connect();
-        Statement statement = mysql.createStatement()) {
+    try (Connection mysql = lab.database().connect()) {
       mysql.setTransactionIsolation(isolation);
-      try (ResultSet rows = statement.executeQuery("SELECT order_id FROM orders")) {
-        while (rows.next()) {
-          ids.add(rows.getLong(1));
-        }
-      }
+      return new HashSet<>(Rows.of(mysql, "SELECT order_id FROM orders", row -> row.getLong(1)));
     }
-    return ids;
   }
 
   private double sum(String meter) {
     return lab.consumers().stream().mapToDouble(one -> one.sum(meter)).sum();
   }
 
-  private long deadLetters() throws SQLException {
-    return number("SELECT COUNT(*) FROM dead_letter");
-  }
-
-  private long number(String query) throws SQLException {
-    try (Connection mysql = lab.database().connect();
-        Statement statement = mysql.createStatement();
-        ResultSet rows = statement.executeQuery(query)) {
-      rows.next();
-      return rows.getLong(1);
-    }
+  private long deadLetters() {
+    return lab.database().number("SELECT COUNT(*) FROM dead_letter");
   }
 }

@@ -1,10 +1,10 @@
 package io.seckill.system.faults;
 
+import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.system.agent.inside.PointAction;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -16,8 +16,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @OnChannel("direct")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class DirectFaultsIT {
-
-  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private final FaultLab lab;
 
@@ -65,7 +63,7 @@ class DirectFaultsIT {
       double fenced = fenced(frozen);
       frozen.agent().arm(Failpoints.CLAIMED_NOT_PUBLISHED, PointAction.PAUSE, 20);
       run.begin(0);
-      frozen.agent().awaitReached(Failpoints.CLAIMED_NOT_PUBLISHED, LIMIT);
+      frozen.agent().awaitReached(Failpoints.CLAIMED_NOT_PUBLISHED, SOON);
       frozen.freeze();
       Set<String> handedOver = published.of(PrivateQueues.of(lab, "gateway@gateway-1"), false);
       assertThat(handedOver).as("orders that are not published").isNotEmpty();

@@ -9,10 +9,7 @@ import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
-import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -179,8 +176,8 @@ class FallbackFaultsIT {
       int busy = run.load().problems("BUSY");
       run.load().awaitProblems("BUSY", busy + 50);
       assertThat(run.load().confirmed()).as("purchases from the reserve").isZero();
-      assertThat(number(RESERVED)).as("units reserved").isPositive();
-      assertThat(number(FREE)).as("units not reserved").isZero();
+      assertThat(lab.database().number(RESERVED)).as("units reserved").isPositive();
+      assertThat(lab.database().number(FREE)).as("units not reserved").isZero();
       run.fault("gateway-1 and Redis killed at once");
       lab.servers().redis().restart();
       lab.heal();
@@ -250,31 +247,12 @@ class FallbackFaultsIT {
     return orders.stream().filter(order -> !others.contains(order)).collect(Collectors.toSet());
   }
 
-  private Set<String> stored(FaultRun run) throws SQLException {
+  private Set<String> stored(FaultRun run) {
     String skus =
         run.sales().stream()
             .map(sale -> Long.toString(sale.skuId()))
             .collect(Collectors.joining(","));
     String sql = "SELECT order_id FROM orders WHERE sku_id IN (" + skus + ")";
-    Set<String> ids = new HashSet<>();
-    try (Connection mysql = lab.database().connect();
-        Statement statement = mysql.createStatement();
-        ResultSet rows = statement.executeQuery(sql)) {
-      while (rows.next()) {
-        ids.add(rows.getString(1));
-      }
-    }
-    return ids;
-  }
-
-  private long number(String sql) {
-    try (Connection mysql = lab.database().connect();
-        Statement statement = mysql.createStatement();
-        ResultSet rows = statement.executeQuery(sql)) {
-      rows.next();
-      return rows.getLong(1);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+    return new HashSet<>(lab.database().rows(sql, row -> row.getString(1)));
   }
 }

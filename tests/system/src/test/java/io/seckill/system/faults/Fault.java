@@ -12,10 +12,6 @@ import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServer;
 import java.io.UncheckedIOException;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -245,7 +241,7 @@ public record Fault(
             "RabbitMQ",
             "bad messages",
             () -> insist(() -> publish(lab, sale, CraftedMessages.bad(sale))),
-            () -> number(lab, "SELECT COUNT(*) FROM dead_letter"),
+            () -> lab.database().number("SELECT COUNT(*) FROM dead_letter"),
             Fault::nothing));
     return some;
   }
@@ -316,7 +312,7 @@ public record Fault(
             "MySQL",
             "read-only",
             () -> insist(() -> mysql.setReadOnly(true)),
-            () -> number(lab, "SELECT @@global.read_only") == 1,
+            () -> lab.database().number("SELECT @@global.read_only") == 1,
             () -> insist(() -> mysql.setReadOnly(false)),
             AT_ONCE));
     return some;
@@ -326,17 +322,6 @@ public record Fault(
     return List.of(
         state(name, "kill", server::kill, () -> !server.isRunning(), server::restart, start),
         state(name, "freeze", server::freeze, server::isFrozen, server::thaw, AT_ONCE));
-  }
-
-  private static long number(FaultLab lab, String query) {
-    try (Connection mysql = lab.database().connect();
-        Statement statement = mysql.createStatement();
-        ResultSet rows = statement.executeQuery(query)) {
-      rows.next();
-      return rows.getLong(1);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   /** A fault whose effect is a state. */

@@ -11,6 +11,7 @@ import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.guarantee.RunHistory;
 import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.testing.RowLock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -95,6 +96,12 @@ public final class FaultRun implements AutoCloseable {
 
   public SaleOffer sale(int index) {
     return sales.get(index);
+  }
+
+  /** Locks the row of a sale's product until this is released. */
+  public RowLock lockProduct(int index) {
+    return lab.database()
+        .lock("SELECT * FROM products WHERE sku_id = " + sale(index).skuId() + " FOR UPDATE");
   }
 
   /** Orders of the run that wait in Redis, in outboxes and private queues. */

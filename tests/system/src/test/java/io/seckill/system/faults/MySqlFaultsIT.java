@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.system.agent.inside.PointAction;
 import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RowLock;
+import io.seckill.testing.Rows;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -39,16 +40,12 @@ class MySqlFaultsIT {
   @Tag("proof")
   @Test
   @DisplayName("27: lock wait: a second session holds the product")
-  void lockWait() throws SQLException {
+  void lockWait() {
     try (FaultRun run = lab.run("27 lock wait").begin(100);
-        Connection session = lab.database().connect();
-        Statement statement = session.createStatement()) {
+        RowLock held = run.lockProduct(3)) {
       double before = lockRetries();
-      session.setAutoCommit(false);
-      statement.execute(
-          "SELECT stock FROM products WHERE sku_id = " + run.sale(3).skuId() + " FOR UPDATE");
       Signals.await("a lock wait to time out", () -> lockRetries() > before);
-      session.rollback();
+      held.release();
       run.fault("product locked until the consumer's lock wait timed out");
       run.judge();
     }
@@ -97,11 +94,8 @@ class MySqlFaultsIT {
   }
 
   private long number(String query) throws SQLException {
-    try (Connection root = mysql.rootConnection();
-        Statement look = root.createStatement();
-        ResultSet rows = look.executeQuery(query)) {
-      rows.next();
-      return rows.getLong(1);
+    try (Connection root = mysql.rootConnection()) {
+      return Rows.number(root, query);
     }
   }
 
@@ -196,15 +190,13 @@ class MySqlFaultsIT {
   @Tag("proof")
   @Test
   @DisplayName("28: tables locked by a second session")
-  void tablesLocked() throws SQLException {
+  void tablesLocked() {
     try (FaultRun run = lab.run("28 LOCK TABLES").begin(300);
-        Connection session = lab.database().connect();
-        Statement statement = session.createStatement()) {
-      statement.execute("LOCK TABLES products WRITE, orders WRITE");
+        RowLock held = lab.database().lock("LOCK TABLES products WRITE, orders WRITE")) {
       run.load().awaitAccepted(1_900);
       assertThat(run.inBroker()).as("orders that wait in the broker").isPositive();
       run.fault("products and orders locked until nearly all was admitted");
-      statement.execute("UNLOCK TABLES");
+      held.release();
       run.judge();
     }
   }
@@ -213,11 +205,9 @@ class MySqlFaultsIT {
   @Tag("proof")
   @Test
   @DisplayName("30: payments hold every connection of their pool: orders are stored meanwhile")
-  void poolDrainedByPayments() throws SQLException {
+  void poolDrainedByPayments() {
     try (FaultRun run = lab.run("30 pool drained by payments");
-        Connection session = lab.database().connect();
-        Statement statement = session.createStatement()) {
-      statement.execute("LOCK TABLES simulated_charge WRITE");
+        RowLock held = lab.database().lock("LOCK TABLES simulated_charge WRITE")) {
       run.begin(100);
       awaitDrainedPool();
       double stored = sum("seckill_consumer_stored_total");
@@ -226,7 +216,7 @@ class MySqlFaultsIT {
           () -> sum("seckill_consumer_stored_total") > stored + 600);
       awaitDrainedPool();
       run.fault("all connections for payments held and waited for; 600 orders stored meanwhile");
-      statement.execute("UNLOCK TABLES");
+      held.release();
       run.judge();
     }
   }

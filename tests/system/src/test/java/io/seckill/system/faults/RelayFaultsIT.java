@@ -1,5 +1,6 @@
 package io.seckill.system.faults;
 
+import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.Partition;
@@ -20,8 +21,6 @@ import redis.clients.jedis.resps.Tuple;
 /** Faults of relays and of their links. */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class RelayFaultsIT {
-
-  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   /** Bound on the time to adopt, with a lease of 6 s. */
   private static final Duration ADOPTED = Duration.ofSeconds(10);
@@ -90,7 +89,7 @@ class RelayFaultsIT {
       ServiceInstance dead = lab.relay(1);
       dead.agent().arm(Failpoints.CLAIMED_NOT_PUBLISHED, PointAction.PAUSE, 3);
       run.begin(0);
-      dead.agent().awaitReached(Failpoints.CLAIMED_NOT_PUBLISHED, LIMIT);
+      dead.agent().awaitReached(Failpoints.CLAIMED_NOT_PUBLISHED, SOON);
       double before = adopted(lab.relay(2));
       dead.kill();
       long killed = System.nanoTime();
@@ -114,10 +113,10 @@ class RelayFaultsIT {
       ServiceInstance frozen = lab.relay(1);
       frozen.agent().arm(Failpoints.CONFIRMED_NOT_REMOVED, PointAction.PAUSE, 40);
       run.begin(0);
-      frozen.agent().awaitReached(Failpoints.CONFIRMED_NOT_REMOVED, LIMIT);
+      frozen.agent().awaitReached(Failpoints.CONFIRMED_NOT_REMOVED, SOON);
       // Armed last, because a blocked lane hands its claims over after four seconds.
       frozen.agent().arm(Failpoints.CLAIMED_NOT_PUBLISHED, PointAction.PAUSE, 1);
-      frozen.agent().awaitReached(Failpoints.CLAIMED_NOT_PUBLISHED, LIMIT);
+      frozen.agent().awaitReached(Failpoints.CLAIMED_NOT_PUBLISHED, SOON);
       double before = adopted(lab.relay(2));
       double leasesFenced = leasesFenced(frozen);
       frozen.freeze();

@@ -1,5 +1,6 @@
 package io.seckill.system.faults;
 
+import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.system.agent.inside.PointAction;
@@ -7,12 +8,10 @@ import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
-import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -34,7 +33,6 @@ class StrongSaleFaultsIT {
   private static final String UNKNOWN = "ADMISSION_UNAVAILABLE";
   private static final String LATENCY = "seckill_admission_latency_seconds";
   private static final String STRONG_LATENCY = "seckill_strong_latency_seconds";
-  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final Duration SLOW_ONE_WAY = Duration.ofMillis(150);
   private static final int SHOPPERS = 16;
   private static final int PAUSES = 10;
@@ -152,19 +150,15 @@ class StrongSaleFaultsIT {
   @Tag("proof")
   @Test
   @DisplayName("65: lock wait: a second session holds the product")
-  void lockWait() throws SQLException {
+  void lockWait() {
     try (FaultRun run = lab.runStrong("65 lock wait").begin(100);
-        Connection session = lab.database().connect();
-        Statement statement = session.createStatement()) {
+        RowLock lock = run.lockProduct(3)) {
       SaleOffer held = run.sale(3);
-      session.setAutoCommit(false);
-      statement.execute(
-          "SELECT stock FROM products WHERE sku_id = " + held.skuId() + " FOR UPDATE");
       Set<String> before = run.acceptedOrders(held);
       int others = run.load().accepted();
       run.load().awaitAccepted(others + 200); // of the other sales
       assertThat(stored(held)).as("orders of the held product").containsAll(before);
-      session.rollback();
+      lock.release();
       run.fault("product locked while 200 others were bought");
       run.judge();
     }
@@ -173,14 +167,12 @@ class StrongSaleFaultsIT {
   @Tag("proof")
   @Test
   @DisplayName("65: tables locked by a second session")
-  void tablesLocked() throws SQLException {
+  void tablesLocked() {
     try (FaultRun run = lab.runStrong("65 LOCK TABLES").begin(300);
-        Connection session = lab.database().connect();
-        Statement statement = session.createStatement()) {
-      statement.execute("LOCK TABLES products WRITE, orders WRITE");
+        RowLock held = lab.database().lock("LOCK TABLES products WRITE, orders WRITE")) {
       awaitNoYes(run);
       run.fault("products and orders locked");
-      statement.execute("UNLOCK TABLES");
+      held.release();
       run.judge();
     }
   }
@@ -193,7 +185,7 @@ class StrongSaleFaultsIT {
       Set<String> unanswered = Set.of();
       while (unanswered.isEmpty()) { // a batch may be of repeats alone
         consumer.agent().arm(Failpoints.STRONG_COMMITTED, PointAction.PAUSE, 1);
-        consumer.agent().awaitReached(Failpoints.STRONG_COMMITTED, LIMIT);
+        consumer.agent().awaitReached(Failpoints.STRONG_COMMITTED, SOON);
         unanswered = storedAndUnanswered(run);
         if (unanswered.isEmpty()) {
           consumer.agent().release(Failpoints.STRONG_COMMITTED);
@@ -240,7 +232,7 @@ class StrongSaleFaultsIT {
     try (FaultRun run = lab.runStrong("67 order-consumer frozen in mid-transaction").begin(100)) {
       ServiceInstance consumer = lab.consumer(1);
       consumer.agent().arm(Failpoints.STRONG_BEFORE_COMMIT, PointAction.PAUSE, 1);
-      consumer.agent().awaitReached(Failpoints.STRONG_BEFORE_COMMIT, LIMIT);
+      consumer.agent().awaitReached(Failpoints.STRONG_BEFORE_COMMIT, SOON);
       consumer.freeze();
       run.fault(consumer.name() + " frozen with an open transaction");
       long since = System.nanoTime();
@@ -293,7 +285,7 @@ class StrongSaleFaultsIT {
         for (PointAction action : List.of(PointAction.THROW, PointAction.ERROR)) {
           int accepted = run.load().acceptedAt(0);
           consumer.agent().arm(point, action, 1);
-          consumer.agent().awaitReached(point, LIMIT);
+          consumer.agent().awaitReached(point, SOON);
           run.fault(consumer.name() + ": " + action + " at " + point);
           Signals.await("purchases after it", () -> run.load().acceptedAt(0) > accepted + 20);
         }
@@ -324,7 +316,7 @@ class StrongSaleFaultsIT {
   private void losesACommit(FaultRun run, ServiceInstance consumer, Runnable loss) {
     TcpProxy link = consumer.links().mysql();
     consumer.agent().arm(Failpoints.STRONG_BEFORE_COMMIT, PointAction.PAUSE, 1);
-    consumer.agent().awaitReached(Failpoints.STRONG_BEFORE_COMMIT, LIMIT);
+    consumer.agent().awaitReached(Failpoints.STRONG_BEFORE_COMMIT, SOON);
     loss.run();
     long before = link.droppedBytes();
     int unknown = run.load().problems(UNKNOWN);
@@ -535,16 +527,8 @@ class StrongSaleFaultsIT {
     return ids;
   }
 
-  private Set<String> stored(SaleOffer sale) throws SQLException {
-    Set<String> ids = new HashSet<>();
-    try (Connection session = lab.database().connect();
-        Statement statement = session.createStatement();
-        ResultSet rows =
-            statement.executeQuery("SELECT order_id FROM orders WHERE sku_id = " + sale.skuId())) {
-      while (rows.next()) {
-        ids.add(rows.getString(1));
-      }
-    }
-    return ids;
+  private Set<String> stored(SaleOffer sale) {
+    String sql = "SELECT order_id FROM orders WHERE sku_id = ?";
+    return new HashSet<>(lab.database().rows(sql, row -> row.getString(1), sale.skuId()));
   }
 }

@@ -1,15 +1,14 @@
 package io.seckill.system.guarantee;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -19,9 +18,6 @@ import tools.jackson.databind.JsonNode;
  * stores. Reads it at one gateway's admin port, or judges what was read there.
  */
 public final class LedgerBalances implements Guarantee {
-
-  /** Acks, compensations and the posts of other consumers take a second or two. */
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final @Nullable AdminClient admin;
   private final Map<Long, Answer> ledgers = new ConcurrentHashMap<>();
@@ -56,8 +52,7 @@ public final class LedgerBalances implements Guarantee {
 
   private void awaitBalance(AdminClient gateway, SaleAtRest sale) {
     try {
-      Awaitility.await("the ledger of SKU " + sale.skuId() + " to balance")
-          .atMost(PATIENCE)
+      eventually("the ledger of SKU " + sale.skuId() + " to balance")
           .untilAsserted(
               () -> {
                 ledgers.put(sale.skuId(), gateway.ledger(sale.skuId()));

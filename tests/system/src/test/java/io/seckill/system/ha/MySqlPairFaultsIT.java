@@ -6,16 +6,13 @@ import io.seckill.system.faults.FaultRun;
 import io.seckill.system.faults.OnChannel;
 import io.seckill.system.faults.Signals;
 import io.seckill.testing.MySqlPair;
+import io.seckill.testing.Rows;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -141,41 +138,26 @@ class MySqlPairFaultsIT {
   private record Order(String id, long userId) {}
 
   private List<Order> unpaid() {
-    List<Order> orders = new ArrayList<>();
-    query(
+    return rows(
         "SELECT order_id, user_id FROM %s.orders WHERE status = 'CONFIRMED'"
             .formatted(lab.database().name()),
-        row -> orders.add(new Order(row.getString(1), row.getLong(2))));
-    return orders;
+        row -> new Order(row.getString(1), row.getLong(2)));
   }
 
   private int connections() {
-    AtomicInteger count = new AtomicInteger();
-    query(
-        "SELECT COUNT(*) FROM information_schema.processlist WHERE user = '%s'"
-            .formatted(lab.database().username()),
-        row -> count.set(row.getInt(1)));
-    return count.get();
+    String count = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = '%s'";
+    return rows(count.formatted(lab.database().username()), row -> row.getInt(1)).get(0);
   }
 
   private boolean isCommitWaiting() {
-    AtomicInteger waiting = new AtomicInteger();
-    query(
-        "SHOW STATUS LIKE 'Rpl_semi_sync_master_wait_sessions'", row -> waiting.set(row.getInt(2)));
-    return waiting.get() > 0;
+    return rows("SHOW STATUS LIKE 'Rpl_semi_sync_master_wait_sessions'", row -> row.getInt(2))
+            .get(0)
+        > 0;
   }
 
-  private interface Row {
-    void read(ResultSet row) throws SQLException;
-  }
-
-  private void query(String sql, Row each) {
-    try (Connection root = mysql.primary().rootConnection();
-        Statement statement = root.createStatement();
-        ResultSet rows = statement.executeQuery(sql)) {
-      while (rows.next()) {
-        each.read(rows);
-      }
+  private <T> List<T> rows(String sql, Rows.Reader<T> reader) {
+    try (Connection root = mysql.primary().rootConnection()) {
+      return Rows.of(root, sql, reader);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }

@@ -31,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -53,16 +52,10 @@ class OperationsPageIT {
   private static final String LOCK_OF_3007 =
       "CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-3007')";
 
-  private static Pipeline pipeline;
-  private static Browser browser;
-  private static OpsPage page;
-
-  @BeforeAll
-  static void start() {
-    pipeline = Pipeline.startWith("ops-page", SETTINGS);
-    browser = Browser.desktop("en-US");
-    page = new OpsPage(browser, "http://127.0.0.1:" + pipeline.adminPort());
-  }
+  private static final Pipeline pipeline = Pipeline.startWith("ops-page", SETTINGS);
+  private static final Browser browser = Browser.desktop("en-US");
+  private static final OpsPage page =
+      new OpsPage(browser, "http://127.0.0.1:" + pipeline.adminPort());
 
   @AfterAll
   static void stop() {
