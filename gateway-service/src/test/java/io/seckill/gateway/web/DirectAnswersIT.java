@@ -160,7 +160,8 @@ class DirectAnswersIT {
         accepted("9112/5.1 blanks around the value", with("X-Note:\t a \t")),
         accepted("9112/5.2 folded value", with("X-Note: a\r\n b")),
         acceptedWith("X-Note: " + "a".repeat(15_000)),
-        new Row("9110/5.4 cookies", with("Cookie: " + "a".repeat(17_000)), 431, "HEADERS_TOO_LARGE"),
+        new Row(
+            "9110/5.4 cookies", with("Cookie: " + "a".repeat(17_000)), 431, "HEADERS_TOO_LARGE"),
         new Row(
             "9110/5.4 headers",
             with("X-Note: aaaaaaaaaaaa\r\n".repeat(1_000) + "X: y"),

@@ -9,6 +9,7 @@ import java.util.Locale;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.util.KeyValue;
 
 /** The shipped Redis users of the services, and the accesses that they were denied. */
 final class RedisUsers {
@@ -47,6 +48,9 @@ final class RedisUsers {
   private static String text(Object answer) {
     if (answer instanceof byte[] bytes) {
       return new String(bytes, StandardCharsets.UTF_8);
+    }
+    if (answer instanceof KeyValue<?, ?> field) { // of RESP3
+      return text(field.getKey()) + "=" + text(field.getValue());
     }
     return answer instanceof List<?> parts
         ? parts.stream().map(RedisUsers::text).toList().toString()
