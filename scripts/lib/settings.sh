@@ -90,7 +90,7 @@ choose_properties() { # NAME=VALUE…
   for given in "$@"; do
     name=${given%%=*}
     grep -qF "\`$name\`" "$ROOT/docs/configuration.md" || fail "there is no property $name; docs/configuration.md lists them"
-    PROPERTIES=$(grep -v "^${name//./\\.}=" <<<"$PROPERTIES") || true
+    PROPERTIES=$(sed "/^${name//./\\.}=/d" <<<"$PROPERTIES")
     [[ -z ${given#*=} ]] || PROPERTIES+=${PROPERTIES:+$'\n'}$given
   done
 }
