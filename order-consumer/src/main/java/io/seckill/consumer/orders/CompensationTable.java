@@ -99,8 +99,7 @@ class CompensationTable {
 
   /**
    * Has the units of these orders, confirmed by Redis or not, belong to a later epoch: its loading
-   * took the units of dead letters from stock and quota, whatever the reason for which an order is
-   * rejected.
+   * took the units of all dead letters from stock and quota.
    */
   void moveTo(long epoch, Collection<OrderId> orders) {
     jdbc.sql(

@@ -18,7 +18,7 @@ public final class SteadyShoppers implements AutoCloseable {
   private long next = 1;
 
   /**
-   * @param sales of which each time one unit is bought
+   * @param sales one unit of each is bought every time
    */
   public SteadyShoppers(PipelineLab lab, SaleOffer... sales) {
     this.lab = lab;

@@ -7,8 +7,8 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Tells a store that a fault keeps from answering from a check that asks it wrongly: only the first
- * may be passed over.
+ * Decides whether a check failed because a fault keeps its store from answering, which is passed
+ * over, or because the check itself is wrong, which is not.
  */
 final class StoreDown {
 
