@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.common.order.Partition;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.gateway.fallback.PromisedOrders.Admitted;
 import java.util.HashSet;
@@ -26,7 +24,6 @@ import org.springframework.dao.QueryTimeoutException;
 class PromiseHandoverTest {
 
   private static final long SKU = 1_001;
-  private static final long SOME_MS = 1_800_000_000_000L;
   private static final Admitted ADMITTED = new Admitted(SKU, 1, 5);
 
   private final PromisedOrders orders = new PromisedOrders();
@@ -81,13 +78,15 @@ class PromiseHandoverTest {
   @Test
   void aStopHandsOverWhatMySqlLacksAndEndsTheRegistrationThen() {
     promises.heard(System.nanoTime(), 0);
-    inMySql.add(order(2).orderId());
+    inMySql.add(PromisedOrdersTest.order(2).orderId());
     orders.add(orders(1, 3));
     orders.add(ADMITTED);
 
     handover.close();
 
-    assertThat(handedOver()).containsExactly(order(1).orderId(), order(3).orderId());
+    assertThat(handedOver())
+        .containsExactly(
+            PromisedOrdersTest.order(1).orderId(), PromisedOrdersTest.order(3).orderId());
     assertThat(calls).noneMatch(call -> call.get("isLast").equals(true));
     assertThat(callsBeforeTheEnd).containsExactly(2);
     assertThat(promises.may(SKU)).isFalse();
@@ -147,21 +146,6 @@ class PromiseHandoverTest {
   }
 
   private static List<OrderMessage> orders(int first, int last) {
-    return IntStream.rangeClosed(first, last).mapToObj(PromiseHandoverTest::order).toList();
-  }
-
-  private static OrderMessage order(int number) {
-    OrderId id = OrderId.of(SOME_MS + number / 1_000, Partition.ofSku(SKU), 7, number % 1_000);
-    return new OrderMessage(
-        id,
-        number,
-        SKU,
-        1,
-        "key-" + (10_000 + number),
-        PurchasePolicy.LIMITED,
-        1,
-        number,
-        SOME_MS,
-        null);
+    return IntStream.rangeClosed(first, last).mapToObj(PromisedOrdersTest::order).toList();
   }
 }

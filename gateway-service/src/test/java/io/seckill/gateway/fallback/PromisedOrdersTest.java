@@ -35,7 +35,8 @@ class PromisedOrdersTest {
 
   @Test
   void saysThatItHadToForget() {
-    orders.add(IntStream.rangeClosed(1, PromisedOrders.MOST).mapToObj(this::order).toList());
+    orders.add(
+        IntStream.rangeClosed(1, PromisedOrders.MOST).mapToObj(PromisedOrdersTest::order).toList());
     assertThat(orders.content().complete()).isTrue();
 
     orders.add(List.of(order(PromisedOrders.MOST + 1)));
@@ -49,7 +50,10 @@ class PromisedOrdersTest {
 
   @Test
   void isCompleteAgainWhenMySqlHasWhatWasDropped() {
-    orders.add(IntStream.rangeClosed(1, PromisedOrders.MOST + 3).mapToObj(this::order).toList());
+    orders.add(
+        IntStream.rangeClosed(1, PromisedOrders.MOST + 3)
+            .mapToObj(PromisedOrdersTest::order)
+            .toList());
 
     orders.forgetDropped((sku, seq) -> sku == SKU + 1 || seq <= 2);
     assertThat(orders.content().complete()).isFalse();
@@ -60,7 +64,10 @@ class PromisedOrdersTest {
 
   @Test
   void staysIncompleteWhenAnOrderIsDroppedDuringTheHandover() {
-    orders.add(IntStream.rangeClosed(1, PromisedOrders.MOST + 1).mapToObj(this::order).toList());
+    orders.add(
+        IntStream.rangeClosed(1, PromisedOrders.MOST + 1)
+            .mapToObj(PromisedOrdersTest::order)
+            .toList());
     Content content = orders.content();
     orders.add(List.of(order(PromisedOrders.MOST + 2)));
 
@@ -98,7 +105,7 @@ class PromisedOrdersTest {
     assertThat(orders.content().admitted()).containsExactly(new Admitted(SKU, 2, 20));
   }
 
-  private OrderMessage order(int number) {
+  static OrderMessage order(int number) {
     OrderId id = OrderId.of(SOME_MS + number / 1_000, Partition.ofSku(SKU), 7, number % 1_000);
     return new OrderMessage(
         id,

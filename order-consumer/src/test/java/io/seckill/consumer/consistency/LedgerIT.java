@@ -78,14 +78,20 @@ class LedgerIT {
     awaitUnits("paid", 3);
   }
 
-  @Test
-  void followsAnOrderBackToTheShelf() {
+  /** Of ten, by user 7. */
+  private OrderMessage threeUnitsStored() {
     SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
     OrderMessage order = sale.order(7, 3);
     sale.admit(order);
     sale.claim(1);
     sale.publish(order);
     awaitUnits("confirmed", 3);
+    return order;
+  }
+
+  @Test
+  void followsAnOrderBackToTheShelf() {
+    OrderMessage order = threeUnitsStored();
 
     assertThat(post(order, "cancel").status()).isEqualTo(200);
 
@@ -95,12 +101,7 @@ class LedgerIT {
 
   @Test
   void countsUnitsThatRedisHasNotTakenBackYet() {
-    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
-    OrderMessage order = sale.order(7, 3);
-    sale.admit(order);
-    sale.claim(1);
-    sale.publish(order);
-    awaitUnits("confirmed", 3);
+    OrderMessage order = threeUnitsStored();
     consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // blocks compensations
 
     assertThat(post(order, "cancel").status()).isEqualTo(200);
@@ -212,12 +213,9 @@ class LedgerIT {
     for (int i = rows.size() - 1; i >= 0; i--) {
       SaleInFlight.open(skus.get(i), 10, consumer, flood);
       String[] row = rows.get(i).split(", ", -1);
-      consumer
-          .sql()
-          .sql(
-              "UPDATE products SET state = '%s', opens_at = NOW() + INTERVAL %s, closes_at = NOW() + INTERVAL %s WHERE sku_id = %d"
-                  .formatted(row[0], row[1], row[2], skus.get(i)))
-          .update();
+      consumer.update(
+          "UPDATE products SET state = '%s', opens_at = NOW() + INTERVAL %s, closes_at = NOW() + INTERVAL %s WHERE sku_id = %d"
+              .formatted(row[0], row[1], row[2], skus.get(i)));
     }
 
     List<Long> watched = consumer.bean(DatabaseBalanceItems.class).watched(1_000);
@@ -227,13 +225,10 @@ class LedgerIT {
         .containsExactlyElementsOf(skus.subList(3, 6));
     skus.forEach(
         each ->
-            consumer
-                .sql()
-                .sql(
-                    "UPDATE products SET state = 'CLOSED', closes_at = NOW() - INTERVAL 1 DAY WHERE"
-                        + " sku_id = ?")
-                .param(each)
-                .update());
+            consumer.update(
+                "UPDATE products SET state = 'CLOSED', closes_at = NOW() - INTERVAL 1 DAY WHERE"
+                    + " sku_id = ?",
+                each));
   }
 
   private static double ageSeconds(long skuId) {
@@ -290,12 +285,7 @@ class LedgerIT {
 
   @Test
   void theDailyAuditProvesTheTotalsByTheRows() {
-    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
-    OrderMessage order = sale.order(7, 3);
-    sale.admit(order);
-    sale.claim(1);
-    sale.publish(order);
-    awaitUnits("confirmed", 3);
+    var unused = threeUnitsStored();
 
     JsonNode made = audit();
     assertThat(made.at("/confirmed/units").longValue()).isEqualTo(3);
@@ -319,12 +309,7 @@ class LedgerIT {
 
   @Test
   void findsAnOrderThatIsNotCounted() {
-    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
-    OrderMessage order = sale.order(7, 3);
-    sale.admit(order);
-    sale.claim(1);
-    sale.publish(order);
-    awaitUnits("confirmed", 3);
+    var unused = threeUnitsStored();
 
     consumer.update("DELETE FROM order_total WHERE sku_id = ?", sku);
 
