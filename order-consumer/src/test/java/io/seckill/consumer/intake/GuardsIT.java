@@ -39,7 +39,8 @@ class GuardsIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(2000);
 
-  private static final TestConsumer consumer = TestConsumer.shared();
+  // Not the shared one: the invariants are checked for every SKU of its database.
+  @AutoClose private static final TestConsumer consumer = TestConsumer.start();
   @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
   private static final StoredInvariants database = new StoredInvariants(consumer.sql());
   private static final AdmissionFixture redis = new AdmissionFixture(consumer.redis());
