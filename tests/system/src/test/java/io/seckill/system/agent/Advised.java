@@ -4,7 +4,7 @@ import io.seckill.system.agent.inside.EntryPoint;
 import io.seckill.system.agent.inside.ExitPoint;
 
 /**
- * One method of a service, changed while its class is loaded.
+ * One method of a service that the agent changes.
  *
  * @param name the name that failpoints and sessions use; no blanks
  * @param className binary name, {@code io.seckill.…} in the service's jar or a class of the JDK

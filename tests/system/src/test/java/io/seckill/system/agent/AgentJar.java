@@ -57,7 +57,7 @@ final class AgentJar {
     Manifest manifest = new Manifest();
     Attributes attributes = manifest.getMainAttributes();
     attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
-    attributes.put(new Attributes.Name("Premain-Class"), FaultAgent.class.getName());
+    attributes.put(new Attributes.Name("Agent-Class"), FaultAgent.class.getName());
     attributes.put(new Attributes.Name("Can-Retransform-Classes"), "true");
     attributes.put(Attributes.Name.CLASS_PATH, locationOf(ByteBuddy.class).toUri().toString());
     return manifest;

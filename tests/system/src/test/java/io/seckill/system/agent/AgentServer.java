@@ -2,6 +2,10 @@ package io.seckill.system.agent;
 
 import static org.awaitility.Awaitility.await;
 
+import com.sun.tools.attach.AgentInitializationException;
+import com.sun.tools.attach.AgentLoadException;
+import com.sun.tools.attach.AttachNotSupportedException;
+import com.sun.tools.attach.VirtualMachine;
 import io.seckill.system.process.Service;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -15,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -42,21 +47,38 @@ public final class AgentServer implements AutoCloseable {
   }
 
   /**
-   * Returns the JVM flag that loads the agent into a process.
+   * Names the methods that the agent of a process shall change.
    *
    * @param name unique among the processes that run at the same time
    * @throws IllegalArgumentException when the service has no such class or method
    */
-  public String jvmFlag(Service service, String name, List<Advised> wanted) {
+  public void expect(Service service, String name, List<Advised> wanted) {
     ServiceMethods.check(service, wanted);
     advices.put(name, List.copyOf(wanted));
-    return "-javaagent:" + AgentJar.file() + "=" + listener.getLocalPort() + ":" + name;
+  }
+
+  /** The session of the latest process of that name, if it has an agent. */
+  public Optional<AgentSession> session(String name) {
+    return Optional.ofNullable(latest.get(name));
   }
 
   /**
-   * Returns the session of the latest process of that name; waits at most a minute for the first.
+   * Loads the agent into a process that serves: a younger one may take the signal for its end.
+   * Processes start without, because an agent makes a start take a third longer.
    */
-  public AgentSession session(String name) {
+  public AgentSession attach(String name, long pid) {
+    try {
+      VirtualMachine process = VirtualMachine.attach(Long.toString(pid));
+      try {
+        process.loadAgent(AgentJar.file().toString(), listener.getLocalPort() + ":" + name);
+      } finally {
+        process.detach();
+      }
+    } catch (IOException | AttachNotSupportedException e) {
+      throw new IllegalStateException("the agent cannot be loaded into " + name, e);
+    } catch (AgentLoadException | AgentInitializationException e) {
+      throw new IllegalStateException("the agent of " + name + " does not start", e);
+    }
     await("the agent of " + name)
         .atMost(START_LIMIT)
         .pollInterval(Duration.ofMillis(10))
@@ -64,7 +86,7 @@ public final class AgentServer implements AutoCloseable {
     return latest.get(name);
   }
 
-  /** Makes {@link #session} wait for a new process of that name, after the former has ended. */
+  /** Forgets the agent of a process that has ended. */
   public void forget(String name) {
     latest.remove(name);
   }

@@ -23,7 +23,7 @@ class FaultAgentIT {
     try (AgentServer agents = new AgentServer()) {
       assertThatThrownBy(
               () ->
-                  agents.jvmFlag(
+                  agents.expect(
                       Service.RELAY,
                       "relay",
                       List.of(Advised.before("somewhere", className, method))))

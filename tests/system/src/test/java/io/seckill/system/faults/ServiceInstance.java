@@ -7,8 +7,6 @@ import io.seckill.system.process.ServiceMetrics;
 import io.seckill.system.process.ServiceProcess;
 import java.io.File;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
 
@@ -41,11 +39,15 @@ public final class ServiceInstance implements AutoCloseable {
       AgentServer agents,
       int healthPort,
       Map<String, String> environment) {
-    List<String> flags = new ArrayList<>(product.jvmFlags(service));
-    flags.add(agents.jvmFlag(service, name, Failpoints.of(service)));
+    agents.expect(service, name, Failpoints.of(service));
     ServiceProcess process =
         ServiceProcess.start(
-            service, product.runs(service), "faults-" + name, healthPort, environment, flags);
+            service,
+            product.runs(service),
+            "faults-" + name,
+            healthPort,
+            environment,
+            product.jvmFlags(service));
     return new ServiceInstance(name, links, agents, healthPort, process);
   }
 
@@ -62,8 +64,15 @@ public final class ServiceInstance implements AutoCloseable {
     return links;
   }
 
-  public AgentSession agent() {
-    return agents.session(name);
+  /** The agent in the process; the first call after a start loads it, which takes a second. */
+  public synchronized AgentSession agent() {
+    return agents
+        .session(name)
+        .orElseGet(
+            () -> {
+              process.awaitAnswers();
+              return agents.attach(name, process.pid());
+            });
   }
 
   /** Threads of the process now. */

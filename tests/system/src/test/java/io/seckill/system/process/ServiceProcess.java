@@ -110,6 +110,15 @@ public final class ServiceProcess implements AutoCloseable {
     return this;
   }
 
+  /** Waits until it answers, even if it is not ready; fails early when the process has died. */
+  public void awaitAnswers() {
+    await(name + " to answer")
+        .atMost(START_LIMIT)
+        .pollInterval(Duration.ofMillis(100))
+        .failFast(name + " died", this::checkAlive)
+        .until(this::answers);
+  }
+
   /** Whether readiness answers 200 now. */
   public boolean isReady() {
     return readiness().filter(status -> status == 200).isPresent();

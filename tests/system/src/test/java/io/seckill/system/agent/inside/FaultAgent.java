@@ -13,9 +13,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs before the service's main method: fetches the list of advices from the test, installs them,
- * and then executes the test's commands on its own thread. Ends the process when an advice cannot
- * be installed, because a test that changes nothing would prove nothing.
+ * Is loaded into a running service: fetches the list of advices from the test, installs them, and
+ * then executes the test's commands on its own thread. Ends the process when an advice cannot be
+ * installed, because a test that changes nothing would prove nothing.
  */
 public final class FaultAgent {
 
@@ -29,7 +29,7 @@ public final class FaultAgent {
    * @param arguments {@code port:name}: the port on which the test listens, and its name for this
    *     process
    */
-  public static void premain(String arguments, Instrumentation instrumentation) {
+  public static void agentmain(String arguments, Instrumentation instrumentation) {
     try {
       int colon = arguments.indexOf(':');
       Socket socket =
@@ -44,9 +44,9 @@ public final class FaultAgent {
       for (String line = fromTest.readLine(); !line.isEmpty(); line = fromTest.readLine()) {
         advices.add(line);
       }
-      WallClock.install(instrumentation);
       Weaver.weave(advices, instrumentation);
-      Thread thread = new Thread(() -> obey(fromTest), "fault-agent");
+      WallClock clock = new WallClock(instrumentation);
+      Thread thread = new Thread(() -> obey(fromTest, clock), "fault-agent");
       thread.setDaemon(true);
       thread.start();
     } catch (IOException | RuntimeException e) {
@@ -69,10 +69,10 @@ public final class FaultAgent {
     Runtime.getRuntime().halt(CANNOT_CHANGE);
   }
 
-  private static void obey(BufferedReader fromTest) {
+  private static void obey(BufferedReader fromTest, WallClock clock) {
     try {
       for (String line = fromTest.readLine(); line != null; line = fromTest.readLine()) {
-        obey(line.split(" ", -1));
+        obey(line.split(" ", -1), clock);
         tell("done");
       }
     } catch (IOException e) {
@@ -80,13 +80,13 @@ public final class FaultAgent {
     }
   }
 
-  private static void obey(String[] words) {
+  private static void obey(String[] words, WallClock clock) {
     switch (words[0]) {
       case "arm" ->
           FailpointRegistry.arm(
               words[1], PointAction.valueOf(words[2]), Integer.parseInt(words[3]));
       case "release" -> FailpointRegistry.release(words[1]);
-      case "clock" -> WallClock.shift(words[1]);
+      case "clock" -> clock.shift(words[1]);
       default -> throw new IllegalArgumentException("the agent does not know " + words[0]);
     }
   }

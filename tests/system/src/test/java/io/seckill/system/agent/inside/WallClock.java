@@ -34,11 +34,16 @@ final class WallClock implements ClassFileTransformer {
   /** Method of {@code jdk.internal.misc.VM}, called by {@code Instant.now}. */
   private static final String NANOS = "getNanoTimeAdjustment";
 
-  private WallClock() {}
+  private final Instrumentation instrumentation;
+  private boolean installed;
+
+  WallClock(Instrumentation instrumentation) {
+    this.instrumentation = instrumentation;
+  }
 
   /** Changes the classes that are already loaded and all that are loaded later. */
-  static void install(Instrumentation instrumentation) {
-    instrumentation.addTransformer(new WallClock(), true);
+  private void install() {
+    instrumentation.addTransformer(this, true);
     Class<?>[] loaded =
         Arrays.stream(instrumentation.getAllLoadedClasses())
             .filter(type -> instrumentation.isModifiableClass(type) && readsTheTime(type))
@@ -50,8 +55,12 @@ final class WallClock implements ClassFileTransformer {
     }
   }
 
-  /** Sets the shift; zero restores the system's time. */
-  static void shift(String millis) {
+  /** Sets the shift; zero restores the system's time. For one thread. */
+  void shift(String millis) {
+    if (!installed) {
+      install();
+      installed = true;
+    }
     System.setProperty(SHIFT, millis);
   }
 

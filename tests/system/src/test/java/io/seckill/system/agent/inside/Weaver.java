@@ -4,7 +4,9 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 import static net.bytebuddy.matcher.ElementMatchers.none;
 
 import java.lang.instrument.Instrumentation;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.agent.builder.AgentBuilder;
@@ -15,7 +17,7 @@ import net.bytebuddy.dynamic.scaffold.TypeValidation;
 import net.bytebuddy.utility.JavaModule;
 import org.jspecify.annotations.Nullable;
 
-/** Adds advices to classes when they are loaded, and to those of the JDK immediately. */
+/** Adds advices to classes: at once to those that are loaded, to others when they are. */
 final class Weaver {
 
   private Weaver() {}
@@ -35,13 +37,19 @@ final class Weaver {
 
   static void weave(List<String> advices, Instrumentation instrumentation) {
     List<Line> lines = advices.stream().map(Line::of).toList();
+    Set<String> classNames = lines.stream().map(Line::className).collect(Collectors.toSet());
+    Class<?>[] loaded =
+        Arrays.stream(instrumentation.getAllLoadedClasses())
+            .filter(type -> classNames.contains(type.getName()))
+            .toArray(Class<?>[]::new);
     AgentBuilder agent =
         new AgentBuilder.Default(new ByteBuddy().with(TypeValidation.DISABLED))
             .disableClassFormatChanges()
             .with(AgentBuilder.RedefinitionStrategy.RETRANSFORMATION)
+            .with(new AgentBuilder.RedefinitionStrategy.DiscoveryStrategy.Explicit(loaded))
             .with(new EndsTheProcess())
             .ignore(none());
-    for (String className : lines.stream().map(Line::className).collect(Collectors.toSet())) {
+    for (String className : classNames) {
       List<Line> ofClass =
           lines.stream().filter(line -> line.className().equals(className)).toList();
       agent =
