@@ -92,8 +92,8 @@ public abstract class LabExtension
   }
 
   /**
-   * The running labs, and the report on all labs. The lab as shipped keeps running beside one
-   * other: most classes use it, and starting a lab takes half a minute.
+   * The running labs, and the report on all labs. The lab as shipped keeps running while another is
+   * used: most classes use it, and starting a lab takes half a minute.
    */
   private static final class Labs {
 
@@ -106,18 +106,15 @@ public abstract class LabExtension
 
     private PipelineLab get(LabExtension wanted, Channel channel) {
       List<Object> key = List.of(wanted.type, channel);
+      List.copyOf(running.keySet()).stream()
+          .filter(other -> !other.equals(AS_SHIPPED) && !other.equals(key))
+          .forEach(this::discard);
       PipelineLab lab = running.get(key);
-      if (lab != null) {
-        return lab;
+      if (lab == null) {
+        lab = wanted.start(channel, report);
+        running.put(key, lab);
       }
-      if (!key.equals(AS_SHIPPED)) {
-        List.copyOf(running.keySet()).stream()
-            .filter(other -> !other.equals(AS_SHIPPED))
-            .forEach(this::discard);
-      }
-      PipelineLab started = wanted.start(channel, report);
-      running.put(key, started);
-      return started;
+      return lab;
     }
 
     private void discardAll() {
