@@ -40,7 +40,7 @@ public final class LoadGenerator implements AutoCloseable {
 
   private static final Duration PACE = Duration.ofMillis(10);
   private static final int TICKS_PER_LATECOMER = 5;
-  private static final int MOST_UNDECIDED = 400;
+  private static final int MOST_UNDECIDED = 200;
 
   private static final int CREATED = 201;
 
@@ -49,7 +49,6 @@ public final class LoadGenerator implements AutoCloseable {
 
   private static final long LONGEST_MS = 60_000;
   private static final long FIRST_PAUSE_MS = 50;
-  private static final long LONGEST_PAUSE_MS = 800;
 
   private final List<ShopClient> gateways;
   private final Purchases purchases;
@@ -306,7 +305,7 @@ public final class LoadGenerator implements AutoCloseable {
   }
 
   private Executor later(int tries) {
-    long pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(tries, 5));
+    long pause = FIRST_PAUSE_MS << Math.min(tries, 5);
     return CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS);
   }
 
