@@ -70,27 +70,20 @@ public final class Pipeline implements AutoCloseable {
    * @param name names the log files
    */
   public static Pipeline start(String name) {
-    return startWith(name, Map.of());
+    return started(onSharedServers(name, Map.of()));
   }
 
   /**
-   * As {@link #startWith}, but each service logs in to Redis as its user of {@code
+   * As {@link #start}, but each service logs in to Redis as its user of {@code
    * deploy/redis/users.acl}; see {@link #refusedByRedis}.
+   *
+   * @param settings environment variables, for all three services
    */
   static Pipeline startWithLeastPrivilege(String name, Map<String, String> settings) {
     Pipeline pipeline = onSharedServers(name, settings);
     pipeline.leastPrivilege = true;
     RedisUsers.install(pipeline.redis);
     return started(pipeline);
-  }
-
-  /**
-   * As {@link #start}, with additional settings.
-   *
-   * @param settings environment variables, for all three services
-   */
-  public static Pipeline startWith(String name, Map<String, String> settings) {
-    return started(onSharedServers(name, settings));
   }
 
   /** Allows an unsafe Redis: the shared one has no persistence, so preheat would be refused. */

@@ -16,8 +16,13 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  */
 public final class SharedPipeline implements ParameterResolver {
 
+  /** Only operators reconcile. */
   private static final Map<String, String> SETTINGS =
-      Map.of("SECKILL_DEMO_ENABLED", "true", "LOGGING_LEVEL_IO_SECKILL_ORDER", "DEBUG");
+      Map.of(
+          "SECKILL_DEMO_ENABLED", "true",
+          "SECKILL_RECONCILIATION_INTERVAL", "1h",
+          "SECKILL_RECONCILIATION_BARRIERTIMEOUT", "20s",
+          "LOGGING_LEVEL_IO_SECKILL_ORDER", "DEBUG");
 
   private static @Nullable Pipeline pipeline;
 
