@@ -1,11 +1,8 @@
 package io.seckill.system.observability;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.seckill.testing.Bounded;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,7 +15,9 @@ import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests the alert rules with Prometheus's promtool. */
+/**
+ * Checks that each alert rule is tested: by promtool, in the checks of the scripts, and by a fault.
+ */
 class AlertRulesTest {
 
   private static final Path DEPLOYED =
@@ -28,21 +27,6 @@ class AlertRulesTest {
   /** What is audited once a day has no fault row. */
   private static final Set<String> OF_THE_DAILY_AUDIT =
       Set.of("AuditFoundDifference", "AuditNotMade");
-
-  @Test
-  void alertsFireBeyondTheirBoundsOnly() throws Exception {
-    assumeThat(AlertWatch.isInstalled("promtool"))
-        .as("promtool, of Debian's package prometheus")
-        .isTrue();
-    Process promtool =
-        new ProcessBuilder("promtool", "test", "rules", TESTS)
-            .directory(DEPLOYED.toFile())
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(promtool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-
-    assertThat(Bounded.waitFor(promtool)).as(said).isZero();
-  }
 
   @Test
   void everyAlertIsTriedSilentAndFiring() throws IOException {
