@@ -33,17 +33,19 @@ import org.junit.jupiter.api.Test;
 
 class IssuerKeysTest {
 
+  // Generated once, because that takes a second.
+  private static final RSAKey rsa = rsaKey("r1");
+  private static final RSAKey second = rsaKey("r2");
+  private static final RSAKey stranger = rsaKey("s1");
+  private static final ECKey ec = ecKey();
+
   private HttpServer issuer;
-  private RSAKey rsa;
-  private ECKey ec;
   private final WarmUpKey warmUpKey = new WarmUpKey();
   private SecurityProperties settings;
   private volatile JWKSet published;
 
   @BeforeEach
-  void publishKeys() throws IOException, JOSEException {
-    rsa = new RSAKeyGenerator(2048).keyID("r1").generate();
-    ec = new ECKeyGenerator(Curve.P_256).keyID("e1").generate();
+  void publishKeys() throws IOException {
     published = new JWKSet(List.of(rsa, ec));
     publish(0);
   }
@@ -86,7 +88,6 @@ class IssuerKeysTest {
 
   @Test
   void refusesOtherAlgorithmsAndOtherKeys() throws JOSEException {
-    RSAKey stranger = new RSAKeyGenerator(2048).generate();
     try (TokenVerifier verifier = verifier()) {
       assertThat(verifier.verify(token(JWSAlgorithm.RS512, "r1", new RSASSASigner(rsa)))).isNull();
       assertThat(verifier.verify(token(JWSAlgorithm.RS256, "r1", new RSASSASigner(stranger))))
@@ -107,9 +108,7 @@ class IssuerKeysTest {
 
   @Test
   void takesATokenWithoutKeyIdOfAnyKeyThatFits() throws JOSEException {
-    RSAKey second = new RSAKeyGenerator(2048).keyID("r2").generate();
     published = new JWKSet(List.of(rsa, second, ec));
-    RSAKey stranger = new RSAKeyGenerator(2048).generate();
     try (TokenVerifier verifier = verifier()) {
       for (RSAKey key : List.of(rsa, second)) {
         assertThat(verifier.verify(token(JWSAlgorithm.RS256, null, new RSASSASigner(key))))
@@ -169,6 +168,22 @@ class IssuerKeysTest {
       assertThat(verifier.verify(token(JWSAlgorithm.RS256, keyId, new RSASSASigner(rsa)))).isNull();
       assertThat(verifier.verify(token(JWSAlgorithm.HS256, keyId, new MACSigner(publicKey))))
           .isNull();
+    }
+  }
+
+  private static RSAKey rsaKey(String id) {
+    try {
+      return new RSAKeyGenerator(2048).keyID(id).generate();
+    } catch (JOSEException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static ECKey ecKey() {
+    try {
+      return new ECKeyGenerator(Curve.P_256).keyID("e1").generate();
+    } catch (JOSEException e) {
+      throw new IllegalStateException(e);
     }
   }
 
