@@ -38,6 +38,10 @@ public final class GatewayStage {
 
   private static @Nullable GatewayStage shared;
 
+  static {
+    TestServers.begin();
+  }
+
   private final RedisDatabase redisDatabase = TestServers.redis().newDatabase();
   private final MySqlDatabase mysqlDatabase = TestServers.mysql().newDatabase();
   private final RabbitVhost rabbit = TestServers.rabbit().newVhost();

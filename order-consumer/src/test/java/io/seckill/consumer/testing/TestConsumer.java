@@ -32,6 +32,10 @@ public final class TestConsumer implements AutoCloseable {
 
   private static @Nullable TestConsumer shared;
 
+  static {
+    TestServers.begin();
+  }
+
   private final RedisDatabase redisDatabase;
   private final RabbitVhost vhost;
   private final MySqlDatabase database;

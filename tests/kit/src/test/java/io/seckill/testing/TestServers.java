@@ -1,5 +1,6 @@
 package io.seckill.testing;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
@@ -33,6 +34,11 @@ public final class TestServers implements ParameterResolver, ExecutionCondition 
       new SharedServer<>(MySqlServer::startShared);
   private static final Set<Class<?>> TYPES =
       Set.of(RedisServer.class, RabbitServer.class, MySqlServer.class);
+
+  /** Starts all three at the same time, for tests that need them all; returns at once. */
+  public static void begin() {
+    List.of(REDIS, RABBIT, MYSQL).forEach(server -> new Thread(server::get, "begin").start());
+  }
 
   /** The shared Redis, started by the first call. For code that runs before parameter injection. */
   public static RedisServer redis() {
