@@ -6,11 +6,13 @@ import io.seckill.testing.mutation.Mutation;
 import io.seckill.testing.mutation.MutationCase;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** When admission omits one of its checks, a test fails. */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class GatewayMutationsIT {
 

@@ -65,6 +65,7 @@ class RelayApplicationIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void isAdoptedAfterKillMinus9() throws Exception {
     List<String> admitted = outbox.admit(10_000, TestOutbox.skusOfEveryPartition());

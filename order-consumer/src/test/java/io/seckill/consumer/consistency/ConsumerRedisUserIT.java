@@ -16,6 +16,7 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TestServers;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.RedisClient;
@@ -23,6 +24,7 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /** facts.md 14: the rules shipped in deploy/ allow the consumer to reconcile, and nothing more. */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class ConsumerRedisUserIT {
 

@@ -16,12 +16,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * A preheat offers no units that orders of the old sale will still take, whatever Redis has lost.
  */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class PreheatAfterALossIT {
 

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -108,6 +109,7 @@ class DeadLetterIT {
    * A quorum queue drops a message that was delivered too often, from RabbitMQ 4.0 on after 20
    * times.
    */
+  @Tag("proof")
   @Test
   void takesNoDeadLetterWhileMySqlIsReadOnly() throws Exception { // fault 28
     TestConsumer own = TestConsumer.start(SETTINGS);

@@ -246,6 +246,7 @@ class IntakeFaultsIT {
   }
 
   /** Connections are reset at random points of COMMITs, acks and confirms. */
+  @Tag("proof")
   @Test
   void storesEveryOrderOnceWhileAllLinksBreakAtRandom() { // faults 22, 29; facts.md 38
     long seed = ThreadLocalRandom.current().nextLong();

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -205,6 +206,7 @@ class BrokerFailureIT {
   }
 
   /** facts.md 19: what a quorum queue has confirmed survives kill -9. */
+  @Tag("proof")
   @Test
   void losesNothingWhenTheBrokerIsKilledUnderLoad() throws Exception {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
@@ -265,6 +267,7 @@ class BrokerFailureIT {
   }
 
   /** Row 22 of docs/proof.md: connection churn leaves no open connections behind. */
+  @Tag("proof")
   @Test
   void makesProgressWhileConnectionsAreResetAgainAndAgain() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);

@@ -183,6 +183,7 @@ class LeaseIT {
   }
 
   /** Row 13 of docs/proof.md, with a real process. */
+  @Tag("proof")
   @Test
   void aFrozenProcessLosesNothingAndHarmsNothing() throws Exception {
     try (TcpProxy toRabbit = TcpProxy.to(rabbitServer);
@@ -213,6 +214,7 @@ class LeaseIT {
   }
 
   /** Row 10 to 12 of docs/proof.md, at random. */
+  @Tag("proof")
   @Test
   void twoRelaysKilledAtRandomLoseNothing() throws Exception {
     killAtRandom(2, 3);

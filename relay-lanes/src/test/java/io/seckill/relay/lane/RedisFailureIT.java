@@ -12,6 +12,7 @@ import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.CommandArguments;
@@ -104,6 +105,7 @@ class RedisFailureIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void losesNothingWhenRedisIsKilledUnderLoad() {
     try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {

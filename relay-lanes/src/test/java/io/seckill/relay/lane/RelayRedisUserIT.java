@@ -10,6 +10,7 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TestServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * facts.md 14: the ACL rules shipped in deploy/ apply inside scripts too, and are sufficient for
  * the relay.
  */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class RelayRedisUserIT {
 
