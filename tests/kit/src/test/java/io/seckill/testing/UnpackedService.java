@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -44,6 +45,8 @@ public final class UnpackedService {
           "SPRING_DATASOURCE_USERNAME", "nobody",
           "SPRING_DATASOURCE_PASSWORD", "none");
 
+  private static final Map<Path, Object> LOCKS = new ConcurrentHashMap<>();
+
   private UnpackedService() {}
 
   /**
@@ -63,8 +66,14 @@ public final class UnpackedService {
     return folder.resolve("classes.jsa");
   }
 
-  /** Runs in one thread of this JVM and in one JVM of the build at a time. */
-  private static synchronized void prepare(Path jar, Path folder) {
+  /** Of one jar, this runs in one thread of this JVM and in one JVM of the build at a time. */
+  private static void prepare(Path jar, Path folder) {
+    synchronized (LOCKS.computeIfAbsent(jar, any -> new Object())) {
+      prepareAlone(jar, folder);
+    }
+  }
+
+  private static void prepareAlone(Path jar, Path folder) {
     Path lock = jar.resolveSibling("unpacked.lock");
     Path made = jar.resolveSibling("unpacked.from");
     try (FileChannel channel =

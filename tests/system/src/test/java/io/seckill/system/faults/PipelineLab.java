@@ -69,6 +69,7 @@ public abstract class PipelineLab implements AutoCloseable {
     this.product = product;
     this.channel = channel;
     this.report = report;
+    unpackAll();
     List<Integer> consumerPorts = new ArrayList<>();
     for (int number = 1; number <= EACH; number++) {
       int port = Ports.free();
@@ -83,6 +84,13 @@ public abstract class PipelineLab implements AutoCloseable {
     all().forEach(ServiceInstance::awaitReady);
     servers.putQueuesOnDisk();
     worksAgain = new WorksAgain(this);
+  }
+
+  /** While the first consumer starts, the jars of the others are prepared. */
+  private void unpackAll() {
+    for (Service service : Service.values()) {
+      new Thread(() -> product.runs(service), "unpack-" + service).start();
+    }
   }
 
   private ServiceInstance newConsumer(int number, int port) {
