@@ -49,6 +49,7 @@ class RelayApplicationIT {
     rabbit.delete();
   }
 
+  @Tag("proof")
   @Test
   void drainsAndReleasesOnSigterm() throws Exception {
     try (RelayProcess relay = RelayProcess.jar(environment())) {
@@ -138,6 +139,7 @@ class RelayApplicationIT {
     }
   }
 
+  @Tag("proof")
   @ParameterizedTest
   @ValueSource(strings = {"seckill.broker.urls", "seckill.redis.url"})
   void refusesToStartWithoutItsServers(String missing) {

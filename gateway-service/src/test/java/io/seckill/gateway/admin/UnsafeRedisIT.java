@@ -38,6 +38,7 @@ import redis.clients.jedis.UnifiedJedis;
  * No sale starts on a Redis that may lose its orders or has no memory left for the sale; a setting
  * that only costs memory is reported.
  */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class UnsafeRedisIT {
 

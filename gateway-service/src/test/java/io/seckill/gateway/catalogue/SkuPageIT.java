@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.assertj.core.api.Condition;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
@@ -121,6 +122,7 @@ class SkuPageIT {
     eventually().until(() -> !onSale(lost));
   }
 
+  @Tag("proof")
   @Test
   void isNeverCalledOffBecauseRedisDoesNotAnswer() throws Exception {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);

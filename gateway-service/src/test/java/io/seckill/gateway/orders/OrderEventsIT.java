@@ -20,6 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -100,6 +101,7 @@ class OrderEventsIT {
     assertThat(answer.code()).isEqualTo("UNKNOWN_ORDER");
   }
 
+  @Tag("proof")
   @Test
   void keepsSilentStreamsAliveBoundsThemAndEndsThemWhenItStops() {
     Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);

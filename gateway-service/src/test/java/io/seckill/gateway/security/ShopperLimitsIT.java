@@ -14,6 +14,7 @@ import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -51,6 +52,7 @@ class ShopperLimitsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void areSharedByTheGatewaysThatRun() {
     RedisDatabase redis = TestServers.redis().newDatabase();

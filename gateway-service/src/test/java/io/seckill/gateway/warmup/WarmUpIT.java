@@ -23,6 +23,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
@@ -122,6 +123,7 @@ class WarmUpIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void warmsUpWhereAnIssuerSignsTokensAndIsReadyWhenItsKeysAreRead() throws IOException {
     HttpServer away = issuer(0, "{\"keys\":[]}");

@@ -38,6 +38,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -359,6 +360,7 @@ class DeadLetterAdminIT {
     assertThat(post(letter, "/replay", "").status()).isEqualTo(200);
   }
 
+  @Tag("proof")
   @Test
   void ofReplayAndDiscardAtTheSameTimeOneWins() {
     long seed = System.nanoTime();

@@ -158,6 +158,7 @@ class IntakeFaultsIT {
    * The acks are lost after COMMIT and compensation: the steps are repeated, without a second
    * effect.
    */
+  @Tag("proof")
   @Test
   void repeatsWhatFollowsTheCommitHarmlesslyWhenTheAcksAreLost() { // faults 16, 23
     List<OrderMessage> orders = range(0, 50).mapToObj(i -> order(7, 1)).toList();

@@ -17,6 +17,7 @@ import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.context.SmartLifecycle;
@@ -74,6 +75,7 @@ class StoreFromQueueIT {
   }
 
   /** Two consumers of a queue differ in the management UI by host and process. */
+  @Tag("proof")
   @Test
   void theBrokerShowsWhoConsumes() {
     String instance = ProcessName.withRole("order-consumer");

@@ -7,9 +7,11 @@ import io.seckill.common.payment.PaymentProvider;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class PaymentProviderChoiceIT {
 

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class PaymentTermsTableIT {
 

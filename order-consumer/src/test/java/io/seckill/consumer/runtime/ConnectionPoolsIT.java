@@ -18,10 +18,12 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Work of one kind never waits for a connection that work of another kind holds. */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class ConnectionPoolsIT {
 

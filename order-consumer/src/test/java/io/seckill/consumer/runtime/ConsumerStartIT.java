@@ -32,10 +32,12 @@ import java.util.Map;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A consumer that starts before the servers it needs are available. */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class ConsumerStartIT {
 

@@ -25,10 +25,12 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Two servers, of which one is read-only, as a standby is. */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class PrimaryDriverIT {
 

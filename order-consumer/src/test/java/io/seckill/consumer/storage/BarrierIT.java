@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -84,6 +85,7 @@ class BarrierIT {
     assertThat(stored(consumer)).isEqualTo(30);
   }
 
+  @Tag("proof")
   @Test
   void outlivesTheProcessThatRaisedIt() {
     TestConsumer idle = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));

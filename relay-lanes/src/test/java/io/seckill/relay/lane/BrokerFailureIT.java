@@ -227,6 +227,7 @@ class BrokerFailureIT {
   }
 
   /** Two proxies stand for two nodes; nothing listens at the third address. */
+  @Tag("proof")
   @Test
   void lanesOfALostNodeGoOnAtAnother() throws Exception {
     try (TcpProxy one = TcpProxy.to(rabbitServer);
