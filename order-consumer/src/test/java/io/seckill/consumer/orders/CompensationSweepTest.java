@@ -54,7 +54,7 @@ class CompensationSweepTest {
     List<Compensation> pending(long afterOrderId, int minAgeSeconds, int limit) {
       pages++;
       return LongStream.rangeClosed(afterOrderId + 1, Math.min(afterOrderId + limit, PENDING))
-          .mapToObj(id -> new Compensation(new OrderId(id), 1 + id % 40, 1, 1, 1, 1))
+          .mapToObj(id -> new Compensation(new OrderId(id), 1 + id % 40, 1, 1, 1, 1, "key-" + id))
           .toList();
     }
 
