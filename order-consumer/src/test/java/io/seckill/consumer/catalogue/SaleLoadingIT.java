@@ -148,7 +148,7 @@ class SaleLoadingIT {
 
   /** As many as compensate.lua would have kept, and numbered as it does. */
   @Test
-  void loadsOfAUsersEndedOrdersOnlyTheLatest() {
+  void loadsEndedOrdersThatARepeatMayStillBeOf() {
     api.put(path, Sales.product("LIMITED", 5, 100));
     execute("UPDATE products SET epoch = 2, state = 'PREHEATED' WHERE sku_id = ?", sku);
     insertOrder(1, 7, "CANCELLED", 3_601);

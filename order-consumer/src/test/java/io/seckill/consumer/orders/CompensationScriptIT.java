@@ -194,8 +194,10 @@ class CompensationScriptIT {
     for (int order = 1; order <= 6; order++) {
       admit("90" + order, 5, 1);
       give("90" + order, 5, 3, 1, 1);
-      redis.hset(
-          bucket, RedisKeys.endedField(order), "90" + order + ":5:" + hourAgo + ":key-90" + order);
+    }
+    for (int order = 1; order <= 4; order++) {
+      String entry = "90" + order + ":5:" + hourAgo + ":key-90" + order;
+      redis.hset(bucket, RedisKeys.endedField(order), entry);
     }
     redis.hset(bucket, "5:key-902", "77:1"); // that request has another order now
     redis.hset(bucket, RedisKeys.endedField(3), "unreadable");
@@ -205,7 +207,7 @@ class CompensationScriptIT {
     give("907", 5, 3, 1, 1);
 
     assertThat(redis.hgetAll(bucket))
-        .containsKeys("905", "5:key-902", "ended:5", "ended:7")
+        .containsKeys("905", "906", "5:key-902", "ended:5", "ended:7")
         .doesNotContainKeys("901", "5:key-901", "compensated:901", "902", "ended:1", "ended:3")
         .containsEntry(RedisKeys.ENDED_RANGE, "5:8");
   }
