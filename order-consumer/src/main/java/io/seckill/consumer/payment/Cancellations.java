@@ -116,8 +116,8 @@ class Cancellations {
   }
 
   /**
-   * Expires those of these orders that are CONFIRMED and were stored at least this long ago, by
-   * MySQL's clock; all of them or, when this throws, none.
+   * Expires those of these orders that are not locked, are CONFIRMED and were stored at least this
+   * long ago, by MySQL's clock; all of them or, when this throws, none.
    *
    * @return number of orders expired
    * @throws IllegalStateException when one of them has no quota or product to return its units to
@@ -126,7 +126,9 @@ class Cancellations {
     return end(
         OrderStatus.EXPIRED,
         orders,
-        CHOOSE + " AND created_at <= NOW(6) - INTERVAL :value MICROSECOND FOR UPDATE",
+        CHOOSE
+            + " AND created_at <= NOW(6) - INTERVAL :value MICROSECOND"
+            + " FOR UPDATE SKIP LOCKED", // another process expires them, or they are being paid
         timeout.toMillis() * 1_000);
   }
 
