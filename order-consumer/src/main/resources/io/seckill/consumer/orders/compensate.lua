@@ -56,7 +56,8 @@ end
 if redis.call('HEXISTS', bucketKey, compensated) == 1 then
   return 2
 end
-if bucketKind == 'none' or not redis.call('HGET', bucketKey, id) then
+local known = redis.call('HMGET', bucketKey, id, 'ended:range')
+if not known[1] then
   return 2
 end
 local owned = 0
@@ -82,9 +83,9 @@ end
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local first, following = string.match(redis.call('HGET', bucketKey, 'ended:range') or '', '^(%d+):(%d+)$')
+local first, following = string.match(known[2] or '', '^(%d+):(%d+)$')
 first, following = tonumber(first or 1), tonumber(following or 1)
-redis.call('HSET', bucketKey, 'ended:' .. following, id .. ':' .. user .. ':' .. now .. ':' .. ARGV[8])
+local ended = 'ended:' .. following
 following = following + 1
 
 local function forget(entry)
@@ -100,14 +101,18 @@ local function forget(entry)
 end
 
 for _ = 1, AT_ONCE do
+  if first + 1 == following then
+    break
+  end
   local entry = redis.call('HGET', bucketKey, 'ended:' .. first)
   local endedAt = entry and tonumber(string.match(entry, '^%d+:%d+:(%d+):'))
-  if first + 1 >= following or (following - first <= MOST and endedAt and now - endedAt < KEPT) then
+  if following - first <= MOST and endedAt and now - endedAt < KEPT then
     break
   end
   forget(entry or '')
   redis.call('HDEL', bucketKey, 'ended:' .. first)
   first = first + 1
 end
-redis.call('HSET', bucketKey, 'ended:range', first .. ':' .. following)
+redis.call('HSET', bucketKey, ended, id .. ':' .. user .. ':' .. now .. ':' .. ARGV[8],
+  'ended:range', first .. ':' .. following)
 return 1
