@@ -12,17 +12,12 @@ import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
-import io.seckill.testing.Bounded;
-import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -37,8 +32,6 @@ class CancellationUnderLoadIT {
   private static final int USERS = 40;
   private static final int ORDERS = 3_000;
   private static final long STOCK = 10_000;
-  private static final int MANY = 15_000;
-  private static final int MANY_DUE = 60_000;
 
   /** Orders that a shopper's call has paid or cancelled, as answered. */
   private final AtomicInteger ended = new AtomicInteger();
@@ -63,64 +56,6 @@ class CancellationUnderLoadIT {
 
       assertConserved(consumer);
     }
-  }
-
-  /** Without rests, expiry took most of MySQL: see operations.md, "Background work". */
-  @Test
-  @Tag("proof")
-  void storingKeepsHalfItsRateWhileManyOrdersExpire() throws Exception {
-    long storedSku = SKU + 1;
-    try (TestConsumer consumer = TestConsumer.start(Map.of("pause.expirySweeper", "10m"));
-        OrderFlood flood = new OrderFlood(consumer.vhost())) {
-      new Sales(consumer).open(storedSku, "UNLIMITED", 0, 1_000_000);
-      store(consumer, flood, storedSku, ORDERS); // warms up
-      Duration alone = store(consumer, flood, storedSku, MANY);
-      insertDue(consumer);
-      Thread expiry = new Thread(consumer.bean(Expiry.class)::sweep);
-      expiry.start();
-
-      Duration meanwhile = store(consumer, flood, storedSku, MANY);
-
-      long expired = count(consumer, "status = 'EXPIRED'");
-      expiry.interrupt();
-      Bounded.join(expiry);
-      assertThat(expired).isBetween(1L, MANY_DUE - 1L);
-      assertThat(meanwhile).isLessThan(alone.multipliedBy(2));
-    }
-  }
-
-  private static Duration store(TestConsumer consumer, OrderFlood flood, long sku, int count) {
-    List<OrderMessage> orders = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      orders.add(OrderFlood.order(sku, PurchasePolicy.UNLIMITED, 1L + i, 1));
-    }
-    String stored = "sku_id = " + sku;
-    long before = count(consumer, stored);
-    long started = System.nanoTime();
-    flood.publish(orders);
-    eventually().until(() -> count(consumer, stored) == before + count);
-    return Duration.ofNanos(System.nanoTime() - started);
-  }
-
-  /** Orders of another SKU, by SQL, that are due and that Redis does not know. */
-  private static void insertDue(TestConsumer consumer) {
-    long sku = SKU + 2;
-    new Sales(consumer).open(sku, "UNLIMITED", 0, MANY_DUE);
-    for (int from = 0; from < MANY_DUE; from += 1_000) {
-      String rows =
-          IntStream.range(from, from + 1_000)
-              .mapToObj(
-                  i ->
-                      "(%d,%d,%d,1,100,'due-%d','CONFIRMED',1,%d,NOW(3),NOW(6) - INTERVAL 1 DAY)"
-                          .formatted(1_000_000L + i, 1 + i, sku, i, 1 + i))
-              .collect(Collectors.joining(","));
-      consumer.update(
-          "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
-              + " status, epoch, seq, admitted_at, created_at) VALUES "
-              + rows);
-    }
-    consumer.update(OrderTotalSql.count(sku));
-    consumer.update("UPDATE products SET stock = 0 WHERE sku_id = ?", sku);
   }
 
   private static void endUntilAllAreStored(TestConsumer consumer, Duration timeout) {
