@@ -40,6 +40,11 @@ public enum OrderStatus {
     return finality == 3;
   }
 
+  /** Whether the order is over and holds no units: CANCELLED, EXPIRED, REJECTED. */
+  public boolean hasEnded() {
+    return isFinal() && this != PAID;
+  }
+
   /**
    * @throws IllegalArgumentException for a letter no status has
    */

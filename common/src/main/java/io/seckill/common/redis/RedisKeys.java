@@ -22,6 +22,15 @@ public final class RedisKeys {
   /** Start of every {@link #compensationField}, and of no other field. */
   public static final String COMPENSATED = "compensated:";
 
+  /** Start of every {@link #endedField} and of {@link #ENDED_RANGE}, and of no other field. */
+  public static final String ENDED = "ended:";
+
+  /**
+   * Field of a bucket whose value is {@code <first>:<next>}: the numbers of the {@link
+   * #endedField}s that there are, the last excluded.
+   */
+  public static final String ENDED_RANGE = ENDED + "range";
+
   /**
    * Start of the name, in {@link #lanes}, of a gateway that has lanes of its own. These take no
    * orders from the outbox; no relay may have such a name.
@@ -45,7 +54,7 @@ public final class RedisKeys {
   /**
    * Hash: what the users of one bucket have bought. An order id is the field of the order's {@link
    * io.seckill.common.order.AdmissionRecord}; the other fields are {@link #requestField}, {@link
-   * #quotaField} and {@link #compensationField}.
+   * #quotaField}, {@link #compensationField}, {@link #endedField} and {@link #ENDED_RANGE}.
    */
   public static String bucket(long skuId, int bucket) {
     return ofSku("bucket:", skuId) + ':' + bucket;
@@ -64,6 +73,16 @@ public final class RedisKeys {
   /** Field of a bucket whose value is the units that a compensation has returned. */
   public static String compensationField(OrderId id) {
     return COMPENSATED + id;
+  }
+
+  /**
+   * Field of a bucket that keeps in which order its orders ended: {@code <order id>:<user>:<Unix
+   * ms>:<idempotency key>}, with an empty key when it is not known.
+   *
+   * @param number from 1
+   */
+  public static String endedField(long number) {
+    return ENDED + number;
   }
 
   /** Hash: stock change id to its outcome in Redis. */

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
@@ -82,6 +83,20 @@ final class BucketWriter {
     add(userId, RedisKeys.compensationField(id), stockUnits + ":" + quotaUnits);
   }
 
+  /** Adds which of the bucket's orders has ended as the one of this number, from 1. */
+  void ended(OrderId id, AdmissionRecord order, int number) {
+    String key = Objects.requireNonNullElse(order.requestId(), "");
+    add(
+        order.userId(),
+        RedisKeys.endedField(number),
+        id + ":" + order.userId() + ":" + order.changedAt() + ":" + key);
+  }
+
+  /** Adds how many {@link #ended} a bucket has. */
+  void endedRange(int bucket, int count) {
+    add(RedisKeys.bucket(sku, bucket), RedisKeys.ENDED_RANGE, "1:" + (count + 1));
+  }
+
   /** Sends the fields that are still buffered. */
   void flush() {
     if (filling.fields > 0) {
@@ -92,7 +107,11 @@ final class BucketWriter {
   }
 
   private void add(long userId, String field, String value) {
-    filling.add(RedisKeys.bucket(sku, RedisKeys.bucketOf(userId, buckets)), field, value);
+    add(RedisKeys.bucket(sku, RedisKeys.bucketOf(userId, buckets)), field, value);
+  }
+
+  private void add(String key, String field, String value) {
+    filling.add(key, field, value);
     if (filling.fields == FIELDS_PER_CALL) {
       calls.add(filling);
       filling = new Call();

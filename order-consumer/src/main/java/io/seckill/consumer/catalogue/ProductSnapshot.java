@@ -42,8 +42,8 @@ public record ProductSnapshot(
 
   /**
    * Units of one bucket on average, so that its hash stays packed, which it does up to 128 fields
-   * (facts.md 13). An order of one unit has three fields at most, and with users at random, 0.5 %
-   * of the buckets get more than 42 such orders.
+   * (facts.md 13). An order of one unit has three fields while it holds it, and with users at
+   * random, 0.5 % of the buckets get more than 42 such orders.
    */
   private static final int UNITS_PER_BUCKET = 28;
 

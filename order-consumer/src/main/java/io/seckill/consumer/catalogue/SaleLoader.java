@@ -127,14 +127,16 @@ public class SaleLoader {
       BucketWriter writer,
       Runnable beforeReplacing) {
     AtomicInteger orders = new AtomicInteger();
+    EndedOrders endedOrders = new EndedOrders(writer, sale.buckets(), database.now());
     database.orders(
         sale.skuId(),
         page -> {
           beforeReplacing.run();
-          page.forEach(writer::order);
+          endedOrders.write(page);
           orders.addAndGet(
               (int) page.values().stream().filter(order -> order.storedOrderId() == null).count());
         });
+    endedOrders.finish();
     database.compensations(
         sale,
         page -> {

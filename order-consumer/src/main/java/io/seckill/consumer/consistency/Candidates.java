@@ -3,7 +3,6 @@ package io.seckill.consumer.consistency;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.catalogue.DatabasePart.PendingUnits;
 import io.seckill.consumer.catalogue.DatabaseSnapshot;
 import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.RedisSale.Field;
@@ -40,7 +39,6 @@ final class Candidates {
 
   Candidates search(DatabaseSnapshot mysql) {
     mysql.orders(sale.skuId(), this::searchOrders);
-    mysql.compensations(sale, this::searchCompensations);
     if (sale.policy().keepsQuota()) {
       mysql.quotas(sale.skuId(), this::searchQuotas);
     }
@@ -51,6 +49,9 @@ final class Candidates {
     Map<Field, OrderId> fields = new LinkedHashMap<>();
     page.forEach(
         (id, order) -> {
+          if (order.status().hasEnded()) {
+            return; // Redis may have forgotten it
+          }
           fields.put(field(order.userId(), id.toString()), id);
           String request = RedisSale.request(order);
           if (request != null) {
@@ -58,20 +59,6 @@ final class Candidates {
           }
         });
     collect(fields, orders);
-  }
-
-  private void searchCompensations(Map<OrderId, PendingUnits> page) {
-    Map<Field, OrderId> fields = new LinkedHashMap<>();
-    Map<Field, Long> owners = new LinkedHashMap<>();
-    page.forEach(
-        (id, units) -> {
-          Field field = field(units.userId(), RedisKeys.compensationField(id));
-          fields.put(field, id);
-          owners.put(field, units.userId());
-        });
-    for (Field field : collect(fields, orders)) {
-      users.computeIfAbsent(field.bucket(), bucket -> new HashSet<>()).add(owners.get(field));
-    }
   }
 
   private void searchQuotas(Map<Long, Long> page) {
@@ -84,17 +71,16 @@ final class Candidates {
     return new Field(RedisKeys.bucketOf(userId, buckets), name);
   }
 
-  /** Returns the fields that Redis lacks; none once there are too many. */
-  private <T> Set<Field> collect(Map<Field, T> fields, Map<Integer, Set<T>> into) {
+  /** Collects the fields that Redis lacks, until there are too many. */
+  private <T> void collect(Map<Field, T> fields, Map<Integer, Set<T>> into) {
     if (areTooMany()) {
-      return Set.of();
+      return;
     }
     Set<Field> absent = redis.absent(sale.skuId(), fields.keySet());
     for (Field field : absent) {
       into.computeIfAbsent(field.bucket(), bucket -> new HashSet<>()).add(fields.get(field));
     }
     found += absent.size();
-    return absent;
   }
 
   /** Whether there may be others: then the stock and the quotas cannot be judged. */
@@ -102,12 +88,12 @@ final class Candidates {
     return found >= Comparison.MOST_FINDINGS;
   }
 
-  /** Orders and compensations of these buckets. */
+  /** Orders of these buckets. */
   Set<OrderId> orders(int from, int to) {
     return of(orders, from, to);
   }
 
-  /** Users of these buckets with a quota or a compensation. */
+  /** Users of these buckets with a quota. */
   Set<Long> users(int from, int to) {
     return of(users, from, to);
   }

@@ -151,7 +151,11 @@ final class Comparison {
         stored.storedOrderId());
   }
 
+  /** Redis forgets orders that have ended, and need not have known them. */
   private void findUnrecorded(OrderId id, AdmissionRecord order, RedisPart redis) {
+    if (order.status().hasEnded()) {
+      return;
+    }
     String request = RedisSale.request(order);
     boolean isMissing =
         !redis.records().containsKey(id)
@@ -161,12 +165,16 @@ final class Comparison {
     }
   }
 
+  /**
+   * An order without a record is one whose units Redis has returned, or never took; compensate.lua
+   * returns none for it.
+   */
   private void countCompensations(DatabasePart database, RedisPart redis, Map<Long, Long> wanted) {
     database
         .compensations()
         .forEach(
             (id, pending) -> {
-              if (!redis.compensated().containsKey(id)) {
+              if (!redis.compensated().containsKey(id) && redis.records().containsKey(id)) {
                 stock -= pending.stock();
                 wanted.merge(pending.userId(), pending.quota(), Long::sum);
                 if (isNotified(pending.endedAt())) {
@@ -229,7 +237,7 @@ final class Comparison {
     return results;
   }
 
-  /** Orders of MySQL without a record or request in Redis. */
+  /** Orders of MySQL that hold units, without a record or request in Redis. */
   Map<OrderId, AdmissionRecord> unrecorded() {
     return unrecorded;
   }

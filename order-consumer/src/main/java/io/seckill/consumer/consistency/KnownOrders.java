@@ -22,6 +22,9 @@ class KnownOrders {
       UNION ALL SELECT order_id FROM dead_letter WHERE order_id IN (:ids) AND state <> 'REPLAYED'
       """;
 
+  private static final String HOLDING =
+      "SELECT order_id FROM orders WHERE order_id IN (:ids) AND status IN ('CONFIRMED', 'PAID')";
+
   private final JdbcClient jdbc;
 
   KnownOrders(JdbcClient jdbc) {
@@ -30,15 +33,24 @@ class KnownOrders {
 
   /** Returns those of these orders that MySQL has, as committed now. */
   Set<OrderId> among(Collection<OrderId> orders) {
+    return find(KNOWN, orders);
+  }
+
+  /** Returns those of these orders that hold units, as committed now. */
+  Set<OrderId> holdingUnits(Collection<OrderId> orders) {
+    return find(HOLDING, orders);
+  }
+
+  private Set<OrderId> find(String sql, Collection<OrderId> orders) {
     List<Long> ids = orders.stream().map(OrderId::value).toList();
-    Set<OrderId> known = new HashSet<>();
+    Set<OrderId> found = new HashSet<>();
     for (int from = 0; from < ids.size(); from += CHUNK) {
-      jdbc.sql(KNOWN)
+      jdbc.sql(sql)
           .param("ids", ids.subList(from, Math.min(ids.size(), from + CHUNK)))
           .query(Long.class)
           .list()
-          .forEach(id -> known.add(new OrderId(id)));
+          .forEach(id -> found.add(new OrderId(id)));
     }
-    return known;
+    return found;
   }
 }

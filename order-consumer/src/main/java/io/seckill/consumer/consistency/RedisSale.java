@@ -116,6 +116,8 @@ class RedisSale {
       part.records().put(OrderId.parse(field), AdmissionRecord.parse(value));
     } else if (field.startsWith(RedisKeys.COMPENSATED)) {
       part.compensated().put(OrderId.parse(field.substring(colon + 1)), Units.parse(value));
+    } else if (field.startsWith(RedisKeys.ENDED)) {
+      return; // names orders that have fields of their own
     } else if (colon == field.length() - 1) {
       part.quotas().put(Long.valueOf(field.substring(0, colon)), value);
     } else {

@@ -14,6 +14,7 @@ import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.SkuProgress;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -26,12 +27,19 @@ class Repairs {
   private final RedisSale redis;
   private final OrderResults results;
   private final Compensations compensations;
+  private final KnownOrders orders;
   private final JdbcClient jdbc;
 
-  Repairs(RedisSale redis, OrderResults results, Compensations compensations, JdbcClient jdbc) {
+  Repairs(
+      RedisSale redis,
+      OrderResults results,
+      Compensations compensations,
+      KnownOrders orders,
+      JdbcClient jdbc) {
     this.redis = redis;
     this.results = results;
     this.compensations = compensations;
+    this.orders = orders;
     this.jdbc = jdbc;
   }
 
@@ -141,9 +149,15 @@ class Repairs {
         Repair.of(RepairKind.STOCK_SET, found.sale().skuId(), found.seen().stock(), wanted, made));
   }
 
+  /**
+   * Leaves out what has ended since MySQL was compared: Redis may have returned its units and
+   * forgotten it, and would return them again to a record that is written now.
+   */
   private List<Repair> records(Comparison found, boolean dryRun) {
+    Map<OrderId, AdmissionRecord> unrecorded = new HashMap<>(found.unrecorded());
+    unrecorded.keySet().retainAll(orders.holdingUnits(found.unrecorded().keySet()));
     Map<Integer, Map<OrderId, AdmissionRecord>> byBucket =
-        found.unrecorded().entrySet().stream()
+        unrecorded.entrySet().stream()
             .collect(
                 groupingBy(
                     order -> bucket(found, order.getValue().userId()),
@@ -151,7 +165,7 @@ class Repairs {
     if (!dryRun) {
       byBucket.forEach((bucket, orders) -> redis.restore(found.sale(), bucket, orders));
     }
-    return found.unrecorded().entrySet().stream()
+    return unrecorded.entrySet().stream()
         .map(
             order ->
                 Repair.of(

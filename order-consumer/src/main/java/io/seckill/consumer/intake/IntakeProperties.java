@@ -2,7 +2,6 @@ package io.seckill.consumer.intake;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
-import io.seckill.consumer.payment.ExpiryMessage;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -18,8 +17,8 @@ record IntakeProperties(
     @DefaultValue("500") int batch,
     @DefaultValue("5") int maxAttempts) {
 
-  /** The orders of a batch share one expiry message. */
-  private static final int MAX_BATCH = ExpiryMessage.MAX_ORDERS;
+  /** Bounds the size of its statements. */
+  private static final int MAX_BATCH = 1_000;
 
   IntakeProperties {
     check(batch >= 1 && batch <= MAX_BATCH, "seckill.intake.batch must be 1..1000 but is " + batch);

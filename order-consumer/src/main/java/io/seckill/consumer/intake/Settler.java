@@ -28,10 +28,9 @@ import java.util.concurrent.CompletableFuture;
 import org.springframework.stereotype.Component;
 
 /**
- * Does what follows a COMMIT, in this order: publishes payment delays, publishes dead letters,
- * writes the results to Redis and returns units to it, and only then, when the broker has
- * confirmed, acks the deliveries. A crash anywhere in between leads to a redelivery, which repeats
- * all of it. Thread-safe.
+ * Does what follows a COMMIT, in this order: publishes dead letters, writes the results to Redis
+ * and returns units to it, and only then, when the broker has confirmed, acks the deliveries. A
+ * crash anywhere in between leads to a redelivery, which repeats all of it. Thread-safe.
  */
 @Component
 class Settler {
@@ -41,7 +40,6 @@ class Settler {
 
   private static final Duration BARRIER_PAUSE = Duration.ofMillis(100);
 
-  private final PaymentDelays paymentDelays;
   private final OrderResults results;
   private final Compensations compensations;
   private final DeadLetterPublisher deadLetters;
@@ -49,13 +47,11 @@ class Settler {
   private final Barriers barriers;
 
   Settler(
-      PaymentDelays paymentDelays,
       OrderResults results,
       Compensations compensations,
       DeadLetterPublisher deadLetters,
       DeadLetterPolicy policy,
       Barriers barriers) {
-    this.paymentDelays = paymentDelays;
     this.results = results;
     this.compensations = compensations;
     this.deadLetters = deadLetters;
@@ -73,14 +69,11 @@ class Settler {
   static final class Announced {
     private final Work work;
     private final Plan plan;
-    private final List<CompletableFuture<Boolean>> delays;
     private final long deadlineNanos;
 
-    private Announced(
-        Work work, Plan plan, List<CompletableFuture<Boolean>> delays, long deadlineNanos) {
+    private Announced(Work work, Plan plan, long deadlineNanos) {
       this.work = work;
       this.plan = plan;
-      this.delays = delays;
       this.deadlineNanos = deadlineNanos;
     }
 
@@ -90,14 +83,12 @@ class Settler {
 
     /** Whether {@link Settler#finish} would return without waiting. */
     boolean isAnswered() {
-      return delays.stream().allMatch(CompletableFuture::isDone)
-          && plan.pending.stream().allMatch(pending -> pending.confirm().isDone());
+      return plan.pending.stream().allMatch(pending -> pending.confirm().isDone());
     }
   }
 
   /** Sends the results of a batch to the broker and to Redis, without waiting for confirms. */
   Announced announce(Work work) {
-    List<CompletableFuture<Boolean>> delays = paymentDelays.start(work.batch().outcomes());
     Plan plan = plan(work);
     if (OrderTrail.isOn()) {
       work.batch().outcomes().forEach(outcome -> OrderTrail.mark(outcome.order(), stage(outcome)));
@@ -107,7 +98,7 @@ class Settler {
       compensations.deliver(work.batch().compensations());
     }
     return new Announced(
-        work, plan, delays, System.nanoTime() + BrokerConnections.CONFIRM_TIMEOUT.toNanos());
+        work, plan, System.nanoTime() + BrokerConnections.CONFIRM_TIMEOUT.toNanos());
   }
 
   /**
@@ -117,13 +108,6 @@ class Settler {
    *     redelivers what is not settled by then
    */
   void finish(Announced batch) throws IOException, InterruptedException {
-    int missed = 0;
-    for (CompletableFuture<Boolean> delay : batch.delays) {
-      if (!ConfirmingPublisher.await(delay, batch.deadlineNanos)) {
-        missed++;
-      }
-    }
-    paymentDelays.missed(missed);
     List<Delivery> done = new ArrayList<>(batch.plan.done);
     for (PendingDeadLetter pending : batch.plan.pending) {
       if (ConfirmingPublisher.await(pending.confirm(), batch.deadlineNanos)) {

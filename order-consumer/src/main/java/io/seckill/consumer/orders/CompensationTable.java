@@ -20,7 +20,14 @@ class CompensationTable {
   private static final String COLUMNS =
       "order_id, sku_id, user_id, epoch, stock_units, quota_units";
   private static final String ROW = "(?, ?, ?, ?, ?, ?)";
-  private static final String SELECT = "SELECT " + COLUMNS + " FROM compensation WHERE ";
+
+  /** With the idempotency key of the order, or of the order that answers its request. */
+  private static final String SELECT =
+      "SELECT c.order_id, c.sku_id, c.user_id, c.epoch, c.stock_units, c.quota_units,"
+          + " COALESCE(o.request_id, f.request_id) FROM compensation c"
+          + " LEFT JOIN orders o ON o.order_id = c.order_id"
+          + " LEFT JOIN order_alias a ON a.order_id = c.order_id"
+          + " LEFT JOIN orders f ON f.order_id = a.stored_order_id WHERE ";
 
   private final JdbcClient jdbc;
 
@@ -57,14 +64,14 @@ class CompensationTable {
       return List.of();
     }
     return transaction.query(
-        SELECT + "done_at IS NULL AND order_id IN (" + repeated("?", orders.size()) + ")",
+        SELECT + "c.done_at IS NULL AND c.order_id IN (" + repeated("?", orders.size()) + ")",
         (row, number) -> read(row),
         ids(orders).toArray());
   }
 
   /** Compensations of these orders, at least one, confirmed by Redis or not. */
   List<Compensation> of(Collection<OrderId> orders) {
-    return jdbc.sql(SELECT + "order_id IN (:orders)")
+    return jdbc.sql(SELECT + "c.order_id IN (:orders)")
         .param("orders", ids(orders))
         .query((row, number) -> read(row))
         .list();
@@ -79,8 +86,8 @@ class CompensationTable {
   List<Compensation> pending(long afterOrderId, int minAgeSeconds, int limit) {
     return jdbc.sql(
             SELECT
-                + "done_at IS NULL AND order_id > ?"
-                + " AND created_at <= NOW(6) - INTERVAL ? SECOND ORDER BY order_id LIMIT ?")
+                + "c.done_at IS NULL AND c.order_id > ?"
+                + " AND c.created_at <= NOW(6) - INTERVAL ? SECOND ORDER BY c.order_id LIMIT ?")
         .params(afterOrderId, minAgeSeconds, limit)
         .query((row, number) -> read(row))
         .list();
@@ -144,7 +151,8 @@ class CompensationTable {
         row.getLong(3),
         row.getLong(4),
         row.getInt(5),
-        row.getInt(6));
+        row.getInt(6),
+        row.getString(7));
   }
 
   private static OrderResult result(ResultSet row) throws SQLException {

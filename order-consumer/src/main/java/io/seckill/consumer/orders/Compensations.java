@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -203,6 +204,7 @@ public class Compensations {
         one.orderId().toString(),
         Long.toString(one.epoch()),
         Integer.toString(one.stockUnits()),
-        Integer.toString(one.quotaUnits()));
+        Integer.toString(one.quotaUnits()),
+        Objects.requireNonNullElse(one.requestId(), ""));
   }
 }

@@ -46,7 +46,7 @@ class Cancellations {
 
   /** By primary key, so that all locks are taken in one order and no statement scans all orders. */
   private static final String CHOOSE =
-      "SELECT order_id, user_id, sku_id, quantity FROM orders FORCE INDEX (PRIMARY)"
+      "SELECT order_id, user_id, sku_id, quantity, request_id FROM orders FORCE INDEX (PRIMARY)"
           + " WHERE order_id IN (:ids) AND status = 'CONFIRMED'";
 
   /**
@@ -84,7 +84,8 @@ class Cancellations {
   }
 
   /** An order that has ended and whose units are to be returned. */
-  private record EndedOrder(OrderId orderId, long userId, long skuId, int quantity) {}
+  private record EndedOrder(
+      OrderId orderId, long userId, long skuId, int quantity, String requestId) {}
 
   /**
    * The orders that a transaction has ended.
@@ -115,8 +116,8 @@ class Cancellations {
   }
 
   /**
-   * Expires those of these orders that are CONFIRMED and were stored at least this long ago, by
-   * MySQL's clock; all of them or, when this throws, none.
+   * Expires those of these orders that are not locked, are CONFIRMED and were stored at least this
+   * long ago, by MySQL's clock; all of them or, when this throws, none.
    *
    * @return number of orders expired
    * @throws IllegalStateException when one of them has no quota or product to return its units to
@@ -125,7 +126,9 @@ class Cancellations {
     return end(
         OrderStatus.EXPIRED,
         orders,
-        CHOOSE + " AND created_at <= NOW(6) - INTERVAL :value MICROSECOND FOR UPDATE",
+        CHOOSE
+            + " AND created_at <= NOW(6) - INTERVAL :value MICROSECOND"
+            + " FOR UPDATE SKIP LOCKED", // another process expires them, or they are being paid
         timeout.toMillis() * 1_000);
   }
 
@@ -167,7 +170,8 @@ class Cancellations {
                     new OrderId(row.getLong("order_id")),
                     row.getLong("user_id"),
                     row.getLong("sku_id"),
-                    row.getInt("quantity")))
+                    row.getInt("quantity"),
+                    row.getString("request_id")))
         .list()
         .stream()
         .sorted(Comparator.comparingLong(EndedOrder::userId).thenComparingLong(EndedOrder::skuId))
@@ -198,7 +202,8 @@ class Cancellations {
                         order.userId(),
                         saleOf(order, sales).epoch(),
                         order.quantity(),
-                        withQuota.contains(order.skuId()) ? order.quantity() : 0))
+                        withQuota.contains(order.skuId()) ? order.quantity() : 0,
+                        order.requestId()))
             .toList();
     compensations.record(recorded);
     count(ended, OrderFate.valueOf(status.name()));

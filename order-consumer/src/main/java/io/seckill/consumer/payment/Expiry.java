@@ -1,6 +1,7 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.SqlFailure;
 import java.util.List;
 import org.slf4j.Logger;
@@ -9,7 +10,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Expires orders whose payment time-out is over, as named by messages or found by the sweep. */
+/** Expires orders whose payment time-out is over. */
 @Component
 class Expiry {
 
@@ -26,14 +27,20 @@ class Expiry {
   /** Most orders expired in one transaction; bounds the time for which its locks are held. */
   private static final int BATCH = 200;
 
+  private static final int FROM_THE_OLDEST = 10; // every this many rounds
+
   private final JdbcClient jdbc;
   private final Cancellations cancellations;
   private final PaymentProperties properties;
+  private final Pace pace;
+  private int rounds;
+  private Waiting last = Waiting.FIRST;
 
-  Expiry(JdbcClient jdbc, Cancellations cancellations, PaymentProperties properties) {
+  Expiry(JdbcClient jdbc, Cancellations cancellations, PaymentProperties properties, Pace pace) {
     this.jdbc = jdbc;
     this.cancellations = cancellations;
     this.properties = properties;
+    this.pace = pace;
   }
 
   /** An order that waits for payment, and when it was stored, in MySQL's format. */
@@ -44,15 +51,12 @@ class Expiry {
 
   /** Expires those of these orders that are due; logs an error for each due one that cannot. */
   void expire(List<OrderId> orders) {
-    for (int from = 0; from < orders.size(); from += BATCH) {
-      List<OrderId> some = orders.subList(from, Math.min(from + BATCH, orders.size()));
-      try {
-        int expired = cancellations.expire(some, properties.timeout());
-        log.debug("{} of {} orders expired", expired, some.size());
-      } catch (IllegalStateException | DataAccessException e) {
-        throwUnlessOdd(e);
-        some.forEach(this::expireAlone);
-      }
+    try {
+      int expired = cancellations.expire(orders, properties.timeout());
+      log.debug("{} of {} orders expired", expired, orders.size());
+    } catch (IllegalStateException | DataAccessException e) {
+      throwUnlessOdd(e);
+      orders.forEach(this::expireAlone);
     }
   }
 
@@ -77,17 +81,41 @@ class Expiry {
    * returned once. Orders that cannot expire are skipped, so that they never block the others.
    */
   void sweep() {
-    List<Waiting> due = List.of(Waiting.FIRST);
-    do {
-      due = dueAfter(due.get(due.size() - 1));
-      expire(due.stream().map(Waiting::orderId).toList());
-    } while (due.size() == BATCH && !Thread.currentThread().isInterrupted());
+    var unused = sweepAfter(Waiting.FIRST);
   }
 
-  private List<Waiting> dueAfter(Waiting last) {
+  /**
+   * One round of the sweeper, for its thread alone. Continues where the last one ended: the index
+   * may still have entries of all orders that expired before, while a long transaction reads. Each
+   * tenth round begins at the oldest order again, for those that were locked or committed late.
+   */
+  void round() {
+    boolean fromTheOldest = rounds++ % FROM_THE_OLDEST == 0;
+    last = sweepAfter(fromTheOldest ? Waiting.FIRST : last);
+  }
+
+  /** Returns the last order that was due, or the given one when none was. */
+  private Waiting sweepAfter(Waiting given) {
+    Waiting after = given;
+    List<Waiting> due;
+    do {
+      Waiting from = after;
+      due = pace.step(() -> expireAfter(from));
+      after = due.isEmpty() ? after : due.get(due.size() - 1);
+    } while (due.size() == BATCH && !Thread.currentThread().isInterrupted());
+    return after;
+  }
+
+  private List<Waiting> expireAfter(Waiting from) {
+    List<Waiting> due = dueAfter(from);
+    expire(due.stream().map(Waiting::orderId).toList());
+    return due;
+  }
+
+  private List<Waiting> dueAfter(Waiting from) {
     return jdbc.sql(DUE)
-        .param("created", last.created())
-        .param("id", last.orderId().value())
+        .param("created", from.created())
+        .param("id", from.orderId().value())
         .param("micros", properties.timeout().toMillis() * 1_000)
         .param("batch", BATCH)
         .query(

@@ -18,6 +18,6 @@ class BrokerConfiguration {
   /** Intake has connections of its own. */
   @Bean
   CachingConnectionFactory slowQueues(BrokerConnections connections) {
-    return connections.cached("payment time-outs, dead letters");
+    return connections.cached("dead letters, queue lengths");
   }
 }

@@ -237,7 +237,13 @@ final class PerOrderPath {
   private void compensate(OrderMessage order, int stockUnits, int quotaUnits) {
     toCompensate.add(
         new Compensation(
-            order.orderId(), order.skuId(), order.userId(), order.epoch(), stockUnits, quotaUnits));
+            order.orderId(),
+            order.skuId(),
+            order.userId(),
+            order.epoch(),
+            stockUnits,
+            quotaUnits,
+            order.requestId()));
   }
 
   private List<SkuProgress> progress() {

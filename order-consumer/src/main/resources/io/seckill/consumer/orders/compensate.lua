@@ -3,18 +3,22 @@
 --
 -- KEYS  1 the SKU's hash; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
 -- ARGV  1 key prefix "seckill:{p}:"  2 SKU  3 user  4 order id  5 epoch of the sale the units belong to
---       6 units for the stock  7 units for the quota
+--       6 units for the stock  7 units for the quota  8 idempotency key of the order, "" when it is not known
 -- reply 1 compensated now
---       2 compensated before: nothing changed
+--       2 compensated before, or Redis has no record of the order: then it has forgotten it after compensating it,
+--         or never took its units. Nothing changed
 --       3 the units are of an older epoch, and the stock was counted again since: nothing changed
 --       a text, the present epoch: as 3, but its loading counted the order as taken, as an unsettled dead
 --         letter, so its units belong to that epoch: nothing changed
 --       4 Redis does not have the sale any more: nothing changed, nothing left to compensate
 --      -1 Redis has an older epoch than the units, or unreadable data: nothing changed, retry later
 --
--- A quota never goes below 0; its field is deleted with its last unit. The record of the
--- compensation expires with the sale. Ids stay strings: a Lua number holds 53 bits. All checks come
--- before the first write.
+-- A quota never goes below 0; its field is deleted with its last unit. Ids stay strings: a Lua number holds 53 bits.
+-- All checks come before the first write.
+-- A compensated order stays for a repeat of its request and for another delivery of the compensation, for an hour, and
+-- while at most 127 later orders of its bucket have ended; then all fields of it are deleted. This bounds a bucket
+-- whatever its users do. The fields "ended:<n>" number the orders in the order in which they ended, "ended:range"
+-- holds "<first n>:<next n>". Orders that are due are forgotten by the next calls, a few by each.
 -- Flag allow-oom: compensation must work even when Redis is out of memory.
 
 local prefix, sku, user, id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -37,6 +41,7 @@ elseif current < epoch then
 end
 
 local stockKey = prefix .. 'stock:' .. sku
+local KEPT, MOST, AT_ONCE = 3600000, 128, 4 -- ms, orders, orders of one call; EndedOrders has the same
 local bucketKey = prefix .. 'bucket:' .. sku .. ':' .. bucketOf(user, buckets)
 local compensated, quota = 'compensated:' .. id, user .. ':'
 local bucketKind = redis.call('TYPE', bucketKey).ok
@@ -49,6 +54,10 @@ if redis.call('TYPE', stockKey).ok ~= 'string' or (bucketKind ~= 'hash' and buck
   return -1
 end
 if redis.call('HEXISTS', bucketKey, compensated) == 1 then
+  return 2
+end
+local known = redis.call('HMGET', bucketKey, id, 'ended:range')
+if not known[1] then
   return 2
 end
 local owned = 0
@@ -71,4 +80,39 @@ if quotaUnits > 0 and owned > 0 then
     redis.call('HDEL', bucketKey, quota)
   end
 end
+
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local first, following = string.match(known[2] or '', '^(%d+):(%d+)$')
+first, following = tonumber(first or 1), tonumber(following or 1)
+local ended = 'ended:' .. following
+following = following + 1
+
+local function forget(entry)
+  local order, buyer, key = string.match(entry, '^(%d+):(%d+):%d+:(.*)$')
+  if order then
+    local request = buyer .. ':' .. key
+    local value = key ~= '' and redis.call('HGET', bucketKey, request)
+    if value and string.match(value, '^(%d+):') == order then
+      redis.call('HDEL', bucketKey, request)
+    end
+    redis.call('HDEL', bucketKey, order, 'compensated:' .. order)
+  end
+end
+
+for _ = 1, AT_ONCE do
+  if first + 1 == following then
+    break
+  end
+  local entry = redis.call('HGET', bucketKey, 'ended:' .. first)
+  local endedAt = entry and tonumber(string.match(entry, '^%d+:%d+:(%d+):'))
+  if following - first <= MOST and endedAt and now - endedAt < KEPT then
+    break
+  end
+  forget(entry or '')
+  redis.call('HDEL', bucketKey, 'ended:' .. first)
+  first = first + 1
+end
+redis.call('HSET', bucketKey, ended, id .. ':' .. user .. ':' .. now .. ':' .. ARGV[8],
+  'ended:range', first .. ':' .. following)
 return 1

@@ -146,6 +146,48 @@ class SaleLoadingIT {
     assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("100");
   }
 
+  /** As many as compensate.lua would have kept, and numbered as it does. */
+  @Test
+  void loadsEndedOrdersThatARepeatMayStillBeOf() {
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    execute("UPDATE products SET epoch = 2, state = 'PREHEATED' WHERE sku_id = ?", sku);
+    insertOrder(1, 7, "CANCELLED", 3_601);
+    insertOrder(2, 7, "CONFIRMED", 3_601);
+    for (int n = 3; n < 3 + EndedOrders.MOST + 2; n++) {
+      insertOrder(n, 7, "EXPIRED", 60);
+    }
+
+    assertThat(consumer.bean(SaleLoader.class).load(sku, 2, Replacing.AT_REST, () -> {}))
+        .isPresent();
+
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount"));
+    Map<String, String> bucket = redis.hgetAll(RedisKeys.bucket(sku, (int) (7L % buckets)));
+    assertThat(bucket)
+        .hasSize(2 + 3 * EndedOrders.MOST + 1)
+        .containsKeys(id(2).toString(), "7:request-2", id(3).toString(), "7:request-3")
+        .doesNotContainKey(id(1).toString())
+        .containsEntry(RedisKeys.ENDED_RANGE, "1:" + (EndedOrders.MOST + 1));
+    assertThat(bucket.get(RedisKeys.endedField(1))).matches(id(3) + ":7:\\d{13}:request-3");
+  }
+
+  private OrderId id(int number) {
+    return OrderId.of(OrderId.EPOCH_MS + number, Partition.ofSku(sku), 200, 1);
+  }
+
+  private void insertOrder(int number, long user, String status, int secondsAgo) {
+    execute(
+        "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
+            + " status, epoch, seq, admitted_at, updated_at) VALUES (?, ?, ?, 1, 100, ?, ?, 1, ?,"
+            + " UTC_TIMESTAMP(3), UTC_TIMESTAMP(6) - INTERVAL ? SECOND)",
+        id(number).value(),
+        user,
+        sku,
+        "request-" + number,
+        status,
+        number,
+        secondsAgo);
+  }
+
   /** A closing time that moves while the sale is loaded: the keys would expire too early. */
   @Test
   void loadsAgainWhenTheClosingTimeHasMovedMeanwhile() {

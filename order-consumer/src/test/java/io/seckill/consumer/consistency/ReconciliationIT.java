@@ -195,6 +195,24 @@ class ReconciliationIT {
     awaitClean(sale);
   }
 
+  /** Redis forgets an ended order with all its fields, some time after it has its units back. */
+  @Test
+  void missesNothingOfAnEndedOrderThatRedisHasForgotten() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage forgotten = sale.admit(1, 2);
+    flood.publish(forgotten);
+    ledger.awaitOrders(sale.sku, 1);
+    assertThat(cancel(forgotten).status()).isEqualTo(200);
+    eventually().until(() -> sale.stock() == 100);
+    sale.forgetRecord(forgotten);
+    sale.forgetGiven(forgotten);
+
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("CLEAN");
+
+    assertThat(sale.result(forgotten)).isEmpty();
+    assertThat(sale.stock()).isEqualTo(100);
+  }
+
   /** A replica was promoted that had not received the change yet. */
   @ParameterizedTest
   @CsvSource({"-10, 90", "10, 110"})

@@ -21,6 +21,7 @@ import redis.clients.jedis.UnifiedJedis;
 class CompensationScriptIT {
 
   private static final long SKU = 21;
+  private static final int MOST = 128;
   private static final long EXPIRES = 4_000_000_000_000L;
 
   private final LuaScript script = LuaScript.from(Compensations.class, "compensate.lua");
@@ -43,7 +44,7 @@ class CompensationScriptIT {
 
   @Test
   void givesStockAndQuotaOncePerOrder() { // I7
-    redis.hset(RedisKeys.bucket(SKU, 1), "5:", "4");
+    admit("900", 5, 4);
 
     assertThat(give("900", 5, 3, 2, 3)).isEqualTo(1);
     assertThat(give("900", 5, 3, 2, 3)).isEqualTo(2);
@@ -56,7 +57,8 @@ class CompensationScriptIT {
 
   @Test
   void givesEachKindByItself() {
-    redis.hset(RedisKeys.bucket(SKU, 1), "5:", "4");
+    admit("900", 5, 3);
+    admit("901", 5, 1);
 
     assertThat(give("900", 5, 3, 2, 0)).isEqualTo(1);
     assertThat(give("901", 5, 3, 0, 1)).isEqualTo(1);
@@ -67,7 +69,7 @@ class CompensationScriptIT {
 
   @Test
   void neverTakesAQuotaBelowZero() {
-    redis.hset(RedisKeys.bucket(SKU, 1), "5:", "1");
+    admit("900", 5, 1);
 
     give("900", 5, 3, 0, 4);
 
@@ -134,6 +136,7 @@ class CompensationScriptIT {
   @Test
   void findsTheBucketOfAUserBeyondWhatADoubleHolds() {
     long user = Long.MAX_VALUE;
+    admit("900", user, 1);
 
     give("900", user, 3, 1, 0);
 
@@ -147,10 +150,78 @@ class CompensationScriptIT {
         UnifiedJedis client =
             RedisClients.open(RedisSettings.single(full.newDatabase().url()), "test")) {
       preheat(client, "7");
+      client.hset(RedisKeys.bucket(SKU, 1), "900", record(5, 1));
       client.configSet("maxmemory", "1");
 
       assertThat(script.call(client, keys(), arguments("900", 5, 3, 1, 0))).isEqualTo(1L);
     }
+  }
+
+  @Test
+  void givesNothingForAnOrderThatRedisDoesNotKnow() { // I7: forgotten, or never admitted
+    assertThat(give("900", 5, 3, 2, 2)).as("no bucket").isEqualTo(2);
+    redis.hset(RedisKeys.bucket(SKU, 1), "5:", "4");
+    assertThat(give("900", 5, 3, 2, 2)).as("no record").isEqualTo(2);
+
+    assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("7");
+    assertThat(redis.hgetAll(RedisKeys.bucket(SKU, 1))).isEqualTo(Map.of("5:", "4"));
+  }
+
+  @Test
+  void keepsABucketSmallHoweverOftenItsUserBuysAndCancels() {
+    String bucket = RedisKeys.bucket(SKU, 1);
+    admit("1", 9, 2);
+    for (int order = 1_000; order < 4_000; order++) {
+      admit(Integer.toString(order), 5, 1);
+      give(Integer.toString(order), 5, 3, 1, 1);
+    }
+
+    assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("3007");
+    assertThat(redis.hgetAll(bucket))
+        .as("two fields and a quota of the order on hand, four of each that has ended")
+        .hasSize(3 + 4 * MOST + 1)
+        .containsKeys("1", "9:key-1", "9:", "3999", "5:key-3999", "3872", "5:key-3872")
+        .doesNotContainKeys("3871", "5:key-3871", "compensated:3871", "5:")
+        .containsEntry(RedisKeys.ENDED_RANGE, "2873:3001");
+    assertThat(give("3871", 5, 3, 1, 1)).as("delivered again after it was forgotten").isEqualTo(2);
+    assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("3007");
+  }
+
+  @Test
+  void forgetsOrdersThatEndedAnHourAgoAFewAtATime() {
+    String bucket = RedisKeys.bucket(SKU, 1);
+    long hourAgo = System.currentTimeMillis() - 3_600_000;
+    for (int order = 1; order <= 6; order++) {
+      admit("90" + order, 5, 1);
+      give("90" + order, 5, 3, 1, 1);
+    }
+    for (int order = 1; order <= 4; order++) {
+      String entry = "90" + order + ":5:" + hourAgo + ":key-90" + order;
+      redis.hset(bucket, RedisKeys.endedField(order), entry);
+    }
+    redis.hset(bucket, "5:key-902", "77:1"); // that request has another order now
+    redis.hset(bucket, RedisKeys.endedField(3), "unreadable");
+    redis.hdel(bucket, RedisKeys.endedField(4));
+    admit("907", 5, 1);
+
+    give("907", 5, 3, 1, 1);
+
+    assertThat(redis.hgetAll(bucket))
+        .containsKeys("905", "906", "5:key-902", "ended:5", "ended:7")
+        .doesNotContainKeys("901", "5:key-901", "compensated:901", "902", "ended:1", "ended:3")
+        .containsEntry(RedisKeys.ENDED_RANGE, "5:8");
+  }
+
+  /** Writes what admit.lua does of an order of this user, in the user's bucket. */
+  private void admit(String order, long user, int units) {
+    String bucket = RedisKeys.bucket(SKU, RedisKeys.bucketOf(user, 4));
+    redis.hset(
+        bucket, Map.of(order, record(user, units), user + ":key-" + order, order + ":" + units));
+    redis.hincrBy(bucket, user + ":", units);
+  }
+
+  private static String record(long user, int units) {
+    return user + "|" + units + "|17|1760000000123|3|X|1760000000999";
   }
 
   private long give(String order, long user, long epoch, int stock, int quota) {
@@ -169,6 +240,7 @@ class CompensationScriptIT {
         order,
         Long.toString(epoch),
         Integer.toString(stock),
-        Integer.toString(quota));
+        Integer.toString(quota),
+        "key-" + order);
   }
 }

@@ -3,9 +3,8 @@ package io.seckill.consumer.payment;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.MessageProperties;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
@@ -229,7 +228,7 @@ class LifecycleIT {
   }
 
   @Test
-  void theMessageOfABatchExpiresWhatIsDueAndNothingElse() throws Exception {
+  void theSweepExpiresWhatIsDueAndNothingElse() {
     open("LIMITED", 2, 10);
     OrderId due = orders.confirmed(sku, 7, 2);
     OrderId young = orders.confirmed(sku, 8, 2);
@@ -239,15 +238,12 @@ class LifecycleIT {
     orders.age(paid, TIMEOUT_SECONDS);
     pay(paid, 9);
 
-    publishExpired("not a message".getBytes(StandardCharsets.UTF_8));
-    publishExpired(new ExpiryMessage(sku, List.of(due, young, paid)).encode());
+    for (int round = 0; round < 10; round++) { // one of them begins at the oldest order
+      consumer.bean(Expiry.class).round();
+    }
 
-    eventually().until(() -> orders.status(due).equals("EXPIRED"));
-    eventually()
-        .until(
-            () ->
-                consumer.vhost().queueDepth(PaymentDelayTopology.EXPIRED_QUEUE).total() == 0
-                    && orders.letter(sku, due).equals("E"));
+    assertThat(orders.status(due)).isEqualTo("EXPIRED");
+    eventually().until(() -> orders.letter(sku, due).equals("E"));
     assertThat(orders.status(young)).isEqualTo("CONFIRMED");
     assertThat(orders.status(paid)).isEqualTo("PAID");
     assertThat(orders.stockInMySql(sku)).isEqualTo(6);
@@ -257,7 +253,7 @@ class LifecycleIT {
   }
 
   @Test
-  void sweepsOfManyProcessesExpireWhatAMessageForgotOnce() {
+  void sweepsOfManyProcessesExpireEachOrderOnce() {
     open("LIMITED", 4, 1_000);
     List<OrderId> due = new ArrayList<>();
     for (int i = 0; i < 450; i++) {
@@ -273,6 +269,23 @@ class LifecycleIT {
     assertThat(orders.stockInMySql(sku)).isEqualTo(1_000);
     awaitCompensations();
     assertThat(orders.stockInRedis(sku)).isEqualTo(1_000);
+  }
+
+  @Test
+  void aSweepRestsWhileOrdersAreStored() {
+    open("LIMITED", 100, 100);
+    Expiry expiry = consumer.bean(Expiry.class);
+    Timer rests =
+        consumer.bean(MeterRegistry.class).get("seckill.consumer.background.rests").timer();
+    long before = rests.count();
+
+    eventually() // what was read of storing is up to a second old
+        .untilAsserted(
+            () -> {
+              orders.confirmed(sku, 7, 1);
+              expiry.sweep();
+              assertThat(rests.count()).isGreaterThan(before);
+            });
   }
 
   /** Repeats a sweep that timed out waiting for another's locks, as the sweeper does. */
@@ -297,20 +310,6 @@ class LifecycleIT {
     assertThat(withoutQuota).extracting(orders::status).containsOnly("CONFIRMED");
     assertThat(orders.stockInMySql(sku)).isEqualTo(1_000 - odd);
     withoutQuota.forEach(id -> pay(id, 8)); // otherwise every later sweep finds them
-  }
-
-  @Test
-  void anOrderThatCannotExpireKeepsNoOtherOfItsMessageFromIt() throws Exception {
-    open("LIMITED", 10, 10);
-    OrderId withoutQuota = due(8, 1, TIMEOUT_SECONDS).get(0);
-    OrderId good = due(7, 1, TIMEOUT_SECONDS).get(0);
-    consumer.update("DELETE FROM user_quota WHERE sku_id = ? AND user_id = 8", sku);
-
-    publishExpired(new ExpiryMessage(sku, List.of(withoutQuota, good)).encode());
-
-    eventually().until(() -> orders.status(good).equals("EXPIRED"));
-    assertThat(orders.status(withoutQuota)).isEqualTo("CONFIRMED");
-    pay(withoutQuota, 8);
   }
 
   /**
@@ -607,16 +606,6 @@ class LifecycleIT {
     {"eventId":"%s","type":"CHARGED","orderId":"%s","chargeId":"ch-%s","amountCents":%d}\
     """
         .formatted(eventId, id, id, amount);
-  }
-
-  private static void publishExpired(byte[] body) throws Exception {
-    try (Connection connection = consumer.vhost().connect();
-        Channel channel = connection.createChannel()) {
-      channel.confirmSelect();
-      channel.basicPublish(
-          "", PaymentDelayTopology.EXPIRED_QUEUE, MessageProperties.PERSISTENT_BASIC, body);
-      channel.waitForConfirmsOrDie(5_000);
-    }
   }
 
   private static String charge(OrderId id) {

@@ -44,10 +44,10 @@ public final class AdmissionFixture {
         redis.hget(RedisKeys.bucket(order.skuId(), BUCKET), order.orderId().toString()));
   }
 
-  /** Letters of status and reason in the admission record. */
+  /** Letters of status and reason in the admission record, "" without one. */
   public String result(OrderMessage order) {
-    return redis.hget(RedisKeys.bucket(order.skuId(), BUCKET), order.orderId().toString())
-        .split("\\|", -1)[5];
+    String record = redis.hget(RedisKeys.bucket(order.skuId(), BUCKET), order.orderId().toString());
+    return record == null ? "" : record.split("\\|", -1)[5];
   }
 
   public long stock(long skuId) {

@@ -164,7 +164,8 @@ public final class SaleReader {
     for (int bucket = 0; bucket < buckets; bucket++) {
       fields.putAll(redis.hgetAll(RedisKeys.bucket(skuId, bucket)));
     }
-    assertThat(fields.keySet()).allMatch(field -> field.matches("\\d+(:.*)?|compensated:\\d+"));
+    assertThat(fields.keySet())
+        .allMatch(field -> field.matches("\\d+(:.*)?|compensated:\\d+|ended:(\\d+|range)"));
     return fields;
   }
 
