@@ -21,7 +21,10 @@ public record OrderId(long value) implements Comparable<OrderId> {
 
   private static final int WORKER_SHIFT = SEQUENCE_BITS;
   private static final int PARTITION_SHIFT = WORKER_SHIFT + WORKER_BITS;
-  private static final int TIME_SHIFT = PARTITION_SHIFT + PARTITION_BITS;
+
+  /** Bits below the time. */
+  public static final int TIME_SHIFT = PARTITION_SHIFT + PARTITION_BITS;
+
   private static final int MAX_DIGITS = 19;
 
   public OrderId {

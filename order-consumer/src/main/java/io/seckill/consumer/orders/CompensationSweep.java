@@ -1,5 +1,6 @@
 package io.seckill.consumer.orders;
 
+import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import java.util.HashSet;
 import java.util.List;
@@ -27,16 +28,19 @@ class CompensationSweep {
   private final Compensations compensations;
   private final OrderResults results;
   private final RedisCallGuard redis;
+  private final Pace pace;
 
   CompensationSweep(
       CompensationTable table,
       Compensations compensations,
       OrderResults results,
-      RedisCallGuard redis) {
+      RedisCallGuard redis,
+      Pace pace) {
     this.table = table;
     this.compensations = compensations;
     this.results = results;
     this.redis = redis;
+    this.pace = pace;
   }
 
   /**
@@ -48,12 +52,18 @@ class CompensationSweep {
     long after = 0;
     List<Compensation> page;
     do {
-      page = table.pending(after, MIN_AGE_SECONDS, PAGE);
-      deliver(page, unavailable);
+      long from = after;
+      page = pace.step(() -> deliverAfter(from, unavailable));
       after = page.isEmpty() ? after : page.get(page.size() - 1).orderId().value();
     } while (page.size() == PAGE
         && unavailable.size() < redis.parts()
         && !Thread.currentThread().isInterrupted());
+  }
+
+  private List<Compensation> deliverAfter(long orderId, Set<Integer> unavailable) {
+    List<Compensation> page = table.pending(orderId, MIN_AGE_SECONDS, PAGE);
+    deliver(page, unavailable);
+    return page;
   }
 
   private void deliver(List<Compensation> page, Set<Integer> unavailable) {

@@ -1,6 +1,7 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.SqlFailure;
 import java.util.List;
 import org.slf4j.Logger;
@@ -29,11 +30,13 @@ class Expiry {
   private final JdbcClient jdbc;
   private final Cancellations cancellations;
   private final PaymentProperties properties;
+  private final Pace pace;
 
-  Expiry(JdbcClient jdbc, Cancellations cancellations, PaymentProperties properties) {
+  Expiry(JdbcClient jdbc, Cancellations cancellations, PaymentProperties properties, Pace pace) {
     this.jdbc = jdbc;
     this.cancellations = cancellations;
     this.properties = properties;
+    this.pace = pace;
   }
 
   /** An order that waits for payment, and when it was stored, in MySQL's format. */
@@ -79,9 +82,15 @@ class Expiry {
   void sweep() {
     List<Waiting> due = List.of(Waiting.FIRST);
     do {
-      due = dueAfter(due.get(due.size() - 1));
-      expire(due.stream().map(Waiting::orderId).toList());
+      Waiting last = due.get(due.size() - 1);
+      due = pace.step(() -> expireAfter(last));
     } while (due.size() == BATCH && !Thread.currentThread().isInterrupted());
+  }
+
+  private List<Waiting> expireAfter(Waiting last) {
+    List<Waiting> due = dueAfter(last);
+    expire(due.stream().map(Waiting::orderId).toList());
+    return due;
   }
 
   private List<Waiting> dueAfter(Waiting last) {

@@ -7,6 +7,7 @@ import io.seckill.common.payment.PaymentUnavailableException;
 import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.ChargeOutcomes.Outcome;
+import io.seckill.consumer.runtime.Pace;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
@@ -44,6 +45,7 @@ class Payments {
   private final PaymentProvider provider;
   private final ChargeOutcomes outcomes;
   private final LifecycleMeters meters;
+  private final Pace pace;
   private final PaymentBatcher<Attempt, Optional<OrderRow>> attempts =
       new PaymentBatcher<>(MAX_WAITING, this::begin);
 
@@ -56,12 +58,14 @@ class Payments {
       PaymentTable payments,
       PaymentProvider provider,
       ChargeOutcomes outcomes,
-      LifecycleMeters meters) {
+      LifecycleMeters meters,
+      Pace pace) {
     this.orders = orders;
     this.payments = payments;
     this.provider = provider;
     this.outcomes = outcomes;
     this.meters = meters;
+    this.pace = pace;
     meters.waiting(() -> attempts.depth() + answers.depth());
   }
 
@@ -198,12 +202,17 @@ class Payments {
   void sweep() {
     List<OrderId> due;
     do {
-      due = payments.due(SWEEP_BATCH);
-      due.stream()
-          .takeWhile(order -> !Thread.currentThread().isInterrupted())
-          .filter(payments::claim)
-          .forEach(this::look);
+      due = pace.step(this::lookAtDue);
     } while (due.size() == SWEEP_BATCH && !Thread.currentThread().isInterrupted());
+  }
+
+  private List<OrderId> lookAtDue() {
+    List<OrderId> due = payments.due(SWEEP_BATCH);
+    due.stream()
+        .takeWhile(order -> !Thread.currentThread().isInterrupted())
+        .filter(payments::claim)
+        .forEach(this::look);
+    return due;
   }
 
   private void look(OrderId orderId) {

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.consumer.runtime.IdlePaces;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import java.time.Clock;
 import java.util.List;
@@ -32,7 +33,8 @@ class CompensationSweepTest {
               table,
               new Compensations(table, new JdbcTemplate(), nowhere, guard, meters),
               new OrderResults(nowhere, guard, Clock.systemUTC(), meters),
-              guard);
+              guard,
+              IdlePaces.create(meters));
 
       sweep.sweep();
 

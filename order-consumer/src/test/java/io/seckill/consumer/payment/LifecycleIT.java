@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.MessageProperties;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
@@ -273,6 +275,23 @@ class LifecycleIT {
     assertThat(orders.stockInMySql(sku)).isEqualTo(1_000);
     awaitCompensations();
     assertThat(orders.stockInRedis(sku)).isEqualTo(1_000);
+  }
+
+  @Test
+  void aSweepRestsWhileOrdersAreStored() {
+    open("LIMITED", 100, 100);
+    Expiry expiry = consumer.bean(Expiry.class);
+    Timer rests =
+        consumer.bean(MeterRegistry.class).get("seckill.consumer.background.rests").timer();
+    long before = rests.count();
+
+    eventually() // what was read of storing is up to a second old
+        .untilAsserted(
+            () -> {
+              orders.confirmed(sku, 7, 1);
+              expiry.sweep();
+              assertThat(rests.count()).isGreaterThan(before);
+            });
   }
 
   /** Repeats a sweep that timed out waiting for another's locks, as the sweeper does. */

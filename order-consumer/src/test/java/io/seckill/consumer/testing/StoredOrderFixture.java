@@ -36,12 +36,7 @@ public final class StoredOrderFixture {
 
   private OrderId store(int worker, long skuId, long userId, int quantity, String policy) {
     int number = NEXT.incrementAndGet();
-    OrderId id =
-        OrderId.of(
-            OrderId.EPOCH_MS + 1_000_000 + number / 1024,
-            (int) (skuId % 16),
-            worker,
-            number % 1024);
+    OrderId id = OrderId.of(System.currentTimeMillis(), (int) (skuId % 16), worker, number % 1024);
     consumer.update(
         "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
             + " status, single_buyer, epoch, seq, admitted_at)"
