@@ -200,6 +200,7 @@ class SaleLoadingIT {
         0,
         0,
         false,
+        false,
         100,
         Duration.ofHours(2));
   }
