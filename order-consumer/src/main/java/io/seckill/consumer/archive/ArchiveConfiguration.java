@@ -24,7 +24,13 @@ class ArchiveConfiguration {
   }
 
   @Bean
-  Sweeper retentionSweeper(SaleArchiver archiver) {
-    return new Sweeper("retention", RETENTION_PAUSE, archiver::purge);
+  Sweeper retentionSweeper(Retention retention, SaleArchiver archiver) {
+    return new Sweeper(
+        "retention",
+        RETENTION_PAUSE,
+        () -> {
+          retention.sweep();
+          archiver.purge();
+        });
   }
 }

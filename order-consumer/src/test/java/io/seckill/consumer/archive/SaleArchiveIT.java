@@ -26,6 +26,7 @@ import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -302,6 +303,84 @@ class SaleArchiveIT {
         consumer.sql(),
         consumer.bean(TransactionOperations.class),
         consumer.bean(Pace.class));
+  }
+
+  @Test
+  void deletesWhatIsTooOldAndNothingElse() {
+    for (int days : List.of(29, 31)) {
+      consumer.update(
+          "INSERT INTO payment_event VALUES (?, 1, NOW(6) - INTERVAL ? DAY)",
+          "archive " + days,
+          days);
+    }
+    for (int days : List.of(91, 89)) {
+      consumer.update(
+          "INSERT INTO reconciliation (sku_id, started_by, dry_run, outcome, detail, epoch,"
+              + " findings, started_at, ended_at) VALUES (?, 'a', 0, 'FOUND', ?, 1, 1, NOW(6),"
+              + " NOW(6) - INTERVAL ? DAY)",
+          sku,
+          "days " + days,
+          days);
+      consumer.update(
+          "INSERT INTO repair (reconciliation_id, kind, subject, found, wanted, made)"
+              + " SELECT id, 'STOCK_SET', ?, '', '', 1 FROM reconciliation"
+              + " WHERE sku_id = ? AND detail = ?",
+          "archive " + sku,
+          sku,
+          "days " + days);
+      for (String state : List.of("OPEN", "REPLAYED", "DISCARDED")) {
+        consumer.update(
+            "INSERT INTO dead_letter (sku_id, payload, payload_hash, reason, detail, attempts,"
+                + " first_failed_at, last_failed_at, state, resolved_at) VALUES"
+                + " (?, '{}', UNHEX(SHA2(?, 256)), '', ?, 1, NOW(), NOW(), ?,"
+                + " NOW(6) - INTERVAL ? DAY)",
+            sku,
+            state + days + sku,
+            state + days,
+            state,
+            days);
+      }
+    }
+    for (int days : List.of(399, 401)) {
+      consumer.update(
+          "INSERT INTO daily_audit SELECT UTC_DATE() - INTERVAL ? DAY, ?, 'CLOSED', 0, 0, 0, 0, 0,"
+              + " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', NOW(6)",
+          days,
+          sku);
+    }
+
+    consumer.bean(Retention.class).sweep();
+
+    assertThat(texts("SELECT event_id FROM payment_event WHERE event_id LIKE 'archive %'"))
+        .containsExactly("archive 29");
+    assertThat(texts("SELECT detail FROM reconciliation WHERE sku_id = " + sku))
+        .containsExactly("days 89");
+    assertThat(texts("SELECT subject FROM repair WHERE subject = 'archive " + sku + "'"))
+        .hasSize(1);
+    assertThat(texts("SELECT detail FROM dead_letter WHERE sku_id = " + sku))
+        .containsExactlyInAnyOrder("OPEN91", "OPEN89", "REPLAYED89", "DISCARDED89");
+    assertThat(rows("daily_audit")).isEqualTo(1);
+    consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
+  }
+
+  @Test
+  void keepsResolvedDeadLettersOfASaleThatRedisHas() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    consumer.update(
+        "INSERT INTO dead_letter (sku_id, payload, payload_hash, reason, detail, attempts,"
+            + " first_failed_at, last_failed_at, state, resolved_at) VALUES (?, '{}',"
+            + " UNHEX(SHA2(?, 256)), '', '', 1, NOW(), NOW(), 'REPLAYED', NOW(6) - INTERVAL 1 YEAR)",
+        sku,
+        "kept " + sku);
+
+    consumer.bean(Retention.class).sweep();
+
+    assertThat(rows("dead_letter")).isEqualTo(1);
+    consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
+  }
+
+  private static Set<String> texts(String query) {
+    return Set.copyOf(consumer.sql().sql(query).query(String.class).list());
   }
 
   private long rows(String table) {
