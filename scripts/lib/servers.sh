@@ -156,6 +156,7 @@ start_rabbitmq() { # NODE
   printf %s "$ERLANG_COOKIE" | write_file "$DATA_DIR/$1/.erlang.cookie" 400
   (
     rabbitmq_environment "$1"
+    cd "$DATA_DIR/$1" # Mnesia dumps its core where it runs
     start_process "$1" /usr/lib/rabbitmq/bin/rabbitmq-server
   )
 }
