@@ -71,7 +71,7 @@ public final class DatabaseSnapshot {
   private static final int CHUNK = 1_000;
 
   private static final String COMPENSATIONS =
-      "SELECT order_id, user_id, stock_units, quota_units, created_at FROM compensation WHERE";
+      "SELECT order_id, user_id, stock_units, quota_units, created_at FROM compensation";
 
   private static final long BEFORE_ALL = -1;
   private static final long END = Long.MAX_VALUE;
@@ -257,7 +257,9 @@ public final class DatabaseSnapshot {
           TreeMap<OrderId, PendingUnits> page = new TreeMap<>();
           read(
               COMPENSATIONS
-                  + " sku_id = :sku AND epoch = :epoch AND order_id > :after"
+                  // Else the optimizer reads all pages before this one again.
+                  + " FORCE INDEX (ix_compensation_sku)"
+                  + " WHERE sku_id = :sku AND epoch = :epoch AND order_id > :after"
                   + " ORDER BY order_id LIMIT :page",
               Map.of("sku", sale.skuId(), "epoch", sale.epoch(), "after", after, "page", PAGE),
               row -> page.put(new OrderId(row.getLong(1)), pending(row)));
@@ -295,7 +297,7 @@ public final class DatabaseSnapshot {
           row -> stored.put(new OrderId(row.getLong("order_id")), record(row, null)));
       aliases.putAll(aliases(Tables.STORED, "a.order_id", ids));
       read(
-          COMPENSATIONS + " order_id IN (:ids) AND epoch = :epoch",
+          COMPENSATIONS + " WHERE order_id IN (:ids) AND epoch = :epoch",
           Map.of("ids", values(ids), "epoch", sale.epoch()),
           row -> compensations.put(new OrderId(row.getLong(1)), pending(row)));
     }
