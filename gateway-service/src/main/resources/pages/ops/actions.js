@@ -34,6 +34,12 @@ const ON_A_SALE = {
     danger: true,
     text: 'Ends the sale: new purchases are refused with CLOSED. Orders already admitted go on. To sell again it must be preheated anew.',
   },
+  archive: {
+    label: 'Archive',
+    from: ['CLOSED'],
+    danger: true,
+    text: 'Ends the sale for good, if nothing of it is pending: Redis forgets it, and its orders move to the history. It can never be preheated again. Shoppers still find their orders. Repeat it to see how far it is.',
+  },
 };
 
 /** What may decide the purchases of a sale, as the operator reads it. */
@@ -55,7 +61,7 @@ export function actionButtons(product, context) {
       yes: action.label,
       danger: action.danger,
       run: () => post(context, `admin/v1/skus/${product.skuId}/${name}`),
-      done: (answer) => `${name} SKU ${product.skuId}: ${answer.json.state}, ${answer.status === 202 ? answer.json.detail : `epoch ${answer.json.epoch}`}`,
+      done: (answer) => name === 'archive' ? `archive SKU ${product.skuId}: ${answer.json.phase}, ${answer.json.orders} orders moved` : `${name} SKU ${product.skuId}: ${answer.json.state}, ${answer.status === 202 ? answer.json.detail : `epoch ${answer.json.epoch}`}`,
       what: `${name} SKU ${product.skuId}`,
     })),
   );

@@ -22,6 +22,7 @@ class ConsumerFeaturesTest {
           .feature("catalogue", "storage", "orders", "runtime", "web")
           .feature("consistency", "catalogue", "intake", "storage", "orders", "runtime", "web")
           .feature("audit", "consistency", "catalogue", "orders", "runtime", "web")
+          .feature("archive", "consistency", "catalogue", "storage", "orders", "runtime", "web")
           .feature("fallback", "consistency", "storage", "orders", "runtime", "web")
           .rule();
 }

@@ -137,6 +137,11 @@ final class AdminController {
     return ofSale("audit", sku, exchange, true);
   }
 
+  @PostMapping("/skus/{sku}/archive")
+  Mono<ResponseEntity<JsonNode>> archive(@PathVariable String sku, ServerWebExchange exchange) {
+    return ofSale("archive", sku, exchange, true);
+  }
+
   @PutMapping(path = "/skus/{sku}", consumes = MediaType.APPLICATION_JSON_VALUE)
   Mono<ResponseEntity<JsonNode>> put(
       @PathVariable String sku,

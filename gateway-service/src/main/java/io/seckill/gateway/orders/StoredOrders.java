@@ -40,7 +40,8 @@ class StoredOrders {
 
   /**
    * Returns the orders with these ids, by requested id: the stored order, the stored order of an
-   * alias, or the order waiting among the dead letters. Ids that MySQL does not have are absent.
+   * alias, either also of an archived sale, or the order waiting among the dead letters. Ids that
+   * MySQL does not have are absent.
    *
    * @param ids 1..64
    */
@@ -50,7 +51,7 @@ class StoredOrders {
     stored(missing).forEach(order -> found.put(order.id(), order));
     found.keySet().forEach(id -> missing.remove(id.value()));
     if (!missing.isEmpty()) {
-      found.putAll(aliases(missing));
+      found.putAll(aliasesAndArchived(missing));
       found.keySet().forEach(id -> missing.remove(id.value()));
     }
     if (!missing.isEmpty()) {
@@ -60,7 +61,7 @@ class StoredOrders {
   }
 
   /**
-   * A user's orders, newest first.
+   * A user's orders, also those of archived sales, newest first.
    *
    * @param before only ids below this one
    * @param limit maximum number of orders, at least 1
@@ -68,13 +69,16 @@ class StoredOrders {
   List<StoredOrder> ofUser(long userId, long before, int limit) {
     return mysql
         .sql(
-            "SELECT "
-                + COLUMNS
-                + """
-                  FROM orders o WHERE o.user_id = ? AND o.order_id < ?
-                  ORDER BY o.order_id DESC LIMIT ?
-                  """)
-        .params(userId, before, limit)
+            """
+            (SELECT %s FROM orders o WHERE o.user_id = :user AND o.order_id < :before
+              ORDER BY o.order_id DESC LIMIT :limit)
+            UNION ALL
+            (SELECT %s FROM order_history o WHERE o.user_id = :user AND o.order_id < :before
+              ORDER BY o.order_id DESC LIMIT :limit)
+            ORDER BY order_id DESC LIMIT :limit
+            """
+                .formatted(COLUMNS, COLUMNS))
+        .params(Map.of("user", userId, "before", before, "limit", limit))
         .query((row, n) -> order(row))
         .list();
   }
@@ -87,20 +91,27 @@ class StoredOrders {
         .list();
   }
 
-  private Map<OrderId, StoredOrder> aliases(Set<Long> ids) {
+  /** Read after {@link #stored}: an order that is moved in between is found here. */
+  private Map<OrderId, StoredOrder> aliasesAndArchived(Set<Long> ids) {
     Map<OrderId, StoredOrder> found = new HashMap<>();
     mysql
         .sql(
-            "SELECT a.order_id AS alias_id, "
-                + COLUMNS
-                + """
-                  FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id
-                  WHERE a.order_id IN (:ids)
-                  """)
+            """
+            SELECT a.order_id AS asked_id, %s
+              FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id
+              WHERE a.order_id IN (:ids)
+            UNION ALL
+            SELECT o.order_id, %s FROM order_history o WHERE o.order_id IN (:ids)
+            UNION ALL
+            SELECT a.order_id, %s
+              FROM order_alias_history a JOIN order_history o ON o.order_id = a.stored_order_id
+              WHERE a.order_id IN (:ids)
+            """
+                .formatted(COLUMNS, COLUMNS, COLUMNS))
         .param("ids", ids)
         .query(
             row -> {
-              found.put(new OrderId(row.getLong("alias_id")), order(row));
+              found.put(new OrderId(row.getLong("asked_id")), order(row));
             });
     return found;
   }

@@ -52,6 +52,35 @@ class OrderListIT {
   }
 
   @Test
+  void showsArchivedOrdersAmongTheOthersAndEachByItself() {
+    long user = stage.newUser();
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    List<Placed> placed = new ArrayList<>();
+    for (String status : List.of("PAID", "EXPIRED", "CANCELLED")) {
+      placed.add(0, stage.store(sku, user, 1, 1, status, null));
+    }
+    Placed archived = placed.get(1);
+    String alias = Long.toString(archived.id().value() - 1);
+    stage.update("INSERT INTO order_alias_history VALUES (?, ?, NOW(6))", alias, id(archived));
+    stage.update(
+        "INSERT INTO order_history SELECT order_id, user_id, sku_id, quantity, unit_price_cents,"
+            + " request_id, status, reason, epoch, seq, admitted_at, created_at, updated_at"
+            + " FROM orders WHERE order_id = ?",
+        id(archived));
+    stage.update("DELETE FROM orders WHERE order_id = ?", id(archived));
+
+    assertThat(ids(gateway.get(user, LIST))).containsExactlyElementsOf(ids(placed));
+    assertThat(ids(gateway.get(user, "/api/v1/orders?limit=2")))
+        .containsExactlyElementsOf(ids(placed.subList(0, 2)));
+    for (String asked : List.of(id(archived), alias)) {
+      GatewayAnswer answer = gateway.get(user, "/api/v1/orders/" + asked);
+      assertThat(answer.text("orderId")).as(answer.toString()).isEqualTo(id(archived));
+      assertThat(answer.text("status")).isEqualTo("EXPIRED");
+    }
+    assertThat(gateway.get(stage.newUser(), "/api/v1/orders/" + alias).status()).isEqualTo(404);
+  }
+
+  @Test
   void isWholeForEachOfManyWhoAskAtTheSameTime() {
     long sku = stage.onSale(PurchasePolicy.UNLIMITED, 0, 10_000);
     List<Placed> placed = Stream.generate(() -> stage.buy(sku, 1)).limit(200).toList();

@@ -115,7 +115,7 @@ class DailyAudit {
   /**
    * Audits a sale now, and replaces its audit of the day.
    *
-   * @throws ProblemException 404 UNKNOWN_SKU
+   * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED when the history of the sale is deleted
    */
   SaleAudit audit(long sku) {
     return audit(sku, today()).orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
@@ -133,12 +133,25 @@ class DailyAudit {
     return made;
   }
 
+  private static void refusePurged(long sku, DatabaseSnapshot mysql) {
+    if (mysql.isPurged(sku)) {
+      throw ProblemException.of(
+          ProblemCode.ARCHIVED, "The orders of this sale are deleted; there is nothing to count.");
+    }
+  }
+
   private SaleAudit count(
       ProductSnapshot sale, DatabaseSnapshot mysql, LocalDate day, List<String> inRedis) {
     SaleCount count = new SaleCount();
     mysql.orders(
         sale.skuId(), page -> count.add(page, mysql.payments(page.keySet(), Payment::new)));
-    if (sale.policy().keepsQuota()) {
+    if (sale.archived()) {
+      refusePurged(sale.skuId(), mysql);
+      mysql.archivedOrders(
+          sale.skuId(),
+          page -> count.add(page, mysql.archivedPayments(page.keySet(), Payment::new)));
+    }
+    if (SaleCount.keepsQuotas(sale)) {
       mysql.quotas(sale.skuId(), count::addQuotas);
     }
     List<String> differences = new ArrayList<>(count.differences(sale, mysql.totals(sale.skuId())));

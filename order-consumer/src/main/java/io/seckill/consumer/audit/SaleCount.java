@@ -116,7 +116,7 @@ final class SaleCount {
           "stock is %d; %d units less %d sold are %d"
               .formatted(sale.stock(), sale.initialStock(), sold, sale.initialStock() - sold));
     }
-    if (sale.policy().keepsQuota() && quotaUnits != sold) {
+    if (keepsQuotas(sale) && quotaUnits != sold) {
       found.add("quotas are %d units; %d are sold".formatted(quotaUnits, sold));
     }
     if (paidWithoutChargeCount > 0) {
@@ -127,6 +127,11 @@ final class SaleCount {
           named("charges kept for orders not PAID", chargedWithoutOrderCount, chargedWithoutOrder));
     }
     return found;
+  }
+
+  /** Whether MySQL has the quotas of the sale; an archive removes them. */
+  static boolean keepsQuotas(ProductSnapshot sale) {
+    return sale.policy().keepsQuota() && !sale.archived();
   }
 
   /** Units of an alias are those it asked for, which no row has: only their number is compared. */

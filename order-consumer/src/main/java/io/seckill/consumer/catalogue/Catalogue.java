@@ -18,7 +18,7 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /** Products and the state of their sales, in MySQL. */
 @Component
-class Catalogue {
+public class Catalogue {
 
   private static final Logger log = LoggerFactory.getLogger(Catalogue.class);
 
@@ -55,10 +55,18 @@ class Catalogue {
   }
 
   /**
+   * @throws ProblemException 404 UNKNOWN_SKU, 409 ARCHIVED
+   */
+  ProductRow findToSell(long skuId) {
+    return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).refuseArchived().row();
+  }
+
+  /**
    * Creates the product, or edits it: every field before its first preheat; after that only its
    * name and its closing time, which may only move to later, in both stores.
    *
-   * @throws ProblemException 409 IMMUTABLE_AFTER_PREHEAT naming the member that may not change
+   * @throws ProblemException 409 ARCHIVED, IMMUTABLE_AFTER_PREHEAT naming the member that may not
+   *     change
    * @throws JedisException when Redis may lack the later closing time; a repeat completes it
    */
   Upserted upsert(long skuId, ProductRules rules) {
@@ -98,7 +106,7 @@ class Catalogue {
    * @param target PAUSED or CLOSED
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    */
-  ProductRow stop(long skuId, SaleState target) {
+  public ProductRow stop(long skuId, SaleState target) {
     boolean answers = isStrong(skuId) || carried(skuId);
     ProductRow row = move(skuId, target, 0);
     if (answers && row.decides() == Decider.REDIS) { // also when a fallback has ended meanwhile
@@ -130,6 +138,9 @@ class Catalogue {
         transactions.execute(
             tx -> {
               Product product = products.lock(skuId).orElseThrow(Catalogue::unknown);
+              if (target != SaleState.CLOSED) {
+                product.refuseArchived();
+              }
               long version = Math.max(product.stateVersion(), known) + 1;
               products.move(skuId, target, version, SaleState.before(target));
               ProductRow row = find(skuId);
@@ -158,7 +169,7 @@ class Catalogue {
   }
 
   private Product edit(long skuId, ProductRules rules) {
-    Product product = products.lock(skuId).orElseThrow(Catalogue::unknown);
+    Product product = products.lock(skuId).orElseThrow(Catalogue::unknown).refuseArchived();
     if (product.state() == SaleState.NEW) {
       rewrite(skuId, rules);
     } else {

@@ -71,7 +71,7 @@ public final class DatabaseSnapshot {
   private static final int CHUNK = 1_000;
 
   private static final String COMPENSATIONS =
-      "SELECT order_id, user_id, stock_units, quota_units, created_at FROM compensation WHERE";
+      "SELECT order_id, user_id, stock_units, quota_units, created_at FROM compensation";
 
   private static final long BEFORE_ALL = -1;
   private static final long END = Long.MAX_VALUE;
@@ -95,7 +95,7 @@ public final class DatabaseSnapshot {
   }
 
   /** Locks the row until the caller's transaction ends. */
-  static Optional<ProductSnapshot> lockSale(JdbcClient jdbc, long skuId) {
+  public static Optional<ProductSnapshot> lockSale(JdbcClient jdbc, long skuId) {
     return sale(jdbc, skuId, " FOR UPDATE");
   }
 
@@ -123,6 +123,7 @@ public final class DatabaseSnapshot {
         row.getLong("last_seq"),
         row.getLong("settled"),
         row.getBoolean("ended"),
+        row.getBoolean("archived"),
         row.getInt("max_per_order"),
         Duration.ofSeconds(row.getInt("retention_s")));
   }
@@ -157,10 +158,21 @@ public final class DatabaseSnapshot {
    */
   public <T> Map<OrderId, T> payments(
       Collection<OrderId> orders, BiFunction<String, Long, T> read) {
+    return payments("payment", orders, read);
+  }
+
+  /** As {@link #payments}, of orders that an archive has moved to the history. */
+  public <T> Map<OrderId, T> archivedPayments(
+      Collection<OrderId> orders, BiFunction<String, Long, T> read) {
+    return payments("payment_history", orders, read);
+  }
+
+  private <T> Map<OrderId, T> payments(
+      String table, Collection<OrderId> orders, BiFunction<String, Long, T> read) {
     Map<OrderId, T> payments = new HashMap<>();
     for (List<OrderId> ids : chunks(orders)) {
       read(
-          "SELECT order_id, state, amount_cents FROM payment WHERE order_id IN (:ids)",
+          "SELECT order_id, state, amount_cents FROM " + table + " WHERE order_id IN (:ids)",
           Map.of("ids", values(ids)),
           row ->
               payments.put(
@@ -171,6 +183,36 @@ public final class DatabaseSnapshot {
 
   /** Hands over a sale's orders with their aliases, some thousand at a time, in order of ids. */
   public void orders(long sku, Consumer<Map<OrderId, AdmissionRecord>> each) {
+    orders(sku, Tables.STORED, each);
+  }
+
+  /** As {@link #orders}, of the orders that an archive has moved to the history. */
+  public void archivedOrders(long sku, Consumer<Map<OrderId, AdmissionRecord>> each) {
+    orders(sku, Tables.HISTORY, each);
+  }
+
+  /** Whether the history of an archived sale is deleted. */
+  public boolean isPurged(long sku) {
+    return jdbc.sql("SELECT COUNT(*) FROM archive WHERE sku_id = ? AND phase = 'PURGED'")
+            .param(sku)
+            .query(Long.class)
+            .single()
+        == 1;
+  }
+
+  /**
+   * Where the orders of a sale are.
+   *
+   * @param orders with its index by SKU
+   */
+  private record Tables(String orders, String index, String aliases) {
+
+    static final Tables STORED = new Tables("orders", "ix_orders_sku", "order_alias");
+    static final Tables HISTORY =
+        new Tables("order_history", "ix_order_history_sku", "order_alias_history");
+  }
+
+  private void orders(long sku, Tables tables, Consumer<Map<OrderId, AdmissionRecord>> each) {
     boolean hasAliases = totals(sku).containsKey(OrderFate.ALIASES);
     pages(
         after -> {
@@ -178,13 +220,13 @@ public final class DatabaseSnapshot {
           read(
               "SELECT o.order_id, "
                   + ORDER_COLUMNS
-                  + " FROM orders o FORCE INDEX (ix_orders_sku) WHERE o.sku_id = :sku"
-                  + " AND o.order_id > :after ORDER BY o.order_id LIMIT :page",
+                  + " FROM %s o FORCE INDEX (%s)".formatted(tables.orders(), tables.index())
+                  + " WHERE o.sku_id = :sku AND o.order_id > :after ORDER BY o.order_id LIMIT :page",
               Map.of("sku", sku, "after", after, "page", PAGE),
               row -> page.put(new OrderId(row.getLong("order_id")), record(row, null)));
           long last = page.size() == PAGE ? page.lastKey().value() : END;
           if (hasAliases) {
-            page.putAll(aliases("a.stored_order_id", List.copyOf(page.keySet())));
+            page.putAll(aliases(tables, "a.stored_order_id", List.copyOf(page.keySet())));
           }
           each.accept(page);
           return last;
@@ -215,7 +257,9 @@ public final class DatabaseSnapshot {
           TreeMap<OrderId, PendingUnits> page = new TreeMap<>();
           read(
               COMPENSATIONS
-                  + " sku_id = :sku AND epoch = :epoch AND order_id > :after"
+                  // Else the optimizer reads all pages before this one again.
+                  + " FORCE INDEX (ix_compensation_sku)"
+                  + " WHERE sku_id = :sku AND epoch = :epoch AND order_id > :after"
                   + " ORDER BY order_id LIMIT :page",
               Map.of("sku", sale.skuId(), "epoch", sale.epoch(), "after", after, "page", PAGE),
               row -> page.put(new OrderId(row.getLong(1)), pending(row)));
@@ -251,9 +295,9 @@ public final class DatabaseSnapshot {
               + " FROM orders o WHERE o.order_id IN (:ids) AND o.sku_id = :sku",
           of,
           row -> stored.put(new OrderId(row.getLong("order_id")), record(row, null)));
-      aliases.putAll(aliases("a.order_id", ids));
+      aliases.putAll(aliases(Tables.STORED, "a.order_id", ids));
       read(
-          COMPENSATIONS + " order_id IN (:ids) AND epoch = :epoch",
+          COMPENSATIONS + " WHERE order_id IN (:ids) AND epoch = :epoch",
           Map.of("ids", values(ids), "epoch", sale.epoch()),
           row -> compensations.put(new OrderId(row.getLong(1)), pending(row)));
     }
@@ -267,13 +311,14 @@ public final class DatabaseSnapshot {
     return new DatabasePart(stored, aliases, quotas, compensations);
   }
 
-  private Map<OrderId, AdmissionRecord> aliases(String column, List<OrderId> ids) {
+  private Map<OrderId, AdmissionRecord> aliases(Tables tables, String column, List<OrderId> ids) {
     Map<OrderId, AdmissionRecord> aliases = new HashMap<>();
     if (!ids.isEmpty()) {
       read(
           "SELECT a.order_id, a.stored_order_id, "
               + ORDER_COLUMNS
-              + " FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id WHERE "
+              + " FROM %s a JOIN %s o ON o.order_id = a.stored_order_id WHERE "
+                  .formatted(tables.aliases(), tables.orders())
               + column
               + " IN (:ids)",
           Map.of("ids", values(ids)),

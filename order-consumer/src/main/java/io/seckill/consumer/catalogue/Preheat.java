@@ -62,14 +62,14 @@ class Preheat {
 
   /**
    * @return the row with its new epoch, once Redis holds it unless the sale is a strong one
-   * @throws ProblemException 404 UNKNOWN_SKU; 409 SALE_RUNNING, ORDERS_IN_FLIGHT,
+   * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED, SALE_RUNNING, ORDERS_IN_FLIGHT,
    *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS, REFUSED during a fallback; 503 BUSY when too
    *     many sales are being loaded
    * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
    *     repeated
    */
   ProductRow run(long skuId) {
-    Product product = products.findBySkuId(skuId).orElseThrow(Catalogue::unknown);
+    Product product = products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).refuseArchived();
     refuseInFallback(product);
     if (product.isStrong()) {
       return inTransaction(() -> beginStrong(skuId));
@@ -182,7 +182,7 @@ class Preheat {
    * @param strong as it was read; an operator may have edited a product that was never preheated
    */
   private Product lockStopped(long skuId, boolean strong) {
-    Product product = products.lock(skuId).orElseThrow(Catalogue::unknown);
+    Product product = products.lock(skuId).orElseThrow(Catalogue::unknown).refuseArchived();
     if (product.state().isRunning()) {
       throw SaleLoading.running(product.state().name());
     }

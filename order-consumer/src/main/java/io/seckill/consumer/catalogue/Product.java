@@ -4,6 +4,8 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleFallback;
 import io.seckill.common.sale.SaleState;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
 import jakarta.persistence.Column;
 import jakarta.persistence.Convert;
@@ -88,6 +90,9 @@ class Product {
   @Column(name = "retention_s", insertable = false, updatable = false)
   private int retentionSeconds;
 
+  @Column(insertable = false, updatable = false)
+  private boolean archived;
+
   /** For Hibernate, which fills the fields. */
   @SuppressWarnings("NullAway.Init")
   protected Product() {}
@@ -113,6 +118,21 @@ class Product {
   /** Whether MySQL decides its purchases, without Redis. */
   boolean isStrong() {
     return decides == Decider.MYSQL;
+  }
+
+  /**
+   * @throws ProblemException 409 ARCHIVED: nothing of the sale changes any more
+   */
+  Product refuseArchived() {
+    if (archived) {
+      throw archived();
+    }
+    return this;
+  }
+
+  static ProblemException archived() {
+    return ProblemException.of(
+        ProblemCode.ARCHIVED, "The sale is archived; sell again under another SKU.");
   }
 
   /** Whether MySQL decides for a while what Redis decides otherwise, or is about to. */

@@ -18,6 +18,8 @@ import java.time.Instant;
  * @param initialStock units ever put on sale, which decides how many buckets there are
  * @param lastSeq highest admission sequence stored, or the value from which a rebuild continued it
  * @param ended whether the closing time has passed, by MySQL's clock
+ * @param archived whether the sale is over for good: its orders are in the history, or on their way
+ *     there
  * @param maxPerOrder most units of one order, as of the last preheat
  * @param retention how long Redis keeps the sale after its closing, as of the last preheat
  */
@@ -37,6 +39,7 @@ public record ProductSnapshot(
     long lastSeq,
     long settled,
     boolean ended,
+    boolean archived,
     int maxPerOrder,
     Duration retention) {
 

@@ -50,12 +50,12 @@ class SaleOpening {
    * success.
    *
    * @param from the state the sale must be in: PREHEATED to open it, PAUSED to resume it
-   * @throws ProblemException 404 UNKNOWN_SKU; 409 ILLEGAL_TRANSITION with the state that prevents
-   *     it, NOT_PREHEATED when Redis does not hold the sale, REDIS_BEHIND when it has lost orders,
-   *     UNSAFE_REDIS when it may lose them and the sale is not only resumed
+   * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED, ILLEGAL_TRANSITION with the state that
+   *     prevents it, NOT_PREHEATED when Redis does not hold the sale, REDIS_BEHIND when it has lost
+   *     orders, UNSAFE_REDIS when it may lose them and the sale is not only resumed
    */
   ProductRow open(long skuId, SaleState from) {
-    ProductRow product = catalogue.find(skuId);
+    ProductRow product = catalogue.findToSell(skuId);
     if (product.state() != from && product.state() != SaleState.OPEN) {
       throw illegal(product.state());
     }

@@ -37,10 +37,17 @@ class StockChangeTable {
    *
    * @param ended whether its closing time has passed, by MySQL's clock
    * @param strong whether MySQL alone sells it, or decides it in a fallback
+   * @param archived whether the sale is over for good
    * @param between whether a fallback begins or ends: nobody decides
    */
   record Sale(
-      String state, long epoch, long stock, boolean ended, boolean strong, boolean between) {
+      String state,
+      long epoch,
+      long stock,
+      boolean ended,
+      boolean strong,
+      boolean archived,
+      boolean between) {
 
     /** Whether nothing that Redis has of the sale counts, or it was never preheated there. */
     boolean isOnlyInMySql() {
@@ -59,7 +66,7 @@ class StockChangeTable {
 
   private Optional<Sale> sale(long skuId, String lock) {
     return jdbc.sql(
-            "SELECT state, epoch, stock, closes_at <= UTC_TIMESTAMP(3), decides = 'MYSQL',"
+            "SELECT state, epoch, stock, closes_at <= UTC_TIMESTAMP(3), decides = 'MYSQL', archived,"
                 + " fallback IN ('ENTERING', 'RETURNING')"
                 + " FROM products WHERE sku_id = ?"
                 + lock)
@@ -72,7 +79,8 @@ class StockChangeTable {
                     row.getLong(3),
                     row.getBoolean(4),
                     row.getBoolean(5),
-                    row.getBoolean(6)))
+                    row.getBoolean(6),
+                    row.getBoolean(7)))
         .optional();
   }
 

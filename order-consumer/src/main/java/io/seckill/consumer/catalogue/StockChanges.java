@@ -4,6 +4,7 @@ import io.seckill.consumer.catalogue.StockChangeTable.Sale;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -67,12 +68,16 @@ class StockChanges {
    * Makes the change, or finishes one that was begun under the same id.
    *
    * @return DONE or REFUSED
-   * @throws ProblemException 404 UNKNOWN_SKU, 422 IDEMPOTENCY_KEY_REUSED when the id was used for
-   *     another number of units, 503 when it is not finished: the sweep completes it, and the same
-   *     request returns the outcome; 503 BUSY while a fallback begins or ends
+   * @throws ProblemException 404 UNKNOWN_SKU, 409 ARCHIVED, 422 IDEMPOTENCY_KEY_REUSED when the id
+   *     was used for another number of units, 503 when it is not finished: the sweep completes it,
+   *     and the same request returns the outcome; 503 BUSY while a fallback begins or ends
    */
   StockChange change(long skuId, String changeId, long delta, String reason, Operator operator) {
-    if (table.sale(skuId).filter(Sale::between).isPresent()) {
+    Optional<Sale> sale = table.sale(skuId);
+    if (sale.filter(Sale::archived).isPresent()) {
+      throw Product.archived();
+    }
+    if (sale.filter(Sale::between).isPresent()) {
       throw ProblemException.of(
           ProblemCode.BUSY, "A fallback begins or ends; send the same request again.");
     }

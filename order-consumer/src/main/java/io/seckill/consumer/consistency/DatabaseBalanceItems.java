@@ -162,13 +162,13 @@ class DatabaseBalanceItems {
 
   /**
    * Returns SKUs whose units can be sold or in flight: first those whose sale has begun and is not
-   * closed, then those closed within the last hour, then the coming ones; of each kind first those
-   * that opened, or open, nearest to now.
+   * closed, then those closed, then the coming ones; none whose closing time is more than an hour
+   * ago; of each kind first those that opened, or open, nearest to now.
    */
   List<Long> watched(int most) {
     return jdbc.sql(
-            "SELECT sku_id FROM products WHERE state IN ('PREHEATED', 'OPEN', 'PAUSED')"
-                + " OR (state = 'CLOSED' AND closes_at > NOW() - INTERVAL 1 HOUR)"
+            "SELECT sku_id FROM products WHERE state <> 'NEW'"
+                + " AND closes_at > NOW() - INTERVAL 1 HOUR"
                 + " ORDER BY CASE WHEN state <> 'CLOSED' AND opens_at <= NOW() THEN 0"
                 + " WHEN state = 'CLOSED' THEN 1 ELSE 2 END,"
                 + " ABS(TIMESTAMPDIFF(SECOND, opens_at, NOW())), sku_id LIMIT ?")

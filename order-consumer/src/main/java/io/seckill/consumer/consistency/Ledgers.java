@@ -35,7 +35,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * #REUSE_MS} ms old. Thread-safe.
  */
 @Component
-class Ledgers {
+public class Ledgers {
 
   private static final Logger log = LoggerFactory.getLogger(Ledgers.class);
 
@@ -101,6 +101,18 @@ class Ledgers {
           .findFirst()
           .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
     }
+  }
+
+  /**
+   * What the ledger of a sale that is over still waits for, for operators; empty when it is at
+   * rest.
+   *
+   * @throws ProblemException 404 UNKNOWN_SKU
+   * @throws JedisException when Redis is unavailable and the sale is not a strong one
+   * @throws DataAccessException when MySQL is unavailable
+   */
+  public List<String> waiting(long skuId) {
+    return of(skuId).waiting();
   }
 
   private static int queueOf(long skuId, Set<Long> strong) {

@@ -40,6 +40,7 @@ class Schedule {
   private static final String SALES =
       DatabaseSnapshot.SALES
           + " WHERE p.state <> 'NEW' AND p.decides = 'REDIS'"
+          + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY" // for the index
           + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND";
 
   private final DataSource dataSource;

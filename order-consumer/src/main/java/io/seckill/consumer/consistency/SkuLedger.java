@@ -3,6 +3,8 @@ package io.seckill.consumer.consistency;
 import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.sale.Decider;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -109,6 +111,27 @@ record SkuLedger(
    *     stored
    */
   record Queue(String queue, long ready, long unacked, long expected, long difference) {}
+
+  /** What a sale that is over still waits for; empty when it is at rest. */
+  List<String> waiting() {
+    List<String> found = new ArrayList<>();
+    if (!balanced) {
+      found.add("the ledger does not balance");
+    }
+    if (queue == null && decides == Decider.REDIS) {
+      found.add("the broker does not say what it holds");
+    }
+    add(found, orders.outboxAndPrivateQueues + orders.broker, "orders on their way to MySQL");
+    add(found, orders.confirmed, "orders that may still be paid");
+    add(found, units.compensating, "units on their way back to Redis");
+    return found;
+  }
+
+  private static void add(List<String> found, long number, String what) {
+    if (number != 0) {
+      found.add(number + " " + what);
+    }
+  }
 
   SkuLedger since(@Nullable Instant since) {
     return new SkuLedger(

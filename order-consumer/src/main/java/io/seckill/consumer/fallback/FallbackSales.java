@@ -171,7 +171,7 @@ class FallbackSales {
 
   /** SKUs with orders that nobody has seen. */
   Set<Long> withUnknownOrders() {
-    return jdbc.sql("SELECT sku_id FROM admitted_units WHERE unknown_orders")
+    return jdbc.sql("SELECT sku_id FROM admitted_units WHERE unknown_orders = TRUE")
         .query(Long.class)
         .set();
   }

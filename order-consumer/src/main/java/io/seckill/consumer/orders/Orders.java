@@ -6,6 +6,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,10 +27,7 @@ public class Orders {
   }
 
   public Optional<OrderRow> find(OrderId orderId) {
-    return jdbc.sql("SELECT * FROM orders WHERE order_id = ?")
-        .param(orderId.value())
-        .query((row, number) -> OrderRow.read(row))
-        .optional();
+    return Optional.ofNullable(find(List.of(orderId)).get(orderId));
   }
 
   /**
@@ -39,9 +37,13 @@ public class Orders {
     return find(orderId).filter(order -> order.userId() == userId).orElseThrow(Orders::unknown);
   }
 
-  /** These orders; one that is not stored is missing. */
+  /** These orders, also those of archived sales; one that is not stored is missing. */
   public Map<OrderId, OrderRow> find(Collection<OrderId> orders) {
-    return read("SELECT * FROM orders WHERE order_id IN (:ids)", orders);
+    Map<OrderId, OrderRow> found =
+        new HashMap<>(read("SELECT * FROM orders WHERE order_id IN (:ids)", orders));
+    List<OrderId> missing = orders.stream().filter(id -> !found.containsKey(id)).toList();
+    found.putAll(read("SELECT * FROM order_history WHERE order_id IN (:ids)", missing));
+    return found;
   }
 
   /**

@@ -53,6 +53,9 @@ class ChargeReports {
     }
     if (reason == null) {
       reason = payments.settle(report.orderId(), report.chargeId());
+      if (reason == UnexplainedReason.ARCHIVED_ORDER) {
+        reason = recorded(report, reason);
+      }
       return new Judged(orders.find(report.orderId()).orElse(null), reason);
     }
     return new Judged(order, recorded(report, reason));

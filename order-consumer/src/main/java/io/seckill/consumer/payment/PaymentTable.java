@@ -203,6 +203,17 @@ class PaymentTable {
     return kept;
   }
 
+  /** Whether this charge has paid for an order whose sale was archived since. */
+  boolean hasPaidArchived(OrderId orderId, String chargeId) {
+    return jdbc.sql(
+                "SELECT COUNT(*) FROM payment_history"
+                    + " WHERE order_id = ? AND charge_id = ? AND state = 'CHARGED'")
+            .params(orderId.value(), chargeId)
+            .query(Long.class)
+            .single()
+        == 1;
+  }
+
   private static long micros(Duration duration) {
     return duration.toNanos() / 1_000;
   }

@@ -157,7 +157,8 @@ class Payments {
 
   /**
    * Settles a charge that the provider reports on its own, or that the sweep has found: the order
-   * becomes PAID, or the charge is refunded, or an operator decides.
+   * becomes PAID, or the charge is refunded, or an operator decides. The order is stored; nothing
+   * of an archived one changes.
    *
    * @return why an operator must decide, else null
    */
@@ -165,6 +166,9 @@ class Payments {
     Outcome outcome = new Outcome(orderId, new PaymentProvider.Charge.Charged(chargeId));
     ChargeOutcomes.Settled settled = outcomes.settle(List.of(outcome));
     OrderRow now = settled.orders().get(orderId);
+    if (now == null && !payments.hasPaidArchived(orderId, chargeId)) {
+      return UnexplainedReason.ARCHIVED_ORDER;
+    }
     if (now != null && hasEnded(now)) {
       refund(orderId, true);
     }

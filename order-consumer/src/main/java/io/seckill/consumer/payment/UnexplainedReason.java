@@ -14,6 +14,8 @@ enum UnexplainedReason {
   CHARGE_OF_OTHER_ORDER,
   /** The charge was reported differently before, or an operator has dealt with it. */
   CONTRADICTED,
+  /** The sale of the order is archived, and another charge or none has paid for it. */
+  ARCHIVED_ORDER,
   /** The provider has given back money that nobody asked it to give back. */
   REFUNDED_BY_PROVIDER,
   /** A signed callback that does not follow the contract. */

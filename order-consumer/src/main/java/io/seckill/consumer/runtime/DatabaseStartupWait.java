@@ -59,7 +59,11 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
       await(database, state);
     }
     if (migration.enabled()) {
-      flyway.migrate();
+      Flyway.configure(flyway.getConfiguration().getClassLoader())
+          .configuration(flyway.getConfiguration())
+          .dataSource(new MigrationDataSource(database))
+          .load()
+          .migrate();
     } else {
       flyway.validate();
     }

@@ -121,6 +121,10 @@ public class OrderStore {
         Attempt.repeated(
             discarding,
             jdbc -> {
+              StoreOutcome archived = ArchivedOrders.among(jdbc, List.of(order)).get(order);
+              if (archived != null) {
+                return StoredBatch.of(archived);
+              }
               long sku = order.skuId();
               SaleRules sale = ProductTable.rules(jdbc, List.of(sku)).get(sku);
               long price = sale == null ? 0 : sale.priceCents();
@@ -268,10 +272,18 @@ public class OrderStore {
         unfit.add(verdict);
       }
     }
-    StoredBatch unstorable = new StoredBatch(unfit, List.of(), List.of(), Map.of());
+    StoredBatch unstorable =
+        new StoredBatch(orArchived(jdbc, unfit), List.of(), List.of(), Map.of());
     return fit.isEmpty()
         ? unstorable
         : unstorable.and(new PerOrderPath(jdbc, rules, compensations).decide(fit));
+  }
+
+  /** An order that comes again after its sale was archived is known, not unstorable. */
+  private static List<StoreOutcome> orArchived(JdbcOperations jdbc, List<StoreOutcome> unfit) {
+    Map<OrderMessage, StoreOutcome> archived =
+        ArchivedOrders.among(jdbc, unfit.stream().map(StoreOutcome::order).toList());
+    return unfit.stream().map(outcome -> archived.getOrDefault(outcome.order(), outcome)).toList();
   }
 
   /**

@@ -147,8 +147,19 @@ final class OrderTable {
 
   /** The rows of these orders, by order id; an order that is not stored is missing. */
   static Map<OrderId, Row> find(JdbcOperations jdbc, Collection<OrderMessage> orders) {
+    return find(jdbc, "orders", orders);
+  }
+
+  /** As {@link #find}, of orders that an archive has moved. */
+  static Map<OrderId, Row> findArchived(JdbcOperations jdbc, Collection<OrderMessage> orders) {
+    return find(jdbc, "order_history", orders);
+  }
+
+  private static Map<OrderId, Row> find(
+      JdbcOperations jdbc, String table, Collection<OrderMessage> orders) {
     String sql =
-        "SELECT " + COLUMNS + " FROM orders WHERE order_id IN (" + Sql.marks(orders.size()) + ")";
+        "SELECT %s FROM %s WHERE order_id IN (%s)"
+            .formatted(COLUMNS, table, Sql.marks(orders.size()));
     return jdbc.query(sql, (row, number) -> read(row), ids(orders).toArray()).stream()
         .collect(Collectors.toMap(Row::orderId, Function.identity()));
   }
@@ -178,8 +189,20 @@ final class OrderTable {
   /** The stored requests among these purchases of one SKU. */
   static Map<RequestKey, Request> findRequestsOf(
       JdbcOperations jdbc, long skuId, Collection<StrongPurchase> purchases) {
+    return findRequestsOf(jdbc, "orders", skuId, purchases);
+  }
+
+  /** As {@link #findRequestsOf}, of orders that an archive has moved. */
+  static Map<RequestKey, Request> findArchivedRequestsOf(
+      JdbcOperations jdbc, long skuId, Collection<StrongPurchase> purchases) {
+    return findRequestsOf(jdbc, "order_history", skuId, purchases);
+  }
+
+  private static Map<RequestKey, Request> findRequestsOf(
+      JdbcOperations jdbc, String table, long skuId, Collection<StrongPurchase> purchases) {
     String sql =
-        "SELECT order_id, user_id, request_id, quantity, status FROM orders"
+        "SELECT order_id, user_id, request_id, quantity, status FROM "
+            + table
             + " WHERE (user_id, sku_id, request_id) IN ("
             + Sql.repeated("(?,?,?)", purchases.size())
             + ")";
@@ -218,8 +241,21 @@ final class OrderTable {
 
   /** The aliases among these orders, each with the order stored for its request. */
   static Map<OrderId, OrderId> findAliases(JdbcOperations jdbc, Collection<OrderMessage> orders) {
+    return findAliases(jdbc, "order_alias", orders);
+  }
+
+  /** As {@link #findAliases}, of aliases that an archive has moved. */
+  static Map<OrderId, OrderId> findArchivedAliases(
+      JdbcOperations jdbc, Collection<OrderMessage> orders) {
+    return findAliases(jdbc, "order_alias_history", orders);
+  }
+
+  private static Map<OrderId, OrderId> findAliases(
+      JdbcOperations jdbc, String table, Collection<OrderMessage> orders) {
     String sql =
-        "SELECT order_id, stored_order_id FROM order_alias WHERE order_id IN ("
+        "SELECT order_id, stored_order_id FROM "
+            + table
+            + " WHERE order_id IN ("
             + Sql.marks(orders.size())
             + ")";
     Map<OrderId, OrderId> found = new HashMap<>();

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /** The statements on {@code products}. */
@@ -43,6 +44,13 @@ final class ProductTable {
         },
         skus.toArray());
     return found;
+  }
+
+  /** Those of these SKUs whose sale is archived. */
+  static Set<Long> archived(JdbcOperations jdbc, Collection<Long> skus) {
+    String sql =
+        "SELECT sku_id FROM products WHERE archived AND sku_id IN (" + Sql.marks(skus.size()) + ")";
+    return Set.copyOf(jdbc.queryForList(sql, Long.class, skus.toArray()));
   }
 
   private static SaleRules read(ResultSet row) throws SQLException {

@@ -5,6 +5,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.common.order.Partition;
+import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.runtime.ConnectionPools;
@@ -246,6 +247,9 @@ public final class StrongSales {
     Map<Long, Integer> owned =
         sale.rules().keepsQuota() ? QuotaTable.owned(jdbc, sku, users(purchases)) : new HashMap<>();
     Map<RequestKey, Request> requests = OrderTable.findRequestsOf(jdbc, sku, purchases);
+    if (sale.state() == SaleState.CLOSED) { // it may be archived; its keys still have their orders
+      requests.putAll(OrderTable.findArchivedRequestsOf(jdbc, sku, purchases));
+    }
     StrongBatch batch = new StrongBatch(sale, requests, owned, orderIds).decide(purchases);
     if (!batch.admitted().isEmpty() && !store(jdbc, sale, batch)) {
       return null;

@@ -36,6 +36,7 @@ class SaleCountTest {
     private final Map<OrderFate, OrderTotals> totals = new EnumMap<>(OrderFate.class);
     private final Map<Long, Long> quotas = new TreeMap<>(Map.of(1L, 2L, 2L, 3L));
     private long stock = 5;
+    private boolean archived;
 
     Sale() {
       orders.put(new OrderId(1), order(2, OrderStatus.CONFIRMED, null));
@@ -80,6 +81,7 @@ class SaleCountTest {
           5,
           5,
           false,
+          archived,
           5,
           Duration.ZERO);
     }
@@ -97,6 +99,15 @@ class SaleCountTest {
     assertThat(sale.count().chargedCents()).isEqualTo(300);
     assertThat(sale.count().refundedCents()).isEqualTo(100);
     assertThat(sale.count().refundsDue()).isZero();
+  }
+
+  @Test
+  void doesNotMissTheQuotasOfAnArchivedSale() {
+    Sale sale = new Sale();
+    sale.archived = true;
+    sale.quotas.clear();
+
+    assertThat(sale.differences()).isEmpty();
   }
 
   static Stream<Arguments> wrongSales() {

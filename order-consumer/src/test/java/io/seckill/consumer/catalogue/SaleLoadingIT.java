@@ -242,6 +242,7 @@ class SaleLoadingIT {
         0,
         0,
         false,
+        false,
         100,
         Duration.ofHours(2));
   }

@@ -208,7 +208,8 @@ class LedgerIT {
             "CLOSED, -3 HOUR, -1 MINUTE",
             "OPEN, 1 HOUR, 2 DAY", // opened ahead of its time
             "PREHEATED, 1 DAY, 2 DAY",
-            "PREHEATED, 2 DAY, 3 DAY");
+            "PREHEATED, 2 DAY, 3 DAY",
+            "OPEN, -1 DAY, -2 HOUR"); // nobody closed it, and it is not shown
     List<Long> skus = rows.stream().map(row -> NEXT_SKU.getAndIncrement()).toList();
     for (int i = rows.size() - 1; i >= 0; i--) {
       SaleInFlight.open(skus.get(i), 10, consumer, flood);
@@ -220,7 +221,8 @@ class LedgerIT {
 
     List<Long> watched = consumer.bean(DatabaseBalanceItems.class).watched(1_000);
 
-    assertThat(watched.stream().filter(skus::contains)).containsExactlyElementsOf(skus);
+    List<Long> shown = skus.subList(0, 6);
+    assertThat(watched.stream().filter(skus::contains)).containsExactlyElementsOf(shown);
     assertThat(watched.subList(watched.size() - 3, watched.size()))
         .containsExactlyElementsOf(skus.subList(3, 6));
     skus.forEach(

@@ -19,7 +19,7 @@ import redis.clients.jedis.args.ListDirection;
  * A sale whose orders a test moves from store to store, and whose counters it changes as gateway
  * and relay do.
  */
-final class SaleInFlight {
+public final class SaleInFlight {
 
   private static final String LANE = "a-relay:0:1";
 
@@ -35,18 +35,18 @@ final class SaleInFlight {
     this.flood = flood;
   }
 
-  static SaleInFlight open(long sku, long stock, TestConsumer consumer, OrderFlood flood) {
+  public static SaleInFlight open(long sku, long stock, TestConsumer consumer, OrderFlood flood) {
     new Sales(consumer).open(sku, "LIMITED", 100, stock);
     consumer.redis().sadd(RedisKeys.skus(Partition.ofSku(sku)), Long.toString(sku));
     return new SaleInFlight(sku, consumer, flood);
   }
 
-  OrderMessage order(long user, int quantity) {
+  public OrderMessage order(long user, int quantity) {
     return OrderFlood.order(sku, PurchasePolicy.LIMITED, user, quantity);
   }
 
   /** Changes stock, quota, record, counters and outbox as {@code admit.lua} does. */
-  void admit(OrderMessage... orders) {
+  public void admit(OrderMessage... orders) {
     admissions.admit(orders);
     for (OrderMessage order : orders) {
       redis.hincrBy(RedisKeys.sku(sku), "seq", 1);
@@ -57,7 +57,7 @@ final class SaleInFlight {
   }
 
   /** Moves orders from the outbox to the private queue of a lane whose lease ended long ago. */
-  void claim(int orders) {
+  public void claim(int orders) {
     redis.zadd(RedisKeys.lanes(Partition.ofSku(sku)), 1, LANE);
     for (int i = 0; i < orders; i++) {
       redis.lmove(outbox(), privateQueue(), ListDirection.RIGHT, ListDirection.LEFT);
@@ -71,7 +71,7 @@ final class SaleInFlight {
   }
 
   /** Publishes, confirms and settles orders as a relay does. */
-  void publish(OrderMessage... orders) {
+  public void publish(OrderMessage... orders) {
     flood.publish(orders);
     settle(orders);
   }

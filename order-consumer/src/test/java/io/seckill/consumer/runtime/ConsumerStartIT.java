@@ -21,16 +21,19 @@ import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.Ports;
 import io.seckill.testing.QueueDepth;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -112,15 +115,74 @@ class ConsumerStartIT {
     assertThatThrownBy(() -> TestConsumer.start(database, withoutOwner))
         .hasStackTraceContaining("Validate failed");
 
+    migrate(database);
+
+    try (TestConsumer consumer = TestConsumer.start(database, withoutOwner)) {
+      new Sales(consumer).open(SKU, "LIMITED", 2, 10);
+    }
+  }
+
+  /** Of a comparison, for example: its transaction has read the table, and goes on. */
+  @Test
+  void aMigrationBehindALongTransactionHoldsUpNobody() throws Exception {
+    MySqlDatabase database = mysql.newDatabase();
+    FutureTask<Boolean> migration = migrateFromBeforeTheLastChangeOfOrders(database);
+    try (RowLock comparison = database.lock("SELECT COUNT(*) FROM orders")) {
+      new Thread(migration, "migration").start();
+      eventually().until(() -> waitsFor("orders", database));
+
+      for (int order = 1; order <= 20; order++) {
+        long start = System.nanoTime();
+        database.rows("SELECT order_id FROM orders WHERE order_id = ? FOR UPDATE", row -> 1, order);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(3));
+      }
+      assertThat(migration.isDone()).isFalse();
+      comparison.release();
+    }
+
+    assertThat(migration.get(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(database.number("SELECT COUNT(*) FROM flyway_schema_history WHERE NOT success"))
+        .isZero();
+    assertThat(hasOrdersOfAUser(database)).isTrue();
+  }
+
+  private static FutureTask<Boolean> migrateFromBeforeTheLastChangeOfOrders(
+      MySqlDatabase database) {
+    Flyway.configure()
+        .dataSource(database.jdbcUrl(), database.username(), database.password())
+        .target("22")
+        .load()
+        .migrate();
+    assertThat(hasOrdersOfAUser(database)).isFalse();
+    return new FutureTask<>(
+        () -> {
+          migrate(database);
+          return true;
+        });
+  }
+
+  private static boolean hasOrdersOfAUser(MySqlDatabase database) {
+    return database.number(
+            "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE()"
+                + " AND index_name = 'ix_orders_user'")
+        > 0;
+  }
+
+  private static void migrate(MySqlDatabase database) {
     MigrationApplication.run(
         "--spring.datasource.url=" + database.jdbcUrl(),
         "--spring.flyway.url=" + database.jdbcUrl(),
         "--spring.flyway.user=" + database.username(),
         "--spring.flyway.password=" + database.password());
+  }
 
-    try (TestConsumer consumer = TestConsumer.start(database, withoutOwner)) {
-      new Sales(consumer).open(SKU, "LIMITED", 2, 10);
-    }
+  /** Whether a statement that changes the table waits for transactions that have read it. */
+  private static boolean waitsFor(String table, MySqlDatabase database) {
+    return database.number(
+            "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE()"
+                + " AND state LIKE 'Waiting for table metadata lock' AND info LIKE ?",
+            "%ALTER TABLE " + table + "%")
+        > 0;
   }
 
   @Test

@@ -30,6 +30,8 @@ public enum ProblemCode {
   ILLEGAL_TRANSITION(409, "The state of the sale does not allow this"),
   IMMUTABLE_AFTER_PREHEAT(409, "This cannot change after the first preheat"),
   SALE_RUNNING(409, "The sale is running"),
+  NOT_AT_REST(409, "The sale is not at rest"),
+  ARCHIVED(409, "The sale is archived"),
   ORDERS_IN_FLIGHT(409, "Orders of this SKU are still on their way to MySQL"),
   PREHEAT_OVERTAKEN(409, "Another loading of this SKU has begun"),
   NOT_PREHEATED(409, "Redis does not hold this sale"),

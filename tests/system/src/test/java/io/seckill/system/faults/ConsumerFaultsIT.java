@@ -22,6 +22,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -300,6 +301,75 @@ class ConsumerFaultsIT {
       }
       run.judge();
     }
+  }
+
+  @Tag("proof")
+  @Test
+  @DisplayName("77: consumers killed in the middle of an archive, one after the other")
+  void killedInTheMiddleOfAnArchive() {
+    String row = "77 consumers killed in the middle of an archive";
+    SaleOffer over = lab.newSale();
+    Map<String, String> orders = endedOrders(over.skuId(), 20);
+    try (FaultRun run = lab.run(row).begin(400)) {
+      assertThat(lab.admin().close(over.skuId()).status()).isEqualTo(200);
+      Signals.await(
+          "the sale to be at rest", () -> lab.admin().archive(over.skuId()).status() == 200);
+      for (ServiceInstance consumer : lab.consumers()) {
+        consumer.agent().arm(Failpoints.ARCHIVE_PAGE_MOVED, PointAction.HALT, 1);
+      }
+      for (int kills = 1; kills <= lab.consumers().size(); kills++) {
+        int dead = kills;
+        Signals.await(
+            kills + " consumers to be killed",
+            () -> lab.consumers().stream().filter(one -> !one.isAlive()).count() == dead);
+        assertThat(inHistory(over.skuId())).as("moved by a page that was cut off").isZero();
+        run.fault(kills + " consumers killed at " + Failpoints.ARCHIVE_PAGE_MOVED);
+      }
+      lab.consumers().forEach(ServiceInstance::restart);
+      Signals.await(
+          "the archive to be done",
+          () -> lab.admin().archive(over.skuId()).text("phase").equals("DONE"));
+      checkArchived(over.skuId(), orders);
+      run.judge();
+    }
+  }
+
+  /** Buys and cancels; returns the ids of the orders by their keys. */
+  private Map<String, String> endedOrders(long sku, int number) {
+    ShopClient shop = lab.shops().get(0);
+    Map<String, String> orders = new HashMap<>();
+    for (int user = 1; user <= number; user++) {
+      String key = "archived-" + user;
+      orders.put(key, shop.buy(user, sku, 1, key).text("orderId"));
+    }
+    for (int user = 1; user <= number; user++) {
+      int owner = user;
+      String order = orders.get("archived-" + user);
+      Signals.await(
+          "order " + order + " to be cancelled", () -> shop.cancel(owner, order).status() == 200);
+    }
+    return orders;
+  }
+
+  private long inHistory(long sku) {
+    return lab.database().number("SELECT COUNT(*) FROM order_history WHERE sku_id = " + sku);
+  }
+
+  /** Each order is in the history, once, and known to its shopper; the sale adds up. */
+  private void checkArchived(long sku, Map<String, String> orders) {
+    assertThat(inHistory(sku)).isEqualTo(orders.size());
+    assertThat(lab.database().number("SELECT COUNT(*) FROM orders WHERE sku_id = " + sku)).isZero();
+    assertThat(lab.redis().exists(RedisKeys.sku(sku), RedisKeys.stock(sku))).isZero();
+    assertThat(lab.admin().ledger(sku).json().path("balanced").booleanValue()).isTrue();
+    assertThat(lab.admin().audit(sku).json().path("differences")).isEmpty();
+    ShopClient shop = lab.shops().get(0);
+    for (int user = 1; user <= orders.size(); user++) {
+      String key = "archived-" + user;
+      String order = orders.get(key);
+      assertThat(shop.order(user, order).text("status")).isEqualTo("CANCELLED");
+      assertThat(shop.buy(user, sku, 1, key).text("orderId")).isEqualTo(order);
+    }
+    assertThat(shop.buy(1, sku, 1, "archived-new").code()).isEqualTo("CLOSED");
   }
 
   @Tag("proof")

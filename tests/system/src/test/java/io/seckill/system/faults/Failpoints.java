@@ -43,6 +43,9 @@ final class Failpoints {
   /** A consumer is about to probe whether MySQL accepts writes again. */
   static final String BEFORE_PROBE = "before-probe";
 
+  /** A page of an archive is moved; nothing of it is committed. */
+  static final String ARCHIVE_PAGE_MOVED = "archive-page-moved";
+
   private static final Advised PUBLISH =
       Advised.before(CLAIMED_NOT_PUBLISHED, "io.seckill.relay.publish.PublisherChannel", "publish");
 
@@ -78,6 +81,8 @@ final class Failpoints {
                   STRONG_BEFORE_COMMIT, "io.seckill.consumer.storage.ProductTable", "takeStrong"),
               Advised.before(
                   STRONG_COMMITTED, "io.seckill.consumer.storage.StrongMetrics", "count"),
+              Advised.before(
+                  ARCHIVE_PAGE_MOVED, "io.seckill.consumer.archive.ArchiveTable", "moved"),
               Advised.before(
                   BEFORE_PROBE, "io.seckill.consumer.storage.DatabaseWriteProbe", "write"));
     };

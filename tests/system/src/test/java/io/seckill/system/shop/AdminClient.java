@@ -140,6 +140,16 @@ public final class AdminClient {
     return post(skuId, "close");
   }
 
+  /** Begins to archive the sale, or shows how far that is. */
+  public Answer archive(long skuId) {
+    return patient.send("POST", sku(skuId) + "/archive", tokens.operator(), null, null);
+  }
+
+  /** Counts the sale, and says what contradicts something else. */
+  public Answer audit(long skuId) {
+    return patient.send("POST", sku(skuId) + "/audit", tokens.operator(), null, null);
+  }
+
   public Answer changeStock(long skuId, long delta, String changeId) {
     String body = "{\"delta\":" + delta + ",\"reason\":\"test\"}";
     return calls.send("POST", sku(skuId) + "/stock", tokens.operator(), changeId, body);

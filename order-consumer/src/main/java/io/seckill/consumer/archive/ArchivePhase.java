@@ -1,0 +1,23 @@
+package io.seckill.consumer.archive;
+
+/** What an archive does now; each is begun when the one before it is complete. */
+enum ArchivePhase {
+  /** Redis loses the sale; every message of it that was published comes to its end. */
+  REDIS,
+  /** Orders, aliases and payments move to their history tables. */
+  ORDERS,
+  /** Quotas and compensations are deleted: the history says what they said. */
+  REST,
+  DONE,
+  /** The history is deleted, too; the sums stay. */
+  PURGED;
+
+  ArchivePhase next() {
+    return switch (this) {
+      case REDIS -> ORDERS;
+      case ORDERS -> REST;
+      case REST -> DONE;
+      case DONE, PURGED -> PURGED;
+    };
+  }
+}

@@ -1,0 +1,140 @@
+package io.seckill.consumer.archive;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** The table {@code archive}, and the sales that are due for it. */
+@Component
+class ArchiveTable {
+
+  /** Sales read at once; those that cannot be archived now do not keep the others from it. */
+  private static final int DUE = 1_000;
+
+  private final JdbcClient jdbc;
+
+  ArchiveTable(JdbcClient jdbc) {
+    this.jdbc = jdbc;
+  }
+
+  Optional<SaleArchive> find(long sku) {
+    return find(sku, "");
+  }
+
+  /** Locks the row until the caller's transaction ends: nobody else moves this sale meanwhile. */
+  Optional<SaleArchive> lock(long sku) {
+    return find(sku, " FOR UPDATE");
+  }
+
+  private Optional<SaleArchive> find(long sku, String lock) {
+    return jdbc.sql("SELECT * FROM archive WHERE sku_id = ?" + lock)
+        .param(sku)
+        .query((row, number) -> read(row))
+        .optional();
+  }
+
+  /**
+   * Makes MySQL the only store that knows of the sale, in the caller's transaction, which has
+   * locked the product: purchases are refused as CLOSED and messages as those of a strong sale.
+   *
+   * @param decided all orders of the sale, which are all that a strong sale has settled
+   */
+  void begin(long sku, ArchivePhase phase, long decided, String startedBy) {
+    jdbc.sql(
+            "UPDATE products SET archived = TRUE, decides = 'MYSQL', settled = ?,"
+                + " state_version = state_version + 1 WHERE sku_id = ?")
+        .params(decided, sku)
+        .update();
+    jdbc.sql(
+            "INSERT INTO archive (sku_id, phase, started_by, started_at)"
+                + " VALUES (?, ?, ?, NOW(6))")
+        .params(sku, phase.name(), startedBy)
+        .update();
+  }
+
+  /** Archives that are not DONE, in the order of SKUs. */
+  List<Long> unfinished() {
+    return jdbc.sql(
+            "SELECT sku_id FROM archive WHERE phase IN ('REDIS', 'ORDERS', 'REST')"
+                + " ORDER BY sku_id")
+        .query(Long.class)
+        .list();
+  }
+
+  /** Archives that were DONE this long ago, and whose history is not deleted yet. */
+  List<Long> doneBefore(Duration keep) {
+    return jdbc.sql(
+            "SELECT sku_id FROM archive WHERE phase = 'DONE'"
+                + " AND done_at < NOW(6) - INTERVAL ? SECOND ORDER BY done_at LIMIT "
+                + DUE)
+        .param(keep.toSeconds())
+        .query(Long.class)
+        .list();
+  }
+
+  /** Whether the archive has been in its first phase for this time, or is in a later one. */
+  boolean isOlderThan(long sku, Duration age) {
+    return jdbc.sql(
+                "SELECT COUNT(*) FROM archive WHERE sku_id = ?"
+                    + " AND started_at <= NOW(6) - INTERVAL ? MICROSECOND")
+            .params(sku, age.toNanos() / 1_000)
+            .query(Long.class)
+            .single()
+        == 1;
+  }
+
+  /** Sales that were once preheated and whose closing time was this long ago. */
+  List<Long> due(Duration after) {
+    return jdbc.sql(
+            "SELECT sku_id FROM products WHERE archived = FALSE"
+                + " AND closes_at < UTC_TIMESTAMP() - INTERVAL ? SECOND"
+                + " AND state IN ('OPEN', 'PAUSED', 'CLOSED') ORDER BY closes_at LIMIT "
+                + DUE)
+        .param(after.toSeconds())
+        .query(Long.class)
+        .list();
+  }
+
+  void moved(long sku, int orders) {
+    jdbc.sql("UPDATE archive SET orders = orders + ? WHERE sku_id = ?")
+        .params(orders, sku)
+        .update();
+  }
+
+  /** Ends a phase; does nothing when another process has. */
+  void end(long sku, ArchivePhase phase) {
+    jdbc.sql(
+            "UPDATE archive SET phase = :next, done_at = IF(:next = 'DONE', NOW(6), done_at)"
+                + " WHERE sku_id = :sku AND phase = :phase")
+        .param("next", phase.next().name())
+        .param("sku", sku)
+        .param("phase", phase.name())
+        .update();
+  }
+
+  private static SaleArchive read(ResultSet row) throws SQLException {
+    return new SaleArchive(
+        row.getLong("sku_id"),
+        ArchivePhase.valueOf(row.getString("phase")),
+        row.getString("started_by"),
+        utc(row.getObject("started_at", LocalDateTime.class)),
+        row.getLong("orders"),
+        utcOrNull(row.getObject("done_at", LocalDateTime.class)));
+  }
+
+  private static Instant utc(LocalDateTime time) {
+    return time.toInstant(ZoneOffset.UTC);
+  }
+
+  private static @Nullable Instant utcOrNull(@Nullable LocalDateTime time) {
+    return time == null ? null : utc(time);
+  }
+}

@@ -1,0 +1,20 @@
+package io.seckill.consumer.archive;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far the archive of a sale is; a row of {@code archive}.
+ *
+ * @param startedBy the operator, or "schedule"
+ * @param orders moved so far
+ * @param doneAt null until everything is moved
+ */
+record SaleArchive(
+    long skuId,
+    ArchivePhase phase,
+    String startedBy,
+    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant startedAt,
+    long orders,
+    @JsonFormat(shape = JsonFormat.Shape.STRING) @Nullable Instant doneAt) {}

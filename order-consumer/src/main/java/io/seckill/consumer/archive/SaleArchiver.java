@@ -1,0 +1,209 @@
+package io.seckill.consumer.archive;
+
+import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleState;
+import io.seckill.consumer.catalogue.Catalogue;
+import io.seckill.consumer.catalogue.DatabaseSnapshot;
+import io.seckill.consumer.catalogue.ProductSnapshot;
+import io.seckill.consumer.consistency.RunLock;
+import io.seckill.consumer.orders.OrderTotalTable;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Pace;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Archives sales that are at rest. A request makes MySQL the only store that knows of the sale;
+ * {@link #round} then removes it from Redis and moves its rows, page by page, each page in one
+ * transaction. So every row is in one table at any time, and an archive that was cut off goes on
+ * where it was.
+ */
+@Component
+class SaleArchiver {
+
+  private static final Logger log = LoggerFactory.getLogger(SaleArchiver.class);
+
+  /** Starter of the archives that nobody has asked for. */
+  private static final String SCHEDULE = "schedule";
+
+  /** Gateways read within two seconds that MySQL refuses the purchases; the rest is for clocks. */
+  private static final Duration GATEWAYS_KNOW = Duration.ofSeconds(5);
+
+  /** Longer than a page and its rest take, and than the wait for a barrier. */
+  private static final Duration LOCK_SILENCE = Duration.ofMinutes(2);
+
+  private final ArchiveTable table;
+  private final SaleRest rest;
+  private final ArchiveSteps steps;
+  private final Catalogue catalogue;
+  private final ArchiveProperties settings;
+  private final ConnectionPools pools;
+  private final JdbcClient jdbc;
+  private final TransactionOperations transactions;
+  private final Pace pace;
+
+  SaleArchiver(
+      ArchiveTable table,
+      SaleRest rest,
+      ArchiveSteps steps,
+      Catalogue catalogue,
+      ArchiveProperties settings,
+      ConnectionPools pools,
+      JdbcClient jdbc,
+      TransactionOperations transactions,
+      Pace pace) {
+    this.table = table;
+    this.rest = rest;
+    this.steps = steps;
+    this.catalogue = catalogue;
+    this.settings = settings;
+    this.pools = pools;
+    this.jdbc = jdbc;
+    this.transactions = transactions;
+    this.pace = pace;
+  }
+
+  /**
+   * Begins the archive of a sale; {@link #round} completes it. A repeat shows how far it is.
+   *
+   * @throws ProblemException 404 UNKNOWN_SKU; 409 NOT_AT_REST naming all that is missing, nothing
+   *     is changed
+   * @throws JedisException when Redis is unavailable and the sale is not a strong one
+   */
+  SaleArchive begin(long sku, String startedBy) {
+    Optional<SaleArchive> begun = table.find(sku);
+    if (begun.isPresent()) {
+      return begun.get();
+    }
+    ProductSnapshot sale =
+        DatabaseSnapshot.sale(jdbc, sku)
+            .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
+    refuse(rest.missing(sale));
+    transactions.executeWithoutResult(tx -> begin(sale, startedBy));
+    log.info("sku {}: {} has it archived", sku, startedBy);
+    return table.find(sku).orElseThrow();
+  }
+
+  private static void refuse(List<String> missing) {
+    if (!missing.isEmpty()) {
+      throw ProblemException.of(
+          ProblemCode.NOT_AT_REST,
+          "Archive it when nothing of it is pending. Now: " + String.join("; ", missing) + ".");
+    }
+  }
+
+  /** Nothing of a closed sale at rest changes, unless an operator opens, loads or edits it. */
+  private void begin(ProductSnapshot seen, String startedBy) {
+    long sku = seen.skuId();
+    ProductSnapshot sale = DatabaseSnapshot.lockSale(jdbc, sku).orElseThrow();
+    if (sale.archived()) {
+      return; // another request was faster
+    }
+    refuse(SaleRest.obstacles(sale));
+    if (sale.epoch() != seen.epoch() || sale.settled() != seen.settled()) {
+      refuse(List.of("it has changed meanwhile"));
+    }
+    ArchivePhase phase = sale.decides() == Decider.REDIS ? ArchivePhase.REDIS : ArchivePhase.ORDERS;
+    table.begin(sku, phase, OrderTotalTable.decided(jdbc, sku).orders(), startedBy);
+  }
+
+  /** Closes and begins to archive the sales that are due by their closing time. */
+  void beginDue() {
+    if (settings.after().isZero()) {
+      return;
+    }
+    for (long sku : table.due(settings.after())) {
+      if (Thread.currentThread().isInterrupted()) {
+        return;
+      }
+      try {
+        catalogue.stop(sku, SaleState.CLOSED);
+        var unused = begin(sku, SCHEDULE);
+      } catch (ProblemException | JedisException e) {
+        log.info("sku {}: cannot be archived now: {}", sku, e.toString());
+      }
+    }
+  }
+
+  /** Continues all archives, unless another process does. */
+  void round() {
+    List<Long> unfinished = table.unfinished();
+    if (unfinished.isEmpty()) {
+      return;
+    }
+    try (RunLock lock =
+        RunLock.take(pools.reconciliation(), "archive", LOCK_SILENCE).orElse(null)) {
+      for (long sku : unfinished) {
+        if (lock != null) {
+          proceed(sku, lock);
+        }
+      }
+    }
+  }
+
+  /** Deletes the histories that are kept for long enough. */
+  void purge() {
+    if (!settings.keep().isZero()) {
+      for (long sku : table.doneBefore(settings.keep())) {
+        pages(sku, () -> true, () -> steps.purge(sku));
+      }
+    }
+  }
+
+  private void proceed(long sku, RunLock lock) {
+    SaleArchive archive = table.find(sku).orElseThrow();
+    if (archive.phase() == ArchivePhase.REDIS) {
+      if (!table.isOlderThan(sku, GATEWAYS_KNOW)) {
+        return;
+      }
+      leaveRedis(sku);
+    }
+    if (pages(sku, lock::isHeld, () -> steps.moveOrders(sku))
+        && pages(sku, lock::isHeld, () -> steps.deleteRest(sku))) {
+      table.find(sku).ifPresent(done -> log.info("Archived: {}", done));
+    }
+  }
+
+  /**
+   * A transaction that began before the archive may store a message that comes again; it is over
+   * when the barrier has passed, and later ones refuse it.
+   */
+  private void leaveRedis(long sku) {
+    steps.removeFromRedis(DatabaseSnapshot.sale(jdbc, sku).orElseThrow());
+    if (rest.hasNothingInFlight(sku)) {
+      table.end(sku, ArchivePhase.REDIS);
+    } else {
+      log.warn("sku {}: the archive waits; messages of it may still be on their way", sku);
+    }
+  }
+
+  /**
+   * Does step after step until one finds nothing to do.
+   *
+   * @param step returns the number of rows of its page; 0 when the phase is over, or another one
+   * @return false when the work was cut off
+   */
+  private boolean pages(long sku, BooleanSupplier mayGoOn, IntSupplier step) {
+    int rows;
+    do {
+      if (Thread.currentThread().isInterrupted() || !mayGoOn.getAsBoolean()) {
+        log.info("sku {}: the archive was cut off, and goes on later", sku);
+        return false;
+      }
+      rows = Objects.requireNonNull(pace.step(step::getAsInt));
+    } while (rows > 0);
+    return true;
+  }
+}

@@ -1,0 +1,122 @@
+package io.seckill.consumer.archive;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleFallback;
+import io.seckill.consumer.catalogue.InFlightOrders;
+import io.seckill.consumer.catalogue.ProductSnapshot;
+import io.seckill.consumer.consistency.Ledgers;
+import io.seckill.consumer.storage.Barriers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * Finds what a sale still waits for. A sale at rest has ended every order, has nothing in any list
+ * or queue, owes nobody anything, and adds up: then no row of it changes any more.
+ */
+@Component
+class SaleRest {
+
+  /** Shorter than the gateway's time-out for an archive. */
+  private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(30);
+
+  /** Work in MySQL that may still change a sale; each statement reads that work only. */
+  private enum Work {
+    PAYMENTS(
+        "payments that the provider may still book",
+        "SELECT COUNT(*) FROM payment p FORCE INDEX (ix_payment_check)"
+            + " STRAIGHT_JOIN orders o ON o.order_id = p.order_id"
+            + " WHERE p.check_at IS NOT NULL AND o.sku_id = ?"),
+    CHARGES(
+        "open unexplained charges",
+        "SELECT COUNT(*) FROM unexplained_charge u STRAIGHT_JOIN orders o"
+            + " ON o.order_id = u.order_id WHERE u.state = 'OPEN' AND o.sku_id = ?"),
+    DEAD_LETTERS(
+        "open dead letters",
+        "SELECT COUNT(*) FROM dead_letter WHERE state = 'OPEN' AND sku_id = ?"),
+    COMPENSATIONS(
+        "compensations that Redis has not confirmed",
+        "SELECT COUNT(*) FROM compensation FORCE INDEX (ix_compensation_pending)"
+            + " WHERE done_at IS NULL AND sku_id = ?"),
+    STOCK_CHANGES(
+        "unfinished stock changes",
+        "SELECT COUNT(*) FROM stock_change"
+            + " WHERE state IN ('PENDING', 'MYSQL_DONE', 'UNDOING') AND sku_id = ?"),
+    DIFFERENCES(
+        "differences that its last audit has found",
+        "SELECT COALESCE(SUM(differences), 0) FROM (SELECT differences FROM daily_audit"
+            + " WHERE sku_id = ? ORDER BY day DESC LIMIT 1) latest");
+
+    private final String text;
+    private final String statement;
+
+    Work(String text, String statement) {
+      this.text = text;
+      this.statement = statement;
+    }
+  }
+
+  private final JdbcClient jdbc;
+  private final Ledgers ledgers;
+  private final InFlightOrders inFlight;
+  private final Barriers barriers;
+
+  SaleRest(JdbcClient jdbc, Ledgers ledgers, InFlightOrders inFlight, Barriers barriers) {
+    this.jdbc = jdbc;
+    this.ledgers = ledgers;
+    this.inFlight = inFlight;
+    this.barriers = barriers;
+  }
+
+  /**
+   * What the row of a product says against its archive, for operators; empty for nothing.
+   *
+   * @param sale as it is, or as it is locked
+   */
+  static List<String> obstacles(ProductSnapshot sale) {
+    List<String> found = new ArrayList<>();
+    if (!sale.state().equals("CLOSED")) {
+      found.add("it is " + sale.state() + ", not CLOSED");
+    }
+    if (sale.fallback() != SaleFallback.NO) {
+      found.add("a fallback has not ended");
+    }
+    return found;
+  }
+
+  /**
+   * What the sale waits for, for operators; empty when it is at rest.
+   *
+   * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable and the sale is
+   *     not a strong one
+   * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
+   */
+  List<String> missing(ProductSnapshot sale) {
+    List<String> found = new ArrayList<>(obstacles(sale));
+    if (!found.isEmpty()) {
+      return found;
+    }
+    found.addAll(ledgers.waiting(sale.skuId()));
+    for (Work work : Work.values()) {
+      long number = jdbc.sql(work.statement).param(sale.skuId()).query(Long.class).single();
+      if (number > 0) {
+        found.add(number + " " + work.text);
+      }
+    }
+    if (found.isEmpty() && sale.decides() == Decider.REDIS && !hasNothingInFlight(sale.skuId())) {
+      found.add("messages of it may still be on their way");
+    }
+    return found;
+  }
+
+  /**
+   * Whether every message of the sale that was ever published has come to its end. Takes as long as
+   * the queue needs, 30 s at most.
+   */
+  boolean hasNothingInFlight(long sku) {
+    return inFlight.hasNone(sku) && barriers.pass(Partition.ofSku(sku), BARRIER_TIMEOUT);
+  }
+}

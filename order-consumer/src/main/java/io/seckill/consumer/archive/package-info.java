@@ -1,0 +1,9 @@
+/**
+ * The end of a sale: it leaves Redis, its rows move to history tables page by page, and what is too
+ * old is deleted. Nothing here is in a hurry: every step yields to the storing of orders, and may
+ * be cut off at any point.
+ */
+@NullMarked
+package io.seckill.consumer.archive;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,426 @@
+package io.seckill.consumer.archive;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.catalogue.Catalogue;
+import io.seckill.consumer.consistency.SaleInFlight;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.storage.StrongDecision;
+import io.seckill.consumer.storage.StrongPurchase;
+import io.seckill.consumer.storage.StrongSales;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrderFixture;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.OrderTotalSql;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.support.TransactionOperations;
+import tools.jackson.databind.JsonNode;
+
+/** A finished sale leaves Redis and the tables of running sales, and stays what it was. */
+@ExtendWith(TestServers.class)
+class SaleArchiveIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(22_000);
+
+  private static final TestConsumer consumer = TestConsumer.shared();
+
+  @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+  private final StoredOrderFixture stored = new StoredOrderFixture(consumer);
+
+  /** A ledger compares the whole partition, in which other tests leave sales of all kinds. */
+  @BeforeAll
+  static void emptyPartitions() {
+    for (int partition = 0; partition < Partition.COUNT; partition++) {
+      consumer.redis().del(RedisKeys.skus(partition));
+    }
+  }
+
+  @Test
+  void movesEverythingAndChangesNothingThatAnyoneIsTold() {
+    SaleInFlight sale = SaleInFlight.open(sku, 100, consumer, flood);
+    OrderMessage paid = sale.order(7, 3);
+    OrderMessage cancelled = sale.order(8, 2);
+    sale.admit(paid, cancelled);
+    sale.claim(2);
+    sale.publish(paid, cancelled);
+    eventually().until(() -> rows("orders") == 2);
+    assertThat(consumer.api().pay(paid.orderId(), 7).status()).isEqualTo(200);
+    assertThat(consumer.api().cancel(cancelled.orderId(), 8).status()).isEqualTo(200);
+    close();
+    String repair = "/internal/v1/skus/" + sku + "/reconciliation"; // writes the orders' records
+    assertThat(consumer.api().post(repair, "{\"dryRun\":false}").status()).isEqualTo(200);
+    JsonNode before = ledger();
+    assertThat(audit().path("differences").toString()).isEqualTo("[]");
+
+    Answer begun = archive();
+    assertThat(begun.status()).as(begun.text()).isEqualTo(200);
+    finish();
+
+    assertThat(archive().text("phase")).isEqualTo("DONE");
+    assertThat(archive().number("orders")).isEqualTo(2);
+    assertThat(consumer.redis().keys("*:" + sku + "*")).isEmpty();
+    assertThat(consumer.redis().smembers(RedisKeys.skus(Partition.ofSku(sku))))
+        .doesNotContain(Long.toString(sku));
+    for (String table : List.of("orders", "user_quota", "compensation")) {
+      assertThat(rows(table)).as(table).isZero();
+    }
+    assertThat(rows("order_history")).isEqualTo(2);
+    assertThat(ledger().path("balanced").booleanValue()).isTrue();
+    assertThat(ledger().path("units")).isEqualTo(before.path("units"));
+    assertThat(ledger().path("orders").path("paid")).isEqualTo(before.at("/orders/paid"));
+    JsonNode audited = audit();
+    assertThat(audited.path("differences").toString()).isEqualTo("[]");
+    assertThat(audited.at("/paid/units").longValue()).isEqualTo(3);
+    assertThat(audited.path("chargedCents").longValue()).isEqualTo(3 * 9_900);
+    assertThat(consumer.api().pay(paid.orderId(), 7).text("status")).isEqualTo("PAID");
+    assertThat(consumer.api().cancel(paid.orderId(), 7).code()).isEqualTo("NOT_CANCELLABLE");
+    assertThat(decide(7, paid.requestId(), 3).orderId()).isEqualTo(paid.orderId());
+    assertThat(decide(7, paid.requestId(), 1).outcome())
+        .isEqualTo(StrongDecision.Outcome.IDEMPOTENCY_KEY_REUSED);
+    assertThat(decide(7, "another-key", 1).outcome()).isEqualTo(StrongDecision.Outcome.CLOSED);
+    lateMessagesHarmNothing(paid);
+  }
+
+  private void lateMessagesHarmNothing(OrderMessage known) {
+    JsonNode before = ledger();
+    OrderMessage late = OrderFlood.order(sku, known.policy(), 9, 1);
+
+    flood.publish(known, late, known);
+
+    eventually()
+        .until(
+            () ->
+                consumer.number(
+                        "SELECT COUNT(*) FROM dead_letter WHERE order_id = ? AND reason ="
+                            + " 'UNKNOWN_SKU'",
+                        late.orderId().value())
+                    == 1);
+    assertThat(
+            consumer.number(
+                "SELECT COUNT(*) FROM dead_letter WHERE order_id = ?", known.orderId().value()))
+        .isZero();
+    assertThat(rows("orders")).isZero();
+    assertThat(consumer.redis().keys("*:" + sku + "*")).isEmpty();
+    eventually()
+        .untilAsserted(() -> assertThat(ledger().path("orders")).isEqualTo(before.path("orders")));
+    assertThat(audit().path("differences").toString()).isEqualTo("[]");
+  }
+
+  @Test
+  void nothingOfAnArchivedSaleCanBeChanged() {
+    archivedSale();
+    String columns = "CONCAT_WS(' ', state, epoch, stock, closes_at, decides)";
+    String row = consumer.product(sku, columns);
+    String path = "/internal/v1/skus/" + sku;
+    InternalApi keyed = consumer.api().with("Idempotency-Key", "more-units");
+
+    Map<String, Answer> answers =
+        Map.of(
+            "preheat", consumer.api().post(path + "/preheat", "{}"),
+            "open", consumer.api().post(path + "/open", "{}"),
+            "resume", consumer.api().post(path + "/resume", "{}"),
+            "state", consumer.api().post(path + "/state", "{\"state\":\"OPEN\"}"),
+            "edit", consumer.api().put(path, Sales.product("LIMITED", 100, 10)),
+            "stock", keyed.post(path + "/stock", "{\"delta\":5,\"reason\":\"more\"}"));
+
+    answers.forEach(
+        (action, answer) -> {
+          assertThat(answer.status()).as(action + " " + answer.text()).isEqualTo(409);
+          assertThat(answer.code()).as(action).isEqualTo("ARCHIVED");
+        });
+    assertThat(consumer.product(sku, columns)).isEqualTo(row);
+  }
+
+  private void archivedSale() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    close();
+    assertThat(archive().status()).isEqualTo(200);
+    finish();
+  }
+
+  @Test
+  void namesEverythingThatASaleStillWaitsFor() {
+    SaleInFlight.open(sku, 100, consumer, flood);
+    assertThat(archive().text()).contains("it is OPEN, not CLOSED");
+    stored.confirmed(sku, 7, 3);
+    OrderId paid = stored.confirmed(sku, 8, 2);
+    close();
+    consumer.update(
+        "INSERT INTO payment (order_id, amount_cents, state, check_at)"
+            + " VALUES (?, 1, 'STARTED', NOW(6) + INTERVAL 1 HOUR)",
+        paid.value());
+    consumer.update(
+        "INSERT INTO unexplained_charge (report_hash, kind, charge_id, order_id, reason, detail)"
+            + " VALUES (UNHEX(SHA2(?, 256)), 'CHARGED', 'c', ?, 'OTHER_AMOUNT', '')",
+        "archive " + sku,
+        paid.value());
+    consumer.update(
+        "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units)"
+            + " VALUES (?, ?, 8, 0, 1, 1)",
+        paid.value(),
+        sku);
+    consumer.update(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+            + " VALUES (?, 'change', 1, '', '', 1, 'PENDING')",
+        sku);
+    consumer.update(
+        "INSERT INTO dead_letter (order_id, sku_id, payload, payload_hash, reason, detail,"
+            + " attempts, first_failed_at, last_failed_at) VALUES"
+            + " (?, ?, '{}', UNHEX(SHA2(?, 256)), '', '', 1, NOW(), NOW())",
+        paid.value(),
+        sku,
+        "archive " + sku);
+
+    Answer refused = archive();
+
+    assertThat(refused.status()).isEqualTo(409);
+    assertThat(refused.code()).isEqualTo("NOT_AT_REST");
+    assertThat(refused.text("detail"))
+        .contains(
+            "2 orders that may still be paid",
+            "1 payments that the provider may still book",
+            "1 open unexplained charges",
+            "1 open dead letters",
+            "1 compensations that Redis has not confirmed",
+            "1 unfinished stock changes");
+    assertThat(consumer.product(sku, "archived")).isEqualTo("0");
+    assertThat(rows("archive")).isZero();
+    consumer.update("DELETE FROM unexplained_charge WHERE order_id = ?", paid.value());
+    consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
+    consumer.update("DELETE FROM payment WHERE order_id = ?", paid.value());
+  }
+
+  @Test
+  void goesOnWhereItWasCutOff() {
+    new Sales(consumer).openStrong(sku, "UNLIMITED", 0, 10_000);
+    int orders = 4_500;
+    long first = seed(orders);
+    close();
+    assertThat(archive().status()).isEqualTo(200);
+    ArchiveSteps steps = consumer.bean(ArchiveSteps.class);
+    eventually().until(() -> steps.moveOrders(sku) > 0 || rows("order_history") > 0);
+    assertThat(audit().path("differences").toString()).as("half way").isEqualTo("[]");
+
+    // A page that fails at its last statement moves nothing.
+    long last = first + orders - 1;
+    consumer.update(
+        "INSERT INTO order_history SELECT order_id, user_id, sku_id + 1, quantity,"
+            + " unit_price_cents, request_id, status, reason, epoch, seq, admitted_at, created_at,"
+            + " updated_at FROM orders WHERE order_id = ?",
+        last);
+    assertThatThrownBy(
+            () -> {
+              while (steps.moveOrders(sku) > 0) {}
+            })
+        .isInstanceOf(DataAccessException.class);
+    assertThat(rows("orders")).isEqualTo(500);
+    assertThat(rows("order_history")).isEqualTo(4_000);
+    assertThat(archive().number("orders")).isEqualTo(4_000);
+    assertThat(audit().path("differences").toString()).as("cut off").isEqualTo("[]");
+    consumer.update("DELETE FROM order_history WHERE order_id = ?", last);
+
+    finish();
+
+    assertThat(rows("orders")).isZero();
+    assertThat(archive().number("orders")).isEqualTo(orders);
+    assertThat(audit().path("differences").toString()).isEqualTo("[]");
+    assertThat(ledger().path("balanced").booleanValue()).isTrue();
+
+    consumer.update("UPDATE archive SET done_at = NOW(6) - INTERVAL 31 DAY WHERE sku_id = ?", sku);
+    archiver(Duration.ZERO, Duration.ofDays(30)).purge();
+
+    assertThat(rows("order_history")).isZero();
+    assertThat(archive().text("phase")).isEqualTo("PURGED");
+    assertThat(ledger().path("balanced").booleanValue()).isTrue();
+    assertThat(consumer.api().post("/internal/v1/skus/" + sku + "/audit", "{}").code())
+        .isEqualTo("ARCHIVED");
+  }
+
+  /** Stores cancelled orders and an alias of the first, and settles them as a purchase does. */
+  private long seed(int orders) {
+    long first = OrderId.of(System.currentTimeMillis(), Partition.ofSku(sku), 255, 0).value();
+    consumer.update(
+        "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
+            + " status, epoch, seq, admitted_at) WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL"
+            + " SELECT i + 1 FROM n WHERE i < 99) SELECT ? + a.i * 100 + b.i, 1 + a.i * 100 + b.i,"
+            + " ?, 1, 9900, 'k', 'CANCELLED', 1, 1, NOW(3) FROM n a JOIN n b"
+            + " WHERE a.i * 100 + b.i < "
+            + orders,
+        first,
+        sku);
+    consumer.update(
+        "INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)", first - 1, first);
+    consumer.update(OrderTotalSql.count(sku));
+    consumer.update("INSERT INTO order_total VALUES (?, 'ALIASES', 1, 1)", sku);
+    consumer.update("UPDATE products SET settled = ? WHERE sku_id = ?", orders + 1, sku);
+    return first;
+  }
+
+  @Test
+  void archivesByItselfWhenTheTimeHasCome() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    SaleArchiver archiver = archiver(Duration.ofDays(7), Duration.ZERO);
+    archiver.beginDue();
+    assertThat(rows("archive")).isZero();
+    consumer.update("UPDATE products SET closes_at = NOW() - INTERVAL 8 DAY WHERE sku_id = ?", sku);
+
+    archiver.beginDue();
+
+    assertThat(archive().text("startedBy")).isEqualTo("schedule");
+    assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
+  }
+
+  private static SaleArchiver archiver(Duration after, Duration keep) {
+    return new SaleArchiver(
+        consumer.bean(ArchiveTable.class),
+        consumer.bean(SaleRest.class),
+        consumer.bean(ArchiveSteps.class),
+        consumer.bean(Catalogue.class),
+        new ArchiveProperties(after, keep),
+        consumer.bean(ConnectionPools.class),
+        consumer.sql(),
+        consumer.bean(TransactionOperations.class),
+        consumer.bean(Pace.class));
+  }
+
+  @Test
+  void deletesWhatIsTooOldAndNothingElse() {
+    for (int days : List.of(29, 31)) {
+      consumer.update(
+          "INSERT INTO payment_event VALUES (?, 1, NOW(6) - INTERVAL ? DAY)",
+          "archive " + days,
+          days);
+    }
+    for (int days : List.of(91, 89)) {
+      consumer.update(
+          "INSERT INTO reconciliation (sku_id, started_by, dry_run, outcome, detail, epoch,"
+              + " findings, started_at, ended_at) VALUES (?, 'a', 0, 'FOUND', ?, 1, 1, NOW(6),"
+              + " NOW(6) - INTERVAL ? DAY)",
+          sku,
+          "days " + days,
+          days);
+      consumer.update(
+          "INSERT INTO repair (reconciliation_id, kind, subject, found, wanted, made)"
+              + " SELECT id, 'STOCK_SET', ?, '', '', 1 FROM reconciliation"
+              + " WHERE sku_id = ? AND detail = ?",
+          "archive " + sku,
+          sku,
+          "days " + days);
+      for (String state : List.of("OPEN", "REPLAYED", "DISCARDED")) {
+        consumer.update(
+            "INSERT INTO dead_letter (sku_id, payload, payload_hash, reason, detail, attempts,"
+                + " first_failed_at, last_failed_at, state, resolved_at) VALUES"
+                + " (?, '{}', UNHEX(SHA2(?, 256)), '', ?, 1, NOW(), NOW(), ?,"
+                + " NOW(6) - INTERVAL ? DAY)",
+            sku,
+            state + days + sku,
+            state + days,
+            state,
+            days);
+      }
+    }
+    for (int days : List.of(399, 401)) {
+      consumer.update(
+          "INSERT INTO daily_audit SELECT UTC_DATE() - INTERVAL ? DAY, ?, 'CLOSED', 0, 0, 0, 0, 0,"
+              + " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', NOW(6)",
+          days,
+          sku);
+    }
+
+    consumer.bean(Retention.class).sweep();
+
+    assertThat(texts("SELECT event_id FROM payment_event WHERE event_id LIKE 'archive %'"))
+        .containsExactly("archive 29");
+    assertThat(texts("SELECT detail FROM reconciliation WHERE sku_id = " + sku))
+        .containsExactly("days 89");
+    assertThat(texts("SELECT subject FROM repair WHERE subject = 'archive " + sku + "'"))
+        .hasSize(1);
+    assertThat(texts("SELECT detail FROM dead_letter WHERE sku_id = " + sku))
+        .containsExactlyInAnyOrder("OPEN91", "OPEN89", "REPLAYED89", "DISCARDED89");
+    assertThat(rows("daily_audit")).isEqualTo(1);
+    consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
+  }
+
+  @Test
+  void keepsResolvedDeadLettersOfASaleThatRedisHas() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    consumer.update(
+        "INSERT INTO dead_letter (sku_id, payload, payload_hash, reason, detail, attempts,"
+            + " first_failed_at, last_failed_at, state, resolved_at) VALUES (?, '{}',"
+            + " UNHEX(SHA2(?, 256)), '', '', 1, NOW(), NOW(), 'REPLAYED', NOW(6) - INTERVAL 1 YEAR)",
+        sku,
+        "kept " + sku);
+
+    consumer.bean(Retention.class).sweep();
+
+    assertThat(rows("dead_letter")).isEqualTo(1);
+    consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
+  }
+
+  private static Set<String> texts(String query) {
+    return Set.copyOf(consumer.sql().sql(query).query(String.class).list());
+  }
+
+  private long rows(String table) {
+    return consumer.number("SELECT COUNT(*) FROM " + table + " WHERE sku_id = ?", sku);
+  }
+
+  private void close() {
+    Answer closed =
+        consumer.api().post("/internal/v1/skus/" + sku + "/state", "{\"state\":\"CLOSED\"}");
+    assertThat(closed.status()).as(closed.text()).isEqualTo(200);
+  }
+
+  private Answer archive() {
+    return consumer.api().post("/internal/v1/skus/" + sku + "/archive");
+  }
+
+  /** Without the wait for the gateways, of which there is none. */
+  private void finish() {
+    consumer.update(
+        "UPDATE archive SET started_at = started_at - INTERVAL 1 MINUTE WHERE sku_id = ?", sku);
+    eventually()
+        .until(
+            () -> {
+              consumer.bean(SaleArchiver.class).round();
+              return archive().text("phase").equals("DONE");
+            });
+  }
+
+  private JsonNode ledger() {
+    return consumer.api().get("/internal/v1/skus/" + sku + "/ledger").body();
+  }
+
+  private JsonNode audit() {
+    return consumer.api().post("/internal/v1/skus/" + sku + "/audit", "{}").body();
+  }
+
+  private StrongDecision decide(long user, String key, int quantity) {
+    return consumer
+        .bean(StrongSales.class)
+        .decide(List.of(new StrongPurchase(sku, user, key, quantity, null)))
+        .get(0);
+  }
+}
