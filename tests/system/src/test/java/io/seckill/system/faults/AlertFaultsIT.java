@@ -56,6 +56,7 @@ class AlertFaultsIT {
 
   private static final Duration QUIET = Duration.ofSeconds(10);
   private static final Duration MINUTES = Duration.ofMinutes(2);
+  private static final Duration TOO_LATE = Duration.ofSeconds(8);
   private static final Duration LATE = Duration.ofMillis(400);
   private static final Duration LATE_FOR_REDIS = Duration.ofMillis(75);
   private static final long FROZEN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -178,6 +179,9 @@ class AlertFaultsIT {
       shoppers.start();
       lab.consumers().forEach(ServiceInstance::freeze);
       watch.awaitFiring("ServiceDown", "InstanceDown");
+      await("orders to wait longer than StoringLate allows")
+          .pollDelay(TOO_LATE)
+          .until(() -> !watch.firing().isEmpty());
       lab.consumers().forEach(ServiceInstance::thaw);
       watch.awaitFiring("StoringLate");
       watch.awaitSilent("ServiceDown", "InstanceDown");
