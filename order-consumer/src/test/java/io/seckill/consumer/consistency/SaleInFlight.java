@@ -49,7 +49,9 @@ public final class SaleInFlight {
   public void admit(OrderMessage... orders) {
     admissions.admit(orders);
     for (OrderMessage order : orders) {
-      redis.hincrBy(RedisKeys.sku(sku), "seq", 1);
+      if (redis.hincrBy(RedisKeys.sku(sku), "seq", 1) < order.seq()) {
+        redis.hset(RedisKeys.sku(sku), "seq", Long.toString(order.seq()));
+      }
       redis.hincrBy(RedisKeys.sku(sku), "admittedOrders", 1);
       redis.hincrBy(RedisKeys.sku(sku), "admittedUnits", order.quantity());
       redis.lpush(outbox(), OrderMessageCodec.encode(order));
