@@ -70,12 +70,13 @@ class StoredOrders {
     return mysql
         .sql(
             """
-            (SELECT %s FROM orders o WHERE o.user_id = :user AND o.order_id < :before
-              ORDER BY o.order_id DESC LIMIT :limit)
-            UNION ALL
-            (SELECT %s FROM order_history o WHERE o.user_id = :user AND o.order_id < :before
-              ORDER BY o.order_id DESC LIMIT :limit)
-            ORDER BY order_id DESC LIMIT :limit
+            SELECT * FROM (
+              (SELECT %s FROM orders o WHERE o.user_id = :user AND o.order_id < :before
+                ORDER BY o.order_id DESC LIMIT :limit)
+              UNION ALL
+              (SELECT %s FROM order_history o WHERE o.user_id = :user AND o.order_id < :before
+                ORDER BY o.order_id DESC LIMIT :limit)
+            ) newest ORDER BY order_id DESC LIMIT :limit
             """
                 .formatted(COLUMNS, COLUMNS))
         .params(Map.of("user", userId, "before", before, "limit", limit))

@@ -14,6 +14,7 @@ import org.springframework.transaction.support.TransactionOperations;
 class Retention {
 
   private static final int PAGE = 1_000;
+  private static final String LIMIT = " LIMIT " + PAGE;
 
   /** Runs of which one look finds the repairs, oldest first; their ids are in order of time. */
   private static final String OLDEST_RUNS =
@@ -28,26 +29,29 @@ class Retention {
   private record Rule(String due, List<String> deletes) {
 
     Rule(String due, String... deletes) {
-      this(due + " LIMIT " + PAGE, List.of(deletes));
+      this(due, List.of(deletes));
     }
   }
 
   private static final List<Rule> RULES =
       List.of(
           new Rule(
-              "SELECT event_id FROM payment_event WHERE received_at < NOW(6) - INTERVAL 30 DAY",
+              "SELECT event_id FROM payment_event WHERE received_at < NOW(6) - INTERVAL 30 DAY"
+                  + LIMIT,
               "DELETE FROM payment_event WHERE event_id IN (:keys)"),
           new Rule(
               "SELECT x.id FROM "
                   + OLDEST_RUNS
                   + " STRAIGHT_JOIN repair x ON x.reconciliation_id = r.id"
-                  + " WHERE r.ended_at < NOW(6) - INTERVAL 90 DAY",
+                  + " WHERE r.ended_at < NOW(6) - INTERVAL 90 DAY"
+                  + LIMIT,
               "DELETE FROM repair WHERE id IN (:keys)"),
           new Rule(
               "SELECT r.id FROM "
                   + OLDEST_RUNS
                   + " WHERE r.ended_at < NOW(6) - INTERVAL 90 DAY AND NOT EXISTS"
-                  + " (SELECT 1 FROM repair x WHERE x.reconciliation_id = r.id)",
+                  + " (SELECT 1 FROM repair x WHERE x.reconciliation_id = r.id)"
+                  + LIMIT,
               "DELETE FROM reconciliation WHERE id IN (:keys)"),
           // A rebuild, and a look for lost orders, ask for the resolved letters of a sale in Redis.
           new Rule(
@@ -55,14 +59,15 @@ class Retention {
                   + " LEFT JOIN products p ON p.sku_id = d.sku_id"
                   + " WHERE d.state IN ('REPLAYED', 'DISCARDED')"
                   + " AND d.resolved_at < NOW(6) - INTERVAL 90 DAY AND (p.sku_id IS NULL"
-                  + " OR p.closes_at < UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND)",
+                  + " OR p.closes_at < UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND)"
+                  + LIMIT,
               "DELETE FROM dead_letter_rest WHERE letter_id IN (:keys)",
               "DELETE FROM dead_letter WHERE id IN (:keys)"));
 
   private static final String OLD_AUDITS =
       "DELETE FROM daily_audit WHERE day < UTC_DATE() - INTERVAL 400 DAY"
-          + " ORDER BY day, sku_id LIMIT "
-          + PAGE;
+          + " ORDER BY day, sku_id"
+          + LIMIT;
 
   private final JdbcClient jdbc;
   private final TransactionOperations transactions;

@@ -75,4 +75,13 @@ INSERT INTO gateway_node (token, name, mode, term, redis_usable, for_ms, breaker
 INSERT INTO redis_server SELECT i, REPEAT('a', 40), NOW(3) FROM n WHERE i < 16;
 INSERT INTO payment_terms VALUES (1, 1800000);
 
+-- Archived sales: 20,000 orders of SKU 9001 among 40,000, 20,000 of them of user 7.
+INSERT INTO order_history SELECT 8000000 + i, IF(i % 2 = 0, 7, 100000 + i), IF(i < 20000, 9001, 9002 + i % 500), 1, 100,
+  CONCAT('k', i), 'PAID', NULL, 1, i, NOW(3), NOW(6), NOW(6) FROM n WHERE i < 40000;
+INSERT INTO payment_history SELECT order_id, 100, 'CHARGED', CONCAT('old-', order_id), NOW(6), NOW(6) FROM order_history;
+INSERT INTO order_alias_history SELECT 9000000 + i, 8000000 + i, NOW(6) FROM n WHERE i < 10000;
+INSERT INTO archive SELECT 9000 + i, IF(i < 5, 'ORDERS', IF(i < 2500, 'DONE', 'PURGED')), 'a', NOW(6), 7,
+  IF(i < 5, NULL, NOW(6) - INTERVAL i DAY) FROM n WHERE i < 5000;
+INSERT INTO payment_event SELECT CONCAT('e', i), i, NOW(6) - INTERVAL i MINUTE FROM n WHERE i < 60000;
+
 DROP TABLE n, digit;
