@@ -55,11 +55,13 @@ final class Admissions {
    * Decides on one attempt.
    *
    * @param answer called once, by this thread or another, within seckill.admission.answer-within
+   * @param ofStrong called in its place when MySQL alone decides
    * @return whether the purchase is of a strong sale
    */
-  boolean submit(PurchaseAttempt attempt, Consumer<Admission> answer) {
-    Purchase purchase = new Purchase(attempt, answer);
+  boolean submit(
+      PurchaseAttempt attempt, Consumer<Admission> answer, Consumer<Admission> ofStrong) {
     Decider decides = products.decides(attempt.skuId());
+    Purchase purchase = new Purchase(attempt, decides == Decider.MYSQL ? ofStrong : answer);
     if (decides == null) {
       purchase.answer(Unknown.PRODUCTS);
     } else if (decides == Decider.MYSQL) {

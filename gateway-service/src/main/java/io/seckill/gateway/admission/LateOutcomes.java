@@ -8,6 +8,7 @@ import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.orders.OrderStatuses;
 import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProductRow;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,7 @@ final class LateOutcomes {
   }
 
   /**
+   * @param outcome of a purchase that MySQL alone does not decide
    * @param decided completed with the outcome, at once unless MySQL is needed
    */
   void complete(PurchaseAttempt attempt, Admission outcome, CompletableFuture<Admission> decided) {
@@ -54,8 +56,10 @@ final class LateOutcomes {
     }
   }
 
+  /** Redis was asked before the products were read: since then they may show a strong sale. */
   private boolean mayBeNew(long skuId) {
-    return skuId != PathIds.NEVER_ON_SALE && products.lastRead(skuId) == null;
+    @Nullable ProductRow read = products.lastRead(skuId);
+    return skuId != PathIds.NEVER_ON_SALE && (read == null || read.decides() == Decider.MYSQL);
   }
 
   private static Admission repeated(Aliased alias, @Nullable OrderStatus status) {

@@ -134,7 +134,8 @@ final class PurchaseRoute implements DirectRoute {
     metrics.request();
     long startedNanos = System.nanoTime();
     boolean isStrong =
-        admissions.submit(attempt, outcome -> late.complete(attempt, outcome, decided));
+        admissions.submit(
+            attempt, outcome -> late.complete(attempt, outcome, decided), decided::complete);
     return decided.thenApply(
         outcome -> {
           metrics.outcome(outcome, isStrong, System.nanoTime() - startedNanos);
