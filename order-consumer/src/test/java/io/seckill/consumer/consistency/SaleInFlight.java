@@ -27,6 +27,7 @@ public final class SaleInFlight {
   private final UnifiedJedis redis;
   private final AdmissionFixture admissions;
   private final OrderFlood flood;
+  private long seq;
 
   private SaleInFlight(long sku, TestConsumer consumer, OrderFlood flood) {
     this.sku = sku;
@@ -41,17 +42,27 @@ public final class SaleInFlight {
     return new SaleInFlight(sku, consumer, flood);
   }
 
+  /** The next order of the sale, in the sequence that Redis counts. */
   public OrderMessage order(long user, int quantity) {
-    return OrderFlood.order(sku, PurchasePolicy.LIMITED, user, quantity);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, user, quantity);
+    return new OrderMessage(
+        order.orderId(),
+        user,
+        sku,
+        quantity,
+        order.requestId(),
+        order.policy(),
+        order.epoch(),
+        ++seq,
+        order.admittedAt(),
+        null);
   }
 
   /** Changes stock, quota, record, counters and outbox as {@code admit.lua} does. */
   public void admit(OrderMessage... orders) {
     admissions.admit(orders);
     for (OrderMessage order : orders) {
-      if (redis.hincrBy(RedisKeys.sku(sku), "seq", 1) < order.seq()) {
-        redis.hset(RedisKeys.sku(sku), "seq", Long.toString(order.seq()));
-      }
+      redis.hincrBy(RedisKeys.sku(sku), "seq", 1);
       redis.hincrBy(RedisKeys.sku(sku), "admittedOrders", 1);
       redis.hincrBy(RedisKeys.sku(sku), "admittedUnits", order.quantity());
       redis.lpush(outbox(), OrderMessageCodec.encode(order));
