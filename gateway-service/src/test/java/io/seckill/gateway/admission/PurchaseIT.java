@@ -157,7 +157,8 @@ class PurchaseIT {
     assertProblem(gateway.buy(sale.sku(), 7, "key-0001", 1), 422, "IDEMPOTENCY_KEY_REUSED");
     HttpResponse<String> unknown = // the look-up in MySQL may be late on a busy machine
         eventually()
-            .until(() -> gateway.buy(1_033, 7, "key-0001", 1), answer -> answer.statusCode() != 503);
+            .until(
+                () -> gateway.buy(1_033, 7, "key-0001", 1), answer -> answer.statusCode() != 503);
     assertProblem(unknown, 404, "UNKNOWN_SKU");
   }
 
