@@ -13,6 +13,10 @@ public final class GatewayMutations {
   private static final String ADMIT_CALL = "io.seckill.gateway.admission.AdmitCall";
   private static final String ADMIT = "io/seckill/gateway/admission/admit.lua";
 
+  /** A message that is pushed again ends otherwise. */
+  private static final String END_OF_A_NEW_MESSAGE =
+      "\n    .. ',\"requestId\":\"' .. key .. s.messageSale .. seq .. s.messageEnd";
+
   public static final Mutation KEY_NOT_LOOKED_UP =
       Mutation.named("admission does not look the idempotency key up")
           .text(ADMIT, "elseif seen then", "elseif false then");
@@ -27,7 +31,10 @@ public final class GatewayMutations {
 
   public static final Mutation MESSAGE_OF_ONE_UNIT =
       Mutation.named("the message asks for one unit, whatever was admitted")
-          .text(ADMIT, "s.messageSku .. quantity", "s.messageSku .. 1");
+          .text(
+              ADMIT,
+              "s.messageSku .. quantity" + END_OF_A_NEW_MESSAGE,
+              "s.messageSku .. 1" + END_OF_A_NEW_MESSAGE);
 
   public static final Mutation REFUSES_ONE_IN_25 =
       Mutation.named("every twenty-fifth shopper is told SOLD_OUT")
