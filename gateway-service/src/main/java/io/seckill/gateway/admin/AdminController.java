@@ -30,7 +30,7 @@ import tools.jackson.databind.JsonNode;
  * The operators' endpoints. Order-consumer checks and carries out the calls, and its answers are
  * returned unchanged; only a pause and a close are made here, because they must work while
  * order-consumer is unavailable. After a change of a strong sale this gateway reads the products
- * again before it answers: it then knows whether Redis or MySQL decides the next purchase.
+ * again before it answers, so that it sends the next purchase to the store that decides it.
  */
 @RestController
 @RequestMapping(path = "/admin/v1", produces = MediaType.APPLICATION_JSON_VALUE)

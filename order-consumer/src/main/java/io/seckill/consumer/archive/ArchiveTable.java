@@ -42,8 +42,8 @@ class ArchiveTable {
   }
 
   /**
-   * Makes MySQL the only store that knows of the sale, in the caller's transaction, which has
-   * locked the product: purchases are refused as CLOSED and messages as those of a strong sale.
+   * Makes a closed strong sale of it, in the caller's transaction, which has locked the product:
+   * purchases are refused as CLOSED, and no message of it is stored.
    *
    * @param decided all orders of the sale, which are all that a strong sale has settled
    */

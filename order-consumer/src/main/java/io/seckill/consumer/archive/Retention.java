@@ -16,7 +16,7 @@ class Retention {
   private static final int PAGE = 1_000;
   private static final String LIMIT = " LIMIT " + PAGE;
 
-  /** Runs of which one look finds the repairs, oldest first; their ids are in order of time. */
+  /** The oldest runs, whose repairs one query reads; the ids of runs rise with time. */
   private static final String OLDEST_RUNS =
       "(SELECT id, ended_at FROM reconciliation ORDER BY id LIMIT 100) r";
 

@@ -25,10 +25,9 @@ import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Archives sales that are at rest. A request makes MySQL the only store that knows of the sale;
- * {@link #round} then removes it from Redis and moves its rows, page by page, each page in one
- * transaction. So every row is in one table at any time, and an archive that was cut off goes on
- * where it was.
+ * Archives sales that are at rest. A request makes a closed strong sale of it; {@link #round} then
+ * removes it from Redis and moves its rows, page by page, each page in one transaction. So every
+ * row is in one table at any time, and an archive that was cut off goes on where it was.
  */
 @Component
 class SaleArchiver {

@@ -16,9 +16,9 @@
 -- A quota never goes below 0; its field is deleted with its last unit. Ids stay strings: a Lua number holds 53 bits.
 -- All checks come before the first write.
 -- A compensated order stays for a repeat of its request and for another delivery of the compensation, for an hour, and
--- while at most 127 later orders of its bucket have ended; then all fields of it are deleted. This bounds a bucket
--- whatever its users do. The fields "ended:<n>" number the orders in the order in which they ended, "ended:range"
--- holds "<first n>:<next n>". Orders that are due are forgotten by the next calls, a few by each.
+-- while at most 127 later orders of its bucket have ended; then all its fields are deleted. So a bucket has at most 128
+-- orders that have ended. The fields "ended:<n>" list them, oldest first; "ended:range" holds "<first n>:<next n>".
+-- Each call deletes a few of the orders that are due.
 -- Flag allow-oom: compensation must work even when Redis is out of memory.
 
 local prefix, sku, user, id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
