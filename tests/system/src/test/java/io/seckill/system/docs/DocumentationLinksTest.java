@@ -16,8 +16,7 @@ import org.junit.jupiter.api.Test;
 class DocumentationLinksTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
-  private static final Pattern LINK =
-      Pattern.compile("\\]\\((?!https?:)([^)#]*)(?:#([^)]*))?\\)");
+  private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#]*)(?:#([^)]*))?\\)");
   private static final Pattern CODE_BLOCK = Pattern.compile("(?ms)^```.*?^```");
   private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
   private static final Pattern PAGE = Pattern.compile("docs/[A-Za-z0-9_/-]+\\.md");
