@@ -95,8 +95,8 @@ final class PerOrderPath {
   }
 
   /**
-   * Finds the orders that are known already, and those that are refused whatever quota and stock
-   * are. The orders themselves are read last: another consumer may commit one of them between two
+   * Finds the orders that are known already, and those that are refused regardless of quota and
+   * stock. The orders themselves are read last: another consumer may commit one of them between two
    * reads, and an order that is not found although its request is found would be mistaken for a
    * second order of that request.
    */
@@ -168,7 +168,7 @@ final class PerOrderPath {
     }
   }
 
-  /** One statement per order: its affected-row count tells whether it was refused (facts.md 28). */
+  /** One statement per order: its affected-row count shows whether it was refused (facts.md 28). */
   private List<OrderMessage> raiseQuotas() {
     List<OrderMessage> raised = new ArrayList<>(candidates.size());
     List<OrderMessage> refused = new ArrayList<>();

@@ -45,7 +45,7 @@ public final class StoredInvariants {
     return number("SELECT settled FROM products WHERE sku_id = " + skuId);
   }
 
-  /** Waits until this many orders of the SKU are stored, in whatever status. */
+  /** Waits until this many orders of the SKU are stored, in any status. */
   public void awaitOrders(long skuId, long orders) {
     await("SELECT COUNT(*) FROM orders WHERE sku_id = " + skuId, orders);
   }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Whatever the broker does, orders stay in Redis until it has confirmed them. */
+/** In every failure of the broker orders stay in Redis until it has confirmed them. */
 @ExtendWith(TestServers.class)
 class BrokerFailureIT {
 

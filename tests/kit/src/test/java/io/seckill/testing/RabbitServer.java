@@ -45,7 +45,7 @@ public final class RabbitServer extends TestServer {
     return started(new RabbitServer(Backend.current().rabbit(List.of(lines)), false));
   }
 
-  /** As {@link #start(String...)}, in a container whatever {@code seckill.test.servers} says. */
+  /** As {@link #start(String...)}, in a container with any {@code seckill.test.servers}. */
   public static RabbitServer startContainer(String... lines) {
     return started(new RabbitServer(new ContainerBackend().rabbit(List.of(lines)), false));
   }
