@@ -133,7 +133,7 @@ class StrongSaleJourneyIT {
     assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
   }
 
-  /** Buys, and is told at once that the order is confirmed. */
+  /** Buys; the answer says that the order is confirmed. */
   private String confirmed(long user, int quantity) {
     Answer answer = buy(user, quantity);
     assertThat(answer.text("status")).as(answer.toString()).isEqualTo("CONFIRMED");

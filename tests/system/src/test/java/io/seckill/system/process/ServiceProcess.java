@@ -85,7 +85,7 @@ public final class ServiceProcess implements AutoCloseable {
   /**
    * As {@link #start(Service, String, int, Map)}.
    *
-   * @param runs arguments that tell java what to run
+   * @param runs arguments of java that name the program
    * @param jvmFlags flags for this process, in addition to those of all
    */
   public static ServiceProcess start(
