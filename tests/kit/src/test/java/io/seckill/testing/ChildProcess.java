@@ -81,6 +81,10 @@ final class ChildProcess {
 
   void freeze() {
     signal("STOP");
+    long group = process.pid();
+    Stream.concat(Stream.of(process.toHandle()), process.descendants())
+        .filter(member -> ProcessState.group(member.pid()) == group)
+        .forEach(ProcessState::awaitStopped);
   }
 
   void thaw() {

@@ -1,9 +1,11 @@
-package io.seckill.system;
+package io.seckill.system.journey;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.system.Pipeline;
+import io.seckill.system.SharedPipeline;
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
 import io.seckill.system.guarantee.Purchases;

@@ -1,4 +1,4 @@
-package io.seckill.system;
+package io.seckill.system.journey;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

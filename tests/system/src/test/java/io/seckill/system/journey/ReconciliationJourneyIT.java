@@ -1,4 +1,4 @@
-package io.seckill.system;
+package io.seckill.system.journey;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -10,6 +10,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.Pipeline;
 import io.seckill.system.guarantee.Explained;
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.NeverOversold;
