@@ -6,20 +6,18 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.Decider;
-import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.security.RateLimits;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 
 /**
  * The status of an order, for its owner: normally from one read of Redis; from MySQL when its id
  * says that MySQL decided it, or when Redis does not have it, does not answer, or has reported it
- * as queued for suspiciously long. A newer status from MySQL is written back to Redis, so that a
- * lost result never leaves a shopper waiting.
+ * as queued for suspiciously long, so that a lost result never leaves a shopper waiting;
+ * reconciliation writes it to Redis.
  *
  * <p>An id that is new to this gateway costs a lookup in each SKU of its partition and three MySQL
  * statements that other lookups share; the number of such lookups that find nothing is bounded per
@@ -38,7 +36,6 @@ public class OrderStatuses {
 
   private final RedisOrders redis;
   private final DatabaseLookup mysql;
-  private final BlockingCalls redisCalls;
   private final RateLimits limits;
   private final PaymentTimeout paymentTimeout;
   private final ProductCache products;
@@ -48,13 +45,11 @@ public class OrderStatuses {
   OrderStatuses(
       RedisOrders redis,
       DatabaseLookup mysql,
-      @Qualifier("redisCalls") BlockingCalls redisCalls,
       RateLimits limits,
       PaymentTimeout paymentTimeout,
       ProductCache products) {
     this.redis = redis;
     this.mysql = mysql;
-    this.redisCalls = redisCalls;
     this.limits = limits;
     this.paymentTimeout = paymentTimeout;
     this.products = products;
@@ -240,32 +235,12 @@ public class OrderStatuses {
     return Math.max(STALE_AFTER_MS, 2 * expectedMs);
   }
 
-  /**
-   * An alias is shown as the stored order, and rejected in Redis. Does not wait for the write to
-   * Redis: when it fails, the next poll finds the same difference and tries again.
-   */
+  /** An alias is shown as the stored order. */
   private Status better(RedisOrder hot, StoredOrder stored, Status asRedisSays) {
     boolean alias = !stored.id().equals(hot.id());
-    AdmissionRecord seen = hot.record();
-    OrderStatus status = alias ? OrderStatus.REJECTED : stored.status();
-    if (status.replaces(seen.status())) {
-      AdmissionRecord known =
-          new AdmissionRecord(
-              seen.userId(),
-              seen.requestId(),
-              seen.quantity(),
-              seen.seq(),
-              seen.admittedAt(),
-              seen.epoch(),
-              status,
-              alias ? null : stored.reason(),
-              stored.updatedAt().toEpochMilli(),
-              alias ? stored.id() : null);
-      redisCalls.call(() -> redis.writeBack(hot, known.format())).onErrorComplete().subscribe();
-    } else if (!alias) {
-      return asRedisSays;
-    }
-    return new Status.Known(view(stored));
+    return alias || stored.status().replaces(hot.record().status())
+        ? new Status.Known(view(stored))
+        : asRedisSays;
   }
 
   private Status cold(LookupResult<StoredOrder> inMySql, long userId, boolean redisKnows) {

@@ -7,7 +7,7 @@
 --       then one per user: its id
 -- reply {Redis's clock in Unix ms, how many users are done, in their order,
 --        SKU after which the next user is to be continued, or "",
---        then per order: number of its user from 1, order id, "sku|bucketCount|settled|rate|rateAt|record";
+--        then per order: number of its user from 1, order id, "sku|settled|rate|rateAt|record";
 --        id "" and text "large" for a bucket with too many fields, id and text "" for one that cannot be read}
 -- For each SKU only the user's own bucket is read, some 30 fields, and for a SKU with a quota only when the user
 -- has taken units of it: an order without a result always holds some. Users who buy and cancel for long make a
@@ -32,7 +32,7 @@ for _, sku in ipairs(skus) do
       buckets = buckets,
       prefix = prefix .. 'bucket:' .. sku .. ':',
       hasQuota = f[5] == 'LIMITED' or f[5] == 'ONE_PER_USER',
-      progress = sku .. '|' .. f[1] .. '|' .. (f[2] or '0') .. '|' .. (f[3] or '') .. '|' .. (f[4] or '') .. '|'
+      progress = sku .. '|' .. (f[2] or '0') .. '|' .. (f[3] or '') .. '|' .. (f[4] or '') .. '|'
     }
   end
 end
