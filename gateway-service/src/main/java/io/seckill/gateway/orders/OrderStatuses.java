@@ -31,14 +31,12 @@ public class OrderStatuses {
   /** Age from which a QUEUED order is looked up in MySQL; most are stored within a second. */
   private static final long STALE_AFTER_MS = 2_000;
 
-  /** Maximum age of a settlement rate from which the wait is estimated. */
-  private static final long RATE_MAX_AGE_MS = 15_000;
-
   private final RedisOrders redis;
   private final DatabaseLookup mysql;
   private final RateLimits limits;
   private final PaymentTimeout paymentTimeout;
   private final ProductCache products;
+  private final SettleRates rates = new SettleRates();
   private final Cache<OrderId, Long> skus =
       Caffeine.newBuilder().maximumSize(SKUS_REMEMBERED).build();
 
@@ -152,7 +150,7 @@ public class OrderStatuses {
   OrderView view(RedisOrder order) {
     AdmissionRecord record = order.record();
     boolean queued = record.status() == OrderStatus.QUEUED;
-    long waitMs = queued ? order.expectedWaitMs(RATE_MAX_AGE_MS) : -1;
+    long waitMs = queued ? rates.expectedMs(order.skuId(), order.position()) : -1;
     Instant changedAt = Instant.ofEpochMilli(record.changedAt());
     return new OrderView(
         order.id(),
@@ -179,6 +177,7 @@ public class OrderStatuses {
 
   private CompletableFuture<Status> hot(RedisOrder order, long userId) {
     skus.put(order.id(), order.skuId());
+    rates.read(order.skuId(), order.settled(), order.nowMs());
     Status asRedisSays = new Status.Known(view(order));
     if (!isDoubtful(order)) {
       return CompletableFuture.completedFuture(asRedisSays);
@@ -231,7 +230,7 @@ public class OrderStatuses {
   }
 
   private long staleAfterMs(RedisOrder order) {
-    long expectedMs = order.expectedWaitMs(RATE_MAX_AGE_MS);
+    long expectedMs = rates.expectedMs(order.skuId(), order.position());
     return Math.max(STALE_AFTER_MS, 2 * expectedMs);
   }
 
