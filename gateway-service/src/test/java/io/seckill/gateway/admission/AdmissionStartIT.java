@@ -30,7 +30,7 @@ class AdmissionStartIT {
     "seckill.admission.replicas=-1, replicas must be 0..16",
     "seckill.admission.replicas=1, durable-in=replicas",
     "seckill.admission.durable-in=replicas, replicas must be 1..16",
-    "seckill.admission.durable-in=broker, durable-in=broker needs",
+    "seckill.admission.durable-in=bro-ker, must be redis",
     "seckill.limits.trusted-proxies=everyone, not a network",
     "seckill.redis.url=http://localhost, url must be redis"
   })

@@ -50,7 +50,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * what the rows leave behind no guarantee allows.
  */
 @Tag("proof")
-@OnChannel(value = "relay", fallback = "manual")
+@OnChannel(fallback = "manual")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class AlertFaultsIT {
 

@@ -46,7 +46,7 @@ class BrokerFaultsIT {
       rabbit.kill();
       run.fault("RabbitMQ killed with orders in its queues");
       lab.consumers().forEach(ServiceInstance::thaw);
-      run.load().awaitAccepted(1_800);
+      admit(run, 1_800);
       assertThat(run.waitingInRedis()).as("orders that wait in Redis").isPositive();
       rabbit.restart();
       run.judge();
@@ -122,7 +122,7 @@ class BrokerFaultsIT {
       broker
           .channel()
           .queueUnbind(queue, BrokerTopology.ORDERS_EXCHANGE, BrokerTopology.routingKey(partition));
-      run.load().awaitAccepted(1_000);
+      admit(run, 1_000);
       run.fault("queue unbound; orders returned and kept");
       run.judge();
       assertThat(returns()).as("returned orders").isGreaterThan(before);
@@ -154,7 +154,7 @@ class BrokerFaultsIT {
   void queueMissing() throws Exception {
     try (FaultRun run = lab.run("20 queue missing").begin(200);
         BrokerClient broker = new BrokerClient(lab.servers())) {
-      lab.relays().forEach(relay -> relay.links().rabbit().cut());
+      lab.laneOwners().forEach(owner -> owner.links().rabbit().cut());
       Signals.await("the queues to be empty", () -> run.inBroker() == 0);
       lab.consumers().forEach(ServiceInstance::freeze); // otherwise they would declare them at once
       for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
@@ -162,7 +162,7 @@ class BrokerFaultsIT {
       }
       Signals.await("the queues to be gone", () -> orderQueues() == 0);
       run.fault("all four order queues deleted");
-      lab.relays().forEach(relay -> relay.links().rabbit().heal());
+      lab.laneOwners().forEach(owner -> owner.links().rabbit().heal());
       Signals.await("relays to declare them", () -> orderQueues() == BrokerTopology.ORDER_QUEUES);
       lab.consumers().forEach(ServiceInstance::thaw);
       run.judge();
@@ -179,7 +179,8 @@ class BrokerFaultsIT {
       lab.consumers().forEach(consumer -> consumer.links().rabbit().cut());
       lab.servers().vhost().setPolicy("full", ORDER_QUEUES, "{\"max-length\":100}");
       double before = sum("seckill_relay_nacks_total");
-      run.begin(1_000);
+      run.begin(100);
+      admit(run, 1_000);
       Signals.await("nacks", () -> sum("seckill_relay_nacks_total") > before);
       run.fault("queues full: publishes refused");
       lab.consumers().forEach(consumer -> consumer.links().rabbit().heal());
@@ -260,6 +261,18 @@ class BrokerFaultsIT {
     }
   }
 
+  /**
+   * Waits for many admissions while the broker does not confirm all: until so many are accepted or,
+   * where a confirm is what they wait for, until most of the shoppers who may wait do.
+   */
+  private void admit(FaultRun run, int accepted) {
+    if (lab.channel().isDirect()) {
+      Signals.await("orders to wait in Redis", () -> run.waitingInRedis() > 150);
+    } else {
+      run.load().awaitAccepted(accepted);
+    }
+  }
+
   private double droppedByBroker() {
     return lab.consumers().stream()
         .mapToDouble(
@@ -287,8 +300,8 @@ class BrokerFaultsIT {
   }
 
   private double lanes(String state) {
-    return lab.relays().stream()
-        .mapToDouble(relay -> relay.sum(STATE, "state=\"" + state + "\""))
+    return lab.laneOwners().stream()
+        .mapToDouble(owner -> owner.sum(STATE, "state=\"" + state + "\""))
         .sum();
   }
 
@@ -297,6 +310,6 @@ class BrokerFaultsIT {
   }
 
   private double sum(String meter) {
-    return lab.relays().stream().mapToDouble(relay -> relay.sum(meter)).sum();
+    return lab.laneOwners().stream().mapToDouble(owner -> owner.sum(meter)).sum();
   }
 }

@@ -290,7 +290,7 @@ class DataLossIT {
 
   /** What is promised only after the broker's confirm must not be missing. */
   private Set<String> mayBeMissing(Set<String> onlyInRedis) {
-    return lab.channel().isDurableInBroker() ? Set.of() : onlyInRedis;
+    return lab.channel().isDirect() ? Set.of() : onlyInRedis;
   }
 
   @Tag("proof")

@@ -13,9 +13,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of gateways that publish their admissions themselves. */
 @Tag("proof")
-@OnChannel("direct")
+@OnChannel(durableIn = "broker")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class DirectFaultsIT {
+
+  /** Of the 200 shoppers who wait for an answer at most. */
+  private static final int MANY = 150;
 
   private final FaultLab lab;
 
@@ -85,9 +88,9 @@ class DirectFaultsIT {
       assertThat(settled).as("orders that gateways published").isPositive();
       lab.servers().rabbit().setMemoryWatermark(0.0000001);
       try {
-        run.load().awaitAccepted(run.load().accepted() + 600);
-        Signals.await("orders to be in the outboxes", () -> run.waitingInRedis() > 200);
-        run.fault("memory alarm: gateways admitted through the outbox");
+        run.load().awaitProblems("ADMISSION_UNAVAILABLE", 600);
+        Signals.await("orders to be in the outboxes", () -> run.waitingInRedis() > MANY);
+        run.fault("memory alarm: gateways admitted through the outbox and promised nothing");
       } finally {
         lab.servers().rabbit().setMemoryWatermark(0.4);
       }
