@@ -4,15 +4,14 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
-import java.net.http.HttpResponse;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,19 +34,19 @@ class LostAdmissionsIT {
   private TcpProxy link;
   private UnifiedJedis redis;
   private SeededDatabase database;
-  private GatewayProcess gateway;
+  private TestGateway gateway;
 
   @BeforeEach
   void start(MySqlServer mysql) throws IOException {
     server = RedisServer.start("appendonly yes", "appendfsync always");
     link = TcpProxy.to(server);
-    redis = RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + server.port()), "test");
+    redis = server.open();
     database = SeededDatabase.create(mysql);
     gateway = newGateway();
   }
 
-  private GatewayProcess newGateway() {
-    return GatewayProcess.start("redis://127.0.0.1:" + link.port(), database);
+  private TestGateway newGateway() {
+    return database.gateway("redis://127.0.0.1:" + link.port());
   }
 
   @AfterEach
@@ -62,28 +61,28 @@ class LostAdmissionsIT {
   void sellsNothingAgainThatItAdmittedBeforeMySqlHeardOfIt() {
     TestSale sale = onSale();
     for (int user = 1; user <= 3; user++) {
-      assertThat(buy(user).statusCode()).isEqualTo(202);
+      assertThat(buy(user).status()).isEqualTo(202);
     }
 
     comesBack(() -> sale.with("seq", 2).stock(8));
 
     eventually().until(this::isQuarantined);
-    assertThat(buy(4).statusCode()).isEqualTo(503);
+    assertThat(buy(4).status()).isEqualTo(503);
     assertThat(sale.stock()).as("unit 3 is not promised twice").isEqualTo(8);
 
     database.sale(SKU, "OPEN", 2, 13);
     sale.with("epoch", 2).with("seq", 13);
-    eventually().until(() -> buy(4).statusCode() == 202);
+    eventually().until(() -> buy(4).status() == 202);
   }
 
   @Test
   void sellsOnWhenNothingIsLost() {
     onSale();
-    assertThat(buy(1).statusCode()).isEqualTo(202);
+    assertThat(buy(1).status()).isEqualTo(202);
 
     comesBack(() -> {});
 
-    eventually().until(() -> buy(2).statusCode() == 202);
+    eventually().until(() -> buy(2).status() == 202);
     assertThat(quarantinedSkus()).isZero();
   }
 
@@ -94,11 +93,11 @@ class LostAdmissionsIT {
     database.provenServer(sale.partition(), "0".repeat(40));
     gateway = newGateway();
 
-    assertThat(buy(1).statusCode()).isEqualTo(503);
+    assertThat(buy(1).status()).isEqualTo(503);
     assertThat(sale.stock()).isEqualTo(10);
 
     database.provenServer(sale.partition(), Calls.replicationId(redis));
-    eventually().until(() -> buy(1).statusCode() == 202);
+    eventually().until(() -> buy(1).status() == 202);
   }
 
   @Test
@@ -108,28 +107,28 @@ class LostAdmissionsIT {
     database.provenServer(sale.partition(), Calls.replicationId(redis));
     gateway = newGateway();
 
-    assertThat(buy(1).statusCode()).isEqualTo(202);
+    assertThat(buy(1).status()).isEqualTo(202);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"PAUSED", "CLOSED", "PREHEATED"})
   void leavesARepeatUnknownWhenRedisIsEmpty(String state) {
     TestSale sale = onSale();
-    assertThat(buy(1).statusCode()).isEqualTo(202);
+    assertThat(buy(1).status()).isEqualTo(202);
     stops(sale, state);
 
     server.wipe();
     comesBack(() -> {});
 
     eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified() && isQuarantined());
-    assertThat(buy(1).statusCode()).isEqualTo(503);
+    assertThat(buy(1).status()).isEqualTo(503);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"PAUSED", "CLOSED", "PREHEATED"})
   void leavesARepeatUnknownWhenRedisIsOlder(String state) {
     TestSale sale = onSale();
-    assertThat(buy(1).statusCode()).isEqualTo(202);
+    assertThat(buy(1).status()).isEqualTo(202);
     stops(sale, state);
 
     comesBack(
@@ -139,7 +138,7 @@ class LostAdmissionsIT {
         });
 
     eventually().until(this::isQuarantined);
-    assertThat(buy(1).statusCode()).isEqualTo(503);
+    assertThat(buy(1).status()).isEqualTo(503);
   }
 
   private TestSale onSale() {
@@ -162,8 +161,8 @@ class LostAdmissionsIT {
     link.heal();
   }
 
-  private HttpResponse<String> buy(long user) {
-    return gateway.buy(SKU, user, "key-0001", 1);
+  private GatewayAnswer buy(long user) {
+    return gateway.buy(user, SKU, 1, "key-0001");
   }
 
   private boolean isQuarantined() {

@@ -7,9 +7,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.Partition;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -91,8 +89,7 @@ class RedisOrdersIT {
                 .mapToObj(i -> order(redis, SKU + i * Partition.COUNT, 1 + (int) i, null))
                 .toList(),
         (orders, ids) -> {
-          try (UnifiedJedis admin =
-              RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test")) {
+          try (UnifiedJedis admin = server.newDatabase().open()) {
             long calls = count(admin, "cmdstat_evalsha");
             long reads = count(admin, "cmdstat_hget");
             var first = orders.read(ids.get(0), USER, SKU);
@@ -133,8 +130,7 @@ class RedisOrdersIT {
       BiConsumer<RedisOrders, List<OrderId>> reads)
       throws IOException {
     try (TcpProxy link = TcpProxy.to(server);
-        UnifiedJedis redis =
-            RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test")) {
+        UnifiedJedis redis = server.newDatabase().via(link).open()) {
       List<OrderId> ids = stored.apply(redis);
       RedisOrders orders =
           new RedisOrders(
