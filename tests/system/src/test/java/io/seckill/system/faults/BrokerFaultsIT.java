@@ -261,11 +261,8 @@ class BrokerFaultsIT {
   }
 
   private double droppedByBroker() {
-    return lab.consumers().stream()
-        .mapToDouble(
-            consumer ->
-                consumer.sum("seckill_consumer_dead_letters_total", "reason=\"DROPPED_BY_BROKER\""))
-        .sum();
+    return ServiceInstance.sum(
+        lab.consumers(), "seckill_consumer_dead_letters_total", "reason=\"DROPPED_BY_BROKER\"");
   }
 
   /** Applies to channels opened from now on, so the consumers' connections are reset. */
@@ -287,16 +284,14 @@ class BrokerFaultsIT {
   }
 
   private double lanes(String state) {
-    return lab.relays().stream()
-        .mapToDouble(relay -> relay.sum(STATE, "state=\"" + state + "\""))
-        .sum();
+    return sum(STATE, "state=\"" + state + "\"");
   }
 
   private double returns() {
     return sum("seckill_relay_returns_total");
   }
 
-  private double sum(String meter) {
-    return lab.relays().stream().mapToDouble(relay -> relay.sum(meter)).sum();
+  private double sum(String meter, String... labels) {
+    return ServiceInstance.sum(lab.relays(), meter, labels);
   }
 }

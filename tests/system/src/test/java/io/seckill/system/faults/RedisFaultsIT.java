@@ -148,30 +148,16 @@ class RedisFaultsIT {
   @Test
   @DisplayName("6: Redis killed under load")
   void killed() {
-    try (FaultRun run = lab.run("6 Redis killed").begin(500)) {
-      Outage outage = new Outage(run);
-      lab.servers().redis().kill();
-      outage.answered();
-      run.fault("Redis killed");
-      lab.servers().redis().restart();
-      outage.over();
-      run.judge();
-    }
+    RedisServer redis = lab.servers().redis();
+    outage("6 Redis killed", redis::kill, redis::restart);
   }
 
   @Tag("proof")
   @Test
   @DisplayName("6: Redis frozen under load")
   void frozen() {
-    try (FaultRun run = lab.run("6 Redis frozen").begin(500)) {
-      Outage outage = new Outage(run);
-      lab.servers().redis().freeze();
-      outage.answered();
-      run.fault("Redis frozen");
-      lab.servers().redis().thaw();
-      outage.over();
-      run.judge();
-    }
+    RedisServer redis = lab.servers().redis();
+    outage("6 Redis frozen", redis::freeze, redis::thaw);
   }
 
   /** Delays the links, so that each call exceeds the gateways' slow-call threshold. */
@@ -179,12 +165,19 @@ class RedisFaultsIT {
   @Test
   @DisplayName("6: Redis slow under load")
   void slow() {
-    try (FaultRun run = lab.run("6 Redis slow").begin(500)) {
+    outage(
+        "6 Redis slow",
+        () -> lab.gateways().forEach(gateway -> gateway.links().redis().delay(SLOW)),
+        () -> lab.gateways().forEach(gateway -> gateway.links().redis().heal()));
+  }
+
+  private void outage(String row, Runnable fault, Runnable end) {
+    try (FaultRun run = lab.run(row).begin(500)) {
       Outage outage = new Outage(run);
-      lab.gateways().forEach(gateway -> gateway.links().redis().delay(SLOW));
+      fault.run();
       outage.answered();
-      run.fault("every answer of Redis late by " + 2 * SLOW.toMillis() + " ms");
-      lab.gateways().forEach(gateway -> gateway.links().redis().heal());
+      run.fault(row);
+      end.run();
       outage.over();
       run.judge();
     }
@@ -255,7 +248,7 @@ class RedisFaultsIT {
   }
 
   private double sum(String meter, String... labels) {
-    return lab.gateways().stream().mapToDouble(gateway -> gateway.sum(meter, labels)).sum();
+    return ServiceInstance.sum(lab.gateways(), meter, labels);
   }
 
   @Tag("proof")

@@ -205,8 +205,7 @@ class StrongSaleFaultsIT {
     try (FaultRun run = lab.runStrong("66 order-consumer killed before COMMIT").begin(200)) {
       ServiceInstance consumer = lab.consumer(1);
       consumer.agent().arm(Failpoints.STRONG_BEFORE_COMMIT, PointAction.HALT, 5);
-      consumer.awaitDeath();
-      assertThat(consumer.agent().hasReached(Failpoints.STRONG_BEFORE_COMMIT)).isTrue();
+      consumer.awaitDeathAt(Failpoints.STRONG_BEFORE_COMMIT);
       run.fault(consumer.name() + " killed before COMMIT");
       awaitAnswered(run, storedAndUnanswered(run));
       run.judge();
@@ -516,7 +515,7 @@ class StrongSaleFaultsIT {
   }
 
   private double sum(String meter, String... labels) {
-    return lab.gateways().stream().mapToDouble(gateway -> gateway.sum(meter, labels)).sum();
+    return ServiceInstance.sum(lab.gateways(), meter, labels);
   }
 
   private Set<String> stored(FaultRun run) throws SQLException {
