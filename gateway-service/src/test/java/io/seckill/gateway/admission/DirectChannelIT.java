@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.seckill.testing.Bounded;
 import com.rabbitmq.client.Delivery;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
@@ -32,7 +33,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -313,7 +313,7 @@ class DirectChannelIT {
                       CompletableFuture.runAsync(
                           () -> repeatUntilAccepted(gateways.get(i % 2), crowd)))
               .toList();
-      repeating.forEach(one -> one.orTimeout(60, TimeUnit.SECONDS).join());
+      repeating.forEach(one -> Bounded.get(one));
 
       proxy.heal();
       eventually().until(() -> outbox.inPrivateQueues() == 0);

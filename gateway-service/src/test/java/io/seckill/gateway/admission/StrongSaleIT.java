@@ -4,6 +4,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.seckill.testing.Bounded;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
@@ -24,7 +25,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -93,7 +93,7 @@ class StrongSaleIT {
         .isEqualTo("Bearer " + ConsumerProcess.TOKEN);
     asked.answer(200, order("CONFIRMED", "CONFIRMED"));
 
-    GatewayAnswer answer = bought.orTimeout(60, TimeUnit.SECONDS).join();
+    GatewayAnswer answer = Bounded.get(bought);
     assertThat(answer.status()).as(answer.body()).isEqualTo(201);
     assertThat(answer.body())
         .isEqualTo(
@@ -180,7 +180,7 @@ class StrongSaleIT {
     if (!bought.isDone()) {
       consumer.next().answer(200, outcome("SOLD_OUT"));
     }
-    return bought.orTimeout(60, TimeUnit.SECONDS).join();
+    return Bounded.get(bought);
   }
 
   @Test
@@ -188,7 +188,7 @@ class StrongSaleIT {
     CompletableFuture<GatewayAnswer> bought = buy(gateway, STRONG, "key-0001");
     consumer.next().hangUp();
 
-    assertProblem(bought.orTimeout(60, TimeUnit.SECONDS).join(), 503, "ADMISSION_UNAVAILABLE");
+    assertProblem(Bounded.get(bought), 503, "ADMISSION_UNAVAILABLE");
   }
 
   @Test
@@ -232,7 +232,7 @@ class StrongSaleIT {
       answered += purchases;
     }
     bought.forEach(
-        one -> assertProblem(one.orTimeout(60, TimeUnit.SECONDS).join(), 409, "SOLD_OUT"));
+        one -> assertProblem(Bounded.get(one), 409, "SOLD_OUT"));
   }
 
   @Test
@@ -247,7 +247,7 @@ class StrongSaleIT {
         eventually().until(() -> own.bean(ProductCache.class).lastRead().isPresent());
         CompletableFuture<GatewayAnswer> bought = buy(own, STRONG, "key-0001");
         consumer.answer(200, order("CONFIRMED", "CONFIRMED"));
-        assertThat(bought.orTimeout(60, TimeUnit.SECONDS).join().status()).isEqualTo(201);
+        assertThat(Bounded.get(bought).status()).isEqualTo(201);
 
         assertThat(own.get(USER, "/api/v1/orders/" + id).body()).contains("\"CONFIRMED\"");
         assertThat(own.get(USER, "/api/v1/orders").body()).contains(id.toString());
@@ -276,7 +276,7 @@ class StrongSaleIT {
         eventually().until(() -> own.gauge("seckill.order.streams") == 1);
         database.pay(id);
 
-        assertThat(stream.orTimeout(60, TimeUnit.SECONDS).join().body())
+        assertThat(Bounded.get(stream).body())
             .contains("\"CONFIRMED\"", "\"PAID\"");
       }
     }
@@ -302,7 +302,7 @@ class StrongSaleIT {
       eventually().until(() -> early.bean(ProductCache.class).lastRead().isPresent());
       CompletableFuture<GatewayAnswer> bought = buy(early, STRONG, "key-0001");
       consumer.answer(200, order("CONFIRMED", "CONFIRMED"));
-      assertThat(bought.orTimeout(60, TimeUnit.SECONDS).join().status()).isEqualTo(201);
+      assertThat(Bounded.get(bought).status()).isEqualTo(201);
     } finally {
       lock.close();
     }
@@ -337,7 +337,7 @@ class StrongSaleIT {
       }
 
       assertThat(Duration.ofNanos(longestNanos)).isLessThan(Duration.ofSeconds(1));
-      assertThat(strong.stream().map(one -> one.orTimeout(60, TimeUnit.SECONDS).join().status()))
+      assertThat(strong.stream().map(one -> Bounded.get(one).status()))
           .containsOnly(503);
     } finally {
       silent.close();
@@ -346,14 +346,14 @@ class StrongSaleIT {
 
   private static boolean isBusy(CompletableFuture<GatewayAnswer> bought) {
     return bought.isDone()
-        && bought.orTimeout(60, TimeUnit.SECONDS).join().body().contains("\"BUSY\"");
+        && Bounded.get(bought).body().contains("\"BUSY\"");
   }
 
   /** Sends a purchase and answers the call that it becomes. */
   private static GatewayAnswer decided(int status, String body) throws Exception {
     CompletableFuture<GatewayAnswer> bought = buy(gateway, STRONG, "key-0001");
     consumer.answer(status, body);
-    return bought.orTimeout(60, TimeUnit.SECONDS).join();
+    return Bounded.get(bought);
   }
 
   private static CompletableFuture<GatewayAnswer> buy(TestGateway gateway, long sku, String key) {

@@ -38,7 +38,7 @@ class DatabaseLookupTest {
 
       assertThat(results)
           .allSatisfy(
-              one -> assertThat(one.orTimeout(60, TimeUnit.SECONDS).join().known()).isFalse());
+              one -> assertThat(Bounded.get(one).known()).isFalse());
       assertThat(mysql.begun).hasValueLessThanOrEqualTo(STATEMENTS);
       mysql.answer.countDown();
       assertThat(

@@ -3,6 +3,7 @@ package io.seckill.gateway.orders;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.testing.Bounded;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -22,7 +23,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -244,11 +244,7 @@ class OrderStatusIT {
     grow(order, Duration.ofMinutes(5));
     RedisOrders hot = gateway.bean(RedisOrders.class);
     RedisOrder seen =
-        hot.read(order.id(), order.user(), null)
-            .orTimeout(60, TimeUnit.SECONDS)
-            .join()
-            .order()
-            .orElseThrow();
+        Bounded.get(hot.read(order.id(), order.user(), null)).order().orElseThrow();
     AdmissionRecord record = record(order);
     write(order, result(record, OrderStatus.PAID, null, record.changedAt() + 5, null));
 
@@ -266,11 +262,7 @@ class OrderStatusIT {
     Placed order = stage.buy(sku, 1);
     RedisOrders hot = gateway.bean(RedisOrders.class);
     RedisOrder seen =
-        hot.read(order.id(), order.user(), null)
-            .orTimeout(60, TimeUnit.SECONDS)
-            .join()
-            .order()
-            .orElseThrow();
+        Bounded.get(hot.read(order.id(), order.user(), null)).order().orElseThrow();
     stage.redis().del(ordersKey(order));
 
     assertThat(hot.writeBack(seen, seen.text())).isFalse();

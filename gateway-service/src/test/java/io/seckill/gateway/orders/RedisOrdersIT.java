@@ -2,6 +2,7 @@ package io.seckill.gateway.orders;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.testing.Bounded;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
@@ -17,7 +18,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -45,10 +45,10 @@ class RedisOrdersIT {
           CompletableFuture<LookupResult<RedisOrder>> second = orders.read(ids.get(1), USER, SKU);
           CompletableFuture<LookupResult<RedisOrder>> third = orders.read(ids.get(0), USER, SKU);
 
-          assertThat(first.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
-          assertThat(second.orTimeout(60, TimeUnit.SECONDS).join())
+          assertThat(Bounded.get(first).order()).isPresent();
+          assertThat(Bounded.get(second))
               .isEqualTo(LookupResult.unknown());
-          assertThat(third.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
+          assertThat(Bounded.get(third).order()).isPresent();
         });
   }
 
@@ -66,14 +66,14 @@ class RedisOrdersIT {
           CompletableFuture<LookupResult<RedisOrder>> rightHint = orders.read(one, USER, SKU);
           CompletableFuture<LookupResult<RedisOrder>> noHint = orders.read(other, USER, null);
 
-          assertThat(first.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
+          assertThat(Bounded.get(first).order()).isPresent();
           assertThat(
-                  wrongHint.orTimeout(60, TimeUnit.SECONDS).join().order().map(RedisOrder::skuId))
+                  Bounded.get(wrongHint).order().map(RedisOrder::skuId))
               .contains(SKU + 1);
           assertThat(
-                  rightHint.orTimeout(60, TimeUnit.SECONDS).join().order().map(RedisOrder::skuId))
+                  Bounded.get(rightHint).order().map(RedisOrder::skuId))
               .contains(SKU);
-          assertThat(noHint.orTimeout(60, TimeUnit.SECONDS).join().order().map(RedisOrder::skuId))
+          assertThat(Bounded.get(noHint).order().map(RedisOrder::skuId))
               .contains(SKU + 1);
         });
   }
@@ -97,13 +97,13 @@ class RedisOrdersIT {
                 IntStream.range(0, 14).mapToObj(i -> orders.read(invented(i), USER, null)).toList();
             var real = orders.read(ids.get(skus - 1), USER, null);
 
-            assertThat(first.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
+            assertThat(Bounded.get(first).order()).isPresent();
             assertThat(invented)
                 .allSatisfy(
                     one ->
-                        assertThat(one.orTimeout(60, TimeUnit.SECONDS).join())
+                        assertThat(Bounded.get(one))
                             .isEqualTo(LookupResult.of(null)));
-            assertThat(real.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
+            assertThat(Bounded.get(real).order()).isPresent();
             reads = count(admin, "cmdstat_hget") - reads;
             calls = count(admin, "cmdstat_evalsha") - calls;
             assertThat(reads).as("reads of orders").isGreaterThanOrEqualTo(14L * skus);

@@ -3,6 +3,7 @@ package io.seckill.system;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.testing.Bounded;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.system.guarantee.Guarantee;
@@ -16,7 +17,6 @@ import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -143,11 +143,7 @@ class StrongSaleJourneyIT {
   private Answer buy(long user, int quantity) {
     purchases.attempt(SKU, user, key(user), quantity);
     Answer answer =
-        pipeline
-            .shop()
-            .buyAsync(user, SKU, quantity, key(user))
-            .orTimeout(60, TimeUnit.SECONDS)
-            .join();
+        Bounded.get(pipeline.shop().buyAsync(user, SKU, quantity, key(user)));
     assertThat(answer.status()).as(answer.toString()).isEqualTo(201);
     purchases.accepted(SKU, user, key(user), answer.text("orderId"));
     return answer;
@@ -157,11 +153,7 @@ class StrongSaleJourneyIT {
     long sentAtMs = System.currentTimeMillis();
     purchases.attempt(SKU, user, key(user), quantity);
     assertThat(
-            pipeline
-                .shop()
-                .buyAsync(user, SKU, quantity, key(user))
-                .orTimeout(60, TimeUnit.SECONDS)
-                .join()
+            Bounded.get(pipeline.shop().buyAsync(user, SKU, quantity, key(user)))
                 .code())
         .isEqualTo(code);
     purchases.refused(SKU, user, key(user), code, sentAtMs, System.currentTimeMillis());
