@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Whatever the broker does, orders stay in Redis until it has confirmed them. */
+/** In every failure of the broker orders stay in Redis until it has confirmed them. */
 class BrokerFailureIT extends LaneFixture {
 
   private static final Duration CONFIRM_TIMEOUT = Duration.ofMillis(1_500);
@@ -244,7 +244,7 @@ class BrokerFailureIT extends LaneFixture {
     assertThat(outbox.waiting()).isEqualTo(10);
   }
 
-  /** Row 22 of docs/proof.md: connection churn leaves no open connections behind. */
+  /** Row 22 of docs/engineering/proof.md: connection churn leaves no open connections behind. */
   @Tag("proof")
   @Test
   void makesProgressWhileConnectionsAreResetAgainAndAgain() throws Exception {
