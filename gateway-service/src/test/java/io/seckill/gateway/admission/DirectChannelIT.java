@@ -6,7 +6,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.seckill.testing.Bounded;
 import com.rabbitmq.client.Delivery;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
@@ -20,6 +19,7 @@ import io.seckill.relay.lane.TestBroker;
 import io.seckill.relay.lane.TestDirectLanes;
 import io.seckill.relay.lane.TestOutbox;
 import io.seckill.relay.lane.TestRelay;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;

@@ -4,7 +4,6 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.seckill.testing.Bounded;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
@@ -15,6 +14,7 @@ import io.seckill.gateway.testing.ConsumerProcess;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.web.SlowConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -231,8 +231,7 @@ class StrongSaleIT {
       asked.answer(200, outcomes("SOLD_OUT", purchases));
       answered += purchases;
     }
-    bought.forEach(
-        one -> assertProblem(Bounded.get(one), 409, "SOLD_OUT"));
+    bought.forEach(one -> assertProblem(Bounded.get(one), 409, "SOLD_OUT"));
   }
 
   @Test
@@ -276,8 +275,7 @@ class StrongSaleIT {
         eventually().until(() -> own.gauge("seckill.order.streams") == 1);
         database.pay(id);
 
-        assertThat(Bounded.get(stream).body())
-            .contains("\"CONFIRMED\"", "\"PAID\"");
+        assertThat(Bounded.get(stream).body()).contains("\"CONFIRMED\"", "\"PAID\"");
       }
     }
   }
@@ -337,16 +335,14 @@ class StrongSaleIT {
       }
 
       assertThat(Duration.ofNanos(longestNanos)).isLessThan(Duration.ofSeconds(1));
-      assertThat(strong.stream().map(one -> Bounded.get(one).status()))
-          .containsOnly(503);
+      assertThat(strong.stream().map(one -> Bounded.get(one).status())).containsOnly(503);
     } finally {
       silent.close();
     }
   }
 
   private static boolean isBusy(CompletableFuture<GatewayAnswer> bought) {
-    return bought.isDone()
-        && Bounded.get(bought).body().contains("\"BUSY\"");
+    return bought.isDone() && Bounded.get(bought).body().contains("\"BUSY\"");
   }
 
   /** Sends a purchase and answers the call that it becomes. */

@@ -100,8 +100,7 @@ class OrderListIT {
 
     for (int i = 0; i < placed.size(); i++) {
       long user = placed.get(i).user();
-      GatewayAnswer answer =
-          new GatewayAnswer(Bounded.get(answers.get(i)));
+      GatewayAnswer answer = new GatewayAnswer(Bounded.get(answers.get(i)));
       if (answer.status() == 503) { // refused, because the machine is busy
         answer = eventually().until(() -> gateway.get(user, LIST), again -> again.status() != 503);
       }

@@ -3,7 +3,6 @@ package io.seckill.gateway.orders;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.testing.Bounded;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -16,6 +15,7 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -243,8 +243,7 @@ class OrderStatusIT {
     stage.store(order, 1, "CONFIRMED", null);
     grow(order, Duration.ofMinutes(5));
     RedisOrders hot = gateway.bean(RedisOrders.class);
-    RedisOrder seen =
-        Bounded.get(hot.read(order.id(), order.user(), null)).order().orElseThrow();
+    RedisOrder seen = Bounded.get(hot.read(order.id(), order.user(), null)).order().orElseThrow();
     AdmissionRecord record = record(order);
     write(order, result(record, OrderStatus.PAID, null, record.changedAt() + 5, null));
 
@@ -261,8 +260,7 @@ class OrderStatusIT {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed order = stage.buy(sku, 1);
     RedisOrders hot = gateway.bean(RedisOrders.class);
-    RedisOrder seen =
-        Bounded.get(hot.read(order.id(), order.user(), null)).order().orElseThrow();
+    RedisOrder seen = Bounded.get(hot.read(order.id(), order.user(), null)).order().orElseThrow();
     stage.redis().del(ordersKey(order));
 
     assertThat(hot.writeBack(seen, seen.text())).isFalse();

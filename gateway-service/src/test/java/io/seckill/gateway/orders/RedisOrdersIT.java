@@ -2,7 +2,6 @@ package io.seckill.gateway.orders;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.testing.Bounded;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
@@ -10,6 +9,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -46,8 +46,7 @@ class RedisOrdersIT {
           CompletableFuture<LookupResult<RedisOrder>> third = orders.read(ids.get(0), USER, SKU);
 
           assertThat(Bounded.get(first).order()).isPresent();
-          assertThat(Bounded.get(second))
-              .isEqualTo(LookupResult.unknown());
+          assertThat(Bounded.get(second)).isEqualTo(LookupResult.unknown());
           assertThat(Bounded.get(third).order()).isPresent();
         });
   }
@@ -67,14 +66,9 @@ class RedisOrdersIT {
           CompletableFuture<LookupResult<RedisOrder>> noHint = orders.read(other, USER, null);
 
           assertThat(Bounded.get(first).order()).isPresent();
-          assertThat(
-                  Bounded.get(wrongHint).order().map(RedisOrder::skuId))
-              .contains(SKU + 1);
-          assertThat(
-                  Bounded.get(rightHint).order().map(RedisOrder::skuId))
-              .contains(SKU);
-          assertThat(Bounded.get(noHint).order().map(RedisOrder::skuId))
-              .contains(SKU + 1);
+          assertThat(Bounded.get(wrongHint).order().map(RedisOrder::skuId)).contains(SKU + 1);
+          assertThat(Bounded.get(rightHint).order().map(RedisOrder::skuId)).contains(SKU);
+          assertThat(Bounded.get(noHint).order().map(RedisOrder::skuId)).contains(SKU + 1);
         });
   }
 
@@ -99,10 +93,7 @@ class RedisOrdersIT {
 
             assertThat(Bounded.get(first).order()).isPresent();
             assertThat(invented)
-                .allSatisfy(
-                    one ->
-                        assertThat(Bounded.get(one))
-                            .isEqualTo(LookupResult.of(null)));
+                .allSatisfy(one -> assertThat(Bounded.get(one)).isEqualTo(LookupResult.of(null)));
             assertThat(Bounded.get(real).order()).isPresent();
             reads = count(admin, "cmdstat_hget") - reads;
             calls = count(admin, "cmdstat_evalsha") - calls;

@@ -52,9 +52,7 @@ class SilentShoppersIT {
       assertThat(ask(server.port(), "GET /ticks HTTP/1.1\r\nHo")).as("incomplete head").isEmpty();
       assertThat(Bounded.get(silent)).isEmpty();
       assertThat(Bounded.get(body)).as("incomplete body").isEmpty();
-      assertThat(Bounded.get(ticking))
-          .as("slower than the time-out")
-          .contains("tick 19");
+      assertThat(Bounded.get(ticking)).as("slower than the time-out").contains("tick 19");
     } finally {
       server.disposeNow();
     }

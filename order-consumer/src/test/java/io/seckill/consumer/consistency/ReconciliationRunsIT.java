@@ -4,10 +4,10 @@ import static io.seckill.testing.Eventually.SOON;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.testing.Bounded;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -57,8 +57,7 @@ class ReconciliationRunsIT {
       assertThat(third.code()).isEqualTo("UNAVAILABLE");
       assertThat(reports.status()).isEqualTo(200);
       assertThat(running).as("runs that have ended by now").noneMatch(CompletableFuture::isDone);
-      assertThat(running)
-          .allMatch(run -> Bounded.get(run).text().contains("UNPROVEN"));
+      assertThat(running).allMatch(run -> Bounded.get(run).text().contains("UNPROVEN"));
     } finally {
       threads.shutdownNow();
     }

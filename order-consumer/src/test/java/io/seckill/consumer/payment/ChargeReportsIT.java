@@ -138,22 +138,13 @@ class ChargeReportsIT {
     return String.join(" ", words[0], charge(id, words[1]), words[2]);
   }
 
+  /** {@code PaymentCallbackBodyTest} tries the values of each member. */
   @ParameterizedTest
   @ValueSource(
       strings = {
         "not JSON",
-        "[]",
         "{}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c'}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':'9900'}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':99.00}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':-1}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':9900,'fee':1}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c d','amountCents':9900}",
-        "{'eventId':'e','type':'CHARGED','orderId':'x-1','chargeId':'c','amountCents':9900}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':9900,'currency':'euro'}",
-        "{'eventId':'e','type':'DISPUTED','orderId':'ORDER','chargeId':'c','amountCents':9900}",
-        "{'type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':9900}"
+        "{'eventId':'e','type':'DISPUTED','orderId':'ORDER','chargeId':'c','amountCents':9900}"
       })
   void aSignedReportThatCannotBeReadIsKept(String text) {
     OrderId id = order(SoldBy.REDIS, "CONFIRMED");
