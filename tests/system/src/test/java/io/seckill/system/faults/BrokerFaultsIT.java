@@ -58,10 +58,7 @@ class BrokerFaultsIT {
   @DisplayName("17: broker frozen under load")
   void frozen() {
     try (FaultRun run = lab.run("17 broker frozen").begin(500)) {
-      rabbit.freeze();
-      awaitLanes("broker_unavailable");
-      run.fault("RabbitMQ frozen until the lanes gave their links up");
-      rabbit.thaw();
+      run.during(Fault.of(lab, "RabbitMQ", "freeze"), () -> awaitLanes("broker_unavailable"));
       run.judge();
     }
   }

@@ -102,39 +102,36 @@ class MySqlFaultsIT {
   @Test
   @DisplayName("28: MySQL killed under load")
   void killed() {
-    pausesIntake("28 MySQL killed", mysql::kill, mysql::restart);
+    pausesIntake("28 MySQL killed", "kill");
   }
 
   @Tag("proof")
   @Test
   @DisplayName("28: MySQL frozen under load")
   void frozen() {
-    pausesIntake("28 MySQL frozen", mysql::freeze, mysql::thaw);
+    pausesIntake("28 MySQL frozen", "freeze");
   }
 
   @Tag("proof")
   @Test
   @DisplayName("28: MySQL read-only (error 1290)")
   void readOnly() {
-    pausesIntake(
-        "28 MySQL read-only", () -> mysql.setReadOnly(true), () -> mysql.setReadOnly(false));
+    pausesIntake("28 MySQL read-only", "read-only");
   }
 
   /** Waits until intake pauses; checks that orders are not retried in a hot loop meanwhile. */
-  private void pausesIntake(String row, Runnable fault, Runnable end) {
+  private void pausesIntake(String row, String fault) {
     try (FaultRun run = lab.run(row).begin(300)) {
-      try {
-        fault.run();
-        Signals.await("intake to pause", () -> paused() > 0);
-        double before = sum("seckill_consumer_deliveries_total");
-        run.load().awaitAccepted(1_800);
-        assertThat(sum("seckill_consumer_deliveries_total") - before)
-            .as("deliveries while MySQL was unavailable")
-            .isLessThan(8_000);
-        run.fault(row);
-      } finally {
-        end.run();
-      }
+      run.during(
+          Fault.of(lab, "MySQL", fault),
+          () -> {
+            Signals.await("intake to pause", () -> paused() > 0);
+            double before = sum("seckill_consumer_deliveries_total");
+            run.load().awaitAccepted(1_800);
+            assertThat(sum("seckill_consumer_deliveries_total") - before)
+                .as("deliveries while MySQL was unavailable")
+                .isLessThan(8_000);
+          });
       run.judge();
     }
   }

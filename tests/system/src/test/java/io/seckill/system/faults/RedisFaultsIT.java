@@ -7,6 +7,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.process.ServiceMetrics;
 import io.seckill.testing.LoopDisk;
 import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.time.Duration;
@@ -148,16 +149,14 @@ class RedisFaultsIT {
   @Test
   @DisplayName("6: Redis killed under load")
   void killed() {
-    RedisServer redis = lab.servers().redis();
-    outage("6 Redis killed", redis::kill, redis::restart);
+    outage("6 Redis killed", Fault.of(lab, "Redis", "kill"));
   }
 
   @Tag("proof")
   @Test
   @DisplayName("6: Redis frozen under load")
   void frozen() {
-    RedisServer redis = lab.servers().redis();
-    outage("6 Redis frozen", redis::freeze, redis::thaw);
+    outage("6 Redis frozen", Fault.of(lab, "Redis", "freeze"));
   }
 
   /** Delays the links, so that each call exceeds the gateways' slow-call threshold. */
@@ -165,19 +164,14 @@ class RedisFaultsIT {
   @Test
   @DisplayName("6: Redis slow under load")
   void slow() {
-    outage(
-        "6 Redis slow",
-        () -> lab.gateways().forEach(gateway -> gateway.links().redis().delay(SLOW)),
-        () -> lab.gateways().forEach(gateway -> gateway.links().redis().heal()));
+    List<TcpProxy> links = lab.gateways().stream().map(one -> one.links().redis()).toList();
+    outage("6 Redis slow", Fault.slow("gateways to Redis", links, SLOW));
   }
 
-  private void outage(String row, Runnable fault, Runnable end) {
+  private void outage(String row, Fault fault) {
     try (FaultRun run = lab.run(row).begin(500)) {
       Outage outage = new Outage(run);
-      fault.run();
-      outage.answered();
-      run.fault(row);
-      end.run();
+      run.during(fault, outage::answered);
       outage.over();
       run.judge();
     }

@@ -3,7 +3,6 @@ package io.seckill.system.journey;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.testing.Bounded;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.system.Pipeline;
@@ -14,6 +13,7 @@ import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.process.Service;
 import io.seckill.system.shop.Answer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.sql.SQLException;
@@ -143,8 +143,7 @@ class StrongSaleJourneyIT {
 
   private Answer buy(long user, int quantity) {
     purchases.attempt(SKU, user, key(user), quantity);
-    Answer answer =
-        Bounded.get(pipeline.shop().buyAsync(user, SKU, quantity, key(user)));
+    Answer answer = Bounded.get(pipeline.shop().buyAsync(user, SKU, quantity, key(user)));
     assertThat(answer.status()).as(answer.toString()).isEqualTo(201);
     purchases.accepted(SKU, user, key(user), answer.text("orderId"));
     return answer;
@@ -153,9 +152,7 @@ class StrongSaleJourneyIT {
   private void refused(long user, int quantity, String code) {
     long sentAtMs = System.currentTimeMillis();
     purchases.attempt(SKU, user, key(user), quantity);
-    assertThat(
-            Bounded.get(pipeline.shop().buyAsync(user, SKU, quantity, key(user)))
-                .code())
+    assertThat(Bounded.get(pipeline.shop().buyAsync(user, SKU, quantity, key(user))).code())
         .isEqualTo(code);
     purchases.refused(SKU, user, key(user), code, sentAtMs, System.currentTimeMillis());
     purchases.certainlyRefused(SKU, user, key(user));
