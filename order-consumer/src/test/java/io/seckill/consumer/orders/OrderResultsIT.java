@@ -40,9 +40,7 @@ class OrderResultsIT {
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
 
-  @AutoClose
-  private final UnifiedJedis redis =
-      RedisClients.open(RedisSettings.single(TestServers.redis().newDatabase().url()), "test");
+  @AutoClose private final UnifiedJedis redis = TestServers.redis().newDatabase().open();
 
   private OrderResults results;
 

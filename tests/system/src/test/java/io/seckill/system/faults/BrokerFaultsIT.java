@@ -58,10 +58,7 @@ class BrokerFaultsIT {
   @DisplayName("17: broker frozen under load")
   void frozen() {
     try (FaultRun run = lab.run("17 broker frozen").begin(500)) {
-      rabbit.freeze();
-      awaitLanes("broker_unavailable");
-      run.fault("RabbitMQ frozen until the lanes gave their links up");
-      rabbit.thaw();
+      run.during(Fault.of(lab, "RabbitMQ", "freeze"), () -> awaitLanes("broker_unavailable"));
       run.judge();
     }
   }
@@ -237,10 +234,10 @@ class BrokerFaultsIT {
         lab.servers().vhost().clearPolicy("limit");
       }
       held.release();
-      Signals.await("dead deadLetters in MySQL, and counted", () -> droppedByBroker() > before);
+      Signals.await("dead letters in MySQL, and counted", () -> droppedByBroker() > before);
       run.load().lastCall();
       Signals.await(
-          "all other orders to be stored, and all dead deadLetters to be in MySQL",
+          "all other orders to be stored, and all dead letters to be in MySQL",
           () ->
               run.load().isServed()
                   && run.waitingInRedis() == 0
@@ -274,11 +271,8 @@ class BrokerFaultsIT {
   }
 
   private double droppedByBroker() {
-    return lab.consumers().stream()
-        .mapToDouble(
-            consumer ->
-                consumer.sum("seckill_consumer_dead_letters_total", "reason=\"DROPPED_BY_BROKER\""))
-        .sum();
+    return ServiceInstance.sum(
+        lab.consumers(), "seckill_consumer_dead_letters_total", "reason=\"DROPPED_BY_BROKER\"");
   }
 
   /** Applies to channels opened from now on, so the consumers' connections are reset. */
@@ -300,16 +294,14 @@ class BrokerFaultsIT {
   }
 
   private double lanes(String state) {
-    return lab.laneOwners().stream()
-        .mapToDouble(owner -> owner.sum(STATE, "state=\"" + state + "\""))
-        .sum();
+    return sum(STATE, "state=\"" + state + "\"");
   }
 
   private double returns() {
     return sum("seckill_relay_returns_total");
   }
 
-  private double sum(String meter) {
-    return lab.laneOwners().stream().mapToDouble(owner -> owner.sum(meter)).sum();
+  private double sum(String meter, String... labels) {
+    return ServiceInstance.sum(lab.laneOwners(), meter, labels);
   }
 }

@@ -262,6 +262,7 @@ class DataLossIT {
     lost.stayClosed();
     lost.rebuild();
     run.judge(LostSales.guarantees(mayBeMissing(onlyInRedis)), List.of());
+    lost.assertRepeatsGetTheirOrders();
   }
 
   /**
@@ -332,9 +333,7 @@ class DataLossIT {
   }
 
   private double sentAgain() {
-    return lab.consumers().stream()
-        .mapToDouble(
-            consumer -> consumer.sum("seckill_consumer_repairs_total", "kind=\"ORDER_SENT_AGAIN\""))
-        .sum();
+    return ServiceInstance.sum(
+        lab.consumers(), "seckill_consumer_repairs_total", "kind=\"ORDER_SENT_AGAIN\"");
   }
 }

@@ -44,8 +44,7 @@ class DirectFaultsIT {
       double before = adopted();
       gateway.agent().arm(point, PointAction.HALT, 20);
       run.begin(0);
-      gateway.awaitDeath();
-      assertThat(gateway.agent().hasReached(point)).isTrue();
+      gateway.awaitDeathAt(point);
       assertThat(PrivateQueues.of(lab, "gateway@gateway-1"))
           .as("orders that the dead gateway left")
           .isNotEmpty();
@@ -102,15 +101,11 @@ class DirectFaultsIT {
   }
 
   private double adopted() {
-    return lab.relays().stream()
-        .mapToDouble(relay -> relay.sum("seckill_relay_adopted_total"))
-        .sum();
+    return ServiceInstance.sum(lab.relays(), "seckill_relay_adopted_total");
   }
 
   private double settledByGateways() {
-    return lab.gateways().stream()
-        .mapToDouble(gateway -> gateway.sum("seckill_relay_settled_total"))
-        .sum();
+    return ServiceInstance.sum(lab.gateways(), "seckill_relay_settled_total");
   }
 
   private static double fenced(ServiceInstance gateway) {
