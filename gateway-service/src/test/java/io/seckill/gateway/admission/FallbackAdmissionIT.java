@@ -7,8 +7,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
@@ -136,8 +135,7 @@ class FallbackAdmissionIT {
         10,
         PurchasePolicy.LIMITED,
         5,
-        Decider.REDIS,
-        SaleFallback.NO,
+        SalePhase.REDIS,
         now,
         now.plusSeconds(60),
         SaleState.OPEN,

@@ -1,6 +1,5 @@
 package io.seckill.consumer.catalogue;
 
-import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.support.web.ProblemCode;
@@ -77,7 +76,7 @@ public class Catalogue {
       }
     }
     Product edited = required(transactions.execute(tx -> edit(skuId, rules)));
-    if (edited.epoch() > 0 && !edited.isStrong()) {
+    if (edited.epoch() > 0 && edited.phase().redisDecides()) {
       extension.extend(edited);
     }
     return new Upserted(edited.row(), false);
@@ -92,7 +91,7 @@ public class Catalogue {
    * @throws JedisException when Redis cannot report pending stops
    */
   ProductRow open(long skuId) {
-    if (isStrong(skuId)) {
+    if (!redisDecides(skuId)) {
       return move(skuId, SaleState.OPEN, 0);
     }
     stops.carry(skuId);
@@ -107,16 +106,16 @@ public class Catalogue {
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    */
   public ProductRow stop(long skuId, SaleState target) {
-    boolean answers = isStrong(skuId) || carried(skuId);
+    boolean answers = !redisDecides(skuId) || carried(skuId);
     ProductRow row = move(skuId, target, 0);
-    if (answers && row.decides() == Decider.REDIS) { // also when a fallback has ended meanwhile
+    if (answers && row.phase().redisDecides()) { // also when a fallback has ended meanwhile
       stops.follow(row);
     }
     return row;
   }
 
-  private boolean isStrong(long skuId) {
-    return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).isStrong();
+  private boolean redisDecides(long skuId) {
+    return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).phase().redisDecides();
   }
 
   private boolean carried(long skuId) {

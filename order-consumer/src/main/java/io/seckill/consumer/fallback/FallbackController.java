@@ -2,6 +2,7 @@ package io.seckill.consumer.fallback;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.sale.FallbackMode;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
 import io.seckill.consumer.web.JsonBody;
@@ -59,7 +60,7 @@ class FallbackController {
    */
   record View(
       String mode,
-      FallbackState state,
+      SalePhase state,
       long term,
       @Nullable String startedBy,
       @JsonFormat(shape = JsonFormat.Shape.STRING) Instant changedAt,

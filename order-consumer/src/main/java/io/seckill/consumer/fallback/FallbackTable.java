@@ -1,5 +1,6 @@
 package io.seckill.consumer.fallback;
 
+import io.seckill.common.sale.SalePhase;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -33,7 +34,7 @@ class FallbackTable {
    * @param reservePercent of what was unsold, in place of what gateways did not tell
    */
   record Row(
-      FallbackState state,
+      SalePhase state,
       long term,
       @Nullable String startedBy,
       Instant changedAt,
@@ -43,7 +44,7 @@ class FallbackTable {
 
     static Row of(ResultSet row) throws SQLException {
       return new Row(
-          FallbackState.valueOf(row.getString("state")),
+          SalePhase.valueOf(row.getString("state")),
           row.getLong("term"),
           row.getString("started_by"),
           row.getObject("changed_at", LocalDateTime.class).toInstant(ZoneOffset.UTC),
@@ -52,7 +53,7 @@ class FallbackTable {
           row.getInt("reserve_percent"));
     }
 
-    boolean isIn(FallbackState wanted) {
+    boolean isIn(SalePhase wanted) {
       return state == wanted;
     }
   }
@@ -67,7 +68,7 @@ class FallbackTable {
   }
 
   /** Changes the state of the row, which the caller has locked. */
-  void move(FallbackState to) {
+  void move(SalePhase to) {
     jdbc.sql("UPDATE fallback SET state = ?, changed_at = NOW(6) WHERE id = 1")
         .param(to.name())
         .update();
