@@ -436,7 +436,7 @@ class OpenApiIT {
     String path = "/admin/v1/fallback";
     String release = "/release-reserve";
     String sku = GatewayStage.admin(stage.onSale(PurchasePolicy.LIMITED, 5, 100));
-    String settings = "{\"failurePercent\":50,\"failuresPerSecond\":3,\"reservePercent\":100}";
+    String settings = "{\"failurePercent\":50,\"failuresPerSecond\":3}";
     return List.of(
         ops("GET", path, 200, gateway.adminGet(path)),
         ops("GET", path, 401, gateway.send(gateway.admin(path))),

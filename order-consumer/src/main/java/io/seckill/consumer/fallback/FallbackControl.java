@@ -187,12 +187,11 @@ class FallbackControl {
 
   /** The gateways are read again, after the sale is stopped and while the state cannot change. */
   private boolean activate(long skuId, long term) {
-    Row row = table.lock();
-    if (!isEntering(row, term)) {
+    if (!isEntering(table.lock(), term)) {
       return false;
     }
     boolean whole = gateways.overview().gateways().haveHandedOverAll(term);
-    sales.activate(skuId, looks.of(skuId), enteringWait.beganNanos(), whole, row.reservePercent());
+    sales.activate(skuId, looks.of(skuId), whole);
     return true;
   }
 

@@ -131,12 +131,10 @@ public class FallbackSales {
   /**
    * Lets MySQL decide a sale, in the caller's transaction.
    *
-   * @param look the last one at this sale in Redis
-   * @param switchNanos System.nanoTime() when the fallback began
+   * @param look the last one at this sale in Redis: so much was admitted at least
    * @param isWhole whether every registered gateway has handed over everything
-   * @param percent of what was unsold that is to be reserved otherwise
    */
-  void activate(long skuId, Optional<Look> look, long switchNanos, boolean isWhole, int percent) {
+  void activate(long skuId, Optional<Look> look, boolean isWhole) {
     Locked sale =
         jdbc.sql(
                 "SELECT epoch, stock FROM products WHERE sku_id = ? AND sale_phase = 'ENTERING'"
@@ -148,13 +146,13 @@ public class FallbackSales {
     if (sale != null) {
       long epoch = sale.epoch() - 1; // entering has raised it by one
       KnownAdmissions known = known(skuId, epoch);
+      long seen =
+          look.filter(found -> found.epoch() == epoch).map(Look::admittedUnits).orElse(0L);
       Reserve reserve =
           Reserve.of(
-              look.filter(found -> found.epoch() == epoch),
-              switchNanos,
-              known.units(),
+              Math.max(known.units(), seen),
               OrderTotalTable.decided(jdbc, skuId).units(),
-              isWhole && !known.isMoreUnknown() ? 0 : percent,
+              isWhole && !known.isMoreUnknown(),
               sale.stock());
       jdbc.sql(ACTIVATE).params(reserve.units(), reserve.isAll(), skuId).update();
     }

@@ -15,8 +15,7 @@ import org.springframework.stereotype.Component;
 class FallbackTable {
 
   static final String COLUMNS =
-      "f.state, f.term, f.started_by, f.changed_at, f.failure_percent, f.failures_per_second,"
-          + " f.reserve_percent";
+      "f.state, f.term, f.started_by, f.changed_at, f.failure_percent, f.failures_per_second";
 
   private static final String READ = "SELECT " + COLUMNS + " FROM fallback f WHERE f.id = 1";
 
@@ -31,7 +30,6 @@ class FallbackTable {
    *
    * @param term raised whenever a fallback begins
    * @param startedBy an operator or {@link FallbackControl#AUTOMATIC}; null before the first
-   * @param reservePercent of what was unsold, in place of what gateways did not tell
    */
   record Row(
       SalePhase state,
@@ -39,8 +37,7 @@ class FallbackTable {
       @Nullable String startedBy,
       Instant changedAt,
       int failurePercent,
-      int failuresPerSecond,
-      int reservePercent) {
+      int failuresPerSecond) {
 
     static Row of(ResultSet row) throws SQLException {
       return new Row(
@@ -49,8 +46,7 @@ class FallbackTable {
           row.getString("started_by"),
           row.getObject("changed_at", LocalDateTime.class).toInstant(ZoneOffset.UTC),
           row.getInt("failure_percent"),
-          row.getInt("failures_per_second"),
-          row.getInt("reserve_percent"));
+          row.getInt("failures_per_second"));
     }
 
     boolean isIn(SalePhase wanted) {
@@ -90,11 +86,9 @@ class FallbackTable {
     return read().term();
   }
 
-  void set(int failurePercent, int failuresPerSecond, int reservePercent) {
-    jdbc.sql(
-            "UPDATE fallback SET failure_percent = ?, failures_per_second = ?, reserve_percent = ?"
-                + " WHERE id = 1")
-        .params(failurePercent, failuresPerSecond, reservePercent)
+  void set(int failurePercent, int failuresPerSecond) {
+    jdbc.sql("UPDATE fallback SET failure_percent = ?, failures_per_second = ? WHERE id = 1")
+        .params(failurePercent, failuresPerSecond)
         .update();
   }
 }
