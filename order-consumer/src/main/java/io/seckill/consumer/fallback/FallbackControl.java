@@ -152,7 +152,9 @@ class FallbackControl {
     }
   }
 
-  /** Lets MySQL decide when no gateway can promise any more, and all have told what they did. */
+  /**
+   * Lets MySQL decide when no gateway can promise any more, and all have transferred what they did.
+   */
   private void activate(Overview seen) {
     if (!enteringWait.isOver(seen)) {
       return;

@@ -78,9 +78,9 @@ class FallbackTable {
    */
   long enter(@Nullable String startedBy) {
     jdbc.sql(
-            "UPDATE fallback SET state = 'ENTERING', changed_at = NOW(6), started_by = ?,"
-                + " term = GREATEST(term, (SELECT COALESCE(MAX(g.term), 0) FROM gateway_node g)) + 1"
-                + " WHERE id = 1")
+            "UPDATE fallback SET state = 'ENTERING', changed_at = NOW(6), started_by = ?, term ="
+                + " GREATEST(term, (SELECT COALESCE(MAX(g.term), 0) FROM gateway_node g)) + 1 WHERE"
+                + " id = 1")
         .param(startedBy)
         .update();
     return read().term();

@@ -4,16 +4,15 @@ package io.seckill.consumer.fallback;
  * What of a sale's stock is kept for orders that Redis may have promised and MySQL has not seen.
  *
  * @param units of the stock
- * @param isAll whether orders that nobody knows may need all stock, and so also units that are
- *     returned
+ * @param isAll whether unknown orders may need all stock, and so also units that are returned
  */
 record Reserve(long units, boolean isAll) {
 
   /**
-   * @param admitted most units that anybody was told Redis had admitted in this epoch
+   * @param admitted most units that Redis had reported as admitted in this epoch
    * @param decided units of all orders in MySQL
-   * @param isWhole whether all gateways have told all that they promised; otherwise Redis may have
-   *     promised whatever MySQL has not sold
+   * @param isWhole whether all gateways have transferred all that they promised; otherwise Redis
+   *     may have promised all that MySQL has not sold
    * @param stock of MySQL
    */
   static Reserve of(long admitted, long decided, boolean isWhole, long stock) {

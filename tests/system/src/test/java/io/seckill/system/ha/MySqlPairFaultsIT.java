@@ -62,7 +62,10 @@ class MySqlPairFaultsIT {
     }
   }
 
-  /** The primary has a transaction that nobody was told of; it comes back as standby without it. */
+  /**
+   * The primary has a transaction that no client has an answer of; it comes back as standby without
+   * it.
+   */
   @Test
   @DisplayName("57: MySQL primary killed after COMMIT, before the standby confirmed")
   void killedBeforeTheStandbyConfirmed() {
