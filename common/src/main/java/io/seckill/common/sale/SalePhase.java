@@ -17,16 +17,10 @@ public enum SalePhase {
   /** Nobody: the sale is being loaded into Redis. */
   RETURNING;
 
-  /** SQL: {@link #redisDecides}. This and the next are conditions on a row of {@code products}. */
+  // SQL conditions on a row of products: redisDecides and isOfRedis, and their opposites.
   public static final String REDIS_DECIDES = "sale_phase = 'REDIS'";
-
-  /** SQL: not {@link #redisDecides}. */
   public static final String REDIS_DOES_NOT_DECIDE = "sale_phase <> 'REDIS'";
-
-  /** SQL: {@link #isOfRedis}. */
   public static final String OF_REDIS = "sale_phase <> 'STRONG'";
-
-  /** SQL: not {@link #isOfRedis}. */
   public static final String NOT_OF_REDIS = "sale_phase = 'STRONG'";
 
   /** SQL: units that MySQL may sell; the others are kept for orders that Redis has promised. */
