@@ -1,5 +1,6 @@
 package io.seckill.consumer.catalogue;
 
+import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.support.web.ProblemCode;
@@ -106,25 +107,29 @@ public class Catalogue {
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    */
   public ProductRow stop(long skuId, SaleState target) {
-    boolean answers = !redisDecides(skuId) || carried(skuId);
+    Noted noted = redisDecides(skuId) ? noted(skuId, target) : new Noted(null, true);
     ProductRow row = move(skuId, target, 0);
-    if (answers && row.phase().redisDecides()) { // also when a fallback has ended meanwhile
-      stops.follow(row);
+    if (noted.redisAnswers() && row.phase().redisDecides()) { // a fallback may have ended
+      stops.follow(row, noted.stop());
     }
     return row;
   }
+
+  /**
+   * @param stop pending in Redis that this one includes, usually the gateway's half of it
+   */
+  private record Noted(@Nullable PendingStop stop, boolean redisAnswers) {}
 
   private boolean redisDecides(long skuId) {
     return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).phase().redisDecides();
   }
 
-  private boolean carried(long skuId) {
+  private Noted noted(long skuId, SaleState target) {
     try {
-      stops.carry(skuId);
-      return true;
+      return new Noted(stops.includedIn(skuId, target), true);
     } catch (JedisException e) {
       log.warn("sku {}: stopping in MySQL; Redis is updated later: {}", skuId, e.toString());
-      return false;
+      return new Noted(null, false);
     }
   }
 
