@@ -16,9 +16,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.exceptions.JedisException;
 
-/**
- * Copies operators' stops from the store that has them to the store that was unavailable.
- */
+/** Copies operators' stops from the store that has them to the store that was unavailable. */
 @Component
 class PendingStops {
 

@@ -119,7 +119,7 @@ class FallbackControl {
   }
 
   /**
-   * Raises the term and stops all sales that Redis decides; those that MySQL had not given back yet
+   * Raises the term and stops all sales that Redis decides; those that MySQL had not returned yet
    * are sold by MySQL at once.
    *
    * @param from the states in which it may begin

@@ -146,8 +146,7 @@ public class FallbackSales {
     if (sale != null) {
       long epoch = sale.epoch() - 1; // entering has raised it by one
       KnownAdmissions known = known(skuId, epoch);
-      long seen =
-          look.filter(found -> found.epoch() == epoch).map(Look::admittedUnits).orElse(0L);
+      long seen = look.filter(found -> found.epoch() == epoch).map(Look::admittedUnits).orElse(0L);
       Reserve reserve =
           Reserve.of(
               Math.max(known.units(), seen),

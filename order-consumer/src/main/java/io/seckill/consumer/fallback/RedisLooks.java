@@ -18,10 +18,10 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * What Redis had admitted at the last look, which this process remembers while Redis is away. A look
- * also removes gateways that promise nothing any more, because it includes all that Redis reported
- * to them; of a sale that it does not include, orders stay unknown until a later look does, or
- * another epoch begins. {@link #round} is for one thread.
+ * What Redis had admitted at the last look, which this process remembers while Redis is away. A
+ * look also removes gateways that promise nothing any more, because it includes all that Redis
+ * reported to them; of a sale that it does not include, orders stay unknown until a later look
+ * does, or another epoch begins. {@link #round} is for one thread.
  */
 @Component
 class RedisLooks {
@@ -131,8 +131,7 @@ class RedisLooks {
   private static Optional<Look> look(Response<List<@Nullable String>> answer) {
     try {
       List<@Nullable String> sale = PipelineReplies.get(answer);
-      return Optional.of(
-          new Look(number(sale.get(0)), number(sale.get(1)), number(sale.get(2))));
+      return Optional.of(new Look(number(sale.get(0)), number(sale.get(1)), number(sale.get(2))));
     } catch (JedisDataException e) {
       if (String.valueOf(e.getMessage()).startsWith("WRONGTYPE")) {
         return Optional.empty();

@@ -65,7 +65,7 @@ class PlainWordsTest {
       value = {
         "/** Tells what Redis has. */ int a;                          | 1",
         "// whatever happens, it was heard of                        | 2",
-        "/* a queue, of\n * which one is read */                     | 1",
+        "/* a queue, of\\n * which one is read */                     | 1",
         "/** Transfers what {@link Handover} has. */                 | 0",
         "String text = \"it tells // whatever\"; char c = '\"'; // ok | 0",
         "int told = 1; call(heard);                                  | 0",
