@@ -46,9 +46,10 @@ class ListLoadIT {
   private static final int LISTS = 6_000;
   private static final int LOOKING = 5_000;
   private static final int BUYERS = 200;
+  private static final int MOST_TRIES = 20;
 
-  /** Of a purchase while the lists are read, on a machine that is busy with them. */
-  private static final Duration PURCHASE_LIMIT = Duration.ofSeconds(2);
+  /** Purchases beside the lists that may be answered 503 at first: the machine is busy. Percent. */
+  private static final int MOST_BUSY = 5;
 
   /** Lists that must be answered, in percent; fewer wait than the gateway lets wait. */
   private static final int LEAST_ANSWERED = 50;
@@ -72,8 +73,9 @@ class ListLoadIT {
 
     long buyer = 0;
     long whileLooking = 0;
+    long busy = 0;
     while (!looking.isDone() || buyer < BUYERS) {
-      buy(++buyer);
+      busy += buy(++buyer);
       whileLooking += looking.isDone() ? 0 : 1;
       assertThat(readiness()).isEqualTo(200);
       assertThat(page().path("onSale").booleanValue()).as("the sale runs").isTrue();
@@ -102,6 +104,7 @@ class ListLoadIT {
         .as("lists, of %s", lists.byStatus())
         .isGreaterThanOrEqualTo(LEAST_ANSWERED * LISTS);
     assertThat(whileLooking).as("purchases while lists were read").isGreaterThanOrEqualTo(10);
+    assertThat(100 * busy).as("busy, of %d", buyer).isLessThanOrEqualTo(MOST_BUSY * buyer);
     SaleAtRest sale = atRest(buyer);
     Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
   }
@@ -126,7 +129,10 @@ class ListLoadIT {
     LoadResult lists = attack.orTimeout(5, TimeUnit.MINUTES).join();
 
     assertThat(others.broken()).isZero();
-    assertThat(others.byStatus()).containsOnlyKeys(202);
+    assertThat(others.byStatus().keySet()).isSubsetOf(Set.of(202, 503));
+    assertThat(100 * others.answers(503))
+        .as("busy, of %s", others.byStatus())
+        .isLessThanOrEqualTo(MOST_BUSY * (bought.length - warmUp));
     assertThat(lists.byStatus()).containsOnlyKeys(200);
     HttpResponse<String> page =
         http.send(
@@ -171,14 +177,18 @@ class ListLoadIT {
     }
   }
 
-  private void buy(long user) {
+  /** Buys, with the same key again after a 503; returns how many of these there were. */
+  private int buy(long user) {
     String key = "order-of-" + user;
     purchases.attempt(SKU, user, key, 1);
-    long sent = System.nanoTime();
-    Answer answer = pipeline.shop().buy(user, SKU, 1, key);
-    assertThat(Duration.ofNanos(System.nanoTime() - sent)).isLessThan(PURCHASE_LIMIT);
-    assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
-    purchases.accepted(SKU, user, key, answer.text("orderId"));
+    for (int busy = 0; ; busy++) {
+      Answer answer = pipeline.shop().buy(user, SKU, 1, key);
+      if (answer.status() != 503 || busy == MOST_TRIES) {
+        assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+        purchases.accepted(SKU, user, key, answer.text("orderId"));
+        return busy;
+      }
+    }
   }
 
   private static LoadResult lookAtLists() {
