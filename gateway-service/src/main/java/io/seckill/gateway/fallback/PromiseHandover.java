@@ -2,7 +2,6 @@ package io.seckill.gateway.fallback;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.common.sale.Decider;
 import io.seckill.gateway.fallback.PromisedOrders.Admitted;
 import io.seckill.gateway.fallback.PromisedOrders.Content;
 import io.seckill.support.thread.RepeatingTask;
@@ -181,7 +180,7 @@ final class PromiseHandover implements AutoCloseable {
   }
 
   private static boolean isSettled(ProductRow product) {
-    return product.decides() == Decider.REDIS && product.settled() >= product.lastSeq();
+    return product.phase().redisDecides() && product.settled() >= product.lastSeq();
   }
 
   private static boolean isAtRest(long seq, @Nullable ProductRow product) {

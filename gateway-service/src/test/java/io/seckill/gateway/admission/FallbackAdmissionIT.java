@@ -5,8 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
@@ -134,8 +133,7 @@ class FallbackAdmissionIT {
         10,
         PurchasePolicy.LIMITED,
         5,
-        Decider.REDIS,
-        SaleFallback.NO,
+        SalePhase.REDIS,
         now,
         now.plusSeconds(60),
         SaleState.OPEN,

@@ -322,7 +322,7 @@ class OpenApiIT {
     String path = "/admin/v1/fallback";
     String release = "/release-reserve";
     String sku = GatewayStage.admin(stage.onSale(PurchasePolicy.LIMITED, 5, 100));
-    String settings = "{\"failurePercent\":50,\"failuresPerSecond\":3,\"reservePercent\":100}";
+    String settings = "{\"failurePercent\":50,\"failuresPerSecond\":3}";
     is(200, gateway.adminGet(path));
     is(401, gateway.send(gateway.admin(path)));
     is(409, gateway.operate("POST", path + "/enter", null));
