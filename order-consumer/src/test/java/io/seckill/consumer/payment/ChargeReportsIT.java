@@ -433,7 +433,8 @@ class ChargeReportsIT {
             Kind.REFUNDS, "ix_payment_state",
             Kind.COMPENSATIONS, "ix_compensation_pending",
             Kind.EXPIRIES, "ix_orders_status",
-            Kind.UNEXPLAINED_CHARGES, "ix_unexplained_charge_state");
+            Kind.UNEXPLAINED_CHARGES, "ix_unexplained_charge_state",
+            Kind.ARCHIVES, "ix_archive_phase");
 
     assertThat(
             consumer
