@@ -14,7 +14,7 @@ import java.util.Optional;
  */
 record LanesProgress(Duration sinceRenewed, List<Lane> lanes) {
 
-  /** Longer than every time-out, pause and hand-over of a lane that works. */
+  /** Longer than every time-out, pause and transfer of a lane that works. */
   static final Duration STUCK_AFTER = Duration.ofMinutes(1);
 
   /**

@@ -4,8 +4,8 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 
 /**
- * Name of a process in the broker's lists, so that operators can tell two processes of one service
- * apart.
+ * Name of a process in the broker's lists, so that operators can distinguish two processes of one
+ * service.
  */
 public final class ProcessName {
 

@@ -79,7 +79,7 @@ public record OrderId(long value) implements Comparable<OrderId> {
     return (int) (value >>> WORKER_SHIFT) & ((1 << WORKER_BITS) - 1);
   }
 
-  /** Whether this is an order of a strong sale: only MySQL knows it, Redis never does. */
+  /** Whether this is an order of a strong sale: only MySQL has it, Redis never does. */
   public boolean isDecidedByMySql() {
     return worker() == MYSQL_WORKER;
   }

@@ -15,8 +15,8 @@ import tools.jackson.core.json.JsonFactory;
  *
  * <p>Reading ignores members it does not know, so that a later release may add some within version
  * 1. Everything else is strict: repeated members, other JSON types, trailing text and anything out
- * of bounds are refused. A message of another version is refused for its version, whatever types
- * and bounds its members have.
+ * of bounds are refused. A message of another version is refused for its version, before its
+ * members are read.
  */
 public final class OrderMessageCodec {
 

@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
  * PaymentProviderContract} in tests/kit tests one.
  *
  * <p><b>Payment id.</b> An order has one payment, and the order id is its id. Each call may be
- * repeated, by another process and after hours, and has the effect of one call. Whatever calls are
- * made, at most one charge of a payment is in force at any time. A provider with idempotency keys
+ * repeated, by another process and after hours, and has the effect of one call. However often it is
+ * called, at most one charge of a payment is in force at any time. A provider with idempotency keys
  * of its own derives them from the order id; if those remember a declined charge, it adds the
  * number of the attempt to the key and still finds and refunds all attempts of the order.
  *
@@ -82,14 +82,14 @@ public interface PaymentProvider {
 
   /**
    * Returns the charge of an order that is in force, or empty when no money is taken, it is not yet
-   * taken, or it has been given back.
+   * taken, or it has been refunded.
    *
    * @throws PaymentUnavailableException when it is unknown
    */
   Optional<Charge.Charged> find(OrderId orderId);
 
   /**
-   * Ends a payment: gives back the money taken, and, as far as the provider supports it, declines
+   * Ends a payment: refunds the money taken, and, as far as the provider supports it, declines
    * later charges and charges in progress. Also called when nothing was charged. A repeat of a
    * completed refund gives nothing back a second time.
    *

@@ -38,8 +38,8 @@ public final class RedisClients {
   private static final Duration MAX_WAIT = Duration.ofMillis(100);
 
   /**
-   * A missed announcement of a new master is found out after this. Not more often: until a Sentinel
-   * has heard of a failover from the others, 2 s later, it names the former master.
+   * A missed announcement of a new master is found out after this. Not more often: until the other
+   * Sentinels have announced a failover to a Sentinel, 2 s later, it names the former master.
    */
   private static final Duration SILENCE_OF_A_SENTINEL = Duration.ofMinutes(1);
 
@@ -93,7 +93,7 @@ public final class RedisClients {
    * close the client at every failure and open another. Jedis's own sentinel client starts a thread
    * that listens for failovers, and leaks that thread when it is closed soon after.
    *
-   * @throws JedisException when no Sentinel answers, or none knows the master set
+   * @throws JedisException when no Sentinel answers, or none has the master set
    */
   public static UnifiedJedis openForOneMaster(RedisSettings settings, String clientName) {
     return settings.mode() == RedisSettings.Mode.SENTINEL
@@ -106,7 +106,7 @@ public final class RedisClients {
         settings, sentinelConfig(settings, clientName), sentinel -> master(sentinel, settings));
   }
 
-  /** The master that this Sentinel names, or null when it knows none. */
+  /** The master that this Sentinel names, or null when it has none. */
   static @Nullable HostAndPort master(Jedis sentinel, RedisSettings settings) {
     List<String> master = sentinel.sentinelGetMasterAddrByName(settings.master());
     return master != null && master.size() == 2

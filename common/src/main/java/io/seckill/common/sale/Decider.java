@@ -4,6 +4,6 @@ package io.seckill.common.sale;
 public enum Decider {
   /** Redis admits and MySQL decides later: a purchase is answered "queued". */
   REDIS,
-  /** MySQL alone, while the shopper waits (a strong sale); Redis knows nothing of it. */
+  /** MySQL alone, while the shopper waits (a strong sale); Redis has nothing of it. */
   MYSQL
 }

@@ -1,6 +1,6 @@
 package io.seckill.common.sale;
 
-/** How far a sale of Redis is in a fallback (docs/adr/0021-fallback.md). */
+/** How far a sale of Redis is in a fallback (docs/engineering/adr/0021-fallback.md). */
 public enum SaleFallback {
   /** In none: {@code decides} is as the operator chose it. */
   NO,

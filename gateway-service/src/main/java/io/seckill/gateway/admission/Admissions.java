@@ -12,9 +12,9 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 
 /**
- * Entry point for purchases. Those of strong sales go to order-consumer in batches, whatever the
- * state of Redis. Of the others, purchases of an unverified partition or a quarantined SKU, and
- * those stopped by the open breaker, are answered at once; so are those without a key from the
+ * Entry point for purchases. Those of strong sales go to order-consumer in batches, also while
+ * Redis is unavailable. Of the others, purchases of an unverified partition or a quarantined SKU,
+ * and those stopped by the open breaker, are answered at once; so are those without a key from the
  * shopper that the sold-out shield covers. The rest goes to Redis in batches. Never blocks.
  *
  * <p>What decides a sale is known from a read of all products a second ago. A strong sale that is

@@ -320,7 +320,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
     return order;
   }
 
-  /** In the order of their sequence numbers, of which the last one of a SKU is the highest. */
+  /** In the order of their sequence numbers, so that the last one of a SKU is the highest. */
   private void remember(Call call, List<?> texts, List<AdmittedSku> skus) {
     List<OrderMessage> orders = new ArrayList<>();
     for (AdmittedSku sku : skus) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * The highest admission sequence of each SKU that this gateway knows, and the Redis server that
+ * The highest admission sequence of each SKU that this gateway has seen, and the Redis server that
  * reported it. If the data of another server end below this sequence, they have lost admissions;
  * this is detected even when MySQL has not stored these admissions yet. Thread-safe.
  *
@@ -36,7 +36,7 @@ final class HighWaterMarks {
    * Latest known state of a SKU.
    *
    * @param server replication id of the server
-   * @param first sequence at which this server began, as far as this gateway knows
+   * @param first sequence at which this server began, as far as this gateway has seen
    * @param seq highest sequence
    */
   record Mark(String server, long epoch, long first, long seq, Verdict verdict) {

@@ -38,7 +38,7 @@ final class RecentPublishes {
   }
 
   /**
-   * Has the call wait for the order as well; it is told at once if the order is confirmed.
+   * Has the call wait for the order as well; it is notified at once if the order is confirmed.
    *
    * @return false if no lane of this gateway was given the order lately
    */

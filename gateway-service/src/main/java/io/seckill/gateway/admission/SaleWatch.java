@@ -32,9 +32,9 @@ import redis.clients.jedis.exceptions.JedisException;
  * Compares Redis with MySQL before the first admission on a server's data, and periodically after
  * that. A SKU is quarantined while MySQL has newer data of it than Redis (a higher epoch or
  * sequence, or a sale that Redis does not have), or when a server that took over has fewer
- * admissions than this gateway knows of; other SKUs are not affected. A gateway that knows nothing
- * of a SKU relies on MySQL alone, and so quarantines the SKU until MySQL has stored everything
- * published before the server took over.
+ * admissions than this gateway has seen; other SKUs are not affected. A gateway that has seen
+ * nothing of a SKU relies on MySQL alone, and so quarantines the SKU until MySQL has stored
+ * everything published before the server took over.
  *
  * <p>Runs on a thread of its own, which blocks as long as MySQL does; nothing that a running sale
  * needs may wait for this thread. After a loss of data no order id is used before Redis has

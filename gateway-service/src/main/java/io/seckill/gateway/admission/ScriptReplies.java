@@ -56,8 +56,8 @@ final class ScriptReplies {
   }
 
   /**
-   * The order of a repeat that Redis has no result of: another gateway, which may be gone, was told
-   * of it first. Null for every other reply.
+   * The order of a repeat that Redis has no result of: another gateway, which may be gone, got it
+   * first. Null for every other reply.
    */
   static @Nullable OrderMessage stillQueued(
       String reply, PurchaseAttempt attempt, PurchasePolicy policy) {

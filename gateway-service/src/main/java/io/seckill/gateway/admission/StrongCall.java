@@ -45,7 +45,7 @@ final class StrongCall implements RequestBatcher.Executor<Purchase> {
     try {
       ConsumerAnswer answer = consumer.decide(Map.of("purchases", bodies(purchases)), within);
       outcomes = outcomes(answer.body().path("outcomes"), purchases.size());
-    } catch (RuntimeException e) { // whatever it is, nobody knows the outcome
+    } catch (RuntimeException e) { // the outcome is unknown after any exception
       if (!failing.getAndSet(true)) {
         log.warn("order-consumer decides no purchases of strong sales: {}", e.toString());
       }

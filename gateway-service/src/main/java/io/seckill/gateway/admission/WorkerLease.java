@@ -22,8 +22,8 @@ import redis.clients.jedis.exceptions.JedisException;
  * Makes the order ids of one partition with a leased worker number. The lease is stored with the
  * partition's data, so that both are lost, or unreachable, together. Two gateways never make the
  * same id: each uses only times up to a horizon that is stored in Redis, and the next owner of the
- * number starts above that horizon, whatever their clocks show. Without a lease that is known to be
- * valid no ids are made.
+ * number starts above that horizon, even when their clocks differ. Without a lease that is known to
+ * be valid no ids are made.
  *
  * <p>Thread-safe. Making an id never waits; only one call of {@link #renew} or {@link #release}
  * runs at a time.

@@ -76,7 +76,7 @@ public final class ConsumerClient implements DisposableBean {
    */
   private static final Duration LONG_TIMEOUT = Duration.ofMinutes(5);
 
-  /** One for heartbeats, one for a handover: no other call may delay them. */
+  /** One for heartbeats, one for a transfer: no other call may delay them. */
   private static final int MAX_HEARTBEAT_CONNECTIONS = 2;
 
   private static final Duration HEARTBEAT_TIMEOUT = Duration.ofSeconds(1);
@@ -257,7 +257,7 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   /**
-   * Tells what this gateway finds of Redis. Blocks.
+   * Reports this gateway's view of Redis. Blocks.
    *
    * @return the term of the last fallback, and when breakers open
    * @throws RuntimeException when there is no answer within a second

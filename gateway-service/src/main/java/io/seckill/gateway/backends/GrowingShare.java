@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * The share of the purchases that a server gets after an outage: it has to work off what waited
  * elsewhere, and all shoppers come back at once. Counted, not random: of ten purchases at 30 %
- * exactly three pass. A few purchases are no crowd, and all pass.
+ * exactly three pass. The first ten purchases always pass.
  */
 final class GrowingShare {
 

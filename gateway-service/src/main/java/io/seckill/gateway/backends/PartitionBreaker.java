@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The breaker of one partition, or of all partitions on one server. The library keeps the state and
  * judges the trial calls. When to open is decided here: the library's windows are whole seconds of
- * the time of day, and it knows a share of failures, but no rate.
+ * the time of day, and it has a share of failures, but no rate.
  */
 final class PartitionBreaker {
 

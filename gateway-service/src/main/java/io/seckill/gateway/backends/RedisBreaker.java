@@ -136,7 +136,7 @@ public final class RedisBreaker {
     return breakers.stream().map(PartitionBreaker::counts).reduce(Counts.NONE, Counts::plus);
   }
 
-  /** Whether partitions may be on different servers, one of which may be unavailable alone. */
+  /** Whether partitions may be on different servers, and one may be unavailable alone. */
   public static boolean areApart(UnifiedJedis redis) {
     return redis instanceof RedisClusterClient;
   }

@@ -234,7 +234,7 @@ public final class ProductCache implements SmartLifecycle {
 
   /**
    * Whether Redis decides the SKU's purchases, by a read that began at most two seconds ago and
-   * knows of no other term.
+   * shows no other term.
    */
   public boolean isOfRedis(long skuId, long term) {
     Reading now = latest;
@@ -247,7 +247,7 @@ public final class ProductCache implements SmartLifecycle {
     return now == null ? null : now.bySku().get(skuId);
   }
 
-  /** The term of the last fallback that the last read knows of; 0 for none. */
+  /** The term of the last fallback in the last read; 0 for none. */
   public long term() {
     Reading now = latest;
     return now == null ? 0 : now.term();

@@ -23,7 +23,7 @@ final class Deregistration implements SmartLifecycle {
     running = true;
   }
 
-  /** A heartbeat after the handover would register the gateway again. */
+  /** A heartbeat after the transfer would register the gateway again. */
   @Override
   public void stop() {
     running = false;

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Tells order-consumer twice a second what this gateway finds of Redis, and learns when a fallback
+ * Reports this gateway's view of Redis to order-consumer twice a second, and learns when a fallback
  * begins and when breakers open.
  */
 final class Heartbeats implements AutoCloseable {

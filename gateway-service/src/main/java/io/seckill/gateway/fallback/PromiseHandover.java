@@ -24,7 +24,7 @@ import org.springframework.dao.DataAccessException;
 
 /**
  * Hands over the promised orders once for each term and when this gateway stops, and forgets those
- * that MySQL has. On a thread of its own, so that a long handover delays no heartbeat.
+ * that MySQL has. On a thread of its own, so that a long transfer delays no heartbeat.
  */
 final class PromiseHandover implements AutoCloseable {
 
@@ -36,7 +36,7 @@ final class PromiseHandover implements AutoCloseable {
   /** Ids that MySQL is asked for at once. */
   private static final int MOST_IDS = 500;
 
-  /** Longest handover at a stop; without one, this gateway stays registered for half a minute. */
+  /** Longest transfer at a stop; without one, this gateway stays registered for half a minute. */
   private static final Duration LAST_HANDOVER = Duration.ofSeconds(10);
 
   /** A round of look-ups must not take MySQL from the orders. */
@@ -88,7 +88,7 @@ final class PromiseHandover implements AutoCloseable {
   }
 
   /**
-   * @param beforeCall runs before each call; throws to end the handover
+   * @param beforeCall runs before each call; throws to end the transfer
    */
   private void send(long term, Content content, Runnable beforeCall) {
     List<OrderMessage> missing = missingInMySql(content.orders());
@@ -162,8 +162,8 @@ final class PromiseHandover implements AutoCloseable {
   }
 
   /**
-   * Asks MySQL only about sales of which everything seems to be stored, so that no sale at its peak
-   * is delayed, or about all when the memory is half full.
+   * Asks MySQL only about sales that seem to be stored completely, so that no sale at its peak is
+   * delayed, or about all when the memory is half full.
    */
   private void forgetStored() {
     Map<Long, ProductRow> atRest = new HashMap<>();

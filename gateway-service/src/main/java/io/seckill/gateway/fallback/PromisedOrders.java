@@ -44,8 +44,8 @@ final class PromisedOrders {
   /**
    * What is handed over.
    *
-   * @param dropped of each SKU of which MySQL may lack an order that is not in the list, the
-   *     highest sequence number of such an order
+   * @param dropped of each SKU if MySQL may lack an order that is not in the list, the highest
+   *     sequence number of such an order
    */
   record Content(List<OrderMessage> orders, List<Admitted> admitted, Map<Long, Long> dropped) {
 

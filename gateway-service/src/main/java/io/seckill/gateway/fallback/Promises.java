@@ -8,14 +8,15 @@ import java.util.Collection;
 import java.util.function.LongSupplier;
 
 /**
- * Decides whether this gateway may promise what Redis has admitted (docs/adr/0021-fallback.md).
- * Without a fallback it always may. With one, whoever admits an order first remembers it here, then
- * asks whether it may be promised, and then answers: so a handover that begins when nothing may be
- * promised any more contains everything that was promised. Thread-safe.
+ * Decides whether this gateway may promise what Redis has admitted
+ * (docs/engineering/adr/0021-fallback.md). Without a fallback it always may. With one, a caller
+ * that admits an order first records it here, then asks whether it may be promised, and then
+ * answers: so a transfer that begins when nothing may be promised any more contains everything that
+ * was promised. Thread-safe.
  */
 public final class Promises {
 
-  /** A gateway that order-consumer has not heard of for longer has promised nothing since. */
+  /** A gateway without an answered heartbeat for longer has promised nothing since. */
   static final Duration HEARD_WITHIN = Duration.ofSeconds(30);
 
   private final boolean on;
@@ -33,7 +34,7 @@ public final class Promises {
   @FunctionalInterface
   interface Products {
 
-    /** Whether Redis decides the SKU, by a current read that knows of no other term. */
+    /** Whether Redis decides the SKU, by a current read without another term. */
     boolean isOfRedis(long skuId, long term);
   }
 
@@ -57,7 +58,7 @@ public final class Promises {
     return !on || (isHeard() && handedOver == term && products.isOfRedis(skuId, term));
   }
 
-  /** Whether order-consumer knows of this gateway, and waits for its handover. */
+  /** Whether this gateway is registered, so that order-consumer waits for its transfer. */
   boolean isHeard() {
     return registered && !ended && nanoTime.getAsLong() - heardNanos <= HEARD_WITHIN.toNanos();
   }
@@ -78,10 +79,10 @@ public final class Promises {
 
   /**
    * A heartbeat was answered. After a long silence order-consumer may have forgotten this gateway,
-   * and the handover with it. Only one thread calls this.
+   * and the transfer with it. Only one thread calls this.
    *
    * @param sentNanos System.nanoTime() before it was sent
-   * @param sentTerm the term in it, of which order-consumer now awaits the handover
+   * @param sentTerm the term in it, whose transfer order-consumer now awaits
    */
   void heard(long sentNanos, long sentTerm) {
     if (!isHeard()) {
@@ -92,12 +93,12 @@ public final class Promises {
     awaitedTerm = sentTerm;
   }
 
-  /** This gateway stops: it promises nothing any more, whatever it hears. */
+  /** This gateway stops: it promises nothing any more, after any answer. */
   void end() {
     ended = true;
   }
 
-  /** The last term of which order-consumer awaits the handover. */
+  /** The last term whose transfer order-consumer awaits. */
   long awaitedTerm() {
     return awaitedTerm;
   }

@@ -20,7 +20,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
 /**
- * Looks up orders in MySQL for polling clients: the same order at most once a second, whatever the
+ * Looks up orders in MySQL for polling clients: the same order at most once a second, with any
  * result, and many orders with one statement. Never blocks; the waiting requests and the cached
  * results are bounded in number.
  */
@@ -45,7 +45,8 @@ final class DatabaseLookup implements DisposableBean {
     this.asked =
         Counter.builder("seckill.order.lookups")
             .description(
-                "Orders looked up in MySQL because Redis could not answer for them, or never knew them")
+                "Orders looked up in MySQL because Redis could not answer for them, or never knew"
+                    + " them")
             .register(meters);
   }
 

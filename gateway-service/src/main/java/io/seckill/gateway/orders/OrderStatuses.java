@@ -65,7 +65,7 @@ public class OrderStatuses {
     /** The order, which belongs to the caller. */
     record Known(OrderView order) implements Status {}
 
-    /** There is no such order, or it is another user's; callers cannot tell the difference. */
+    /** There is no such order, or it is another user's; callers cannot see the difference. */
     record NotFound() implements Status {}
 
     /** This user has queried too many ids of orders that were not found. */

@@ -31,9 +31,9 @@ import org.slf4j.LoggerFactory;
  * Answers the requests of the {@link DirectRoute}s between the HTTP codec of a connection and
  * Reactor Netty, which costs less than an exchange of Reactor Netty. It takes only whole, small,
  * ordinary requests of HTTP/1.1; all other messages pass unchanged. Answers leave in the order of
- * the requests: a request is taken only when Reactor Netty owes no answer on this connection, and
- * what follows it waits here until its answer is written. While something waits, nothing more is
- * read, so that at most the content of one read is kept.
+ * the requests: a request is taken only when no answer of Reactor Netty is outstanding on this
+ * connection, and what follows it waits here until its answer is written. While something waits,
+ * nothing more is read, so that at most the content of one read is kept.
  *
  * <p>Only the connection's event loop uses it.
  */

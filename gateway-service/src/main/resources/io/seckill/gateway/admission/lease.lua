@@ -10,7 +10,7 @@
 --         leased
 --       renew: {number, "0", own horizon, count}, or {} when the number belongs to another token
 --       release: {}
--- The horizon makes ids unique, whatever clocks do: a generator uses no time above its own horizon,
+-- The horizon makes ids unique, even when clocks jump: a generator uses no time above its own horizon,
 -- a successor starts above the predecessor's. The lease only keeps generators from taking each
 -- other's number.
 

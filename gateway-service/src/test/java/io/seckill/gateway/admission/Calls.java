@@ -77,7 +77,7 @@ final class Calls {
     verify(redis);
   }
 
-  /** Marks the server as verified for all partitions, whatever its data are. */
+  /** Marks the server as verified for all partitions, with any data. */
   void verify(UnifiedJedis redis) {
     for (int p = 0; p < 16; p++) {
       servers.verified(p, replicationId(redis));

@@ -173,7 +173,7 @@ class StrongSaleIT {
     assertProblem(bought(3_004), 409, "SOLD_OUT");
   }
 
-  /** The answer to a purchase, of which order-consumer says that it is sold out if asked. */
+  /** The answer to a purchase that order-consumer would refuse as sold out. */
   private static HttpResponse<String> bought(long sku) throws Exception {
     CompletableFuture<HttpResponse<String>> bought = buy(gateway, sku, "key-0001");
     eventually().until(() -> bought.isDone() || consumer.waiting() > 0);

@@ -48,7 +48,7 @@ class ProductCacheTest {
     assertThat(flood).allSatisfy(one -> assertThat(one).failsWithin(SOON));
   }
 
-  /** Hangs until it is told to fail. */
+  /** Hangs until it is to fail. */
   private static final class HangingDatabase extends AbstractDataSource {
     private final CountDownLatch asked = new CountDownLatch(1);
     private final CountDownLatch answer = new CountDownLatch(1);

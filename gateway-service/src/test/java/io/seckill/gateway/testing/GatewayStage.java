@@ -157,7 +157,9 @@ public final class GatewayStage {
     return sku;
   }
 
-  /** A new strong sale, preheated and open; the gateway knows it as the operator is answered. */
+  /**
+   * A new strong sale, preheated and open; the gateway has read it when the operator is answered.
+   */
   public long onStrongSale() {
     long sku = newStrongSale();
     expect(gateway.operate("POST", admin(sku) + "/preheat", null), 200);
@@ -204,7 +206,8 @@ public final class GatewayStage {
   }
 
   /**
-   * Makes MySQL say that it stores orders up to this sequence, and waits until the gateway knows.
+   * Makes MySQL say that it stores orders up to this sequence, and waits until the gateway has read
+   * that.
    */
   public void storedUpTo(long sku, long seq) {
     update("UPDATE products SET last_seq = ? WHERE sku_id = ?", seq, sku);

@@ -113,7 +113,7 @@ class DirectAnswersIT {
             request -> request.replace("\r\nHost", "\r\n Host")),
         new Row("9112/2.3 HTTP/2.0", version("HTTP/2.0"), 505, "VERSION_NOT_SUPPORTED"),
         new Row("9112/2.3 HTTP/0.9", version("HTTP/0.9"), 505, "VERSION_NOT_SUPPORTED"),
-        accepted("9112/2.3 http/1.1", version("http/1.1")), // the codec does not tell them apart
+        accepted("9112/2.3 http/1.1", version("http/1.1")), // the codec treats them alike
         refused("9112/2.3 HTTP/1.1.1", version("HTTP/1.1.1")),
         accepted("9112/2.3 HTTP/1.0", version("HTTP/1.0")),
         accepted("9112/2.3 HTTP/1.0 without Host", version("HTTP/1.0").andThen(host(""))::apply),

@@ -44,7 +44,7 @@ class OpenApiIT {
   private static final JsonNode shopper = parse(gateway.send(gateway.shop("/api/v1/openapi.yaml")));
   private static final JsonNode admin = parse(gateway.adminGet("/admin/v1/openapi.yaml"));
 
-  /** A request with its answer, and the described operation of which it is an example. */
+  /** A request with its answer, and the described operation that it is an example of. */
   private record Example(
       JsonNode api, String method, String path, int status, GatewayAnswer answer) {}
 

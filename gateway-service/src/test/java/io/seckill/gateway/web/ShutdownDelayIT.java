@@ -27,7 +27,7 @@ class ShutdownDelayIT {
   @Test
   void admitsOnNewConnectionsForTheDelayAfterItSaysThatItIsNotReady() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 1, 100_000);
-    int configured = Ports.free(); // part of the name under which order-consumer knows it
+    int configured = Ports.free(); // part of its name in order-consumer
     TestGateway gateway =
         stopping("seckill.shutdown.delay=" + DELAY.toSeconds() + "s", "server.port=" + configured);
     eventually().until(() -> readiness(gateway) == 200);

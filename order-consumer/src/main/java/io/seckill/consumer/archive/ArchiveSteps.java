@@ -164,7 +164,7 @@ class ArchiveSteps {
   /** The first orders of a sale, by their first and last id. */
   private record Page(int orders, long first, long last) {}
 
-  /** Locks the orders: whoever pays for one, or ends it, locks it first. */
+  /** Locks the orders: a transaction that pays for one, or ends it, locks it first. */
   private @Nullable Page page(String from, long sku) {
     List<Long> ids =
         jdbc.sql(

@@ -53,7 +53,8 @@ class Retention {
                   + " (SELECT 1 FROM repair x WHERE x.reconciliation_id = r.id)"
                   + LIMIT,
               "DELETE FROM reconciliation WHERE id IN (:keys)"),
-          // A rebuild, and a look for lost orders, ask for the resolved letters of a sale in Redis.
+          // A rebuild, and a look for lost orders, ask for the resolved dead letters of a sale in
+          // Redis.
           new Rule(
               "SELECT d.id FROM dead_letter d FORCE INDEX (ix_dead_letter_resolved)"
                   + " LEFT JOIN products p ON p.sku_id = d.sku_id"

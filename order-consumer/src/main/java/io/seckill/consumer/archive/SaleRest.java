@@ -15,7 +15,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Finds what a sale still waits for. A sale at rest has ended every order, has nothing in any list
- * or queue, owes nobody anything, and adds up: then no row of it changes any more.
+ * or queue, nothing pending, and adds up: then no row of it changes any more.
  */
 @Component
 class SaleRest {

@@ -13,7 +13,7 @@ import java.util.List;
  * @param units opening stock + added - withdrawn
  * @param stock units not sold
  * @param chargedCents money that was taken and kept
- * @param refundedCents money that was given back
+ * @param refundedCents money that was refunded
  * @param refundsDue refunds that the provider has not confirmed
  * @param repairs made by reconciliations on this day
  * @param differences what contradicts something else, for operators; empty when all agrees

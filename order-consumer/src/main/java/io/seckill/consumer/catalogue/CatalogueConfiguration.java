@@ -8,8 +8,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Sets Hibernate's dialect resolver, whatever else is configured, and sweeps pending stops and
- * stock changes.
+ * Sets Hibernate's dialect resolver in every configuration, and sweeps pending stops and stock
+ * changes.
  */
 @Configuration(proxyBeanMethods = false)
 class CatalogueConfiguration {

@@ -35,8 +35,8 @@ import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * A consistent snapshot of MySQL, taken by the first query. Whatever is read from Redis after that
- * query contains at least as much: each order was in Redis before it reached MySQL. For one thread.
+ * A consistent snapshot of MySQL, taken by the first query. A later read of Redis contains at least
+ * as much: each order was in Redis before it reached MySQL. For one thread.
  */
 public final class DatabaseSnapshot {
 
@@ -221,7 +221,8 @@ public final class DatabaseSnapshot {
               "SELECT o.order_id, "
                   + ORDER_COLUMNS
                   + " FROM %s o FORCE INDEX (%s)".formatted(tables.orders(), tables.index())
-                  + " WHERE o.sku_id = :sku AND o.order_id > :after ORDER BY o.order_id LIMIT :page",
+                  + " WHERE o.sku_id = :sku AND o.order_id > :after ORDER BY o.order_id LIMIT"
+                  + " :page",
               Map.of("sku", sku, "after", after, "page", PAGE),
               row -> page.put(new OrderId(row.getLong("order_id")), record(row, null)));
           long last = page.size() == PAGE ? page.lastKey().value() : END;

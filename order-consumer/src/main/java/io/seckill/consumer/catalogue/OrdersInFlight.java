@@ -75,8 +75,8 @@ class OrdersInFlight {
   }
 
   /**
-   * Whether Redis cannot tell what is in flight: shoppers could buy since the last preheat, and
-   * Redis holds another epoch than MySQL, or a lower sequence number.
+   * Whether Redis does not show the orders in flight: shoppers could buy since the last preheat,
+   * and Redis holds another epoch than MySQL, or a lower sequence number.
    */
   boolean isUnknownOf(Product product) {
     if (product.state() != SaleState.CLOSED) {

@@ -21,7 +21,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * withdrawal goes to Redis first, so that no order is admitted for units that are about to be
  * withdrawn. Its MySQL half then cannot fail while both stores agree: by the conservation equation
  * MySQL's stock is Redis's stock, plus the units of all orders in flight, plus those returned to
- * MySQL and not yet to Redis. So {@code stock >= n} holds in MySQL before the withdrawal, whatever
+ * MySQL and not yet to Redis. So {@code stock >= n} holds in MySQL before the withdrawal, whichever
  * of those orders is stored first, because the n units taken from Redis were in neither of the
  * other two sums. Where Redis had more than it should, after a loss of data, the guard in MySQL
  * refuses, and the units go back to Redis and are left to reconciliation.

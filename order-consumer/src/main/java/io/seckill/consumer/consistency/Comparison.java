@@ -266,7 +266,7 @@ final class Comparison {
     return quotas;
   }
 
-  /** Orders whose compensation Redis has not applied, whatever MySQL has recorded. */
+  /** Orders whose compensation Redis has not applied, even if MySQL has recorded it. */
   List<OrderId> undelivered() {
     return undelivered;
   }

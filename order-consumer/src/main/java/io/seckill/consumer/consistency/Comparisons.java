@@ -48,8 +48,8 @@ class Comparisons {
   /**
    * @param each called with the comparison after each part of the buckets
    * @return empty when there is no such product
-   * @throws ProblemException 409 for a strong sale, of which Redis has nothing, and for one that
-   *     MySQL decides in a fallback
+   * @throws ProblemException 409 for a strong sale, which is not in Redis, and for one that MySQL
+   *     decides in a fallback
    * @throws DataAccessException when MySQL is unavailable
    * @throws TransactionException as well
    */

@@ -52,7 +52,7 @@ class LedgerReader {
 
   /**
    * @param skus all of one queue, none of a strong sale
-   * @return a ledger for each that MySQL knows
+   * @return a ledger for each that MySQL has
    * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable
    * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
    */
@@ -68,7 +68,7 @@ class LedgerReader {
   /**
    * Reads strong sales, in one snapshot of MySQL: their purchases never are anywhere else.
    *
-   * @return a ledger for each SKU that MySQL knows
+   * @return a ledger for each SKU that MySQL has
    * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
    */
   List<SkuLedger> readStrong(Collection<Long> skus) {

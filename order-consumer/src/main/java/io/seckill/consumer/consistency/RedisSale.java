@@ -226,7 +226,7 @@ class RedisSale {
   }
 
   /**
-   * Orders that MySQL knows, and Redis's counters do not.
+   * Orders that MySQL has, and Redis's counters lack.
    *
    * @param places missing in the sequence
    * @param orders missing among those admitted

@@ -27,7 +27,7 @@ record RedisSaleCounters(
   }
 
   /**
-   * Stands for a strong sale, of which Redis has nothing: MySQL's stock is on sale, the orders that
+   * Stands for a strong sale, which is not in Redis: MySQL's stock is on sale, the orders that
    * MySQL has counted are admitted, and none is in flight.
    */
   static RedisSaleCounters none(DatabaseSaleCounters mysql) {

@@ -21,7 +21,7 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Tracks for which Redis servers MySQL can tell whether they have lost admissions. Orders that a
+ * Tracks for which Redis servers MySQL shows whether they have lost admissions. Orders that a
  * former server admitted may still be in the broker when another takes over; until they are stored,
  * a server that has lost them looks complete. So a barrier is sent after each change of server, and
  * the server's replication id is stored in MySQL once the barrier has passed. Gateways read it
@@ -123,7 +123,7 @@ class RedisServers {
     }
   }
 
-  /** Whether MySQL can tell if the server of this partition has lost admissions. */
+  /** Whether MySQL shows if the server of this partition has lost admissions. */
   boolean isProven(int partition) {
     String now = replicationId(partition);
     return now.equals(proven().getOrDefault(partition, now));

@@ -56,7 +56,7 @@ class Resender {
         null);
   }
 
-  @SuppressWarnings("JavaUtilDate") // the AMQP client knows no other time
+  @SuppressWarnings("JavaUtilDate") // the AMQP client takes no other time
   private CompletableFuture<Boolean> publish(OrderMessage order) {
     BasicProperties properties =
         new BasicProperties.Builder()

@@ -85,7 +85,7 @@ public class DeadLetterPublisher {
     }
   }
 
-  @SuppressWarnings("JavaUtilDate") // the AMQP client knows no other time
+  @SuppressWarnings("JavaUtilDate") // the AMQP client takes no other time
   private static BasicProperties replayed(
       @Nullable OrderMessage order, DeadLetterTable.Message letter) {
     return new BasicProperties.Builder()

@@ -14,6 +14,6 @@ public enum DeadLetterReason {
   OTHER_CONTENT,
   /** MySQL refused this single order several times. */
   FAILED_TOO_OFTEN,
-  /** The broker dropped it; its headers tell why. */
+  /** The broker dropped it; its headers have the reason. */
   DROPPED_BY_BROKER
 }

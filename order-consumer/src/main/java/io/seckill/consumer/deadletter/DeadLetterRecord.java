@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     when the message was unreadable
  * @param payloadBytes length of the whole message; null when an older version has truncated it
  * @param payload the beginning of the message as text: its first 4,096 bytes, which is all of every
- *     order; only when a single letter is shown
+ *     order; only when a single dead letter is shown
  * @param payloadBase64 the same bytes, when they are not valid UTF-8
  * @param resolvedBy with resolvedReason and resolvedAt, null while OPEN
  */

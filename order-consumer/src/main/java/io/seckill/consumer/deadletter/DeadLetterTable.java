@@ -125,7 +125,7 @@ class DeadLetterTable {
   }
 
   /**
-   * A locked letter with its message.
+   * A locked dead letter with its message.
    *
    * @param payload complete, as received; null when an older version has truncated it
    * @param routingKey with which it was published; null when unknown
@@ -148,7 +148,7 @@ class DeadLetterTable {
    * A page by id, oldest first.
    *
    * @param state null for all
-   * @param after id of the last letter seen, 0 for the first page
+   * @param after id of the last dead letter seen, 0 for the first page
    */
   List<DeadLetterRecord> page(@Nullable DeadLetterState state, long after, int limit) {
     String condition = state == null ? "" : "state = :state AND ";

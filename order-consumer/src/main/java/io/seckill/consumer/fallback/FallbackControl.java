@@ -118,7 +118,7 @@ class FallbackControl {
   }
 
   /**
-   * Raises the term and stops all sales that Redis decides; those that MySQL had not given back yet
+   * Raises the term and stops all sales that Redis decides; those that MySQL had not returned yet
    * are sold by MySQL at once.
    *
    * @param from the states in which it may begin
@@ -151,7 +151,9 @@ class FallbackControl {
     }
   }
 
-  /** Lets MySQL decide when no gateway can promise any more, and all have told what they did. */
+  /**
+   * Lets MySQL decide when no gateway can promise any more, and all have transferred what they did.
+   */
   private void activate(Overview seen) {
     if (!enteringWait.isOver(seen)) {
       return;

@@ -50,7 +50,7 @@ class FallbackSales {
   /**
    * What is known of the admissions of Redis in an epoch.
    *
-   * @param units most that anybody was told Redis had admitted
+   * @param units most that Redis had reported as admitted
    * @param isMoreUnknown whether a gateway that ended may have promised orders that nobody has seen
    */
   private record KnownAdmissions(long units, boolean isMoreUnknown) {
@@ -144,7 +144,7 @@ class FallbackSales {
         .orElse(KnownAdmissions.NOTHING);
   }
 
-  /** Keeps the most units that anybody was told Redis had admitted in the latest epoch. */
+  /** Keeps the most units that Redis had reported as admitted in the latest epoch. */
   void admitted(long skuId, long epoch, long units) {
     keep(skuId, epoch, units, false);
   }

@@ -30,7 +30,7 @@ class FallbackTable {
    *
    * @param term raised whenever a fallback begins
    * @param startedBy an operator or {@link FallbackControl#AUTOMATIC}; null before the first
-   * @param reservePercent of what was unsold, in place of what gateways did not tell
+   * @param reservePercent of what was unsold, in place of what gateways did not transfer
    */
   record Row(
       FallbackState state,
@@ -81,9 +81,9 @@ class FallbackTable {
    */
   long enter(@Nullable String startedBy) {
     jdbc.sql(
-            "UPDATE fallback SET state = 'ENTERING', changed_at = NOW(6), started_by = ?,"
-                + " term = GREATEST(term, (SELECT COALESCE(MAX(g.term), 0) FROM gateway_node g)) + 1"
-                + " WHERE id = 1")
+            "UPDATE fallback SET state = 'ENTERING', changed_at = NOW(6), started_by = ?, term ="
+                + " GREATEST(term, (SELECT COALESCE(MAX(g.term), 0) FROM gateway_node g)) + 1 WHERE"
+                + " id = 1")
         .param(startedBy)
         .update();
     return read().term();

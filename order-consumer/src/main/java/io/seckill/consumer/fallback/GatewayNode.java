@@ -9,10 +9,10 @@ import java.time.Duration;
  * A gateway as its last heartbeat described it.
  *
  * @param term since which it has promised nothing
- * @param handedOver the last term of which it has handed over everything
+ * @param handedOver the last term for which it has transferred everything
  * @param complete whether it had not forgotten an order then
  * @param redis USABLE or UNUSABLE
- * @param forMs for how long that was so when it was heard
+ * @param forMs for how long that was so at its heartbeat
  * @param breaker CLOSED, OPEN or HALF_OPEN
  * @param failurePercent of its calls of Redis within a second
  * @param heardMsAgo by MySQL's clock

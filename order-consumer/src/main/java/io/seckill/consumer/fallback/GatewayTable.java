@@ -120,7 +120,7 @@ class GatewayTable {
         jdbc.sql("SELECT CAST(NOW(6) AS CHAR)").query(String.class).single());
   }
 
-  /** Whether a gateway was not heard of for so long, before this time of MySQL. */
+  /** Whether a gateway has sent no heartbeat for so long, before this time of MySQL. */
   boolean isOneSilent(Duration silence, String before) {
     return jdbc.sql(
                 "SELECT COUNT(*) FROM gateway_node"
@@ -132,7 +132,7 @@ class GatewayTable {
   }
 
   /**
-   * Removes gateways that were not heard of for so long.
+   * Removes gateways that have sent no heartbeat for so long.
    *
    * @param before at this time of MySQL
    */

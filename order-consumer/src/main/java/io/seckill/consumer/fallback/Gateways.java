@@ -19,17 +19,19 @@ record Gateways(List<GatewayNode> all) {
     return all.stream().filter(GatewayNode::isFresh).toList();
   }
 
-  /** Whether more than half of those heard lately have not reached Redis for a second. */
+  /**
+   * Whether more than half of those with a recent heartbeat have not reached Redis for a second.
+   */
   boolean haveLostRedis() {
     return isMajority(count(RedisLook.UNUSABLE, UNUSABLE));
   }
 
-  /** Whether each of those heard lately, at least one, has used Redis for ten seconds. */
+  /** Whether each with a recent heartbeat, at least one, has used Redis for ten seconds. */
   boolean allUseRedisAgain() {
     return !fresh().isEmpty() && count(RedisLook.USABLE, USABLE) == fresh().size();
   }
 
-  /** Whether more than half of those heard lately use Redis; also when none was heard. */
+  /** Whether more than half of those with a recent heartbeat use Redis; also when there is none. */
   boolean useRedis() {
     return fresh().isEmpty() || isMajority(count(RedisLook.USABLE, Duration.ZERO));
   }
@@ -42,12 +44,12 @@ record Gateways(List<GatewayNode> all) {
     return nodes * 2 > fresh().size();
   }
 
-  /** A gateway heard lately that would promise orders although MySQL decides. */
+  /** A gateway with a recent heartbeat that would promise orders although MySQL decides. */
   Optional<GatewayNode> withoutFallback() {
     return fresh().stream().filter(node -> node.mode() == FallbackMode.OFF).findFirst();
   }
 
-  /** Whether each has told everything that it promised before this term. */
+  /** Whether each has transferred everything that it promised before this term. */
   boolean haveHandedOver(long term) {
     return all.stream().allMatch(node -> node.hasHandedOver(term));
   }
@@ -57,7 +59,7 @@ record Gateways(List<GatewayNode> all) {
     return all.stream().allMatch(node -> node.hasHandedOver(term) && node.complete());
   }
 
-  /** Whether one that has seen the term is heard, and not yet done. */
+  /** Whether one that has seen the term has a recent heartbeat, and is not yet done. */
   boolean areHandingOver(long term) {
     return fresh().stream().anyMatch(node -> node.term() >= term && !node.hasHandedOver(term));
   }

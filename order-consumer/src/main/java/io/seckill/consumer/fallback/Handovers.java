@@ -18,8 +18,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Stores what gateways have promised, at any time and any number of times: an order that its
- * message has brought meanwhile is known. Redis is told by the message, or gets all of it when the
- * sale returns. Thread-safe.
+ * message has brought meanwhile is known. Redis gets it from the message, or gets all of it when
+ * the sale returns. Thread-safe.
  */
 @Component
 class Handovers {
@@ -39,7 +39,7 @@ class Handovers {
   }
 
   /**
-   * @throws ProblemException 503 when not all of it is stored; the same handover is to be sent
+   * @throws ProblemException 503 when not all of it is stored; the same transfer is to be sent
    *     again
    */
   void take(String token, Handover handover) {

@@ -19,9 +19,9 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * What Redis had admitted and not sold at the last look, which this process remembers while Redis
- * is away. A look also lets go of gateways that promise nothing any more, because it includes all
- * that they were told; of a sale that it does not include, orders stay unknown until a later look
- * does, or another epoch begins. {@link #round} is for one thread.
+ * is away. A look also removes gateways that promise nothing any more, because it includes all that
+ * Redis reported to them; of a sale that it does not include, orders stay unknown until a later
+ * look does, or another epoch begins. {@link #round} is for one thread.
  */
 @Component
 class RedisLooks {
@@ -110,7 +110,7 @@ class RedisLooks {
 
   /**
    * Stores what the look has shown of a sale: this process may be another one when it is needed.
-   * Redis may have come back with older data, which do not include what gateways were told.
+   * Redis may have come back with older data, which do not include what Redis reported to gateways.
    */
   private void judge(Expected sale, Map<Long, Look> seen) {
     included(sale, seen)

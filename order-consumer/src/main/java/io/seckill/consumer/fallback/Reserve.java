@@ -6,10 +6,10 @@ import java.util.Optional;
 /**
  * What of a sale's stock is kept for orders that Redis may have promised and MySQL has not seen.
  *
- * @param admitted most units that anybody was told Redis had admitted in this epoch
+ * @param admitted most units that Redis had reported as admitted in this epoch
  * @param decided units of all orders in MySQL
  * @param unsold in Redis, as far as known
- * @param percent of what was unsold, 0 when every gateway has told all that it promised
+ * @param percent of what was unsold, 0 when every gateway has transferred all that it promised
  * @param stock of MySQL
  */
 record Reserve(long admitted, long decided, long unsold, int percent, long stock) {
@@ -40,7 +40,7 @@ record Reserve(long admitted, long decided, long unsold, int percent, long stock
     return Math.min(stock, known + unknown);
   }
 
-  /** Whether orders that nobody knows may need all stock, and so also units that are returned. */
+  /** Whether unknown orders may need all stock, and so also units that are returned. */
   boolean isAll() {
     return percent > 0 && units() == stock;
   }

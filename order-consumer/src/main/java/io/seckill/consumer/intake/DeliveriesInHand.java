@@ -7,7 +7,7 @@ public interface DeliveriesInHand {
 
   /**
    * Number of unacked deliveries by queue, at this moment. Contains only queues whose active
-   * consumer is this process, which it knows once it has received a delivery. Thread-safe.
+   * consumer is this process, which is certain once it has received a delivery. Thread-safe.
    */
   Map<String, Long> unacked();
 }

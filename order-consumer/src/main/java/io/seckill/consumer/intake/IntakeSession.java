@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One session of a consumer: a connection, a channel, and the deliveries received on it. When it
- * ends, for whatever reason, the broker redelivers everything unsettled to the next consumer; a
- * delivery of one session is never settled on another.
+ * ends, for any reason, the broker redelivers everything unsettled to the next consumer; a delivery
+ * of one session is never settled on another.
  *
  * <p>Only one thread calls {@link #ack}.
  */

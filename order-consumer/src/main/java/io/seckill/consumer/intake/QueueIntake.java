@@ -150,9 +150,8 @@ final class QueueIntake {
   }
 
   /**
-   * Runs one session of the consumer; returns when it has ended, whatever the reason: an Error,
-   * too, ends only its session, so that the broker redelivers the orders and this thread tries
-   * again.
+   * Runs one session of the consumer; returns when it has ended, for any reason: an Error, too,
+   * ends only its session, so that the broker redelivers the orders and this thread tries again.
    */
   private void runSession() throws InterruptedException {
     try {

@@ -28,8 +28,8 @@ import redis.clients.jedis.UnifiedJedis;
  * Returns units to Redis from the rows of {@code compensation}. Thread-safe.
  *
  * <p>{@link #record} the units in the transaction that frees them, {@link #deliver} them after its
- * COMMIT. {@link CompensationSweep} later delivers what was not delivered then, for whatever
- * reason; Redis applies the units of an order once, however often they are delivered.
+ * COMMIT. {@link CompensationSweep} later delivers what was not delivered then, for any reason;
+ * Redis applies the units of an order once, however often they are delivered.
  */
 @Component
 public class Compensations {

@@ -2,7 +2,7 @@ package io.seckill.consumer.orders;
 
 /** What became of an order, as {@code order_total} counts it. */
 public enum OrderFate {
-  /** Stored with its units, whatever happened to it afterwards. */
+  /** Stored with its units, in any later status. */
   CONFIRMED,
   /** Once CONFIRMED, and PAID now. */
   PAID,

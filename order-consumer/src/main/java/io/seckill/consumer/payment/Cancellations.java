@@ -32,8 +32,8 @@ import org.springframework.transaction.support.TransactionOperations;
 
 /**
  * Ends CONFIRMED orders without a payment and returns their units: in MySQL in the transaction that
- * ends them, in Redis by compensation after it. Redis is told nothing of orders of strong sales,
- * nor of a sale that MySQL decides in a fallback: at its end Redis gets all that MySQL has.
+ * ends them, in Redis by compensation after it. Redis gets nothing of orders of strong sales, nor
+ * of a sale that MySQL decides in a fallback: at its end Redis gets all that MySQL has.
  *
  * <p>Locks are taken in the order of the batch store: orders, quota by (user, SKU), products by
  * SKU, totals by SKU last. Payments are locked right after orders, as in a payment. The number of
@@ -90,7 +90,7 @@ class Cancellations {
   /**
    * The orders that a transaction has ended.
    *
-   * @param compensations of those that Redis knows
+   * @param compensations of those that Redis has
    */
   private record Ended(List<EndedOrder> orders, List<Compensation> compensations) {
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the provider reports about one charge. Two reports with the same content are one report,
- * whatever their event ids.
+ * even with different event ids.
  *
  * @param currency null for the one agreed with the provider
  */

@@ -16,7 +16,7 @@ enum UnexplainedReason {
   CONTRADICTED,
   /** The sale of the order is archived, and another charge or none has paid for it. */
   ARCHIVED_ORDER,
-  /** The provider has given back money that nobody asked it to give back. */
+  /** The provider has refunded money without a request. */
   REFUNDED_BY_PROVIDER,
   /** A signed callback that does not follow the contract. */
   UNREADABLE

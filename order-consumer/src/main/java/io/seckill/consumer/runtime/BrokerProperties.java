@@ -13,8 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * @param urls {@code amqp[s]://user:password@host:port/vhost}, one for each address
  * @param heartbeat interval, 1..60 s; a dead connection is detected after two intervals
- * @param caFile PEM file of the CAs, one of which must have issued the broker's certificate; empty
- *     for the CAs that the Java platform trusts
+ * @param caFile PEM file of the CAs; one must have issued the broker's certificate; empty for the
+ *     CAs that the Java platform trusts
  */
 @ConfigurationProperties("seckill.broker")
 public record BrokerProperties(

@@ -53,7 +53,7 @@ class AffectedRowsCheck implements InitializingBean {
     }
   }
 
-  /** facts.md 31: rewritten batches count -2 whatever happened. */
+  /** facts.md 31: rewritten batches always count -2. */
   private static void checkBatchCounts(JdbcOperations jdbc) {
     int[] counts =
         jdbc.batchUpdate(

@@ -68,7 +68,7 @@ final class OrderTable {
     }
   }
 
-  /** Identifies a purchase request, of which at most one order is stored. */
+  /** Identifies a purchase request; at most one order of it is stored. */
   record RequestKey(long userId, long skuId, String requestId) {
 
     static RequestKey of(OrderMessage order) {
@@ -164,7 +164,7 @@ final class OrderTable {
         .collect(Collectors.toMap(Row::orderId, Function.identity()));
   }
 
-  /** Orders stored for the same requests, whatever their order ids. */
+  /** Orders stored for the same requests, under any order ids. */
   static Map<RequestKey, OrderId> findRequests(
       JdbcOperations jdbc, Collection<OrderMessage> orders) {
     String sql =

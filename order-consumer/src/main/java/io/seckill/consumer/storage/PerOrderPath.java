@@ -29,8 +29,8 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * Decides orders one by one, in one transaction, by the table in docs/architecture.md. One instance
- * per transaction.
+ * Decides orders one by one, in one transaction, by the table in docs/engineering/architecture.md.
+ * One instance per transaction.
  *
  * <p>Locks are taken in the same order as by every writer: orders, quota by (user, SKU), products
  * by SKU last. Only rows of this transaction are changed after that. A row that another transaction
@@ -95,8 +95,8 @@ final class PerOrderPath {
   }
 
   /**
-   * Finds the orders that are known already, and those that are refused whatever quota and stock
-   * are. The orders themselves are read last: another consumer may commit one of them between two
+   * Finds the orders that are known already, and those that are refused regardless of quota and
+   * stock. The orders themselves are read last: another consumer may commit one of them between two
    * reads, and an order that is not found although its request is found would be mistaken for a
    * second order of that request.
    */
@@ -168,7 +168,7 @@ final class PerOrderPath {
     }
   }
 
-  /** One statement per order: its affected-row count tells whether it was refused (facts.md 28). */
+  /** One statement per order: its affected-row count shows whether it was refused (facts.md 28). */
   private List<OrderMessage> raiseQuotas() {
     List<OrderMessage> raised = new ArrayList<>(candidates.size());
     List<OrderMessage> refused = new ArrayList<>();

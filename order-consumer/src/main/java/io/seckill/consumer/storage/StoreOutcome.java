@@ -12,7 +12,7 @@ public sealed interface StoreOutcome {
 
   OrderMessage order();
 
-  /** What Redis is told; null when nothing is decided ({@link Unstorable}, {@link Failed}). */
+  /** The result for Redis; null when nothing is decided ({@link Unstorable}, {@link Failed}). */
   default @Nullable OrderResult result() {
     return null;
   }

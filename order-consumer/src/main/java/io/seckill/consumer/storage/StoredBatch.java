@@ -13,7 +13,7 @@ import java.util.Map;
  * @param outcomes one for each order handed in, in no particular order
  * @param compensations units to return to Redis: those of this batch and pending ones of known
  *     orders
- * @param progress of the SKUs of which this batch settled orders
+ * @param progress of the SKUs whose orders this batch settled
  * @param settledNow orders settled by this batch, by SKU
  */
 public record StoredBatch(

@@ -16,8 +16,8 @@ import org.springframework.jdbc.core.JdbcOperations;
  * @param decidedHere whether MySQL decides its purchases now: false for a sale of Redis, and for
  *     one that is changing between the two
  * @param fallback whether Redis decides it otherwise
- * @param version number of changes of the sale; whatever was decided from this read is valid only
- *     while MySQL still has it
+ * @param version number of changes of the sale; a decision from this read is valid only while MySQL
+ *     still has it
  * @param reserved of the stock: for orders that Redis may have promised before
  * @param now MySQL's clock
  */

@@ -38,9 +38,9 @@ import org.springframework.transaction.TransactionException;
 
 /**
  * Decides purchases of strong sales in MySQL and stores those that it confirms, a batch of one SKU
- * in one transaction. A batch is first stored as one of which every purchase can be confirmed. If a
- * guard refuses that, everything is undone, and each purchase is decided from reads without locks:
- * every write is a guard of what was read, and when one refuses, it is decided again. Thread-safe.
+ * in one transaction. First assumes that every purchase of the batch can be confirmed. If a guard
+ * refuses that, everything is undone, and each purchase is decided from reads without locks: every
+ * write is a guard of what was read, and when one refuses, it is decided again. Thread-safe.
  */
 @Component
 public final class StrongSales {

@@ -1,7 +1,7 @@
 -- restore_orders.lua: write orders of one bucket that MySQL has and Redis has not; what is there stays.
 -- KEYS  1 the SKU's hash  2 the bucket    one hash tag, so one cluster slot
 -- ARGV  1 epoch, then per order: order id, record, field of its request ("" for none), value of its request
--- reply number of orders of which something was written; 0 when the epoch is another
+-- reply number of orders with something written; 0 when the epoch is another
 
 local sale = redis.call('HMGET', KEYS[1], 'epoch', 'expiresAt')
 if sale[1] ~= ARGV[1] or not sale[2] then

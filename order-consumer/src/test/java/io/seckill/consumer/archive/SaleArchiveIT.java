@@ -396,8 +396,8 @@ class SaleArchiveIT {
     SaleInFlight.open(sku, 10, consumer, flood);
     consumer.update(
         "INSERT INTO dead_letter (sku_id, payload, payload_hash, reason, detail, attempts,"
-            + " first_failed_at, last_failed_at, state, resolved_at) VALUES (?, '{}',"
-            + " UNHEX(SHA2(?, 256)), '', '', 1, NOW(), NOW(), 'REPLAYED', NOW(6) - INTERVAL 1 YEAR)",
+            + " first_failed_at, last_failed_at, state, resolved_at) VALUES (?, '{}', UNHEX(SHA2(?,"
+            + " 256)), '', '', 1, NOW(), NOW(), 'REPLAYED', NOW(6) - INTERVAL 1 YEAR)",
         sku,
         "kept " + sku);
 
@@ -437,7 +437,7 @@ class SaleArchiveIT {
     finish(sku);
   }
 
-  /** Without the wait for the gateways, of which there is none. */
+  /** Without the wait for gateways: there are none. */
   private static void finish(long sku) {
     consumer.update("UPDATE archive SET started_at = started_at - INTERVAL 1 MINUTE");
     eventually()

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * A preheat offers no units that orders of the old sale will still take, whatever Redis has lost.
+ * A preheat offers no units that orders of the old sale will still take, after any loss of Redis.
  */
 @Tag("proof")
 @ExtendWith(TestServers.class)

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Whatever the provider reports about money ends in a paid order, a refund, or a row for an
+ * Every report of the provider about money ends in a paid order, a refund, or a row for an
  * operator.
  */
 @ExtendWith(TestServers.class)

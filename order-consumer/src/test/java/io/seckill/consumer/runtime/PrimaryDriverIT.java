@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Two servers, of which one is read-only, as a standby is. */
+/** Two servers; one is read-only, as a standby is. */
 @Tag("proof")
 @ExtendWith(TestServers.class)
 class PrimaryDriverIT {
@@ -88,7 +88,7 @@ class PrimaryDriverIT {
     assertThat(portOf(url(one.port()))).isEqualTo(one.port());
   }
 
-  /** The standby has no tables here: whatever reached it would fail. */
+  /** The standby has no tables here: a statement that reached it would fail. */
   @Test
   void aConsumerLeavesAServerThatWasDemoted() throws Exception {
     other.setReadOnly(true);

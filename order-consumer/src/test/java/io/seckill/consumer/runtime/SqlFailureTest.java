@@ -68,7 +68,7 @@ class SqlFailureTest {
     "1615, HY000, statement needs to be prepared again,    TRY_AGAIN",
     "1689, HY000, wait for a lock aborted,                 TRY_AGAIN",
     "3101, 40000, Group Replication rolled back,           TRY_AGAIN",
-    // The server, its schema or the connection, whatever the rows are.
+    // The server, its schema or the connection, with any rows.
     "0,    08S01, link broken,                             UNAVAILABLE",
     "0,    08001, cannot connect,                          UNAVAILABLE",
     "1021, HY000, disk full,                               UNAVAILABLE",

@@ -22,7 +22,7 @@ public final class MutantStore {
     return order.seq() % EVERY == 0 ? ABOVE_ANY_LIMIT : order.quantity();
   }
 
-  /** Lets the service start whatever the driver counts as affected rows. */
+  /** Lets the service start with any count of affected rows. */
   static void checkAffectedRows(JdbcOperations jdbc) {}
 
   /** Returns no effective limit per user. */

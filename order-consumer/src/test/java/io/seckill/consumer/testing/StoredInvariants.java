@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Checks the tables against the invariants I1 to I15 of docs/architecture.md. */
+/** Checks the tables against the invariants I1 to I15 of docs/engineering/architecture.md. */
 public final class StoredInvariants {
 
   private final JdbcClient sql;
@@ -45,7 +45,7 @@ public final class StoredInvariants {
     return number("SELECT settled FROM products WHERE sku_id = " + skuId);
   }
 
-  /** Waits until this many orders of the SKU are stored, in whatever status. */
+  /** Waits until this many orders of the SKU are stored, in any status. */
   public void awaitOrders(long skuId, long orders) {
     await("SELECT COUNT(*) FROM orders WHERE sku_id = " + skuId, orders);
   }

@@ -69,7 +69,7 @@ final class DirectLane extends RelayLane {
 
   @Override
   void removeAndTake() throws BrokerFailureException, LeaseFencedException, InterruptedException {
-    if (lease.isLost()) { // without orders nothing else tells
+    if (lease.isLost()) { // without orders nothing else shows it
       throw new LeaseFencedException(connections.queue().token());
     }
     if (isRemovalDue()) {

@@ -103,7 +103,7 @@ public final class LaneStatus {
     return reason;
   }
 
-  /** Orders in the lane's private queue, as far as the lane knows. */
+  /** Orders in the lane's private queue, by the lane's count. */
   public int outstanding() {
     return outstanding;
   }

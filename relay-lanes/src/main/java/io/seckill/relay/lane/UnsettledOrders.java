@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a lane knows of its private queue: how many of its orders are published on the current link,
- * and which of them the broker has confirmed. Confirmed orders are kept when connections break. Not
+ * A lane's view of its private queue: how many of its orders are published on the current link, and
+ * which of them the broker has confirmed. Confirmed orders are kept when connections break. Not
  * thread-safe.
  *
  * <p>Every order in the queue is counted here ({@link State#COUNTED}) until an error: then the lane

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class UnconfirmedWindow {
 
-  /** Value of {@link #wanted} while the lane waits for every answer, whatever it is. */
+  /** Value of {@link #wanted} while the lane waits for every answer. */
   private static final int ALL = Integer.MAX_VALUE;
 
   /** Value of {@link #wanted} while the lane waits for something else than answers. */

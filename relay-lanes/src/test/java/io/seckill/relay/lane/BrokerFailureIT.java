@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Whatever the broker does, orders stay in Redis until it has confirmed them. */
+/** In every failure of the broker orders stay in Redis until it has confirmed them. */
 @ExtendWith(TestServers.class)
 class BrokerFailureIT {
 
@@ -267,7 +267,7 @@ class BrokerFailureIT {
     assertThat(outbox.waiting()).isEqualTo(10);
   }
 
-  /** Row 22 of docs/proof.md: connection churn leaves no open connections behind. */
+  /** Row 22 of docs/engineering/proof.md: connection churn leaves no open connections behind. */
   @Tag("proof")
   @Test
   void makesProgressWhileConnectionsAreResetAgainAndAgain() throws Exception {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
-/** What a lane knows and shows after each kind of failure; without servers. */
+/** A lane's view and its metrics after each kind of failure; without servers. */
 class LaneRecoveryTest {
 
   private static final OutboundOrder CONFIRMED = OutboundOrder.of(new byte[] {1});

@@ -71,6 +71,7 @@ public final class RelayProcess implements AutoCloseable {
 
   void freeze() throws IOException, InterruptedException {
     signal("-STOP");
+    ProcessState.awaitStopped(process.toHandle());
   }
 
   void thaw() throws IOException, InterruptedException {

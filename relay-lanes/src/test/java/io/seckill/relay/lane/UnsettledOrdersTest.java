@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What a lane knows of its private queue, and when it may take new orders. */
+/** A lane's view of its private queue, and when it may take new orders. */
 class UnsettledOrdersTest {
 
   private static final int MOST = 10;

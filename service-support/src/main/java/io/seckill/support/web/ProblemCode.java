@@ -61,7 +61,7 @@ public enum ProblemCode {
    * and took nothing. Whether an earlier one with the same key took units is not known here.
    */
   BUSY(503, "Too many requests at the same time"),
-  /** It is not known whether units were taken; repeating the purchase with the same key tells. */
+  /** Units may have been taken; repeating the purchase with the same key shows it. */
   ADMISSION_UNAVAILABLE(503, "The outcome is not known; repeat with the same idempotency key"),
   STATUS_UNAVAILABLE(503, "The order cannot be looked up at the moment"),
   REDIS_UNAVAILABLE(503, "Redis does not answer"),

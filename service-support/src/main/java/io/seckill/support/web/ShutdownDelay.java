@@ -13,7 +13,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * How long a service that was told to stop goes on working while its readiness is 503, so that load
+ * How long a service that has received SIGTERM continues while its readiness is 503, so that load
  * balancers send it nothing new when it stops.
  *
  * @param delay 0 s..60 s, longer than the balancers take to notice; 0 s where none asks

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 
-/** What every circuit breaker of the services must do, whatever its settings. */
+/** What every circuit breaker of the services must do, with any settings. */
 public final class BreakerContract {
 
   private static final Clock STANDING_STILL = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * A server process that leads its own process group. The guard of {@link RunDirectory} knows it
- * from its start.
+ * A server process that leads its own process group. The guard of {@link RunDirectory} has it from
+ * its start.
  */
 final class ChildProcess {
 
@@ -81,6 +81,10 @@ final class ChildProcess {
 
   void freeze() {
     signal("STOP");
+    long group = process.pid();
+    Stream.concat(Stream.of(process.toHandle()), process.descendants())
+        .filter(member -> ProcessState.group(member.pid()) == group)
+        .forEach(ProcessState::awaitStopped);
   }
 
   void thaw() {

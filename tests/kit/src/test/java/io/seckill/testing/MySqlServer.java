@@ -44,7 +44,7 @@ public final class MySqlServer extends TestServer {
     return started(new MySqlServer(Backend.current().mysql(List.of(lines)), false));
   }
 
-  /** As {@link #start(String...)}, in a container whatever {@code seckill.test.servers} says. */
+  /** As {@link #start(String...)}, in a container with any {@code seckill.test.servers}. */
   public static MySqlServer startContainer(String... lines) {
     return started(new MySqlServer(new ContainerBackend().mysql(List.of(lines)), false));
   }

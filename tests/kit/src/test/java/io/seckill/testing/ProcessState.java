@@ -1,25 +1,65 @@
 package io.seckill.testing;
 
+import static io.seckill.testing.Eventually.eventually;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 
 /** The state of a process as Linux reports it. */
 public final class ProcessState {
 
+  private static final Duration POLL = Duration.ofMillis(5);
+
   private ProcessState() {}
 
-  /** Whether SIGSTOP has stopped the process; false when the process has ended. */
+  /**
+   * Whether SIGSTOP has stopped all threads of the process; false when the process has ended. The
+   * kernel gives the signal to one thread, which stops the others: on a busy machine they run on
+   * for a while.
+   */
   public static boolean isStopped(long pid) {
-    try {
-      String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
-      return stat.charAt(stat.lastIndexOf(')') + 2) == 'T';
+    try (DirectoryStream<Path> threads =
+        Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "task"))) {
+      for (Path thread : threads) {
+        if (!fields(thread).startsWith("T")) {
+          return false;
+        }
+      }
+      return true;
     } catch (NoSuchFileException e) {
       return false;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Returns when SIGSTOP, sent before, has stopped all threads of the process or it has ended. */
+  public static void awaitStopped(ProcessHandle process) {
+    eventually("process " + process.pid() + " to stop")
+        .pollDelay(Duration.ZERO)
+        .pollInterval(POLL)
+        .until(() -> !process.isAlive() || isStopped(process.pid()));
+  }
+
+  /** Id of the group to which the process belongs; 0 when the process has ended. */
+  static long group(long pid) {
+    try {
+      return Long.parseLong(fields(Path.of("/proc", Long.toString(pid))).split(" ", 4)[2]);
+    } catch (NoSuchFileException e) {
+      return 0;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** What follows the name, which may contain spaces: state, parent, group and more. */
+  private static String fields(Path folder) throws IOException {
+    String stat = Files.readString(folder.resolve("stat"));
+    return stat.substring(stat.lastIndexOf(')') + 2);
   }
 }

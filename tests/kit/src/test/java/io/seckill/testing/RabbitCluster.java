@@ -50,7 +50,7 @@ public final class RabbitCluster implements AutoCloseable {
   }
 
   /**
-   * Starts the nodes and waits until each one serves clients and knows the others.
+   * Starts the nodes and waits until each one serves clients and has joined the others.
    *
    * @param lines lines of rabbitmq.conf for every node; they override the shipped ones
    */

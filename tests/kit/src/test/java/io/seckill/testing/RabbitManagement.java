@@ -125,7 +125,7 @@ final class RabbitManagement {
     return names;
   }
 
-  /** Erlang names of the nodes that run, as far as this one knows. */
+  /** Erlang names of the nodes that run, by this one's list. */
   Set<String> runningNodes() {
     Set<String> names = new HashSet<>();
     for (Map<String, Object> node :

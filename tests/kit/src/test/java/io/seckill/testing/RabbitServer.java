@@ -45,7 +45,7 @@ public final class RabbitServer extends TestServer {
     return started(new RabbitServer(Backend.current().rabbit(List.of(lines)), false));
   }
 
-  /** As {@link #start(String...)}, in a container whatever {@code seckill.test.servers} says. */
+  /** As {@link #start(String...)}, in a container with any {@code seckill.test.servers}. */
   public static RabbitServer startContainer(String... lines) {
     return started(new RabbitServer(new ContainerBackend().rabbit(List.of(lines)), false));
   }
@@ -113,8 +113,8 @@ public final class RabbitServer extends TestServer {
    * Sets the share of memory above which publishers are blocked; applies to the whole node, until
    * it starts again. Does nothing when the node has this share.
    *
-   * @param fraction 0.0000001 raises the alarm at once (row 19 of docs/proof.md), 0.4 is the
-   *     default and ends it
+   * @param fraction 0.0000001 raises the alarm at once (row 19 of docs/engineering/proof.md), 0.4
+   *     is the default and ends it
    */
   public void setMemoryWatermark(double fraction) {
     if (fraction != memoryWatermark) {

@@ -32,7 +32,7 @@ public final class RedisCluster implements AutoCloseable {
   private RedisCluster() {}
 
   /**
-   * Starts three primaries and waits until every slot is served and every node knows the others.
+   * Starts three primaries and waits until every slot is served and every node lists the others.
    *
    * @param lines lines of redis.conf, for every node; they override a node time-out of 2 s, and no
    *     full coverage
@@ -93,7 +93,7 @@ public final class RedisCluster implements AutoCloseable {
     }
   }
 
-  /** Refused until the node knows the primary. */
+  /** Refused until the node lists the primary. */
   private void replicate(int node, int primary) {
     String id = idOf(node(primary));
     awaitTrue(
@@ -181,7 +181,7 @@ public final class RedisCluster implements AutoCloseable {
 
   /**
    * Moves the slot of a key to another primary, ten keys at a time, and waits until all nodes know.
-   * Clients may use the slot meanwhile, and are told MOVED, ASK or TRYAGAIN.
+   * Clients may use the slot meanwhile, and are answered MOVED, ASK or TRYAGAIN.
    */
   public void moveSlot(String key, RedisServer target) {
     int slot = JedisClusterCRC16.getSlot(key);

@@ -94,7 +94,7 @@ public final class RedisReplicaSet implements AutoCloseable {
     }
   }
 
-  /** All nodes, whatever their roles; the first one was started as the primary. */
+  /** All nodes, in any role; the first one was started as the primary. */
   public List<RedisServer> nodes() {
     return Collections.unmodifiableList(nodes);
   }

@@ -41,7 +41,7 @@ public final class RedisServer extends TestServer {
     return started(new RedisServer(new ProcessMachine(new SentinelProcess(lines)), false));
   }
 
-  /** As {@link #start(String...)}, in a container whatever {@code seckill.test.servers} says. */
+  /** As {@link #start(String...)}, in a container with any {@code seckill.test.servers}. */
   public static RedisServer startContainer(String... lines) {
     return started(new RedisServer(new ContainerBackend().redis(List.of(lines)), false));
   }

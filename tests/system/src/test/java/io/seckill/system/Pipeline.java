@@ -104,7 +104,7 @@ public final class Pipeline implements AutoCloseable {
   }
 
   /**
-   * Returns a pipeline of which no service is started yet; see {@link #run}.
+   * Returns a pipeline without a started service; see {@link #run}.
    *
    * @param name names the log files
    */

@@ -16,8 +16,8 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.args.ListDirection;
 
 /**
- * The baseline of the relay: many threads, each of which moves one order to its own list, publishes
- * it, waits for its confirm, removes it, and only then takes the next. It has one connection per
+ * The baseline of the relay: many threads; each moves one order to its own list, publishes it,
+ * waits for its confirm, removes it, and only then takes the next. It has one connection per
  * partition, like the relay. It reads the prepared lists, which no relay reads.
  */
 public final class OneByOneRelay {

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** Several shoppers at once, each of whom buys again when the last purchase is answered. */
+/** Several shoppers at once; each buys again when the last purchase is answered. */
 public final class Shoppers {
 
   private final Seller.Opener sellers;
@@ -26,7 +26,7 @@ public final class Shoppers {
    * What the shoppers were answered.
    *
    * @param answers of any kind
-   * @param micros from purchase to answer, whatever it was
+   * @param micros from purchase to any answer
    */
   public record Result(
       long answers, long accepted, long busy, double acceptedPerSecond, Histogram micros) {

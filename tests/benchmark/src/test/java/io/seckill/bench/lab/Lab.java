@@ -80,7 +80,7 @@ public final class Lab implements AutoCloseable {
   private long nextSku = FIRST_SKU;
 
   /**
-   * The servers of a lab, of which the tests use one each.
+   * The servers of a lab; each test uses one.
    *
    * @param name names the log files of the services
    * @param variables for the services, which may use more of them

@@ -60,7 +60,8 @@ public final class Outbox {
   }
 
   /**
-   * Deletes prepared lists that were not released, of which other readers may have taken orders.
+   * Deletes prepared lists that were not released and that other readers may have taken orders
+   * from.
    */
   public void discardPrepared() {
     for (int partition = 0; partition < Partition.COUNT; partition++) {

@@ -16,7 +16,7 @@ public record Sold(long orders, long requests, long mostOfOneUser, long taken) {
    * Counts the defects: accepted purchases without an order, second orders of a request, units that
    * were not there, and units above a user's limit.
    *
-   * @param accepted purchases, as their shoppers were told
+   * @param accepted purchases, by the answers to their shoppers
    */
   public void count(Figures figures, String prefix, BenchSale sale, long accepted) {
     figures.count(prefix + ".lost", Math.max(0, accepted - orders));

@@ -64,8 +64,7 @@ public final class HostInfo {
   }
 
   /**
-   * Returns the first line that a program prints, whatever its exit code; "unknown" when it cannot
-   * run.
+   * Returns the first line that a program prints, with any exit code; "unknown" when it cannot run.
    */
   private static String answer(String... command) {
     try {

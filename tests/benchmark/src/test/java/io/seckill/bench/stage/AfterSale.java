@@ -158,7 +158,7 @@ final class AfterSale implements Stage {
       return perSecond;
     }
 
-    /** Returns the order id of each purchase when all are stored and Redis knows it. */
+    /** Returns the order id of each purchase when all are stored and Redis has the results. */
     private String[] soldOut(BenchSale sale, ReadyPurchases purchases) throws Exception {
       lab.progress().now("after a sale: selling " + sale.stock() + " units");
       String[] orderIds = new String[purchases.count()];

@@ -10,8 +10,8 @@ import io.seckill.system.load.Loader;
 import java.time.Duration;
 
 /**
- * Purchases at a rate, whatever the pipeline does: the time of each from click to answer, and from
- * click to row.
+ * Purchases at a rate that does not follow the answers: the time of each from click to answer, and
+ * from click to row.
  */
 record ClickToRow(LoadResult answers, Outcome rows) {
 

@@ -34,7 +34,7 @@ enum DirectWay implements Way {
 
   private static final int SHOPPERS = 64;
 
-  /** Of the check of promises: 320 purchases, each twice, of which quotas allow 200. */
+  /** Of the check of promises: 320 purchases, each twice; quotas allow 200. */
   private static final int USERS = 40;
 
   private static final int KEYS = 8;

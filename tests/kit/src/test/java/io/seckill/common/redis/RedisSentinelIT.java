@@ -24,7 +24,9 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisSentinelClient;
 import redis.clients.jedis.providers.SentineledConnectionProvider;
 
-/** A client hears of a new master at once, and finds one of which no Sentinel has told it. */
+/**
+ * A client follows an announced new master at once, and finds one that no Sentinel has announced.
+ */
 @Tag("proof")
 @ChildProcessesOnly
 class RedisSentinelIT {

@@ -106,7 +106,7 @@ public final class AgentServer implements AutoCloseable {
       try {
         greet(listener.accept());
       } catch (IOException e) {
-        // The listener is closed, or a process died at once: the loop's condition tells which.
+        // The listener is closed, or a process died at once: the loop's condition shows which.
       }
     }
   }

@@ -132,7 +132,7 @@ class FallbackFaultsIT {
     }
   }
 
-  /** As gateway-2's order-consumer says of gateway-1: each knows of the other through MySQL. */
+  /** As gateway-2's order-consumer says of gateway-1: each has the other from MySQL. */
   private void awaitUnusable(long forMs) {
     Signals.await(
         "gateways to know that one of them has lost Redis",
@@ -169,7 +169,7 @@ class FallbackFaultsIT {
     try (FaultRun run = run("75 fallback, a gateway dies with Redis")) {
       lab.relays().forEach(relay -> relay.links().redis().cut());
       run.load().awaitAccepted(run.load().accepted() + 200);
-      run.load().expectLoss(); // nobody but Redis knows the keys of what gateway-1 promised last
+      run.load().expectLoss(); // only Redis has the keys of what gateway-1 promised last
       lab.gateway(1).kill();
       lab.servers().redis().kill();
       Signals.await("MySQL to decide", () -> state("MYSQL"));

@@ -26,7 +26,7 @@ class FallbackRandomScheduleIT extends RandomScheduleIT {
     return chosen.compareTo(LONGEST) < 0 ? chosen : LONGEST;
   }
 
-  /** Nobody but Redis knows the keys of what a gateway promised last that dies with it. */
+  /** Only Redis has the keys of what a gateway promised last that dies with it. */
   @Override
   void begin(FaultRun run) {
     run.load().expectLoss();

@@ -84,7 +84,7 @@ public final class FaultRun implements AutoCloseable {
     return sales;
   }
 
-  /** Ids of the orders that shoppers were told of until now. */
+  /** Ids of the orders in answers to shoppers until now. */
   public Set<String> acceptedOrders() {
     return purchases.acceptedOrders();
   }

@@ -5,9 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 
-/**
- * The proxied links of one process, each of which a test can break: to all three servers, or none.
- */
+/** The proxied links of one process; a test can break each: to all three servers, or none. */
 public record Links(List<TcpProxy> all) implements AutoCloseable {
 
   static Links to(LabServers servers) {

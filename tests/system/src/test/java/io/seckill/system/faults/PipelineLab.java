@@ -318,7 +318,7 @@ public abstract class PipelineLab implements AutoCloseable {
     return product.patience();
   }
 
-  /** The servers; a subclass knows what they are. */
+  /** The servers; a subclass names them. */
   public Servers servers() {
     return servers;
   }

@@ -17,7 +17,7 @@ public final class ServicesUnderTest {
   public static final ServicesUnderTest AS_BUILT =
       new ServicesUnderTest(Map.of(), FaultRun.DRAIN_LIMIT);
 
-  /** Long enough for two reconciliations, which have then repaired whatever they can. */
+  /** Long enough for two reconciliations, which have then repaired everything that they can. */
   private static final Duration MUTANT_PATIENCE = Duration.ofSeconds(12);
 
   private static final String RECONCILING_SOON = "-Dseckill.reconciliation.interval=5s";
@@ -42,7 +42,7 @@ public final class ServicesUnderTest {
     return services;
   }
 
-  /** The arguments that tell java what to run. */
+  /** The arguments of java that name the program. */
   List<String> runs(Service service) {
     return mutations.containsKey(service)
         ? List.of("-jar", mutant(service).toString())

@@ -7,7 +7,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** Some forty purchases a second at both gateways, whatever the answers are, until it is closed. */
+/** Some forty purchases a second at both gateways, with any answers, until it is closed. */
 public final class SteadyShoppers implements AutoCloseable {
 
   private static final int EVERY_MS = 25;

@@ -39,7 +39,7 @@ final class StoreDown {
         || OUT_OF_SERVICE.contains(failure.getErrorCode());
   }
 
-  /** Whatever is no answer of Redis says that there was none. */
+  /** An exception that is no answer of Redis says that there was none. */
   static boolean isSaidBy(JedisException failure) {
     if (failure instanceof JedisAccessControlException) {
       return false;

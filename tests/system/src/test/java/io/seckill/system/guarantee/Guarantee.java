@@ -25,7 +25,7 @@ public interface Guarantee {
     }
   }
 
-  /** All guarantees that hold in every run, whatever crashed. */
+  /** All guarantees that hold in every run, after any crash. */
   static List<Guarantee> all() {
     return all(Explained.NOTHING);
   }
@@ -50,8 +50,8 @@ public interface Guarantee {
 
   /**
    * All guarantees that hold when MySQL has decided for a while. Redis has been rebuilt, so what it
-   * had compensated and counted is gone. An order that it admitted without anybody being told may
-   * be rejected when it comes out, or be a second one of a purchase that MySQL has confirmed.
+   * had compensated and counted is gone. An order that it admitted without an answer to its shopper
+   * may be rejected when it comes out, or be a second one of a purchase that MySQL has confirmed.
    */
   static List<Guarantee> afterFallback() {
     return List.of(
@@ -66,7 +66,7 @@ public interface Guarantee {
         new OutcomesStay(Explained.NOTHING.withRejections("SOLD_OUT", "QUOTA_EXCEEDED")));
   }
 
-  /** All guarantees of a strong sale, whatever crashed: no fault explains a deviation. */
+  /** All guarantees of a strong sale, after any crash: no fault explains a deviation. */
   static List<Guarantee> strong() {
     return List.of(
         new NeverOversold(),

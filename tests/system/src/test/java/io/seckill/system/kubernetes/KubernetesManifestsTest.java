@@ -46,7 +46,7 @@ class KubernetesManifestsTest {
         .allSatisfy(name -> assertThat(rendered).contains("\"secretName\":\"" + name + "\""));
   }
 
-  /** In the maps as the cluster gets them, whatever the properties of the base are. */
+  /** In the maps as the cluster gets them, with any properties of the base. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -20,7 +20,7 @@ final class ManifestProblems {
   private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{([A-Za-z_.-]+)}");
   private static final Pattern PINNED = Pattern.compile(".+:(?!latest$)[^:/@]+");
 
-  /** Parts of addresses, of which a container uses those of its stores. */
+  /** Parts of addresses; a container uses those of its stores. */
   private static final Set<String> STORES =
       Set.of(
           "JAVA_TOOL_OPTIONS",

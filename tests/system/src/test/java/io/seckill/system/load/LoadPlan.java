@@ -8,8 +8,8 @@ import java.util.function.LongFunction;
  * @param port on 127.0.0.1
  * @param connections most requests in flight at once
  * @param requests total number of requests
- * @param perSecond the rate at which they become due, whatever the server does; {@link #ASAP} to
- *     send each as soon as a connection is free
+ * @param perSecond the rate at which they become due, also while the server is slow; {@link #ASAP}
+ *     to send each as soon as a connection is free
  * @param request the bytes of the n-th request, from 0
  */
 public record LoadPlan(

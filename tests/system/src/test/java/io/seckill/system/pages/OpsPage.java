@@ -28,7 +28,7 @@ final class OpsPage {
     return this;
   }
 
-  /** Whether the chosen SKU's state allows an action, as far as the page knows. */
+  /** Whether the chosen SKU's state allows an action, by the page's view. */
   boolean offers(String label) {
     return browser.isEnabled("#actions button", label);
   }

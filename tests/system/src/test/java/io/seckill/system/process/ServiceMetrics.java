@@ -71,7 +71,7 @@ public record ServiceMetrics(List<String> lines, Optional<String> date) {
   /**
    * The sum of a meter's samples.
    *
-   * @param labels texts such as {@code state="running"}, all of which a sample must carry
+   * @param labels texts such as {@code state="running"}, and a sample must carry them all
    */
   public double sum(String meter, String... labels) {
     return samples(meter, labels).sum();

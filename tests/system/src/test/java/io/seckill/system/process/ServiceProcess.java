@@ -85,7 +85,7 @@ public final class ServiceProcess implements AutoCloseable {
   /**
    * As {@link #start(Service, String, int, Map)}.
    *
-   * @param runs arguments that tell java what to run
+   * @param runs arguments of java that name the program
    * @param jvmFlags flags for this process, in addition to those of all
    */
   public static ServiceProcess start(
@@ -192,10 +192,12 @@ public final class ServiceProcess implements AutoCloseable {
   }
 
   /**
-   * Sends SIGSTOP: the process stops and its connections stay open. No effect on a dead process.
+   * Sends SIGSTOP and waits until the process has stopped. Its connections stay open. No effect on
+   * a dead process.
    */
   public void freeze() {
     signal("STOP");
+    ProcessState.awaitStopped(process.toHandle());
   }
 
   /** Sends SIGCONT after {@link #freeze()}. */

@@ -62,7 +62,7 @@ public final class ShopClient {
         orders(skuId), tokens.shopper(userId), key, purchase(quantity), "traceparent", traceparent);
   }
 
-  /** Sends one purchase request, whatever the answer is. */
+  /** Sends one purchase request, with any answer. */
   public CompletableFuture<Answer> buyAsync(long userId, long skuId, int quantity, String key) {
     return calls.sendAsync("POST", orders(skuId), tokens.shopper(userId), key, purchase(quantity));
   }

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /**
  * Executes every statement of the services in a database with many orders and long history, and
  * counts what it reads and sorts: it must cost by what it is asked for, never by what a sale has
- * sold or the shop has kept. A plan alone would not tell, because it does not count a LIMIT.
+ * sold or the shop has kept. A plan alone would not show it, because it does not count a LIMIT.
  */
 @ExtendWith(TestServers.class)
 class StatementPlansIT {

@@ -40,7 +40,7 @@ public final class FailpointRegistry {
     }
   }
 
-  /** Called by the advice, on whatever thread runs the method. */
+  /** Called by the advice, on the thread that runs the method. */
   public static void reached(String name) {
     @Nullable Armed armed = ARMED.get(name);
     if (armed != null && armed.left.decrementAndGet() == 0) {
