@@ -99,6 +99,11 @@ public final class FaultRun implements AutoCloseable {
     return sales.get(index);
   }
 
+  /** The fault itself pays an order, or tries to. */
+  public void mayBePaid(String orderId) {
+    purchases.unansweredEnd(orderId, "PAID");
+  }
+
   /** Locks the row of a sale's product until this is released. */
   public RowLock lockProduct(int index) {
     return lab.database()
